@@ -1,3 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Benchmarks: what is measured is in parts/, what came out in results/, and
-docs/benchmarks.md is made of both."""
+"""Benchmarks: parts/ has the measurements, results/ their results; both make docs/benchmarks.md."""

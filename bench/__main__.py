@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Measure, keep the results, and write docs/benchmarks.md: python -m bench [NAME ...].
 
-Or hold anybody's drive against its profile: python -m bench fidelity --target MODULE:FACTORY.
+Or compare any drive with its profile: python -m bench fidelity --target MODULE:FACTORY.
 """
 
 import traceback
@@ -21,16 +21,18 @@ ON_TARGET = {"full": {"seeds": 5, "requests": 5000}, "quick": {"seeds": 2, "requ
 @click.option(
     "--quick",
     is_flag=True,
-    help="Shorter runs, kept where there is no full one.",
+    help="Shorter runs; a result of a full run is never replaced.",
 )
 @click.option("--list", "listed", is_flag=True, help="Name the benchmarks and stop.")
-@click.option("--page", "only_page", is_flag=True, help="Measure nothing, write the page again.")
+@click.option(
+    "--page", "only_page", is_flag=True, help="Measure nothing, only write the page again."
+)
 @click.option(
     "--target",
     metavar="MODULE:FACTORY",
     help="With fidelity: profile this black box (its data are destroyed), predict it, print it.",
 )
-@click.option("--seed", default=1, show_default=True, help="Of the profile of --target.")
+@click.option("--seed", default=1, show_default=True, help="Seed of the profile of --target.")
 @click.option("--seeds", type=click.IntRange(2), help="Runs of --target each.  [default: 5, 2]")
 @click.option("--json", "as_json", is_flag=True, help="Print --target's figures as JSON.")
 def main(
@@ -43,10 +45,10 @@ def main(
     seeds: int | None,
     as_json: bool,
 ) -> None:
-    """Measure all benchmarks, or those that are named, and bring docs/benchmarks.md up to date.
+    """Measure all benchmarks, or those that are named, and update docs/benchmarks.md.
 
-    One that fails is named and keeps its last result; the others go on, and the exit
-    code is 1.
+    A benchmark that fails is named and keeps its last result.  The others go on, and the exit code
+    is 1.
     """
     if target:
         _on_target(names, target, seed, seeds, quick=quick, as_json=as_json)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A drive as a black box: what is predicted with its profile, beside what the drive itself does.
+"""A drive as a black box: compares predictions from its profile with the drive itself.
 
 The simulator runs each workload twice with every scheduler: with the profile, and with the drive,
-which it asks request by request.
+to which it sends each request.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,8 +28,8 @@ from understudy.platforms.sim import in_simulator
 from understudy.profiler.fitted import Fitted
 from understudy.recommend.verdict import verdict
 
-SURGE_BYTES = 12e9  # a larger file system takes minutes to lay out
-BUSY = 0.85  # of what random requests take
+SURGE_BYTES = 12e9  # making a larger file system takes minutes
+BUSY = 0.85  # of the rate of random requests
 SECTOR_BYTES = 512
 
 
@@ -56,8 +56,11 @@ LOADS = {
 
 @dataclass(frozen=True)
 class Predicted:
-    """One workload on one drive.  `rows`: a scheduler each; `endless`: those for which more arrives
-    than is served, here or there; `summaries`: the runs with the profile."""
+    """One workload on one drive.
+
+    `rows`: one per scheduler; `endless`: schedulers for which more requests arrive than are served,
+    with profile or drive; `summaries`: the runs with the profile.
+    """
 
     drive: str
     workload: str
@@ -68,19 +71,19 @@ class Predicted:
 
     @cached_property
     def ranks(self) -> Row:
-        """Pairs of schedulers, and what the choice costs."""
+        """Pairs of schedulers, and the cost of the choice."""
         return ranked(self.drive, self.workload, self.rows)
 
     @property
     def verdict(self) -> Trust:
-        """What is said with the recommendation."""
+        """The verdict that comes with the recommendation."""
         is_open = WORKLOADS[LOADS[self.workload].workload].is_open
         return verdict(self.disk, 1, self.summaries, is_open=is_open)
 
 
 @dataclass(frozen=True)
 class BlackBox:
-    """A drive that was profiled; `fresh` gives it as it was when new."""
+    """A profiled drive; `fresh` returns it in its initial state."""
 
     name: str
     fresh: Callable[[], Target]
@@ -92,13 +95,13 @@ class BlackBox:
         return self.found.disk()
 
     def takes(self, workload: str) -> bool:
-        """Whether that workload has a place on it."""
+        """Whether that workload fits on it."""
         if workload == "surge":
             return self.found.capacity_sectors * SECTOR_BYTES <= SURGE_BYTES
         return self.fresh().writable or not LOADS[workload].writes
 
     def predicted(self, workload: str, requests: int, seeds: int) -> Predicted:
-        """One scheduler after another, with each seed."""
+        """Run one scheduler after another, with each seed."""
         answer = Predicted(self.name, workload, self.disk)
         alone = [one.name for one in declared.schedulers().values() if not one.needs_model]
         for scheduler in ["fcfs"] if workload == "random1" else alone:
@@ -131,12 +134,12 @@ class BlackBox:
 
     @property
     def _rate(self) -> float:
-        """By which arrivals keep it that busy."""
+        """The rate of arrivals that keeps the drive that busy."""
         reads = next(check for check in self.found.checks if check.workload == "random reads")
         return BUSY * 1000 / reads.target_ms
 
     def _both(self, run: Experiment) -> tuple[Summary, Means]:
-        """With the profile, and on the drive."""
+        """Run with the profile, and on the drive."""
         ours = in_simulator.summarise(run, silent)
         simulation = replace(in_simulator.describe(run), device=self.fresh())
         theirs = simulator.run(simulation, keep_rows=False).figures
@@ -144,7 +147,7 @@ class BlackBox:
 
 
 def summed_up(predictions: Sequence[Predicted]) -> Row:
-    """Of one workload on all drives."""
+    """The summary of one workload over all drives."""
     rows = [row for each in predictions for row in each.rows]
     ranks = [each.ranks for each in predictions if each.rows]
     endless = [f"{each.drive} {one}" for each in predictions for one in each.endless]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""python -m bench fidelity --target: anybody's black box, profiled blind and then predicted."""
+"""python -m bench fidelity --target: profiles any black box, then predicts it."""
 
 import json
 from collections.abc import Callable
@@ -35,9 +35,9 @@ COLUMNS = (
 
 
 def measure(name: str, seed: int, seeds: int, requests: int, *, as_json: bool) -> None:
-    """Profile it, its data are destroyed; print what is predicted beside what it does.
+    """Profile it, which destroys its data; print predictions beside the drive's own figures.
 
-    Before each run it is put back by its reset(), or made anew if it has none.
+    Before each run the target's reset() is called; a target without reset() is created anew.
     """
     target = named.target(name)
     found = understudy.profile(target, seed, destroy_data=True)

@@ -19,7 +19,7 @@ ENVIRONMENT = jinja2.Environment(  # it makes Markdown of our own files
 
 
 def write(parts: Mapping[str, Part]) -> None:
-    """The page, from the results that there are now."""
+    """Write the page from the present results."""
     FILE.write_text(render(parts), encoding="utf-8")
 
 
@@ -31,7 +31,7 @@ def render(parts: Mapping[str, Part]) -> str:
 
 
 def _summary(result: Result | None) -> str:
-    """When, how much, where and with what, in a line."""
+    """A line with the date, the size, the duration and the versions."""
     if not result:
         return "not measured yet."
     size = "; ".join(f"{name} {_plain(value)}" for name, value in result.arguments.items())
@@ -55,7 +55,7 @@ def _text(part: Part, result: Result | None) -> str:
 
 
 def table(columns: Sequence[Column], rows: Sequence[Row]) -> str:
-    """In Markdown."""
+    """The table in Markdown."""
     lines = [[column.heading for column in columns], ["---"] * len(columns)]
     lines += [[column.cell(row) for column in columns] for row in rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

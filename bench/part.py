@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""What a benchmark is: a module in bench/parts/, which is found because it is there.
+"""A benchmark is a module in bench/parts/; there is no other list of them.
 
 It has
 
 * TITLE, its heading on the page;
-* TEXT, what it measures and how to read it, in Markdown.  "{{ rates }}" stands where
-  the table "rates" goes;
-* TABLES, by name the columns of each table;
-* SIZES, by name the arguments of `measure`: "full", "quick", for a session that has other
-  things to do, and "tiny", by which a test sees that it runs;
+* TEXT, what it measures and how to read it, in Markdown; "{{ rates }}" is replaced with the
+  table "rates";
+* TABLES, the columns of each table by name;
+* SIZES, the arguments of `measure` by name: "full", "quick" for a session with other work,
+  and "tiny", with which a test checks that the benchmark runs;
 * IN_VM, true if it boots VMs;
-* measure(**size), which yields the table's name and a row for each that it has measured.
+* measure(**size), which yields (table's name, row) for each row.
 
-A row is data, ready for JSON.  How it is shown, the columns say; what none shows is not kept.
+A row is data, ready for JSON.  The columns say how it is shown; values without a column are not
+kept.
 """
 
 import pkgutil
@@ -37,11 +38,11 @@ class Column:
 
     @property
     def names(self) -> list[str]:
-        """What of a row it shows."""
+        """The row's values that the column shows."""
         return [name for _, name, _, _ in string.Formatter().parse(self.shown) if name]
 
     def cell(self, row: Row) -> str:
-        """The row's text in this column; empty if it does not have a value."""
+        """The row's text in this column; empty if a value is missing."""
         return "" if any(row[name] is None for name in self.names) else self.shown.format_map(row)
 
 
@@ -59,7 +60,7 @@ class Part:
 
 
 def found() -> dict[str, Part]:
-    """All there are, by name."""
+    """All benchmarks, by name."""
     names = sorted(module.name for module in pkgutil.iter_modules(parts.__path__))
     return {name: _part(name) for name in names}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A profile's predictions beside what its drive did: means over seeds, and ranks."""
+"""Compares a profile's predictions with the drive itself: means over seeds, and ranks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ SERVICE_LIMIT, RESPONSE_LIMIT = 3.0, 5.0  # per cent
 
 @dataclass(frozen=True)
 class Means:
-    """Of one run, ms."""
+    """Means of one run, ms."""
 
     service: float
     response: float
@@ -24,7 +24,9 @@ class Means:
 def compared(
     drive: str, workload: str, scheduler: str, ours: Sequence[Means], theirs: Sequence[Means]
 ) -> Row:
-    """One scheduler, seed by seed: differences in per cent, and the interval of the paired ones."""
+    """One scheduler, seed by seed: differences in per cent, and the interval of the paired
+    differences.
+    """
     service = float(np.mean([run.service for run in theirs]))
     response = float(np.mean([run.response for run in theirs]))
     gaps = [one.response - other.response for one, other in zip(ours, theirs, strict=True)]
@@ -48,12 +50,14 @@ def is_within(row: Row) -> bool:
 
 
 def may_be_none(row: Row) -> bool:
-    """The interval of the difference in response includes none."""
+    """Whether the interval of the difference in response includes zero."""
     return bool(abs(row["response_percent"]) <= (row["interval_percent"] or 0.0))
 
 
 def ranked(drive: str, workload: str, rows: Sequence[Row]) -> Row:
-    """Of all schedulers: the worst prediction, and how those that really differ are ranked."""
+    """The worst prediction over all schedulers, and how many pairs that really differ are ranked
+    right.
+    """
     theirs = {row["scheduler"]: row["response_ms"] for row in rows}
     ours = {
         row["scheduler"]: row["response_ms"] * (1 + row["response_percent"] / 100) for row in rows

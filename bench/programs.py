@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The core's benchmarks are C programs: compile and run them, and count what they execute."""
+"""Compiles and runs the core's benchmarks, which are C programs, and counts their instructions."""
 
 import re
 import shutil
@@ -15,7 +15,7 @@ CODE = ("core/**/*.c", "sim/*.c", "sim/workloads/*.c")
 
 
 def build(name: str, *sources: str) -> Path:
-    """bench/parts/NAME.c with the whole core and the whole simulator."""
+    """bench/parts/NAME.c with the whole core and simulator."""
     return compiled(
         Program(
             name,
@@ -30,14 +30,14 @@ def _found(patterns: Sequence[str]) -> list[str]:
 
 
 def printed(program: Path, *arguments: object) -> float:
-    """The figure that it prints."""
+    """The figure that the program prints."""
     return float(_run([str(program), *map(str, arguments)]).stdout)
 
 
 def instructions(program: Path, function: str, *arguments: object) -> int:
-    """How many the function and what it calls execute, in all its calls."""
+    """Instructions of the function and its callees, in all its calls."""
     if not shutil.which("valgrind"):
-        raise UserError("no valgrind here, which counts instructions: apt-get install valgrind")
+        raise UserError("no valgrind here to count instructions: apt-get install valgrind")
     command = [
         "valgrind",
         "--tool=callgrind",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What a benchmark found, kept in bench/results/NAME.json: rows, sizes, date, versions.
+"""Results of the benchmarks, in bench/results/NAME.json: rows, sizes, date, versions.
 
-Only the last result of each is kept; git has those before it.
+Only the last result of each benchmark is kept; git has earlier ones.
 """
 
 import json
@@ -28,10 +28,10 @@ SOURCES = ("core", "sim", "kernel", "guest", "host", "understudy")
 
 @dataclass(frozen=True)
 class Result:
-    """One benchmark's answer, and what it depends on.
+    """The result of one benchmark, and what it depends on.
 
-    `load` is how many threads ran or waited on the whole machine, on average over the
-    minute before: what else was going on.
+    `load` is how many threads ran or waited on the whole machine, on average over the minute
+    before.  It shows the machine's other work.
     """
 
     size: str
@@ -44,7 +44,7 @@ class Result:
 
 
 def file_of(name: str) -> Path:
-    """Where a part's result is."""
+    """The file of a part's result."""
     return FOLDER / f"{name}.json"
 
 
@@ -55,7 +55,7 @@ def read(name: str) -> Result | None:
 
 
 def write(name: str, result: Result) -> None:
-    """Keep it in place of the last one: a row is a line, so that a change shows which one."""
+    """Replace the last result.  Each row is a line, so that a diff shows which rows changed."""
     whole = asdict(result)
     tables = [
         f"  {_dumped(table)}: [\n   " + ",\n   ".join(map(_dumped, rows)) + "\n  ]"
@@ -71,7 +71,7 @@ def _dumped(value: Any) -> str:
 
 
 def take(part: Part, size: str, each: Callable[[str, Row], None]) -> Result:
-    """Measure; `each` sees a row as soon as it is there."""
+    """Measure; `each` gets a row as soon as it is measured."""
     load = os.getloadavg()[0]
     began = time.monotonic()
     rows: dict[str, list[Row]] = defaultdict(list)
@@ -92,7 +92,7 @@ def take(part: Part, size: str, each: Callable[[str, Row], None]) -> Result:
 
 
 def _versions(in_vm: bool) -> dict[str, str]:
-    """Of all that the figures may depend on; `code` names the contents of the sources."""
+    """Versions of everything that may affect the figures; `code` is a digest of the sources."""
     found = {
         "understudy": __version__,
         "code": _code(),

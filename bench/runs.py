@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Experiments as the benchmarks ask for them, and running them."""
+"""The benchmarks' experiments, and running them."""
 
 import os
 import resource
@@ -23,12 +23,12 @@ PAPER_BYTES = 73_400_000_512 // 4096 * 4096
 
 
 def experiment(workload: str, scheduler: str, *, platform: str = "vm", **given: Any) -> Experiment:
-    """On the papers' disk, all else by default."""
+    """An experiment on the papers' disk, with defaults for everything else."""
     return asked(WORKLOADS[workload], Choice(scheduler), DISK, platform, **given)
 
 
 def run_all(experiments: Sequence[Experiment], jobs: int = 1) -> list[Outcome]:
-    """Their outcomes, `jobs` at a time; what they need is built before."""
+    """The outcomes, `jobs` at a time; everything they need is built before."""
     prepare(experiments)
     platform = load(experiments[0].platform.name)
     outcomes, failures = parallel.run_all(platform, experiments, jobs, lambda *_: None)
@@ -38,7 +38,7 @@ def run_all(experiments: Sequence[Experiment], jobs: int = 1) -> list[Outcome]:
 
 
 def prepare(experiments: Sequence[Experiment]) -> None:
-    """Build what they need, all on one platform."""
+    """Build everything that experiments on one platform need."""
     load(experiments[0].platform.name).prepare(experiments, lambda phase, done: None)
 
 
@@ -49,13 +49,13 @@ def used() -> tuple[float, float]:
 
 
 def cpu_seconds() -> float:
-    """Both together."""
+    """User and system together."""
     return sum(used())
 
 
 @contextmanager
 def empty_cache() -> Iterator[None]:
-    """Nothing is in the cache as long as the block lasts, and what it builds is gone then."""
+    """An empty cache for the block; what the block builds is removed at the end."""
     before = os.environ.get("XDG_CACHE_HOME")
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["XDG_CACHE_HOME"] = scratch

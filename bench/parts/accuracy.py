@@ -11,17 +11,17 @@ from understudy.measure import metrics
 TITLE = "How exactly the throttle keeps time"
 TEXT = """
 Random 4 KiB reads by one process, mq-deadline, on every controller in the virtual clock (the
-default virtual disk, QEMU's at the papers' 73.4 GB), and in wall clock (k = 8) on the default
-one. *Lateness* is the mean of completion - due at `block_rq_complete`, *process* what the
-process itself saw around `pread`, both against the model's mean service time.
+default virtual disk; QEMU's at the papers' 73.4 GB), and in wall clock (k = 8) on the default
+disk. *Lateness* is the mean of completion - due at `block_rq_complete`. *Process* is the deviation
+of what the process itself measured around `pread`. Both are relative to the model's mean service.
 
 {{ accuracy }}
 
 The two virtio lines are not repeatable: QEMU answers them from its main loop, and the virtual
 clock may jump to the next tick meanwhile. Use `vdisk` or `lsi53c895a` for figures.
 
-What is left of lateness is the way from the timer's callback to `block_rq_complete`: the timer
-is set 2 us early for what comes before it.
+The remaining lateness is the way from the timer's callback to `block_rq_complete`. The timer is
+set 2 us early, to make up for what comes before its callback.
 """
 TABLES = {
     "accuracy": (
@@ -54,7 +54,7 @@ WALL_SCALE = 8.0
 
 
 def measure(controllers: list[str], requests: int, wall_requests: int) -> Rows:
-    """A run on each controller, and one in wall clock, if it has requests."""
+    """A run on each controller, and one in wall clock, if that has requests."""
     for name in controllers:
         yield "accuracy", _row(_reads(name, requests))
     if wall_requests:

@@ -18,22 +18,22 @@ from understudy.measure.metrics import Times, carried_requests, response_times_m
 TITLE = "How well simulator and VM agree"
 TEXT = """
 The same seeds on both platforms, in closed loop: `random` with 20 processes that don't think,
-and `surge-direct` with 50. Two medians of the VM's records are given to the simulator: *gap*
-(`--gap-us`), what the guest's kernel needs between a completion and the next dispatch while
-requests wait, and, in `random`, *ask* (`--ask-us`), what a process needs between an answer and its
-next request. A wait on purpose is no gap; with surge-direct tbbd does little else.
+and `surge-direct` with 50. The simulator gets two medians of the VM's records. *Gap* (`--gap-us`)
+is the time that the guest's kernel needs between a completion and the next dispatch while requests
+are pending. *Ask* (`--ask-us`), only in `random`, is the time that a process needs between a
+completion and its next request. A scheduler's deliberate wait is no gap; with surge-direct tbbd
+has little else.
 
-The mean response differs by a share of the VM's, with the 95 % interval of the paired
-differences; it agrees within 3 %, or if that interval includes zero.
+The difference of mean responses is given as a share of the VM's, with the 95 % interval of the
+paired differences. The platforms agree if it is within 3 %, or if that interval includes zero.
 
 {{ agreement }}
 
-Two things had to be mended before they did. The simulator did not merge neighbours. And in the
-VM a scheduler saw the processes look up their files before the measurement, so that cfq and
-anticipatory had learnt habits that nobody had; now scheduler and throttle begin with the
-measurement.
+Two things had to be fixed before they agreed. The simulator did not merge neighbours. And in the
+VM schedulers saw the processes look up their files before the measurement, from which cfq and
+anticipatory learnt wrong habits. Now scheduler and throttle start with the measurement.
 
-Given the same arrivals, they do not only agree in the mean: `tests/vm/test_parity.py` finds the
+With the same arrivals they agree in more than the mean: `tests/vm/test_parity.py` finds the
 same choice, reason and service time for each request, to the nanosecond, with each of our
 schedulers.
 """
@@ -76,7 +76,7 @@ SIZES = {
 IN_VM = True
 PROCESSES = {"random": 20, "surge-direct": 50}
 LIMIT = 0.03
-ON_PURPOSE_US = 1000  # from here on it is a scheduler that waits
+ON_PURPOSE_US = 1000  # a longer gap is a scheduler's deliberate wait
 
 
 def measure(
@@ -120,12 +120,12 @@ def _row(runs: Sequence[Experiment], jobs: int) -> Row:
 
 
 def agree(difference: Estimate, reference: float) -> bool:
-    """May the difference be called none?"""
+    """Whether the difference counts as none."""
     return abs(difference.mean) <= LIMIT * reference or difference.includes_zero
 
 
 def gaps_us(outcome: Outcome) -> Times:
-    """Microseconds from each completion to the next dispatch, where a request waited."""
+    """Microseconds from each completion to the next dispatch, if a request was pending."""
     arrivals = outcome.requests.group_by("request_id").agg(arrival=pl.col("arrival_ns").min())
     carried = carried_requests(outcome.requests).join(
         arrivals, on="request_id", maintain_order="left"
@@ -137,7 +137,7 @@ def gaps_us(outcome: Outcome) -> Times:
 
 
 def asks_us(outcome: Outcome) -> Times:
-    """Microseconds from each answer to the same process's next request."""
+    """Microseconds from each completion to the same process's next request."""
     rows = outcome.requests.sort("owner", "arrival_ns")
     asked = rows.select(
         (pl.col("arrival_ns") - pl.col("completion_ns").shift(1).over("owner")).drop_nulls()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Drives that nobody has described: profiled blind, then predicted."""
+"""Undescribed drives: profiled blind, then predicted."""
 
 from functools import partial
 
@@ -9,29 +9,29 @@ from bench.part import Column, Row, Rows
 from oracle.detailed.drive import DetailedDrive, random_drive
 from understudy.profiler.fitted import Fitted
 
-TITLE = "How well drives are predicted that nobody has described"
+TITLE = "How well undescribed drives are predicted"
 TEXT = """
-Detailed drives of `oracle/detailed`, which share no code with our model: skews, spare tracks,
-serpentine layouts, caches with rules of their own. Their parameters are random, from seeds that
-nobody had looked at when they were run. `understudy.profile` measures each as a black box, reads
-and writes; then the simulator runs all schedulers twice: with the profile, and with the drive
-itself, which it asks request by request. The next run takes 881 to 900.
+The drives are the detailed ones of `oracle/detailed`, which share no code with our model: skews,
+spare tracks, serpentine layouts, caches with rules of their own. Their parameters are random, from
+seeds that nobody had looked at before the run. `understudy.profile` measures each as a black box,
+reads and writes. Then the simulator runs all schedulers twice: with the profile, and with the drive
+itself, to which it sends each request. The next run takes 881 to 900.
 
 {{ drives }}
 
-*Within the limits*: mean service within 3 % and mean response within 5 % of the drive's; *or no
-difference*: so is no difference within the 95 % interval of the paired ones. Pairs are
-those that differ by more than 3 % on the drive. What the choice costs is how much longer the
-mean response of the recommended scheduler is than the best one's, on the drive. *Without an end*
-are drives and schedulers that more arrives for than is served, here or there; they are outside
-the limits.
+*Within the limits* means: mean service within 3 % and mean response within 5 % of the drive's. *Or
+no difference* means: zero is within the 95 % interval of the paired differences. Pairs are those
+that differ by more than 3 % on the drive. The choice costs as much as the recommended scheduler's
+mean response on the drive exceeds the best one's. *Without an end* lists drives and schedulers for
+which more requests arrive than are served, with the profile or on the drive; they are outside the
+limits.
 
 {{ workloads }}
 
-`surge` is only for drives below 12 GB: a larger file system takes minutes to lay out. In
-`concurrent` ten threads read ten fixed places in turns: what one drive takes for that
-depends on the angles between those ten places. `sfq` charges what a request took, so that a few
-ns decide there who is next, and two runs part.
+`surge` runs only on drives below 12 GB: making a larger file system takes minutes. In `concurrent`
+ten threads read ten fixed places in turns, so a drive's time depends on the angles between those
+ten places. `sfq` charges each request's service time, so a few ns decide there which request is
+next, and two runs diverge.
 
 Farthest from the drive:
 
@@ -86,7 +86,7 @@ def measure(
     workloads: list[str],
     first: int = FIRST_DRIVE,
 ) -> Rows:
-    """Drive by drive; what they have in common comes last."""
+    """Drive by drive, then the summaries."""
     names = list(LOADS) if workloads == ["all"] else workloads
     predictions: dict[str, list[Predicted]] = {name: [] for name in names}
     for number in range(first, first + drives):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a prediction of consolidated VMs costs: requests a CPU second, and memory."""
+"""What a prediction of consolidated VMs costs: requests per CPU second, and memory."""
 
 import os
 import tempfile
@@ -19,17 +19,16 @@ from understudy.native.service_times import ServiceTimes
 TITLE = "What a prediction of consolidated VMs costs"
 TEXT = """
 Three VMs on a device of 32 servers: Poisson arrivals in files, service times of a fitted process
-of 16 phases (Erlang branches of 1, 4 and 11 stages), drawn as they are needed. *Load* is the share
-of the servers that would be busy if nothing were merged. Millions of requests a CPU second (user
-and system, with the check of the files), the best of some simulations; *an hour* is what 50
-replications of 15 million requests need at that rate, on two processors that have nothing else
-to do.
+of 16 phases (Erlang branches of 1, 4 and 11 stages), drawn when needed. *Load* is the share of the
+servers that would be busy without merging. The rates are millions of requests per CPU second (user
+and system, including the check of the files), the best of some simulations. *An hour* is the time
+for 50 replications of 15 million requests at that rate, on two otherwise idle processors.
 
 {{ rates }}
 
-Memory of the process that simulates, at its peak: its own, and what it sees of the files of
-arrivals, 10 bytes a request, which the kernel keeps once for all processes and takes back if
-memory runs out.
+Memory is that of the simulating process at its peak: its own, and the mapped pages of the files of
+arrivals, 10 bytes a request. The kernel keeps these pages once for all processes, and drops them
+if memory runs out.
 """
 TABLES = {
     "rates": (
@@ -54,7 +53,7 @@ IN_VM = False
 SERVERS = 32
 CLASSES = 3
 WEIGHTS = (1, 2, 4)
-PIECES = (1, 1, 1, 1, 1, 1, 1, 1, 2, 4)  # each as often
+PIECES = (1, 1, 1, 1, 1, 1, 1, 1, 2, 4)  # equally frequent
 HOUR_REQUESTS = 15_000_000
 HOUR_NS = 3600 * 10**9
 REPLICATIONS = 50
@@ -67,7 +66,7 @@ CASES = (
 
 
 def measure(requests: int, repeats: int) -> Rows:
-    """So many requests in all, at the rate of an hour's."""
+    """`requests` in all, at the rate of HOUR_REQUESTS an hour."""
     for name, pieces, load, merge in CASES:
         with tempfile.TemporaryDirectory() as folder:
             asked = _queue(Path(folder), requests, pieces, load, merge)
@@ -117,15 +116,15 @@ def _once(asked: OpenQueue, seed: int) -> Row:
 
 
 class _Peak:
-    """The most memory seen of this process's children; None if none was seen."""
+    """The largest memory seen of this process's children; None if no child was seen."""
 
     own_mb: float | None = None
     files_mb: float | None = None
 
     def look(self, done: int) -> None:
-        """Whatever is there now."""
+        """Look at the children now."""
         for child in _children():
-            with suppress(OSError, KeyError):  # it is just ending
+            with suppress(OSError, KeyError):  # the child is just ending
                 status = Path(f"/proc/{child}/status").read_text(encoding="ascii")
                 fields = dict(line.split(":", 1) for line in status.splitlines())
                 kb = {name: int(fields[name].split()[0]) for name in KINDS}

@@ -19,7 +19,7 @@
 #define MS 1000000ull
 #define OWNERS_MAX 1024
 
-/* Everybody thinks for as long, so they wake in the order in which they were served. */
+/* All owners think equally long, so they wake in the order in which they were served. */
 struct loop {
 	const struct scheduler *scheduler;
 	void *state;
@@ -68,7 +68,7 @@ static void wake_until(u64 now_ns)
 	loop.now_ns = now_ns;
 }
 
-/* Nothing is served until then; somebody may wake before. */
+/* Serve nothing until then, or until an owner wakes. */
 static void idle(u64 until_ns)
 {
 	u64 next_ns = loop.nr_thinkers ? loop.wake_ns[loop.first_thinker] : U64_MAX;
@@ -88,7 +88,7 @@ static void serve(struct io_request *rq)
 	wake_until(loop.now_ns);
 }
 
-/* A function of its own, so that what it executes can be counted. */
+/* A separate function, so that its instructions can be counted. */
 static __attribute__((noipa)) void run(u64 dispatches)
 {
 	while (dispatches) {

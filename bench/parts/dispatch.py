@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a dispatch costs with 50 reads pending, the host and the modelled disk included."""
+"""The cost of a dispatch with 50 reads pending, including the host and the modelled disk."""
 
 from bench import programs
 from bench.part import Column, Rows
@@ -7,10 +7,10 @@ from understudy.ask import schedulers as catalogue
 
 TITLE = "What a scheduler costs"
 TEXT = """
-A dispatch in user space with 50 reads pending, host and modelled disk included. 50 owners read
-8 sectors at random and don't think, or think for 3 ms. Such a load makes CATS sweep all the
-time; with a READDELAY that never ends it uses its table. Instructions are valgrind's count; the
-last column is user CPU time.
+The cost of a dispatch in user space with 50 reads pending, including the host and the modelled
+disk. 50 owners read 8 sectors at random and don't think, or think for 3 ms. Under such a load CATS
+sweeps all the time; with a READDELAY that never ends it uses its table. Instructions are valgrind's
+count; the last column is user CPU time.
 
 {{ dispatch }}
 """
@@ -35,7 +35,7 @@ NEVER = ("read_delay_ns", 3_600_000_000_000)
 
 
 def measure(schedulers: list[str], dispatches: int, counted: int) -> Rows:
-    """fcfs, whom the others are compared with, comes first."""
+    """fcfs comes first, since the others are compared with it."""
     program = programs.build("dispatch")
     runs: dict[str, tuple[object, ...]] = dict.fromkeys(
         ["fcfs", *catalogue.parse(",".join(schedulers))], ()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * drawing WAY SIZE TRIANGLES: draw so many triangles and print how many pixels they have on
- * average.  WAY: "raster" calls the rasteriser, "commands" has commands of zach1 executed,
- * a buffer of 256 triangles after another.
+ * drawing WAY SIZE TRIANGLES: draw that many triangles and print their mean number of pixels.  WAY:
+ * "raster" calls the rasteriser, "commands" executes commands of zach1, in buffers of 256
+ * triangles.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static uint32_t pixels[TRIANGLES_WIDTH * TRIANGLES_HEIGHT];
 static const struct picture picture = { pixels, TRIANGLES_WIDTH, TRIANGLES_HEIGHT,
 					4 * TRIANGLES_WIDTH };
 
-/* The two ways are functions of their own, so that what they execute can be counted. */
+/* The two ways are separate functions, so that their instructions can be counted. */
 static __attribute__((noipa)) uint64_t by_raster(const struct corner (*corner)[3],
 						 uint32_t n)
 {

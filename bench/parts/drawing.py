@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a smooth-shaded triangle costs the rasteriser, and what it costs to send it as commands."""
+"""The cost of rasterising a smooth-shaded triangle, and of sending it as commands."""
 
 from bench import programs
 from bench.part import Column, Rows
@@ -8,10 +8,10 @@ from understudy.platforms.vm import card_programs
 
 TITLE = "What a triangle costs"
 TEXT = """
-Instructions, valgrind's count, of the triangles that `guest/draw_triangles.c` draws: in a picture
-of 640 x 480, as high from the dominant edge as the size says, with a colour at each corner. *By
-commands* they are put into a buffer as commands of the card zach1, and taken out, in the same
-program, and *they add* that much to the rasteriser's.
+Instructions, valgrind's count, for the triangles that `guest/draw_triangles.c` draws: in a picture
+of 640 x 480, with the height above the dominant edge given by the size, and a colour at each
+corner. *By commands*: the same program also writes each triangle to a buffer as commands of the
+card zach1, and reads them back. *They add* is the extra cost, relative to the rasteriser's.
 
 {{ triangles }}
 """

@@ -27,26 +27,26 @@ from understudy.profiler.checks import demerit
 
 TITLE = "How well a profile keeps a drive's time"
 TEXT = """
-Against drives that were measured (`bench/drives/README.md`). First the requests of a trace, timed
-on the drive itself, one at a time with pauses between them. The demerit is the root mean square
-of the horizontal distance between the two distributions of service time (Ruemmler and Wilkes,
-"An introduction to disk drive modeling", IEEE Computer 1994).
+Profiles are compared with measured drives (`bench/drives/README.md`). First the requests of a
+trace, timed on the drive itself, one at a time with pauses between them. The demerit is the root
+mean square of the horizontal distance between the two distributions of service time (Ruemmler and
+Wilkes, "An introduction to disk drive modeling", IEEE Computer 1994).
 
 {{ trace }}
 
-One of the Cheetah's writes took 12.3 ms, three times as long as the next longest; without it the
-writes' demerit is 8.6 % ([note 33](notes/0033-buffer.md)).
+One of the Cheetah's writes took 12.3 ms, three times as long as the next longest. Without it the
+writes' demerit is 8.6 % ([decision 33](decisions/0033-buffer.md)).
 
-Then schedulers: the same simulator with a detailed model of the drive instead of ours, the same
-workloads and seeds. The worst scheduler of each workload, and whether those that differ by more
-than 3 % in mean response on the drive are ranked as there.
+Then schedulers: the same simulator, workloads and seeds, with a detailed model of the drive instead
+of ours. The table has the worst scheduler of each workload, and how many of the pairs that differ
+by more than 3 % in mean response on the drive are ranked right.
 
 {{ workloads }}
 
-With sfq who of ten threads is served twice in a row, and then hits, depends on sums of service
-times that are nearly equal: whatever makes a hit 0.1 us longer or shorter gives other runs.
-With hits 0.3 us shorter to 0.5 us longer, ten seeds each, a service takes 4.9 ms on average, and
-runs differ by 0.65 ms (their standard deviation); the drive's five are 4.1 and 0.77 ms.
+With sfq, sums of service times that are nearly equal decide which of ten threads is served twice
+in a row, and then hits. So making a hit 0.1 us longer or shorter leads to different runs. With
+hits 0.3 us shorter to 0.5 us longer, ten seeds each, a service takes 4.9 ms on average, and runs
+differ by 0.65 ms (their standard deviation); the drive's five are 4.1 and 0.77 ms.
 
 Farthest from the drive:
 
@@ -97,7 +97,7 @@ Times = npt.NDArray[np.float64]
 
 
 def measure(workloads: list[str], seeds: int) -> Rows:
-    """All drives that there are; of all schedulers those farthest off come last."""
+    """All drives; the schedulers farthest off come last."""
     found: list[Row] = []
     for folder in sorted(path for path in DRIVES.iterdir() if path.is_dir()):
         disk = profile.load(folder.name)
@@ -146,7 +146,7 @@ def _schedulers(known: Mapping[str, Any]) -> list[str]:
 def _compared(
     disk: DiskProfile, name: str, known: Mapping[str, Any], scheduler: str, seeds: int
 ) -> Row:
-    """With each seed that was measured."""
+    """Compare with each measured seed."""
     runs = [run for run in known["runs"] if run["scheduler"] == scheduler][:seeds]
     summaries = [_simulated(disk, known["inputs"], scheduler, run["seed"]) for run in runs]
     ours = [Means(one.mean_service_ms, one.mean_response_ms) for one in summaries]

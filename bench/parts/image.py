@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The papers' file system at full size: what building it takes, and what size changes."""
+"""The papers' file system at full size: the cost of building it, and the effect of size."""
 
 import gzip
 import os
@@ -17,13 +17,13 @@ from understudy.platforms import guest_programs
 
 TITLE = "The papers' full size"
 TEXT = """
-The papers' file system, a million files on 73.4 GB, or as many in proportion, placed without
-writing their data, in an empty cache; the compact image is then restored onto a sparse file,
-which e2fsck looks through.
+The papers' file system has a million files on 73.4 GB; smaller disks have proportionally fewer.
+Files are placed without writing their data, with an empty cache. Then the compact image is
+restored to a sparse file, which e2fsck checks.
 
 {{ image }}
 
-`surge-direct` with mq-deadline in a VM, on that disk and on the default one:
+`surge-direct` with mq-deadline in a VM, on that disk and on the default disk:
 
 {{ run }}
 """

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the benchmarks of the simulator give it. */
+/* Inputs of the simulator's benchmarks. */
 #ifndef UNDERSTUDY_BENCH_INPUTS_H
 #define UNDERSTUDY_BENCH_INPUTS_H
 

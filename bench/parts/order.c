@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * order WAY POINTS CALLS: find the optimal order of random points that often, the WAY
- * being "turns" (core/) or "table" (the papers'), and print nanoseconds of CPU for
- * each.
+ * order WAY POINTS CALLS: find the optimal order of random points CALLS times, where WAY is "turns"
+ * (core/) or "table" (the papers'), and print nanoseconds of CPU for each.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +26,7 @@ static int compare(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* A function of its own, so that what it executes can be counted. */
+/* A separate function, so that its instructions can be counted. */
 static __attribute__((noipa)) void find_once(bool by_turns, u32 points, u64 head)
 {
 	if (by_turns)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""What finding the optimal order costs, ours and by the papers' table."""
+"""The cost of finding the optimal order, with our method and with the papers' table."""
 
 from bench import programs
 from bench.part import Column, Rows
 
 TITLE = "What the optimal order costs"
 TEXT = """
-The order with the least sum of response times, found in linear time as in
-`core/optimal_order.h`, and by the papers' table of n^2 states (`tests/core/order_table.h`).
-Points and heads are drawn at random on the papers' disk; means over all of them. Instructions
-are valgrind's count, nanoseconds those of user CPU time.
+The order with the least sum of response times, found in linear time by `core/optimal_order.h`, and
+with the papers' table of n^2 states (`tests/core/order_table.h`). Points and heads are random on
+the papers' disk; the figures are means over all of them. Instructions are valgrind's count,
+nanoseconds are user CPU time.
 
 {{ order }}
 """

@@ -11,17 +11,17 @@ from understudy.papers.tables import TABLES as PAPER_TABLES
 
 TITLE = "The papers' tables"
 TEXT = """
-Ranks are what to compare. Two requests have left the scheduler at once, and service is from
-dispatch to completion, as in the papers ([decision 55](decisions/0055-two-at-once.md)). cfq left
-Linux in 5.0; this is ours, and mq-deadline is deadline's successor. Default virtual disk, in
-VMs, one run for each seed, means with 95 % intervals. *Ranks* are ours against the papers' real
-disk's. `understudy reproduce table2 --seeds 5 --requests 10000 --on vm` runs one of the tables;
-with `--on sim` each takes seconds.
+Compare the ranks. Two requests have left the scheduler at once, and service is from dispatch to
+completion, as in the papers ([decision 55](decisions/0055-two-at-once.md)). cfq left Linux in 5.0,
+so this is our own; mq-deadline is deadline's successor. The runs are in VMs on the default virtual
+disk, one for each seed; figures are means with 95 % intervals. *Ranks* compares ours with the
+papers' real disk's. `understudy reproduce table2 --seeds 5 --requests 10000 --on vm` runs one of
+the tables; with `--on sim` each takes seconds.
 
 {{ measures }}
 
-What the shadow cache in CATS foresaw of the device's hits (the paper: 97 % of 31,949 in Table
-2), and how often it promised one that missed:
+The share of the device's hits that the shadow cache in CATS predicted (the paper: 97 % of 31,949 in
+Table 2), and how many predicted hits missed:
 
 {{ shadow }}
 """
@@ -52,7 +52,7 @@ IN_VM = True
 
 
 def measure(platform: str, tables: list[str], seeds: int, requests: int, jobs: int) -> Rows:
-    """Every measure of every table, then what the shadow was worth."""
+    """All measures of all tables, then how well the shadow cache predicted."""
     for name in tables:
         paper = PAPER_TABLES[name]
         runs = [

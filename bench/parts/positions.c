@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * positions PHASE BUFFER WRITES PROCESSES QUEUE REQUESTS: simulate processes that read and write
- * 4 KiB at random on a disk of 16 zones and don't think; print the CPU time a request, ns.  PHASE:
- * "drawn", "known", or "slipped", which has 400 slips as well; BUFFER: 0 or 1, with all that a
- * buffer does; WRITES: per cent; QUEUE: how many commands the drive chooses among.
+ * positions PHASE BUFFER WRITES PROCESSES QUEUE REQUESTS: simulate processes that read and write 4
+ * KiB at random on a disk of 16 zones and don't think; print the CPU time per request, ns.  PHASE:
+ * "drawn", "known", or "slipped", which also has 400 slips; BUFFER: 0, or 1 with all features of a
+ * buffer; WRITES: per cent; QUEUE: how many commands the drive chooses among.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static u64 track_sectors(u32 zone)
 	return 1000 - 30 * zone;
 }
 
-/* Seeks of many samples, zones of tracks, and what a sector takes in each. */
+/* Seeks of many samples, zones of tracks, and a sector's time in each. */
 static void set_disk(struct disk *disk)
 {
 	static struct curve_point seek[SAMPLES], transfer[ZONES + 1];
@@ -61,7 +61,7 @@ static void set_disk(struct disk *disk)
 		};
 }
 
-/* Between sectors that were left out, if there are any. */
+/* Slipped sectors, if there are any. */
 static void set_slips(struct tracks *tracks)
 {
 	static struct track_slip slip[SLIPS];
@@ -116,7 +116,7 @@ static u64 *parameter(const struct workload *workload, const char *name)
 	return &parameters[i];
 }
 
-/* A function of its own, so that what it executes can be counted. */
+/* A separate function, so that its instructions can be counted. */
 static __attribute__((noipa)) int run(const struct sim_input *input)
 {
 	return sim_run(input, &summary);

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What it costs to know where each sector is, beside drawing latencies, and to choose by it."""
+"""The cost of knowing each sector's position, compared with drawing latencies, and of choosing by
+position.
+"""
 
 from pathlib import Path
 
@@ -8,18 +10,18 @@ from bench.part import Column, Rows
 
 TITLE = "What known positions cost"
 TEXT = """
-Instructions a request in the simulator, valgrind's count: eight processes read and write 4 KiB at
-random and don't think, on a disk of 16 zones whose seeks have 400 samples, fcfs. Its latencies
-are drawn, or it is known when each sector is under the head (`platter.c`). The buffer does
-all that buffers do: it reads ahead into 16 segments, and 16 writes may wait for the medium, of
-which the one goes first that is soonest under the head. With writes the buffer is always full
-here, and each write that is put away is chosen among fifteen or so.
+Instructions per request in the simulator, valgrind's count: eight processes read and write 4 KiB at
+random and don't think, with fcfs, on a disk of 16 zones whose seek curve has 400 samples. Either
+its latencies are drawn, or the time when each sector is under the head is known (`platter.c`). The
+buffer has all features: it prefetches into 16 segments, and holds up to 16 writes, of which it
+destages the one that is soonest under the head. With writes the buffer is always full here, and
+each destage is chosen among fifteen or so.
 
 {{ cost }}
 
-The same where positions are known, with 40 processes, and a drive that takes one command after the
-other or chooses among 4 or 32 of them (`command_queue.c`); beside the instructions, user CPU
-time in ns. The kernel's part of it is what `core/` does, which is the same there.
+The same with known positions and 40 processes, on a drive that takes one command after the other or
+chooses among 4 or 32 of them (`command_queue.c`). Beside the instructions is user CPU time in ns.
+The kernel's part of the cost is that of `core/`, which is the same there.
 
 {{ queue }}
 """
@@ -55,7 +57,7 @@ TRIES = 5
 
 
 def measure(requests: int) -> Rows:
-    """A row for each disk and share of writes, of both tables."""
+    """A row of both tables for each disk and share of writes."""
     program = programs.build("positions")
     for name, buffered in DISKS:
         for writes in WRITES:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a whole prediction takes, from traces to the run folder: CPU seconds, and memory."""
+"""The cost of a whole prediction, from traces to the run folder: CPU seconds, and memory."""
 
 import subprocess
 import sys
@@ -18,18 +18,18 @@ from understudy.base.errors import RunFailed
 
 TITLE = "What a whole prediction of consolidated VMs costs"
 TEXT = """
-`understudy consolidate web=web.parquet mail=mail.parquet db=db.parquet --queue-depth 32
---merge common --replications 50`, from the start of the command to its end: traces read, service
-times fitted, the merge value searched for, 50 replications simulated, the run folder written. The
-traces are of one table each, at the rate of 15 million requests an hour together: bursts of some
-500 requests at four times the rate between them, log-normal service times that are alike for 50
-requests, a load of 0.74 on 32 servers.
+The figures are for `understudy consolidate web=web.parquet mail=mail.parquet db=db.parquet
+--queue-depth 32 --merge common --replications 50`, from the start of the command to its end: it
+reads traces, fits service times, searches the merge value, simulates 50 replications, and writes
+the run folder. The traces together have 15 million requests an hour. They have bursts of some 500
+requests, at four times the rate between bursts, log-normal service times that are alike for 50
+requests, and a load of 0.74 on 32 servers.
 
 {{ predictions }}
 
-CPU seconds are those of all its processes. Memory is the sum over these at the peak, seen twenty
-times a second: their own, and what they see of files, of which the kernel keeps what it has room
-for; a page that two processes see counts twice.
+CPU seconds are those of all its processes. Memory is the sum over these at the peak, sampled twenty
+times a second: their own memory, and mapped files, of which the kernel keeps as much as it has room
+for. A page that two processes map counts twice.
 """
 TABLES = {
     "predictions": (
@@ -57,7 +57,7 @@ OWN = ("RssAnon", "RssShmem")
 
 
 def measure(requests: list[int]) -> Rows:
-    """A row for each number of requests, of all VMs together."""
+    """A row for each number of requests, which is that of all VMs together."""
     for number in requests:
         with TemporaryDirectory(dir="/var/tmp") as folder:
             found = _predicted(Path(folder), number // len(MEAN_MS))
@@ -90,7 +90,7 @@ def _predicted(folder: Path, requests: int) -> Row:
 
 
 def _trace(requests: int, mean_ms: float, seed: int) -> pl.DataFrame:
-    """Of a VM alone."""
+    """The trace of one VM."""
     draw = np.random.default_rng(seed)
     bursts = np.arange(requests) // BURST % 2
     gaps_ns = draw.exponential(GAP_NS, requests) * np.where(bursts, 0.4, 1.6)
@@ -110,7 +110,7 @@ def _trace(requests: int, mean_ms: float, seed: int) -> pl.DataFrame:
 
 
 def _peak(running: "subprocess.Popen[bytes]") -> dict[str, float]:
-    """The most memory that it and all that came from it had at once, until it ends."""
+    """The largest memory of the process and all its descendants at once, until it ends."""
     own_mb = files_mb = 0.0
     while running.poll() is None:
         seen = [_memory(process) for process in _family(running.pid)]
@@ -121,7 +121,7 @@ def _peak(running: "subprocess.Popen[bytes]") -> dict[str, float]:
 
 
 def _memory(process: int) -> tuple[float, float]:
-    """MB of its own, and of files; none if it is just ending."""
+    """MB of its own, and of files; 0 if it is just ending."""
     with suppress(OSError, KeyError):
         status = Path(f"/proc/{process}/status").read_text(encoding="utf-8", errors="replace")
         fields = dict(line.split(":", 1) for line in status.splitlines())
@@ -131,7 +131,7 @@ def _memory(process: int) -> tuple[float, float]:
 
 
 def _family(process: int) -> Iterator[int]:
-    """It, and all that came from it."""
+    """The process and all its descendants."""
     yield process
     with suppress(OSError):
         for thread in Path(f"/proc/{process}/task").iterdir():

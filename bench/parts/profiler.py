@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How well does a profile predict that was measured, by our method and by the papers'?"""
+"""How well measured profiles predict, by our method and by the papers'."""
 
 from collections.abc import Iterator, Sequence
 
@@ -16,26 +16,26 @@ from understudy.profiler.fitted import Fitted
 from understudy.profiler.targets.bench import Bench
 from understudy.profiler.targets.modelled import ModelTarget
 
-TITLE = "How well a profile that was measured predicts"
+TITLE = "How well a measured profile predicts"
 TEXT = """
-The profiler ([profiler.md](profiler.md)) on drives that it knows nothing of, by its own method and
-by the papers', and then the validation of SIGCSE 2006, section 2.2: 1,000 random seeks, and 1,000
-random transfers of 512 bytes to 16 MB after the head has been put some tracks before. The figures
-are what the model's mean is off by. Chance has a share in that of 1,000 seeks, since each waits for
-another part of a rotation: so ten times as many were asked for too, and ± is what chance may still
-do to those (95 %). The last column is the demerit of 2,000 random reads of 4 KiB.
+The profiler ([profiler.md](profiler.md)) on drives that it knows nothing about, with its own method
+and the papers', and then the validation of SIGCSE 2006, section 2.2: 1,000 random seeks, and 1,000
+random transfers of 512 bytes to 16 MB after a seek to some tracks before. The figures are errors of
+the model's mean. With 1,000 seeks some of the error is chance, since each waits for another part of
+a rotation. So the validation was also run with ten times as many, and ± is what chance may still do
+to those (95 %). The last column is the demerit of 2,000 random reads of 4 KiB.
 
-The detailed drives of `oracle/detailed`, of which the profiler sees nothing but times, together;
+First the detailed drives of `oracle/detailed` together, which show the profiler nothing but times,
 and the paper's own figures for its two drives, which have no signs:
 
 {{ methods }}
 
-The seeks of `sigcse-2006` are too short on every one: they begin where tracks are longest, and
-a distance in sectors is fewer cylinders there than elsewhere. `perform-2010` has no throughput;
-its seeks are a little too long, since its line is of pages and these are of blocks.
+The seeks of `sigcse-2006` are too short on every drive: they begin where tracks are longest, and
+there a distance in sectors is fewer cylinders than elsewhere. `perform-2010` has no throughput. Its
+seeks are a little too long, since its line comes from pages, and these seeks read blocks.
 
-Our own models as targets. Vesper's wait for the shortest seek and half a rotation even where the
-head is, as the paper's model does: the rates of `sigcse-2006` have that in them, and its transfers
+Then our own models as targets. Vesper's model, like the paper's, takes the shortest seek and half a
+rotation even where the head already is. The rates of `sigcse-2006` include that, so its transfers
 are 1 % too long.
 
 {{ targets }}
@@ -85,7 +85,7 @@ THEIRS = {
 
 
 def measure(drives: int, models: list[str]) -> Rows:
-    """Every target by every method: the detailed drives together, each of our own models."""
+    """Every target with every method: the detailed drives together, and each of our own models."""
     detailed = [row for seed in range(1, drives + 1) for row in _rows(f"drive {seed}")]
     for name in methods.names():
         yield "methods", _summary(name, [row for row in detailed if row["method"] == name])
@@ -109,7 +109,7 @@ def _rows(name: str) -> Iterator[Row]:
 
 
 def _validated(name: str, fit: Fitted, seed: int) -> dict[str, Compared]:
-    """With another seed, on a drive that is as new."""
+    """The validation with another seed, on a fresh drive."""
     model = ModelTarget.of(fit.disk(), fit.capacity_sectors, seed)
     found = checks.compare(Bench(_target(name), seed), Bench(model, seed), seed, checks.SIGCSE_2006)
     return {each.workload: each for each in found}
@@ -130,7 +130,7 @@ def _figures(name: str, once: Check, more: Sequence[Compared]) -> Row:
 
 
 def _target(name: str) -> Target:
-    """As new: "drive SEED" is a detailed one, else it is the model of a profile."""
+    """A fresh target: "drive SEED" is a detailed drive, other names are models of profiles."""
     if name.startswith("drive "):
         return random_drive(int(name.removeprefix("drive ")))
     disk = profile.load(name)
@@ -139,7 +139,7 @@ def _target(name: str) -> Target:
 
 
 def _interval_percent(check: Compared) -> float:
-    """Half of the 95 % interval of the ratio of the means."""
+    """Half the 95 % interval of the ratio of the means."""
     target, model = check.target_times_ms, check.model_times_ms
     left = model - target * model.mean() / target.mean()
     return float(100 * 1.96 * left.std() / len(left) ** 0.5 / target.mean())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Command queueing: our drive's queue and sptf, beside the choices of detailed drives."""
+"""Command queueing: our drive's queue and sptf, compared with the choices of detailed drives."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,16 +22,16 @@ from understudy.profiler.fitted import Fitted
 TITLE = "Command queueing"
 TEXT = """
 Detailed drives of `oracle/detailed` that queue commands, and the simulator with the profile that
-`understudy.profile` fits to each, given a queue of the same depth. The same random reads of a
-page on both; *theirs* is the detailed drives' mean service, then what ours is off by, half of
-the drives and the worst. `sptf` is the drive's own choice among all that is pending, ours with
-an age weight of 0.
+`understudy.profile` fits to each, given a queue of the same depth. Both get the same random reads
+of a page. *Theirs* is the detailed drives' mean service. The errors of ours follow: the median over
+the drives, and the worst. On a detailed drive `sptf` is the drive's own choice among all pending
+requests; ours has an age weight of 0.
 
 {{ means }}
 
-The detailed drive knows the angle of each sector and saves rotation. Ours, unless its profile
-has angles, draws each latency and saves seeks only. Pairs are two rows of the same processes
-that differ by more than 3 % on the drive.
+The detailed drive knows the angle of each sector and saves rotation. Ours, unless its profile has
+angles, draws each latency and saves only seeks. Pairs are two rows with the same processes that
+differ by more than 3 % on the drive.
 
 {{ ranks }}
 """
@@ -59,7 +59,7 @@ SIZES = {
 IN_VM = False
 PAGE_SECTORS = 8
 AGE_MS = 500.0
-# sptf knows the drive already: a queue in it would choose again.
+# sptf knows the drive already: a queue in the drive would choose again.
 CASES = [(name, depth) for name in ("fcfs", "sstf", "clook") for depth in (1, 8, 32)] + [
     ("sptf", 1)
 ]
@@ -68,7 +68,7 @@ Sectors = npt.NDArray[np.int64]  # by process and number
 
 
 def measure(drives: int, requests: int, processes: list[int]) -> Rows:
-    """Every drive is fitted once."""
+    """Each drive is fitted once."""
     found = [_one_drive(number) for number in range(FIRST_DRIVE, FIRST_DRIVE + drives)]
     for count in processes:
         runs = [_runs(found, count, *case, requests) for case in CASES]
@@ -122,7 +122,7 @@ def _percent(ours: Sequence[float], theirs: Sequence[float]) -> npt.NDArray[np.f
 
 
 def _ranks(processes: int, runs: Sequence[tuple[Sequence[Means], Sequence[Means]]]) -> Row:
-    """Of each drive by itself."""
+    """The ranks of each drive by itself."""
     right = pairs = 0
     for (ours, theirs), (our_others, others) in product(runs, repeat=2):
         for mine, other, our, their in zip(theirs, others, ours, our_others, strict=True):
@@ -175,7 +175,7 @@ def _simulated(
 
 @dataclass(frozen=True)
 class Asked:
-    """What a process asked for."""
+    """A request of a process."""
 
     process: int
     sector: int
@@ -184,7 +184,7 @@ class Asked:
 
 @dataclass
 class Host:
-    """Requests that wait for a scheduler, told plainly."""
+    """A plain host with pending requests and a scheduler."""
 
     drive: DetailedDrive
     scheduler: str
@@ -192,7 +192,7 @@ class Host:
     head: int = 0
 
     def take(self, now: int) -> Asked:
-        """The scheduler's choice."""
+        """Dispatch the scheduler's choice."""
         one = self.waiting.pop(self._choose(now))
         self.head = one.sector + PAGE_SECTORS
         return one
@@ -209,7 +209,7 @@ class Host:
 
 
 def _drives_choice(drive: DetailedDrive, queue: Sequence[tuple[Asked, int]], now: int) -> int:
-    """Among those that it was given, each at its time."""
+    """The drive's choice among its queued requests, each with the time when it got it."""
     requests = [Request("read", one.sector, PAGE_SECTORS, given) for one, given in queue]
     return drive.choose(requests, now)
 
@@ -217,8 +217,10 @@ def _drives_choice(drive: DetailedDrive, queue: Sequence[tuple[Asked, int]], now
 def _detailed(
     drive: DetailedDrive, sectors: Sectors, scheduler: str, depth: int, requests: int
 ) -> Means:
-    """Processes that ask again when they are answered.  The drive goes on by itself with what it
-    has, and is given another one by the scheduler."""
+    """Processes send their next request at each completion.
+
+    The drive goes on by itself with its queue, and the scheduler refills that.
+    """
     drive.reset()
     host = Host(drive, scheduler, [Asked(i, int(mine[0]), 0) for i, mine in enumerate(sectors)])
     left = [iter(mine[1:].tolist()) for mine in sectors]

@@ -10,16 +10,15 @@ from understudy.measure.metrics import LATE_MAX_PERMILLE
 from understudy.platforms.vm import machine, qemu
 from understudy.platforms.vm.self_scaling import JUDGED, OVERHEAD_SHARE
 
-TITLE = "How k follows the disk that stands in"
+TITLE = "How k follows the stand-in disk"
 TEXT = """
-A disk of QEMU's in a VM in the wall clock, with QEMU's own throttle on it, which is told to be
-slow and fast in turn. Our throttle stands on top, with a profile that takes {intercept_ms:g} ms
-for each request: below *k needed* the disk can't be that fast. One process reads 4 KiB with
-`scale_auto` 1 until k has been raised and of the last 1,000 requests at most 1 % were late. Then
-k is held, as `--clock wall` does it: at least at what makes a timer's lateness
-{overhead_percent:g} % of a service. *Late* is the share of the reads recorded then, *error* how
-much longer they took than k times the model's time. What else the host does raises k: it is in
-these figures.
+A disk of QEMU's in a VM in the wall clock is slow and fast in turn, by QEMU's own throttle. Our
+throttle is on top, with a profile that takes {intercept_ms:g} ms for each request: below *k needed*
+the disk can't be that fast. One process reads 4 KiB with `scale_auto` 1 until k has been raised and
+at most 1 % of the last 1,000 requests were late. Then k is fixed as by `--clock wall`: at least at
+the value at which a timer's lateness is {overhead_percent:g} % of a service. *Late* is the share of
+the reads recorded then; *error* is how much longer they took than k times the model's time. Other
+work of the host raises k, which these figures include.
 
 {{{{ turns }}}}
 """
@@ -101,7 +100,7 @@ done
 
 
 def measure(limits: Sequence[int], requests: int) -> Rows:
-    """A machine in which each limit has its turn."""
+    """One machine, in which each limit has its turn."""
     out = _machine(limits, requests)
     for turn, limit in enumerate(limits):
         yield "turns", _row(out, turn, limit)

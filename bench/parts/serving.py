@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How well a served disk keeps its time, and how many requests can pass through it."""
+"""How well a served disk keeps its time, and how many requests it passes."""
 
 import json
 import signal
@@ -17,16 +17,16 @@ from understudy.base.errors import RunFailed
 
 TITLE = "How well a served disk keeps its time"
 TEXT = """
-Random reads of 4 KiB by fio's NBD engine from `understudy serve-disk --disk NAME`, over a socket
-of this host, in wall time: what else the machine did is in these figures. *Lateness* is answer
-handed over - due; *error* is its mean as a share of the mean service time, of requests that take
-a millisecond or more. What *fio saw* has besides the way there and back, which the first row, of
-a disk that takes no time, has alone; with requests that wait for one another it says nothing.
+Random reads of 4 KiB by fio's NBD engine from `understudy serve-disk --disk NAME`, over a socket of
+this host, in wall time, so the figures include the machine's other work. *Lateness* is returned -
+due. *Error* is the mean lateness as a share of the mean service time, for requests that take a
+millisecond or more. *fio saw* also includes the way there and back, which is all that the first row
+has, since its disk takes no time. With several requests outstanding it says nothing.
 
 {{ kept }}
 
-Through a disk that takes no time, and through nbdkit's own memory without our filter, by turns;
-medians of the runs. *Depth* is of each connection.
+Requests per second through a disk that takes no time, and through nbdkit's own memory without our
+filter, in alternation; medians of the runs. *Depth* is that of each connection.
 
 {{ passed }}
 """
@@ -79,7 +79,7 @@ Seen = dict[str, Any]
 
 
 def measure(requests: int, seconds: float, repeats: int) -> Rows:
-    """How late, then how many."""
+    """First the lateness, then the throughput."""
     for name, (profile, depth) in DISKS.items():
         yield "kept", _kept(name, profile, depth, requests)
     for connections, depth, block in PASSED:
@@ -112,7 +112,7 @@ def _kept(name: str, profile: str, depth: int, requests: int) -> Row:
 
 
 def _served(name: str, profile: str, *load: str) -> tuple[Seen, Seen]:
-    """What fio saw of a disk under that load, and what the disk reports."""
+    """fio's figures for a disk under that load, and the disk's own report."""
     with tempfile.TemporaryDirectory() as folder:
         file, place = Path(folder) / "bench.toml", Path(folder) / "disk.sock"
         file.write_text(profile)
@@ -136,7 +136,7 @@ def _served(name: str, profile: str, *load: str) -> tuple[Seen, Seen]:
 
 
 def _in_memory(*load: str) -> Seen:
-    """What fio saw of nbdkit's own memory disk."""
+    """fio's figures for nbdkit's own memory disk."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "disk.sock"
         words = ("nbdkit", "--foreground", "--unix", str(place), "memory", str(BYTES))
@@ -150,7 +150,7 @@ def _in_memory(*load: str) -> Seen:
 
 
 def _fio(place: Path, *load: str) -> Seen:
-    """Its figures for the reads."""
+    """fio's figures for the reads."""
     out = place.with_name("fio.json")
     uri = f"--uri=nbd+unix:///?socket={place}"
     command = ["fio", "--name=bench", "--ioengine=nbd", uri, "--rw=randread", "--randrepeat=1"]

@@ -27,7 +27,7 @@ static void set_drive(void)
 	drive.bus.hit_ns = 250000;
 }
 
-/* A function of its own, so that what it executes can be counted. */
+/* A separate function, so that its instructions can be counted. */
 static __attribute__((noipa)) int run(const struct sim_input *input)
 {
 	return sim_run(input, &summary);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the simulator costs: CPU seconds, instructions, memory, and a sweep with two jobs."""
+"""The simulator's cost: CPU seconds, instructions, memory, and a sweep with two jobs."""
 
 import contextlib
 import os
@@ -25,32 +25,31 @@ from understudy.native.simulator import run
 
 TITLE = "What the simulator costs"
 TEXT = """
-The disk is the papers' with its cache; processes read 4 KiB at random and don't think, and
+The disk is the papers' with its cache. Processes read 4 KiB at random and don't think, and
 neighbours may merge, as in `predict` on a disk. The array has 32 servers and two classes with
-weights 3 and 1, is open, and 90 % busy; its times come from a table, or are drawn (a logarithm
+weights 3 and 1, is open, and is 90 % busy. Its times come from a table, or are drawn (a logarithm
 in integers for each arrival and each service).
 
-*Figures* are sums and a histogram, *rows* 13 columns besides, whose pages the kernel has to
-find first. Instructions are valgrind's count of a shorter run with figures only; the rest is
-millions of requests a CPU second, the best of some runs, because what else runs on the machine
-can only make them slower.
+*Figures* are sums and a histogram; *rows* adds 13 columns, whose pages the kernel has to allocate
+first. Instructions are valgrind's count for a shorter run with figures only. The rest is millions
+of requests per CPU second, the best of some runs, since other work on the machine can only slow
+them down.
 
 {{ rates }}
 
-Two loops made a difference: a logarithm without a branch, which would go either way as often,
-and one comparison for nearly all of the 64 segments of the cache, in a loop that is unrolled.
+Two loops made a difference: a logarithm without a branch that would be unpredictable, and one
+comparison, in an unrolled loop, for nearly all of the 64 segments of the cache.
 
-Memory of a whole command with 50 processes and cats. `predict` keeps every request, checks it,
-computes figures and percentiles from it, draws the report and writes the Parquet file; `sweep`
-keeps figures only.
+Memory is that of a whole command with 50 processes and cats. `predict` keeps every request, checks
+it, computes figures and percentiles, draws the report and writes the Parquet file; `sweep` keeps
+only figures.
 
 {{ memory }}
 
-A sweep of all schedulers, two workloads and two seeds. Others use the processors too, so what
-counts is not how long two jobs take, but that both have something to do all the time, and no
-more to do than one job had: *ready* is the share of the jobs' time in which a thread ran or
-waited for a processor, and the efficiency is less than that by what two jobs cost in CPU
-seconds beyond one.
+A sweep of all schedulers, two workloads and two seeds. Since the processors have other work too,
+wall time does not count. What counts is that both jobs always have work, and together no more work
+than one job had. *Ready* is the share of the jobs' time in which a thread ran or waited for a
+processor. The efficiency is lower than that by the extra CPU seconds of two jobs.
 
 {{ sweeps }}
 """
@@ -109,19 +108,21 @@ LOAD = 0.9
 CLASSES = 2
 WEIGHTS = (3, 1)
 NO_READ_DELAY = {"read_delay_ns": 3_600_000_000_000}  # so that it always uses its table
-COUNTED_OF = 20  # valgrind runs so many times fewer
+COUNTED_OF = 20  # valgrind runs this many times fewer requests
 LOOK_SECONDS = 0.005
 
 
 def measure(schedulers: list[str], requests: int, repeats: int, kept: int, swept: int) -> Rows:
-    """Requests in each run for rates, as rows in memory, and in each run of a sweep."""
+    """The arguments are requests in each run for rates, as rows in memory, and in each run of a
+    sweep.
+    """
     yield from (("rates", row) for row in rates(schedulers, requests, repeats))
     yield from (("memory", row) for row in memory(kept))
     yield from (("sweeps", row) for row in sweeps(swept))
 
 
 def rates(schedulers: list[str], requests: int, repeats: int) -> Iterator[Row]:
-    """Every scheduler on the disk, then the arrays."""
+    """Each scheduler on the disk, then the arrays."""
     program = programs.build("simulator")
     counted = max(1, requests // COUNTED_OF)
     names = catalogue.parse(",".join(schedulers))
@@ -151,7 +152,7 @@ def _rate_row(name: str, asked: Simulation, repeats: int, instructions: float | 
 
 @dataclass(frozen=True)
 class Rate:
-    """Millions of requests in a second of CPU time."""
+    """Millions of requests per second of CPU time."""
 
     user: float
     with_system: float
@@ -187,7 +188,7 @@ def disk(scheduler: str, processes: int, requests: int) -> Simulation:
 
 
 def drawn_array(requests: int) -> Simulation:
-    """Two classes with shares, open, all times exponential draws."""
+    """Two classes with shares, open, all times random (exponential)."""
     mean_ns = 10 * MS
     return Simulation(
         workload="poisson",
@@ -202,7 +203,7 @@ def drawn_array(requests: int) -> Simulation:
 
 
 def given_array(requests: int) -> Simulation:
-    """The same as drawn, with all times from a table."""
+    """Like drawn_array, with all times from a table."""
     draw = np.random.default_rng(1)
     each = requests // CLASSES
     gap_ns = CLASSES * 10 * MS / SERVERS / LOAD
@@ -229,7 +230,7 @@ def given_array(requests: int) -> Simulation:
 
 @dataclass(frozen=True)
 class Cost:
-    """Of a whole command.  `ready_seconds`: its threads ran, or waited for a processor."""
+    """The cost of a whole command.  `ready_seconds`: its threads ran, or waited for a processor."""
 
     peak_mb: float
     cpu_seconds: float
@@ -263,10 +264,10 @@ def cost(*arguments: object) -> Cost:
 
 
 def _ready_ns(process: int) -> dict[str, int]:
-    """So far, of each thread that there is now, those of its children as well."""
+    """The ready time so far of each present thread, including those of its children."""
     found = {}
     for thread in Path(f"/proc/{process}/task").glob("*"):
-        with contextlib.suppress(OSError):  # it is just ending
+        with contextlib.suppress(OSError):  # the thread is just ending
             ran, waited, _ = map(int, (thread / "schedstat").read_text().split())
             found[thread.name] = ran + waited
             for child in (thread / "children").read_text().split():
@@ -275,7 +276,7 @@ def _ready_ns(process: int) -> dict[str, int]:
 
 
 def memory(requests: int) -> Iterator[Row]:
-    """Records as `predict` uses them; figures only, as a sweep keeps them."""
+    """Records as `predict` keeps them; figures only, as `sweep` keeps them."""
     queue = ("--schedulers", "cats", "--processes", QUEUE, "--requests")
     for command, count in (
         (("predict", "--workload", "random"), requests),
@@ -287,7 +288,7 @@ def memory(requests: int) -> Iterator[Row]:
 
 
 def sweeps(requests: int) -> Iterator[Row]:
-    """The same with one job and with two."""
+    """The same sweep with one job and with two."""
     command = ("sweep", "--schedulers", "all", "--requests", requests, "--seeds", 2, "--jobs")
     alone = cost(*command, 1)
     for jobs, found in ((1, alone), (2, cost(*command, 2))):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How fast a run in a VM is: seconds of the modelled disk for a second of the host."""
+"""How fast a run in a VM is: seconds of the modelled disk per second of the host."""
 
 import threading
 
@@ -10,10 +10,10 @@ from understudy.platforms import load
 
 TITLE = "How fast a run in a VM is"
 TEXT = """
-One run after another in the virtual clock, default disk, each on a machine that was booted and
-saved before (decision 25). *CPU s* is what the whole run took, QEMU included. In wall seconds
-the way from there to the scenario's first line and the measurement are apart; they depend on
-what else the machine did. The papers needed 8 wall seconds for each second of the disk (k = 8).
+One run after another in the virtual clock, on the default disk, each on a machine that was booted
+and saved before (decision 25). *CPU s* is for the whole run, QEMU included. Wall seconds are given
+separately for the time until the scenario's first line, and for the measurement; they depend on the
+machine's other work. The papers needed 8 wall seconds for each second of the disk (k = 8).
 
 {{ speed }}
 """
@@ -43,8 +43,10 @@ IN_VM = True
 
 
 def measure(schedulers: list[str], surge: int, random: int) -> Rows:
-    """Random reads by one process, then SURGE with each scheduler.  The first of each boots the
-    machine and is not counted."""
+    """Random reads by one process, then SURGE with each scheduler.
+
+    The first run of each boots the machine and does not count.
+    """
     reads = [experiment("random", "none", requests=random)]
     files = [experiment("surge-direct", scheduler, requests=surge) for scheduler in schedulers]
     prepare(reads + files)

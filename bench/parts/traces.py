@@ -15,9 +15,9 @@ from understudy.traces.formats import blktrace
 TITLE = "How fast traces are read"
 TEXT = """
 The kernel's binary block traces, version 7: seven records a request (queued, allocated, plugged,
-inserted, unplugged, issued, completed), at random places, 32 requests outstanding, in a file for
-each of four CPUs. From the files, cached in memory, to tables of Polars; MB are 10^6 bytes, CPU
-seconds those of user and system together.
+inserted, unplugged, issued, completed), at random places, with 32 requests outstanding, in a file
+for each of four CPUs. The files are cached in memory, and read into tables of Polars. MB are 10^6
+bytes; CPU seconds are user and system together.
 
 {{ traces }}
 """
@@ -63,7 +63,7 @@ def measure(requests: list[int]) -> Rows:
 
 
 def _write(folder: Path, requests: int) -> int:
-    """The files of a trace; how many records there are."""
+    """Write the files of a trace; returns the number of records."""
     records = _records(requests)
     for cpu in range(CPUS):
         of_cpu = records[records["cpu"] == cpu]
@@ -73,7 +73,7 @@ def _write(folder: Path, requests: int) -> int:
 
 
 def _records(requests: int) -> npt.NDArray[np.void]:
-    """In order of time: each request's life begins a gap after the one before."""
+    """Records in order of time; each request begins a gap after the one before."""
     draw = np.random.default_rng(1)
     life = np.zeros((requests, len(ACTIONS) + 1), RECORD)
     life["magic"] = 0x65617407

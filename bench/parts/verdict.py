@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Drives that fit the model and drives that don't: is it said where a choice is wrong?"""
+"""Drives that fit the model and drives that don't: does the verdict say where a choice is wrong?"""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -25,33 +25,38 @@ from understudy.profiler.fitted import Fitted
 from understudy.recommend.choice import GOALS, best
 from understudy.recommend.verdict import verdict
 
-TITLE = "Whether it is said where a profile does not fit"
+TITLE = "Whether verdicts say where a profile does not fit"
 TEXT = """
 Random detailed drives, which fit the model, and the black boxes of `oracle/`, each of which does
-something that the model has no words for. Each is profiled blind, reads and writes, and the
-simulator answers a set of workloads twice: with the profile, and with the drive itself. The next
-run takes the drives from 4701 on.
+something that the model cannot describe. Each is profiled blind, reads and writes. The simulator
+then runs a set of workloads twice: with the profile, and with the drive itself. The next run takes
+the drives from 4701 on.
 
-What a recommendation *costs* is how much longer the mean response of the recommended scheduler is,
-on the drive, than that of the best one there; very much, if it has no end there. *Warned of* are
-answers that recommend nothing since something that was checked is off (`"trusted": false`). A
-warning is *false* if the choice would have cost 5 % at most and all means are within the limits:
-service within 3 %, response within 5 %. *Times off, choice right* are warnings that are not false,
-since the times are not within the limits, but whose choice would have cost 5 % at most.
-*Unchecked* are answers that name what was never tried (`null`); of *refused* drives there is no
-profile. *Missed* are recommendations that were said to be checked and within (`true`), and that
-cost more than 5 %. There must be none, and at most one warning in ten may be false. *Outside the
-limits* are checked ones with a mean that is, and whose paired interval leaves no difference out
-(95 %). `sfq` in `concurrent` is left out of the limits. The drive has served 20 times as many
-requests as are measured when a scheduler is said to starve one.
+A recommendation *costs* as much as the recommended scheduler's mean response on the drive exceeds
+the best one's; very much, if the recommended scheduler has no end there.
+
+* *Warned of* are answers without a recommendation, since a check is off (`"trusted": false`).
+* A warning is *false* if the choice would have cost at most 5 % and all means are within the
+  limits: service within 3 %, response within 5 %.
+* *Times off, choice right* are warnings that are not false, since the times are beyond the limits,
+  but whose choice would have cost at most 5 %.
+* *Unchecked* are answers that name something that was never tried (`null`).
+* *Refused* drives have no profile.
+* *Missed* are recommendations that were reported as checked and within (`true`), and cost more than
+  5 %. There must be none, and at most one warning in ten may be false.
+* *Outside the limits* are checked answers with a mean that is, and whose paired interval does not
+  include zero (95 %). The limits do not apply to `sfq` in `concurrent`.
+
+A scheduler counts as starving a request once the drive has served 20 times as many requests as are
+measured.
 
 {{ kinds }}
 
-The choices that cost most, and what was said:
+The costliest choices, and their verdicts:
 
 {{ answers }}
 
-What the profiler says of each drive; the check is the one that is farthest off:
+What the profiler reports about each drive; the check is the one farthest off:
 
 {{ drives }}
 """
@@ -119,11 +124,11 @@ SIZES = {
 IN_VM = False
 FIRST_DRIVE = 4601
 SURGE_BYTES = 12e9
-BUSY = 0.85  # of what random requests take
+BUSY = 0.85  # of the rate of random requests
 COSTLY = 5.0  # %
-ENDLESS = 20  # times the requests that are waited for
+ENDLESS = 20  # times the requests that are measured
 ENDLESS_MS = 1e6
-NO_ORDER = ("concurrent-read", "sfq")  # a few ns decide who is next: benchmark "blind"
+NO_ORDER = ("concurrent-read", "sfq")  # a few ns decide which request is next: benchmark "blind"
 SHOWN = 30
 RESPONSE = GOALS["mean response"][0]
 
@@ -155,7 +160,7 @@ LOADS = {
 def measure(
     kinds: list[str], detailed: int, boxes: int, workloads: list[str], requests: int, seeds: int
 ) -> Rows:
-    """Drive by drive; what they have in common comes last."""
+    """Drive by drive, then the summaries."""
     names = list(LOADS) if workloads == ["all"] else workloads
     answers: list[Row] = []
     for kind in kinds:
@@ -197,7 +202,7 @@ def _profiled(name: str, found: Fitted) -> Row:
 def _answers(
     name: str, drive: Box, found: Fitted, workloads: Sequence[str], requests: int, seeds: int
 ) -> Iterator[Row]:
-    """One for each workload."""
+    """An answer for each workload."""
     disk = found.disk()
     for workload in workloads:
         load = LOADS[workload]
@@ -212,10 +217,10 @@ def _answers(
 
 
 def _answer(drive: Box, disk: DiskProfile, load: Load, requests: int, seeds: int) -> Row:
-    """What is recommended with the profile, what is said of it, what it costs on the drive.
+    """The recommendation from the profile, its verdict, and its cost on the drive.
 
-    Schedulers that serve a request never, or by the profile not as many as arrive, are nobody's
-    choice.
+    Schedulers that never serve some request, or that by the profile serve fewer than arrive, are
+    left out of the choice.
     """
     predicted: list[Summary] = []
     rows: list[Row] = []
@@ -259,22 +264,22 @@ def _answer(drive: Box, disk: DiskProfile, load: Load, requests: int, seeds: int
 
 
 class _Patient:
-    """A drive that serves so many requests and no more: some schedulers never send one of them."""
+    """A drive that serves only so many requests, since some schedulers starve a request."""
 
     def __init__(self, drive: Box, requests: int) -> None:
         self._drive, self._left = drive, requests
         self.capacity_sectors, self.writable = drive.capacity_sectors, drive.writable
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """When it completes."""
+        """When the request completes."""
         self._left -= 1
         if self._left < 0:
-            raise RunFailed("it waits for a request that the scheduler never sends")
+            raise RunFailed("the scheduler starves a request")
         return self._drive.request(op, sector, sectors, at_ns)
 
 
 def _on(drive: Box, run: Experiment) -> Means:
-    """On the drive itself, as new."""
+    """The run on the drive itself, reset."""
     drive.reset()
     simulation = replace(in_simulator.describe(run), device=_Patient(drive, ENDLESS * run.requests))
     try:

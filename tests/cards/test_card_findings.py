@@ -94,8 +94,8 @@ def test_what_the_fallback_carried_out() -> None:
     first, second = findings.noted(rows)
     assert (first.rule, first.number, second.number) == ("carried out by the fallback", 0, 1)
     assert first.text == (
-        "dd 81 01 10 00 00 00 00 at 0x100: values that were equal, what it read, and the order "
-        "within the instruction, are not seen"
+        "dd 81 01 10 00 00 00 00 at 0x100: the journal lacks unchanged values, reads, "
+        "and the order within the instruction"
     )
     (line, _) = register_log.lines(ZACH1, rows)
     assert line.endswith("carried out by the fallback dd 81 01 10 00 00 00 00 at 0x100")

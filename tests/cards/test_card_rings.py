@@ -52,7 +52,7 @@ def test_a_turn_before_the_end(used: int, end: list[Line]) -> None:
     """Once what the card was sent to changes; also if the memory is never taken back."""
     round_ = sent(*range(used))
     lines = [GIVEN, changed(0), *round_, *round_, changed(1), *round_, changed(2), *end]
-    text = f"at {BEGIN:#x} it turns after {used} of 8 places"
+    text = f"at {BEGIN:#x} the ring wraps after {used} of 8 places"
     assert wraps(*lines) == [(2 + 4 * used, text)]
 
 

@@ -50,5 +50,5 @@ def test_an_error_of_somebodys_own() -> None:
 def test_a_vm_without_results(tmp_path: Path) -> None:
     file = tmp_path / "wire"
     file.write_bytes(bytes(8192))
-    with pytest.raises(RunFailed, match="ended before it had given its results"):
+    with pytest.raises(RunFailed, match="ended before it had written its results"):
         wire.results(file)

@@ -94,16 +94,19 @@ def test_it_ends_when_it_has_no_steps_left(tmp_path: Path) -> None:
 
 
 WRONG = {
-    "behind": ("\tstep->sector = 9999;\n", "step 1 lies behind the end of the disk"),
-    "wraps": ("\tstep->sector = -4ull;\n", "step 1 lies behind the end of the disk"),
+    "behind": ("\tstep->sector = 9999;\n", "step 1 is behind the end of the disk"),
+    "wraps": ("\tstep->sector = -4ull;\n", "step 1 is behind the end of the disk"),
     "long": ("\tstep->sectors = 1 << 20;\n", "step 1 has no length that a disk takes"),
     "empty": ("\tstep->sectors = 0;\n", "step 1 has no length that a disk takes"),
     "filed": ("\tstep->file = 3;\n", "step 1 wants a file"),
-    "pieces": ("\tstep->more = 3;\n", "step 1 wants pieces"),
+    "pieces": ("\tstep->more = 3;\n", "step 1 has .more"),
     "crashes": ("\t*(volatile int *)8 = 1;\n", "segmentation fault in random_step, "),
-    "loops": ("\tfor (;;) ;\n", "endless loop, or so"),
-    "locks": ("\tint at = 0; syscall(SYS_futex, &at, 0, 0, NULL);\n", "sleeps, which it may not"),
-    "dials": ("\tsyscall(SYS_socket, 2, 1, 0);\n", "made a system call that it may not make"),
+    "loops": ("\tfor (;;) ;\n", "probably an endless loop"),
+    "locks": (
+        "\tint at = 0; syscall(SYS_futex, &at, 0, 0, NULL);\n",
+        "sleeps, which is not allowed",
+    ),
+    "dials": ("\tsyscall(SYS_socket, 2, 1, 0);\n", "made a forbidden system call"),
     "quits": ("\texit(3);\n", "ended its process, with exit code 3"),
 }
 

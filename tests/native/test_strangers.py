@@ -66,7 +66,7 @@ BREAKS_A_RULE = {
     ),
     "ticks": (
         [at_next("*wake_ns = now_ns + 1; return NULL;")],
-        "it holds request 1 back for ever: asked again and again, it gives nothing",
+        "it holds request 1 back for ever: repeated dispatches return nothing",
     ),
     "denies": (
         [("return fcfs->pending.oldest;", "return false;")],
@@ -74,7 +74,7 @@ BREAKS_A_RULE = {
     ),
     "forgets": (
         [at_add("if (rq->id == 3) return;")],
-        "it never chooses request 3, while others arrive",
+        "it never chooses request 3, while other requests arrive",
     ),
     "refuses": (
         [at_init("return 3;")],
@@ -111,17 +111,17 @@ CRASHES = {
             including("stdlib.h"),
             at_add("for (;;) memset(malloc(1 << 20), 1, 1 << 20);"),
         ],
-        "it took all the memory that it may have",
+        "it used all the memory it may have",
     ),
     "floods": (
         [including("stdio.h"), at_add('for (;;) puts("flood");')],
         "printed more than 1,048,576 bytes, and was stopped in fcfs_add, ",
     ),
-    "loops": ([at_next("for (;;) ;")], "endless loop, or so: no progress in 3 s of processor"),
-    "spins": ([at_load("for (;;) ;")], "endless loop, or so: no progress in 3 s of processor"),
+    "loops": ([at_next("for (;;) ;")], "probably an endless loop: no progress in 3 s of processor"),
+    "spins": ([at_load("for (;;) ;")], "probably an endless loop: no progress in 3 s of processor"),
     "sleeps": (
         [including("unistd.h"), at_add("char byte; while (read(3, &byte, 1)) ;")],
-        "sleeps, which it may not: no progress in 5 s in fcfs_add, ",
+        "sleeps, which is not allowed: no progress in 5 s in fcfs_add, ",
     ),
 }
 MISTAKEN = BREAKS_A_RULE | CRASHES
@@ -276,7 +276,7 @@ LINES = {
     "silent": ([at_next("return NULL;")], "next holds request 1 back for ever"),
     "poisoned": ([including("stdlib.h"), at_load("abort();")], "aborted in load"),
     "unwired": ([("\t.next = fcfs_next,\n", "")], "next is missing"),
-    "turns": ([at_add("for (;;) ;")], "endless loop, or so"),
+    "turns": ([at_add("for (;;) ;")], "probably an endless loop"),
 }
 
 

@@ -209,7 +209,7 @@ def test_play_refuses() -> None:
         made = calls()
         for field, value in wrong.items():
             made[field][2] = value
-        with pytest.raises(ValueError, match="fcfs can't be played this tape"):
+        with pytest.raises(ValueError, match="fcfs can't play this tape"):
             replay.play("fcfs", made)
     with pytest.raises(ValueError, match="max_requests"):
         replay.play("fcfs", calls(), max_requests=1)

@@ -189,7 +189,7 @@ def test_a_failed_request_fails_the_run(tmp_path: Path) -> None:
 
 
 def test_nothing_and_too_much(tmp_path: Path) -> None:
-    with pytest.raises(RunFailed, match="no request that was answered"):
+    with pytest.raises(RunFailed, match="no completed request"):
         instance(tmp_path / "nothing", []).requests()
     with pytest.raises(RunFailed, match="no room for 12 events"):
         instance(tmp_path / "much", life(1, 8, 50), stats="dropped events: 3\n")

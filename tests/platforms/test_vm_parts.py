@@ -198,7 +198,7 @@ def test_of_many_events_that_may_be_a_request_the_nearest_is() -> None:
 )
 def test_a_trace_that_disagrees_fails_the_run(seen: list[tuple[int, int, int]]) -> None:
     """The canary of the witness: it must be able to say no."""
-    with pytest.raises(RunFailed, match="not what happened"):
+    with pytest.raises(RunFailed, match="record is wrong"):
         witness.compare_trace(records_of(ROWS), trace_of(seen), FORMATS, witness.VIRTUAL)
 
 

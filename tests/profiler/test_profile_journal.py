@@ -262,8 +262,8 @@ def test_an_interrupted_command_says_how_to_go_on(tmp_path: Path) -> None:
     running.press(CTRL_C)
     assert running.end() == 130
     assert running.lines()[-1] == (
-        f"{INTERRUPTED}what is measured is kept in x.toml.partial; give the same command again to "
-        "go on"
+        f"{INTERRUPTED}the measurements so far are in x.toml.partial; give the same command again "
+        "to go on"
     )
     assert not (home.work / "x.toml").exists()
     told = sum(len(json.loads(line)) for line in partial.read_text().splitlines()[1:])

@@ -209,7 +209,7 @@ def test_a_drive_without_rotation_keeps_its_wait_in_the_curve() -> None:
     target = ModelTarget.of(DiskProfile.model_validate(known), CAPACITY)
     found = profile(target)
     assert found.value("rotation.period_ms") is None
-    assert "# period_ms: not seen: no wait for a platter" in found.to_toml()
+    assert "# period_ms: not seen: no latency that is uniform" in found.to_toml()
     assert found.checks[0].model_ms == pytest.approx(found.checks[0].target_ms, rel=0.002)
 
 
@@ -568,7 +568,11 @@ def test_the_command_writes_a_profile(tmp_path: Path, monkeypatch: pytest.Monkey
     ("name", "code", "said"),
     [
         ("someones_drives:broken", 1, "target: read of 8 sectors at sector "),
-        ("someones_drives:nothing", 2, "what it returns has no capacity_sectors, writable, req"),
+        (
+            "someones_drives:nothing",
+            2,
+            "the returned target has no capacity_sectors, writable, req",
+        ),
         ("someones_drives:absent", 2, "has no attribute 'absent'"),
         ("no_such_module:drive", 2, "No module named 'no_such_module'"),
         ("someones_drives", 2, "not of the form module:factory"),

@@ -137,5 +137,7 @@ def test_a_section_that_lacks_what_it_needs_is_dropped() -> None:
 
 
 def test_without_seeks_there_is_no_profile() -> None:
-    with pytest.raises(RunFailed, match=r"^target: behaves like no drive .* model: is missing"):
+    with pytest.raises(
+        RunFailed, match=r"^target: no profile can describe this drive: .*model: is missing"
+    ):
         document.disk(BUFFER)

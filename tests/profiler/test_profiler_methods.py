@@ -155,7 +155,7 @@ def test_a_drive_that_holds_everything_has_no_line() -> None:
 def test_without_a_cache_there_is_no_section_of_it() -> None:
     found = profile(model("vesper-flat"), method="perform-2010")
     assert found.disk().cache is None
-    assert "# hit_us: not seen: a read again is not quicker" in found.to_toml()
+    assert "# hit_us: not seen: a second read is not quicker" in found.to_toml()
 
 
 @pytest.mark.parametrize("seed", [1, 4, 6])

@@ -92,14 +92,14 @@ def test_an_answer_may_come_a_little_late() -> None:
 def test_answers_that_come_at_any_time_show_nothing() -> None:
     served = recorded(DetailedDrive(DRIVE), noise_ns=PERIOD_NS)
     found = turning.measure(served, np.zeros(len(served), bool), PERIOD_NS)
-    assert found == Unseen("reads of one place end at any part of a turn")
+    assert found == Unseen("reads of one place complete at any angle")
     assert fit.profile(served).disk().layout is None
 
 
 def test_too_few_places_are_read_twice() -> None:
     found = fit.profile(recorded(DetailedDrive(DRIVE), reads=500))
     assert found.value("rotation.phase") == "random"
-    assert "places were read twice from the medium, it takes more" in found.to_toml()
+    assert "places were read twice from the medium, too few" in found.to_toml()
 
 
 # ---- sectors that were left out ----------------------------------------------------------------

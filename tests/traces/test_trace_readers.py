@@ -285,7 +285,7 @@ def changed(name: str, line: int, old: bytes, new: bytes) -> bytes:
         ("msr", 2, b",100,", b",x,", '2: Offset "x" is no whole number below 2.63'),
         ("msr", 2, b",100,", b",,", "2: Offset is missing"),
         ("msr", 2, b",10", b"", "2: ResponseTime is missing"),
-        ("msr", 3, b"100000", b"1,2,3", '3: more "2" stands behind ResponseTime'),
+        ("msr", 3, b"100000", b"1,2,3", '3: more "2" is behind the last column, ResponseTime'),
         ("msr", 3, b"12816637200806162", b"9" * 19, "3: Timestamp .* is no whole number below"),
         ("msr", 3, b"128166372008061629", b"-1", '3: Timestamp "-1" is negative'),
         ("msr", 3, b"511", str(2**55).encode(), "3: Offset .* is more than 36,028,797,018,963,967"),
@@ -297,7 +297,7 @@ def changed(name: str, line: int, old: bytes, new: bytes) -> bytes:
         ("systor", 3, b",512", b"", "3: Size is missing"),
         ("alibaba", 2, b"R", b"T", '2: opcode "T" is neither R nor W'),
         ("alibaba", 2, b",1,", b",-1,", '2: length "-1" is negative'),
-        ("alibaba", 3, b"1577808145360767", b"9" * 18, "its times lie more than 146 years apart"),
+        ("alibaba", 3, b"1577808145360767", b"9" * 18, "its times are more than 146 years apart"),
         ("alibaba with a header", 3, b"R", b"T", '3: opcode "T" is neither R nor W'),
         ("tencent", 2, b",1,", b",2,", '2: IOType "2" is neither 0 nor 1'),
         ("tencent", 2, b"12910952", str(2**63).encode(), "2: Offset .* is no whole number below"),
@@ -328,13 +328,13 @@ def test_a_record_that_is_wrong(data: bytes, said: str) -> None:
 
 
 def test_an_iolog_without_waits_has_no_times() -> None:
-    with pytest.raises(ValueError, match="has no waits, so it does not say when requests came"):
+    with pytest.raises(ValueError, match="has no waits, so the times of requests are unknown"):
         reading(b"\n".join(line for line in IOLOG_2.split(b"\n") if b"wait" not in line))
 
 
 def test_waits_that_are_too_long_together() -> None:
     line = b"/dev/sda wait 9007199254740992 0\n"
-    with pytest.raises(ValueError, match="its waits are together longer than a century"):
+    with pytest.raises(ValueError, match="its waits add up to more than a century"):
         reading(IOLOG_2 + line)
 
 

@@ -192,7 +192,7 @@ def test_it_ends_well(name: str) -> None:
         ("swap", "--on: /dev/sda: sda1 is swap; swapoff it first"),
         (
             "memory",
-            "--on: /dev/ram0: has no scheduler, as nothing waits in it; take a disk, or those that "
+            "--on: /dev/ram0: has no scheduler, since nothing waits in it; take a disk, or those "
             "it is made of",
         ),
     ],

@@ -114,7 +114,7 @@ def test_a_driver_with_a_name_that_no_module_can_have(name: str, folder: Path) -
     """kbuild's words, or insmod's, would lead nowhere."""
     source = folder / f"{name}.c"
     source.write_text(REFERENCE.read_text())
-    with pytest.raises(UserError, match=r"name the file otherwise"):
+    with pytest.raises(UserError, match=r"rename the file"):
         run.prepared(CARD, source)
 
 

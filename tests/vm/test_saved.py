@@ -246,7 +246,7 @@ def test_a_saved_machine_that_cannot_be_resumed_is_thrown_away(
     spoil_memory(with_stock / mine)
     monkeypatch.setattr(machine._Run, "_boot", lambda run, because: because)
     because: Any = machine.run(vm)
-    assert because.startswith("what was saved can't be resumed: ")
+    assert because.startswith("the saved machine can't be resumed: ")
     assert keys(with_stock) == [key for key in before if key != mine]
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Cards: what a person writes in cards/NAME.yaml, checked, and the C header made of it."""
+"""Cards: the specification in cards/NAME.yaml, its checks, and the C header generated from it."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A YAML 1.2 file as plain data, with the line of each part.
 
-Only what a specification needs: mappings, lists, numbers, text.  A key that is there twice is an
-error, and so is an alias, with which a short file could stand for a huge one.
+Specifications use only mappings, lists, numbers and text.  A repeated key is an error.  So is an
+alias, since aliases let a short file stand for a huge one.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ Place = tuple[str | int, ...]
 
 
 class Document:
-    """`data`: what the file holds; `line` says where."""
+    """`data`: the file's content; `line` gives the line of each part."""
 
     def __init__(self, name: str, raw: bytes) -> None:
         """Parse; a WrongCard if it is not YAML."""
@@ -33,7 +33,7 @@ class Document:
         self.data: dict[str, Any] = _plain(self._root)
 
     def line(self, place: Place) -> int:
-        """Line, from 1, of the part at a path, or of the nearest one around it that is there."""
+        """The line, from 1, of the part at a path, or of the nearest existing part around it."""
         node: Any = self._root
         line = 1
         for step in place:
@@ -74,7 +74,7 @@ def _parse(name: str, text: str) -> Any:
 
 
 def _foreign(text: str) -> Iterator[tuple[int, str]]:
-    """Lines of what a specification has no use for: aliases, tags, merged keys, depths."""
+    """Lines with YAML features that specifications don't use: aliases, tags, merged keys, depth."""
     depth = 0
     for event in YAML().parse(text):
         line = event.start_mark.line + 1
@@ -103,7 +103,7 @@ def _refused(node: Any) -> Iterator[tuple[int, str]]:
 
 
 def _plain(node: Any) -> Any:
-    """The same without what ruamel adds to keep comments and notations."""
+    """The same data as plain Python types, without ruamel's comments and notations."""
     if isinstance(node, dict):
         return {_plain(key): _plain(value) for key, value in node.items()}
     if isinstance(node, list):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A skeleton of a Linux driver for a card, which builds as it is, and how to build it.
+"""A skeleton of a Linux driver for a card, which builds as it is, and its Makefile.
 
-What a specification decides is done: IDs, BARs, DMA masks, interrupts acknowledged and silenced,
-everything undone in reverse where something fails.  A TODO stands where the author's work begins.
+The skeleton contains everything that the specification determines: IDs, BARs, DMA masks,
+acknowledging and silencing interrupts, and undoing everything in reverse after a failure.  TODOs
+mark where the author's work begins.
 """
 
 from itertools import groupby
@@ -20,7 +21,7 @@ def driver(card: Card) -> str:
 
 
 def part(card: Card, block: str) -> str:
-    """A part of it: includes, card, silence, interrupt, interrupts, probe, remove."""
+    """One block of it: includes, card, silence, interrupt, interrupts, probe, remove."""
     return render_block(TEMPLATE, block, view(card))
 
 
@@ -30,7 +31,7 @@ def makefile(card: Card) -> str:
 
 
 def view(card: Card) -> dict[str, Any]:
-    """What the templates ask for."""
+    """The templates' variables."""
     used = {register.bar for register in card.registers}
     transfers = [*card.buffers, *card.rings]
     registers = {register.name: register for register in card.registers}
@@ -51,7 +52,7 @@ def view(card: Card) -> dict[str, Any]:
 
 
 def address(card: Card, register: Register) -> str:
-    """Where a register is, in C, in a function that has `card`."""
+    """A register's address in C, for a function that has `card`."""
     bar = next(bar.name for bar in card.bars if bar.number == register.bar)
     return f"card->bar_{bar.lower()} + {card.name.upper()}_{register.name}"
 
@@ -81,8 +82,7 @@ def _field(register: Register, interrupt: Interrupt, key: str) -> RegisterField:
 
 
 def _source(card: Card, register: Register, interrupts: list[Interrupt]) -> dict[str, Any]:
-    """A register that says what has happened: its bits, those that writing 1 clears, and those that
-    a write has to leave as they are."""
+    """A status register: its bits, those that 1 clears, and those that a write has to keep."""
     fields = [_field(register, one, "status") for one in interrupts]
     unique = list(dict.fromkeys(fields))
     acknowledged = [mask(card, register, one) for one in unique if one.access == "w1c"]
@@ -99,7 +99,7 @@ def _source(card: Card, register: Register, interrupts: list[Interrupt]) -> dict
 
 
 def _enable(card: Card, register: Register, interrupts: list[Interrupt]) -> dict[str, Any]:
-    """A register that lets the card interrupt: its bits, and others that are to stay."""
+    """An enable register: the bits that let the card interrupt, and others that have to stay."""
     fields = list(dict.fromkeys(_field(register, one, "enable") for one in interrupts))
     stay = [one for one in register.fields if one.access == "rw" and one not in fields]
     return {

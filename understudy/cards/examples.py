@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Pieces of a driver that show how a card is used, in the names of its header.
+"""Pieces of a driver that show how to use a card, with the names of its header.
 
-With those of the skeleton (driver.py) they are the code of the programmer's manual, and together
-they compile.  What the registers are for decides which there are.
+They and the skeleton (driver.py) are the code in the programmer's manual, and compile together.
+The card's registers decide which pieces there are.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ def enabling(card: Card) -> str:
 
 
 def transfers(card: Card) -> Iterator[tuple[list[Buffer], str]]:
-    """Buffers that one doorbell starts, and functions that do it; then each ring by itself."""
+    """Buffers that one doorbell starts, with a function that does it; then each ring by itself."""
     by_doorbell = sorted(card.buffers, key=lambda one: one.doorbell)
     for doorbell, some in groupby(by_doorbell, key=lambda one: one.doorbell):
         buffers = list(some)
@@ -36,10 +36,11 @@ def transfers(card: Card) -> Iterator[tuple[list[Buffer], str]]:
 
 
 def named_values(card: Card, *accesses: str) -> Iterator[tuple[str, RegisterField, str]]:
-    """Register and field of each that has named values and such an access, and a function: it
-    writes one, if the field is rw, or gives the text for what is read.
+    """Registers and fields with named values and one of these accesses, each with a function.
 
-    None of a port, where each access counts, nor of values that C has no enum for.
+    The function writes a value, if the field is rw, or returns the text for the value read.
+
+    Ports are left out, since each access to them counts, and so are values too large for a C enum.
     """
     for register in card.registers:
         for field in register.fields:
@@ -60,7 +61,7 @@ def _named(card: Card, register: Register, field: RegisterField) -> tuple[str, d
 
 
 def _written(card: Card, buffers: list[Buffer]) -> Iterator[dict[str, str]]:
-    """Address and length registers, once each: the parameter of each, and the statement."""
+    """Address and length registers, once each, with their parameter and statement."""
     seen: set[str] = set()
     for buffer in buffers:
         for name, kind, suffix in (
@@ -79,7 +80,7 @@ def _written(card: Card, buffers: list[Buffer]) -> Iterator[dict[str, str]]:
 
 
 def _store(card: Card, name: str, value: str) -> str:
-    """A value goes into a register, whose only field may be shifted."""
+    """A statement that stores a value in a register, whose only field may be shifted."""
     register = _register(card, name)
     shift = _shift(card, register)
     shifted = f"(u{register.width}){value} << {shift}" if shift else value
@@ -98,7 +99,7 @@ def _register(card: Card, name: str) -> Register:
 
 
 def _shift(card: Card, register: Register) -> str:
-    """How far its only field is from bit 0; empty if it is there, or not the only one."""
+    """The shift of its only field; empty if that is at bit 0, or not the only one."""
     field = register.fields[0] if len(register.fields) == 1 else None
     named = f"{card.name}_{register.name}_{field.name}_shift".upper() if field else ""
     return named if field and field.bits.low else ""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The C header of a card: offsets, masks, shifts, values after a reset, enums.
+"""The C header of a card: offsets, masks, shifts, reset values, enums.
 
-For C11 and C++11, in the kernel and outside; it includes nothing.  CARD_REG is an offset in
-bytes, CARD_REG_FIELD_MASK has the bits where they are, and a value of an enum is shifted down to
-bit 0.  Values above 2^31 - 1, which no C11 enum can have, are macros.
+It suits C11 and C++11, in and outside the kernel, and includes nothing.  CARD_REG is an offset in
+bytes.  CARD_REG_FIELD_MASK has the bits at their place; an enum's value is shifted down to bit 0.
+Values above 2^31 - 1, which no C11 enum can have, are macros.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ Definition = tuple[str, str, str]  # name, value, comment
 
 
 def header(card: Card) -> str:
-    """The text."""
+    """The header's text."""
     parts = chain.from_iterable(getattr(card, key) for key in PARTS)
     lines = [*_defined(chain(_of_card(card), *(_of_part(card, part) for part in parts)))]
     for register in sorted(card.registers, key=lambda one: (one.bar, one.offset)):
@@ -35,13 +35,12 @@ def header(card: Card) -> str:
 
 
 def guard_of(card: Card) -> str:
-    """The macro that says that the header was included."""
+    """The include guard."""
     return f"{card.name}_REGISTERS_H".upper()
 
 
 def names(card: Card) -> Iterator[tuple[tuple[str | int, ...], str, list[str]]]:
-    """The parts of a card: the path that leads to one, what it is, and the names that the header
-    defines for it."""
+    """The parts of a card: the path of each, what it is, and the names that the header defines."""
     yield ("name",), "the card", [guard_of(card), *_first(_of_card(card))]
     for key, what in PARTS.items():
         for index, part in enumerate(getattr(card, key)):
@@ -131,7 +130,7 @@ def _hex(value: int) -> str:
 
 
 def one_line(text: str) -> str:
-    """A text for a C comment, which it cannot end, nor begin another in."""
+    """A text for a C comment, without marks that would end the comment or begin another."""
     return " ".join(text.split()).replace("*/", "* /").replace("/*", "/ *")
 
 

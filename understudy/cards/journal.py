@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The journal of a virtual PCI bus: each thing that drivers and cards did to one another, in
-order, as the guest's /dev/vpcib has it (kernel/vpcib/access.h)."""
+"""The journal of a virtual PCI bus: what drivers and cards did to one another, in order, as in the
+guest's /dev/vpcib (kernel/vpcib/access.h).
+"""
 
 from enum import IntEnum
 from pathlib import Path
@@ -37,7 +38,7 @@ class What(IntEnum):
 
 
 class Context(IntEnum):
-    """Where a driver was when it did it."""
+    """The driver's context at the time of an access."""
 
     USER = 0
     KERNEL = 1
@@ -51,8 +52,8 @@ ACCESS = np.dtype(
         ("ns", "<u8"),  # monotonic clock of the guest
         ("number", "<u8"),  # from 0, without gaps
         ("value", "<u8"),
-        ("ip", "<u8"),  # of the instruction; 0: the card's
-        ("offset", "<u4"),  # in the BAR; of DMA: bytes
+        ("ip", "<u8"),  # of the instruction; 0: the card did it
+        ("offset", "<u4"),  # in the BAR; for DMA: bytes
         ("pid", "<u4"),
         ("cpu", "<u2"),
         ("slot", "u1"),
@@ -67,20 +68,20 @@ ACCESS = np.dtype(
 ABSENT = 0x1
 """The card was gone."""
 INTERRUPTIBLE = 0x2
-"""The card could interrupt there."""
+"""The card could interrupt at that place."""
 SOFT_INTERRUPTIBLE = 0x4
-"""Soft interrupts could come there."""
+"""Soft interrupts could run at that place."""
 
 Journal = NDArray[np.void]
 
 
 def code(value: int) -> str:
-    """The first bytes of an instruction, in the order of its code."""
+    """The first bytes of an instruction, in hexadecimal."""
     return value.to_bytes(8, "little").hex(" ")
 
 
 def journal(raw: bytes) -> Journal:
-    """The accesses of a whole journal; RunFailed if some are lost or it is cut off."""
+    """The accesses of a whole journal; RunFailed if some are missing, or if it is cut off."""
     if len(raw) % ACCESS.itemsize:
         raise RunFailed(f"the journal is cut off: {len(raw)} bytes")
     accesses: Journal = np.frombuffer(raw, ACCESS)
@@ -93,7 +94,7 @@ def journal(raw: bytes) -> Journal:
 
 
 class Kept(NamedTuple):
-    """The first accesses of a run, and how many came after those."""
+    """The first accesses of a run, and how many came after them."""
 
     accesses: Journal
     missed: int
@@ -104,12 +105,12 @@ NOTHING_KEPT = Kept(np.zeros(0, ACCESS), 0)
 
 
 def bytes_outside(records: int) -> int:
-    """What a journal takes that lies outside the guest (journal_at, kernel/vpcib/journal.c)."""
+    """The size of a journal outside the guest (journal_at, kernel/vpcib/journal.c)."""
     return PAGE_BYTES + records * ACCESS.itemsize
 
 
 def kept_outside(file: Path, at: int, records: int) -> Kept:
-    """What lies there in a file."""
+    """The journal at that place in a file."""
     with file.open("rb") as opened:
         opened.seek(at)
         written = int.from_bytes(opened.read(8), "little")

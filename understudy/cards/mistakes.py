@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""All mistakes of a specification at once.
+"""Finds all mistakes of a specification at once.
 
-First each part by itself.  What is wrong there is set aside (an unknown key, an entry of a list, a
-key of the card), and the rules between parts (rules.py) are held against the rest.
+Each part is checked first by itself.  Wrong parts are set aside (an unknown key, an entry of a
+list, a key of the card).  Then rules.py checks the rules between the remaining parts.
 """
 
 from collections.abc import Iterable, Iterator
@@ -51,10 +51,10 @@ SHOWN = 40  # letters of a wrong value
 
 
 class Mistakes:
-    """`found`: (path, reason) of each mistake in a document; `card`: the card if there is none."""
+    """`found`: (path, reason) of each mistake in a document; `card`: the card if it has none."""
 
     def __init__(self, data: dict[str, Any]) -> None:
-        """Check a document, which is changed by it."""
+        """Check a document; the check modifies it."""
         self.card: Card | None = None
         self.found: list[tuple[Place, str]] = []
         self._data = data
@@ -84,7 +84,7 @@ class Mistakes:
         self.card = None if self.found else card
 
     def _place(self, path: Place) -> Place:
-        """Where the document has what is now at a path."""
+        """The path in the document of a part that is at `path` now."""
         node: Any = self._data
         place: Place = ()
         for step in path:
@@ -97,7 +97,7 @@ class Mistakes:
         return self._places.get(id(node), place)
 
     def _set_aside(self, details: Iterable[ErrorDetails]) -> bool:
-        """Take out what is wrong by itself; whether there are parts left to look at."""
+        """Remove parts that are wrong by themselves; returns whether anything is left to check."""
         entries = [self._wrong_part(detail) for detail in details]
         for container, key in entries:
             if isinstance(container, list):
@@ -109,7 +109,7 @@ class Mistakes:
         return all(isinstance(self._data.get(key), list) and self._data[key] for key in NEEDED)
 
     def _wrong_part(self, detail: ErrorDetails) -> tuple[Any, Any]:
-        """The mapping or list from which it is taken, and the key or the entry."""
+        """The mapping or list to remove from, and the key or the entry."""
         path = detail["loc"]
         if detail["type"] == "extra_forbidden":
             return self._at(path[:-1]), path[-1]
@@ -140,14 +140,14 @@ def _places(node: Any, place: Place) -> Iterator[tuple[int, Place]]:
 
 
 def _tuples(node: Any) -> Any:
-    """Lists as the tuples that models have."""
+    """Lists as tuples, which the models use."""
     if isinstance(node, dict):
         return {key: _tuples(value) for key, value in node.items()}
     return tuple(map(_tuples, node)) if isinstance(node, list) else node
 
 
 def _each(node: dict[str, Any], section: str, key: str) -> Iterator[Any]:
-    """A key's values in the entries of a list, as far as they are there."""
+    """The existing values of a key in the entries of a list."""
     entries = node.get(section)
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict) and isinstance(entry.get(key), str | int):
@@ -163,7 +163,7 @@ def _field_names(data: dict[str, Any]) -> Iterator[str]:
 
 
 def _reason(detail: ErrorDetails) -> str:
-    """In one line: which key, what it has, what it should."""
+    """A line with the key, its value, and what it should be."""
     path, kind = detail["loc"], detail["type"]
     key = next((str(step) for step in reversed(path) if isinstance(step, str)), "card")
     if kind == "extra_forbidden":

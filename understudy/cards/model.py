@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A card as its specification has it: config space, BARs, registers, interrupts, DMA.
+"""A card as its specification describes it: config space, BARs, registers, interrupts, DMA.
 
-The models say what each key may hold by itself; what keys must be to one another is in rules.py.
-Offsets, sizes and alignments are in bytes, widths and positions of fields in bits.  Bits of a
-register that no field covers are reserved.  Instances are frozen.
+The models define what each key may hold; rules.py has the rules between keys.  Offsets, sizes and
+alignments are in bytes; widths and positions of fields in bits.  Register bits without a field are
+reserved.  Instances are frozen.
 """
 
 import re
@@ -41,11 +41,11 @@ class Bits:
 
     @property
     def mask(self) -> int:
-        """The bits, where they are in the register."""
+        """The bits, at their place in the register."""
         return ((1 << self.count) - 1) << self.low
 
     def __str__(self) -> str:
-        """As the file has it: 7 or 15:8."""
+        """As the specification writes it: 7 or 15:8."""
         return str(self.high) if self.count == 1 else f"{self.high}:{self.low}"
 
 
@@ -78,7 +78,7 @@ BitsKey = Annotated[
 
 
 class Section(BaseModel):
-    """What all parts of a specification share: frozen, no unknown keys, nothing converted."""
+    """Common to all parts of a specification: frozen, no unknown keys, nothing converted."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True
@@ -107,28 +107,28 @@ class Capabilities(Section):
     msi: Msi | None = None
     """Message-signalled interrupts; without them the card has INTA."""
     msix: Msix | None = None
-    """Those with an address and a mask for each; a driver takes these or MSI."""
+    """Interrupts with an address and a mask each; a driver takes these or MSI."""
 
     @property
     def vectors(self) -> int:
-        """The most that a driver can get; 1 for INTA."""
+        """The most vectors that a driver can get; 1 for INTA."""
         return max((given.vectors for given in (self.msi, self.msix) if given), default=1)
 
     @property
     def largest(self) -> str | None:
-        """Which of them has so many; None: INTA."""
+        """Which of them has that many; None: INTA."""
         kinds = {"MSIX": self.msix, "MSI": self.msi}
         return next((name for name, it in kinds.items() if it and it.vectors == self.vectors), None)
 
     def __str__(self) -> str:
-        """In words."""
+        """A phrase for people."""
         kinds = {"MSI": self.msi, "MSI-X": self.msix}
         said = [f"{name}, vectors: {it.vectors}" for name, it in kinds.items() if it]
         return "; ".join(said) or "INTA"
 
 
 class Config(Section):
-    """What the card's config space says of it."""
+    """The card's config space."""
 
     vendor: Word
     """Vendor ID."""
@@ -148,26 +148,26 @@ class Bar(Section):
     """A window of the card in physical memory."""
 
     number: Annotated[int, Field(ge=0, le=5)]
-    """Which base address register; one of kind memory64 takes the next one as well."""
+    """Number of the base address register; one of kind memory64 takes the next one as well."""
     name: Name
-    """What the manual calls it."""
+    """Its name in the manual."""
     bytes: Annotated[int, Field(ge=4096, le=2**27)]
     """Size in bytes, a power of two; the bus has 256 MiB for all its cards."""
     kind: Literal["memory32", "memory64"]
     """Whether its address has 32 or 64 bits."""
     description: Text
-    """What is in it."""
+    """What it contains."""
 
 
 class EnumValue(Section):
-    """A value of a field that has a name."""
+    """A named value of a field."""
 
     name: Name
     """Unique in the field."""
     value: Value
-    """As the field holds it, that is shifted down to bit 0."""
+    """The value, shifted down to bit 0."""
     description: Text
-    """What it stands for."""
+    """What it means."""
 
 
 class RegisterField(Section):
@@ -184,7 +184,7 @@ class RegisterField(Section):
     description: Text
     """What the bits are for."""
     values: tuple[EnumValue, ...] = ()
-    """Values that have names."""
+    """Named values."""
 
 
 class Register(Section):
@@ -193,17 +193,17 @@ class Register(Section):
     name: Name
     """Unique in the card."""
     bar: Annotated[int, Field(ge=0, le=5)]
-    """Number of the BAR in which it is."""
+    """Number of its BAR."""
     offset: Annotated[int, Field(ge=0, lt=2**40)]
     """Bytes from the start of the BAR, a multiple of its size."""
     width: Literal[8, 16, 32, 64]
     """Its size in bits."""
     kind: Literal["plain", "doorbell", "port"] = "plain"
-    """doorbell: each write is an event; port: each write or read counts, as at a FIFO."""
+    """doorbell: each write is an event; port: each write or read counts, as with a FIFO."""
     access: Access | None = None
-    """Of all its bits, instead of fields."""
+    """Access of all its bits, instead of fields."""
     reset: Value | None = None
-    """Value after a reset; left out, it is that of its fields."""
+    """Value after a reset; by default that of its fields."""
     description: Text
     """What it is for."""
     fields: tuple[RegisterField, ...] = ()
@@ -224,21 +224,21 @@ class Register(Section):
 
     @property
     def end(self) -> int:
-        """Offset of the byte behind it."""
+        """Offset of the byte behind the register."""
         return self.offset + self.width // 8
 
 
 class Interrupt(Section):
-    """Why the card interrupts: a status bit, the bit that enables it, and the vector."""
+    """A cause of interrupts: a status bit, the bit that enables it, and the vector."""
 
     name: SourceName
     """Unique in the card."""
     status: str
-    """REGISTER.FIELD of one bit that says that it happened."""
+    """REGISTER.FIELD of the bit that is set when it happens."""
     enable: str
-    """REGISTER.FIELD of one bit that lets it interrupt."""
+    """REGISTER.FIELD of the bit that lets it interrupt."""
     vector: Annotated[int, Field(ge=0, le=31)]
-    """Which MSI vector; 0 without MSI."""
+    """The MSI vector; 0 without MSI."""
     description: Text
     """When it happens."""
 
@@ -255,17 +255,17 @@ class Buffer(Section):
     length: Name
     """Register of its length in bytes."""
     doorbell: Name
-    """Register whose writing starts the transfer."""
+    """Register that starts the transfer when written."""
     alignment: Bytes
-    """Its address is a multiple of so many bytes, a power of two."""
+    """Its address is a multiple of this number of bytes, a power of two."""
     bytes_max: Bytes
-    """Its longest length in bytes."""
+    """Its greatest length in bytes."""
     description: Text
-    """What is in it."""
+    """What it contains."""
 
 
 class Ring(Buffer):
-    """A buffer of equal entries that is used round and round."""
+    """A buffer of equal entries that is used cyclically."""
 
     entry_bytes: Bytes
     """Size of an entry."""
@@ -276,14 +276,14 @@ class Ring(Buffer):
 
 
 class Card(Section):
-    """A card, whole."""
+    """A whole card."""
 
     name: CardName
-    """As the file is called, without .yaml."""
+    """The file's name without .yaml."""
     title: Annotated[str, Field(min_length=1, max_length=100)]
     """One line for lists and the manual's head."""
     description: Text
-    """What the card does, and how it is used; paragraphs are parted by an empty line."""
+    """What the card does, and how to use it; an empty line separates paragraphs."""
     config: Config
     """Config space."""
     capabilities: Capabilities = Capabilities()
@@ -293,8 +293,8 @@ class Card(Section):
     registers: Annotated[tuple[Register, ...], Field(min_length=1, max_length=4096)]
     """All registers."""
     interrupts: tuple[Interrupt, ...] = ()
-    """All sources of interrupts."""
+    """All causes of interrupts."""
     buffers: tuple[Buffer, ...] = ()
     """Memory that it reads or writes by DMA."""
     rings: tuple[Ring, ...] = ()
-    """The same, used round and round."""
+    """Memory that it uses cyclically."""

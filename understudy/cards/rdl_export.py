@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A card in SystemRDL 2.0, from which rdl_import.py makes the same card.
+"""A card in SystemRDL 2.0; rdl_import.py turns that into the same card.
 
-The card is an addrmap, each BAR one inside it, or a memory if it has no register.  BARs are apart
-in PCI; here each begins at the next multiple of its size.
+The card is an addrmap.  Each BAR is an addrmap inside it, or a memory if it has no register.  PCI
+places BARs anywhere; here each begins at the next multiple of its size.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -108,7 +108,7 @@ def _values(field: RegisterField) -> Lines:
 
 
 def _ways(part: Register | RegisterField) -> list[str]:
-    """Access and reset."""
+    """Access and reset value."""
     assert part.access, "a register without fields has an access"
     keys = zip(("sw", "onread", "onwrite"), WAYS[part.access], strict=True)
     ways = [f"{key} = {way};" for key, way in keys if way]
@@ -117,5 +117,5 @@ def _ways(part: Register | RegisterField) -> list[str]:
 
 
 def _in(lines: Iterable[str]) -> list[str]:
-    """One level deeper; a text that goes over lines stays as it is."""
+    """The lines, indented by one; a text of several lines stays as it is."""
     return [f"\t{line}" for line in lines]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A card from SystemRDL: one that rdl_export.py has written, or any addrmap with our properties.
 
-Registers of register files and arrays get the names of their way down, as CHANNEL_1_STATUS.  What
-a card cannot be (counters, other accesses, memories that are no BAR) is a mistake, told with its
-line as everywhere; all of them at once, unless the file is no SystemRDL.
+Registers in register files and arrays are named by their path, such as CHANNEL_1_STATUS.  Features
+that a card can't have (counters, other accesses, memories that are no BAR) are mistakes with a
+line, as everywhere.  All mistakes are reported at once, unless the file is no SystemRDL.
 """
 
 from pathlib import Path
@@ -33,7 +33,7 @@ def load_rdl(file: Path) -> Card:
 
 
 class _Reader:
-    """Makes a document of the nodes, as the YAML would be, and remembers their lines."""
+    """Converts the nodes to a document like the YAML file's, and remembers their lines."""
 
     def __init__(self, file: Path, top: AddrmapNode) -> None:
         self._file, self._top = file, top
@@ -47,7 +47,7 @@ class _Reader:
         found = [(self._nearest(place), reason) for place, reason in mistakes.found]
         if found or self._wrong:
             raise WrongCard(str(self._file), [*self._wrong, *found])
-        assert mistakes.card, "what has no mistake is a card"
+        assert mistakes.card, "a document without mistakes is a card"
         return mistakes.card
 
     def _line(self, node: Node) -> int:
@@ -104,7 +104,9 @@ class _Reader:
         }
 
     def _own(self, node: Node, name: str) -> Any:
-        """One of our properties, or None: not declared, not for this node, or not given."""
+        """The value of one of our properties, or None: not declared, not for this node, or not
+        given.
+        """
         try:
             value = node.get_property(name, default=None)
         except LookupError:

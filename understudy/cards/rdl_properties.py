@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What SystemRDL has to be told to carry a card: properties of our own, and how it says access.
+"""Properties of our own that let SystemRDL describe a card, and SystemRDL's terms for accesses.
 
-SystemRDL 2.0 (Accellera) knows registers, fields, enums, resets and texts; config space, BARs,
+SystemRDL 2.0 (Accellera) has registers, fields, enums, resets and texts.  Config space, BARs,
 doorbells, ports, interrupts and DMA are user-defined properties (its section 15).  A structure has
 the members of the model of its name (model.py).
 """
@@ -31,7 +31,7 @@ PROPERTIES = {  # name: components that have it, type
     "pci_register_kind": ("reg", TEXT),
     "pci_one_value": ("reg", "boolean"),
 }
-"""The last one: the register has no fields but one value, which is VALUE in SystemRDL."""
+"""pci_one_value: the register has one value instead of fields; in SystemRDL that is field VALUE."""
 
 Ways = tuple[str, str | None, str | None]  # sw, onread, onwrite
 WAYS: Final[dict[Access, Ways]] = {
@@ -45,7 +45,7 @@ WAYS: Final[dict[Access, Ways]] = {
 
 
 def declarations() -> str:
-    """What stands at the head of a file."""
+    """The declarations at the head of a file."""
     lines = [
         f"struct {name} {{ {_members(section)} }};" for name, section in STRUCTURES.items()
     ] + [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A SystemRDL file, compiled by systemrdl-compiler; its errors are told as those of any card."""
+"""Compiles a SystemRDL file with systemrdl-compiler; errors look like those of any card."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ PERL = "<%"
 
 
 def compiled(file: Path) -> AddrmapNode:
-    """The last addrmap of a file; a UserError if it cannot be read, a WrongCard if it is none."""
+    """The last addrmap of a file; UserError if it can't be read, WrongCard if it has no card."""
     _refuse_foreign(file)
     told = _Told(file)
     compiler = RDLCompiler(message_printer=told, dedent_desc=False)
@@ -25,7 +25,7 @@ def compiled(file: Path) -> AddrmapNode:
         return compiler.elaborate().top
     except RDLCompileError as error:
         raise WrongCard(str(file), told.errors or [(1, str(error))]) from error
-    except Exception as error:  # its parser has mistakes of its own where a token is none
+    except Exception as error:  # its parser crashes on some bad tokens
         gives_up = (1, f"systemrdl-compiler gives up: {error}")
         raise WrongCard(str(file), told.errors or [gives_up]) from error
 
@@ -36,7 +36,7 @@ def line(file: Path, node: Node) -> int:
 
 
 def _refuse_foreign(file: Path) -> None:
-    """What is too long, no text, or has Perl in it, which the compiler would run."""
+    """Refuse files that are too long, no text, or contain Perl, which the compiler would run."""
     try:
         with file.open("rb") as opened:
             raw = opened.read(BYTES_MAX + 1)
@@ -55,7 +55,7 @@ def _refuse_foreign(file: Path) -> None:
 
 
 class _Told(MessagePrinter):
-    """Keeps the errors."""
+    """Collects the errors."""
 
     def __init__(self, file: Path) -> None:
         self._file = file

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The register log: a journal in words, a line each.
+"""The register log: a journal as text, a line per access.
 
     12.003456789 CPU0 kernel   pid 71  store DMA_LENGTH 0x1c0 BYTES=448
 
-is seconds of the guest's monotonic clock, the processor, where the driver was, the process,
-what was done to which register with which value, and its fields that are not 0.
+The columns are seconds of the guest's monotonic clock, the processor, the driver's context, the
+process, the access with its register and value, and the fields that are not 0.
 """
 
 from collections.abc import Iterator

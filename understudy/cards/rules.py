@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the parts of a card must be to one another.
+"""Rules between the parts of a card.
 
 `broken(card, known)` yields each broken rule as (path, reason).  The path leads to the part in the
 card, as ("registers", 3, "offset").
@@ -20,8 +20,10 @@ Broken = Iterator[tuple[Path, str]]
 
 @dataclass(frozen=True)
 class Known:
-    """What the document has, parts included that were set aside because they are wrong by
-    themselves: nobody is told that they are missing."""
+    """Names in the document, including parts that were set aside because they are wrong themselves.
+
+    So these parts are not reported as missing.
+    """
 
     bars: frozenset[int]
     registers: frozenset[str]
@@ -32,7 +34,7 @@ class Known:
 
 
 class Named(Protocol):
-    """Whatever has a name."""
+    """Anything with a name."""
 
     @property
     def name(self) -> str:
@@ -63,8 +65,9 @@ def broken(card: Card, known: Known) -> Broken:
 
 
 def _names_in_c(card: Card) -> Broken:
-    """What is generated gives each name once (understudy/cards/header.py, table.py), and none that
-    a driver has from the kernel."""
+    """Each generated name must be unique (understudy/cards/header.py, table.py), and must differ
+    from kernel names that drivers use.
+    """
     owners = dict.fromkeys({"PCI_VENDOR_ID", *kernel_names()}, "a macro of the kernel")
     owners |= dict.fromkeys(table.own_names(card), "the card")
     for path, part, names in header.names(card):
@@ -182,7 +185,7 @@ def _field(path: Path, field: RegisterField, register: Register) -> Broken:
 
 
 def _overlaps(card: Card) -> Broken:
-    """Each register that begins before one that lies below it ends."""
+    """Each register that begins before the end of one below it."""
     reach: dict[int, Register] = {}
     places = sorted(
         enumerate(card.registers), key=lambda entry: (entry[1].bar, entry[1].offset, entry[0])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A kernel module that holds a card against its specification, register by register.
+"""A kernel module that tests a card against its specification, register by register.
 
-It looks at what can be looked at without setting anything off.  Every register but a port is read
-once: its value after a reset, of bits that read as something.  A plain register of which no bit is
-wo or w1s is written too.
+It tests only what triggers nothing.  It reads every register except ports once, and checks the
+readable bits against the value after a reset.  It also writes plain registers that have no wo or
+w1s bits.
 """
 
 from typing import Any, Final

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The registers of a card as its driver's loads and stores know them.
+"""The registers of a card as far as its driver's loads and stores show them.
 
-An access of 1 to 8 bytes touches several registers or a part of one; `Places` takes it apart.
+An access of 1 to 8 bytes may touch several registers, or a part of one; `Places` splits it.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from understudy.cards.model import Card, Register
 
 @dataclass(frozen=True)
 class Part:
-    """What an access touches of one register: the bits `lanes`, which hold `value`."""
+    """The part of one register that an access touches: the bits `lanes`, with value `value`."""
 
     register: Register
     lanes: int
@@ -57,12 +57,12 @@ def reserved(register: Register) -> int:
 
 
 def meaning(register: Register) -> int:
-    """The bits of a register that mean something."""
+    """The bits of a register that have a meaning."""
     return ((1 << register.width) - 1) & ~reserved(register)
 
 
 class Values:
-    """What a driver's stores have left in a card's registers, as far as they tell."""
+    """The values that a driver's stores have left in a card's registers, as far as known."""
 
     def __init__(self, card: Card) -> None:
         self._held = {register.name: register.initial for register in card.registers}
@@ -71,7 +71,7 @@ class Values:
         return self._held[name]
 
     def store(self, part: Part) -> None:
-        """A store that the card has seen."""
+        """Record a store that reached the card."""
         old = self._held[part.register.name]
         new = (old & ~part.lanes) | part.value
         self._held[part.register.name] = new & meaning(part.register)

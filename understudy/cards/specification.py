@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Specifications of cards: cards/NAME.yaml, or a file of one's own, checked.
+"""Specifications of cards: cards/NAME.yaml, or a user's own file, checked.
 
-`load` gives a Card, or one WrongCard with a line `FILE:LINE: reason` for each mistake.  What
-else there is of a card lies beside its specification: NAME.c, how it behaves, and drivers/ with
-NAME_driver.c, the reference driver, NAME_exercise, what a driver has to stand, and NAME_demo.
+`load` returns a Card, or raises one WrongCard with a line `FILE:LINE: reason` per mistake.  A
+card's other files are beside its specification: NAME.c, its behaviour; and drivers/ with
+NAME_driver.c, the reference driver, NAME_exercise, a test for drivers, and NAME_demo.
 """
 
 from functools import lru_cache
@@ -25,12 +25,12 @@ def catalogue() -> dict[str, Path]:
 
 
 def load(name: str | Path) -> Card:
-    """The card of that name, or of a file; a name of the catalogue's is the card's."""
+    """The card of that name, or in that file; names in the catalogue come first."""
     return parse(*read(name))
 
 
 def file_of(name: str | Path) -> Path:
-    """The file of a card that is named as for load."""
+    """The file of a card, named as for `load`."""
     given = str(name)
     if given in catalogue():
         return catalogue()[given]
@@ -39,7 +39,7 @@ def file_of(name: str | Path) -> Path:
 
 
 def read(name: str | Path) -> tuple[str, bytes]:
-    """Name of the file, and what is in it; a UserError if it cannot be read."""
+    """The file's name and content; UserError if it can't be read."""
     file = file_of(name)
     try:
         with file.open("rb") as opened:
@@ -53,12 +53,12 @@ def read(name: str | Path) -> tuple[str, bytes]:
 
 @lru_cache(maxsize=16)
 def parse(name: str, raw: bytes) -> Card:
-    """The card that a file holds; `name` is the file's in errors."""
+    """The card in a file's content; errors call the file `name`."""
     document = Document(name, raw)
     mistakes = Mistakes(document.data)
     if mistakes.found:
         raise WrongCard(name, ((document.line(place), reason) for place, reason in mistakes.found))
-    assert mistakes.card, "what has no mistake is a card"
+    assert mistakes.card, "a document without mistakes is a card"
     return mistakes.card
 
 

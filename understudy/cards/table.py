@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The C table of a card, from which its device side works (core/cards/card_table.h).
+"""The C table of a card, which its device side uses (core/cards/card_table.h).
 
-CARD_INDEX_REG is a register's index, CARD_REGISTERS how many there are, and `card_table` the
-table.  The text includes nothing: core/cards/registers.h goes before it.
+CARD_INDEX_REG is a register's index, CARD_REGISTERS the number of registers, and `card_table` the
+table.  The text includes nothing; include core/cards/registers.h before it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +23,7 @@ Member = tuple[str, str]  # name, value in C
 
 
 def table(card: Card) -> str:
-    """The text of a header."""
+    """The header's text."""
     registers = sorted(card.registers, key=lambda one: (one.bar, one.offset))
     indexes = [index_of(card, register.name) for register in registers]
     guard, count = own_names(card)
@@ -46,7 +46,7 @@ def table(card: Card) -> str:
 
 
 def own_names(card: Card) -> tuple[str, str]:
-    """The macro that says that it was included, and how many registers there are."""
+    """The include guard, and the name for the number of registers."""
     return f"{card.name}_TABLE_H".upper(), f"{card.name}_REGISTERS".upper()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How a specification is refused: the file, and each mistake with its line."""
+"""The error for a wrong specification: the file, and each mistake with its line."""
 
 from collections.abc import Iterable
 
@@ -7,13 +7,13 @@ from understudy.base.errors import UserError
 
 
 class WrongCard(UserError):  # noqa: N818 - it is the card that is wrong
-    """A file that is no card: a line `FILE:LINE: reason` a mistake.
+    """A file that is no card, with a line `FILE:LINE: reason` per mistake.
 
-    `mistakes`: (line from 1, reason) each, in the order of lines, none twice.
+    `mistakes`: (line from 1, reason) each, sorted by line, without duplicates.
     """
 
     def __init__(self, file: str, mistakes: Iterable[tuple[int, str]]) -> None:
-        """Of a file by that name."""
+        """`file` is its name in the message."""
         self.file = file
         self.mistakes = sorted(set(mistakes))
         super().__init__("\n".join(f"{file}:{line}: {reason}" for line, reason in self.mistakes))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A card as the text of a specification: what a person would have written, without the comments.
+"""A card as the text of a specification, as a person would write it, without comments.
 
-What has its default is left out; addresses, IDs and values after a reset are hexadecimal.
+Keys with default values are left out.  Addresses, IDs and reset values are hexadecimal.
 """
 
 from io import StringIO
@@ -15,7 +15,7 @@ from understudy.cards.model import Card
 
 DIGITS = {"class_code": 6, "revision": 2, "offset": 3, "reset": 1, "value": 1}
 DIGITS |= dict.fromkeys(("vendor", "device", "subsystem_vendor", "subsystem"), 4)
-WIDTH = 2**20  # no line is folded
+WIDTH = 2**20  # no line is wrapped
 
 
 def yaml_text(card: Card) -> str:
@@ -41,7 +41,7 @@ def _shown(node: Any, key: str = "") -> Any:
 
 
 def _in_paragraphs(node: Any) -> bool:
-    """Whether a text can stand as it is, line by line."""
+    """Whether a text can be written as a block, line by line."""
     if not isinstance(node, str) or "\n" not in node:
         return False
     return all(line == line.strip() and line.isprintable() for line in node.split("\n"))

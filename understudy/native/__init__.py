@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The compiled core and simulator: nothing outside this package imports understudy._core."""
+"""The compiled core and simulator; only this package imports understudy._core."""
 
 from pathlib import Path
 
@@ -12,5 +12,5 @@ def binding_file() -> Path:
 
 
 def program_file() -> Path:
-    """The program in which schedulers run, installed beside the extension."""
+    """The program that runs schedulers, installed beside the extension."""
     return binding_file().with_name("simulate")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""NumPy arrays as C sees them."""
+"""NumPy arrays in C's layout."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ Columns = dict[str, npt.NDArray[Any]]
 
 
 def dtype_of(structure: str) -> np.dtype[Any]:
-    """A C structure as NumPy has it; the compiler has checked that it is the header's."""
+    """The NumPy type of a C structure; the compiler has checked it against the header."""
     fields = dict(ffi.typeof(structure).fields)
     return np.dtype(
         {
@@ -36,12 +36,12 @@ def _format(ctype: Any) -> Any:
 
 
 def u64(values: npt.ArrayLike) -> U64:
-    """The values as an array that C can take."""
+    """The values as an array that C accepts."""
     return np.ascontiguousarray(values, np.uint64)
 
 
 def same_length(columns: Columns) -> int:
-    """How long all of them are; ValueError if they differ."""
+    """The length of all columns; ValueError if lengths differ."""
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"columns differ in length: {lengths}")

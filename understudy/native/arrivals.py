@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Arrivals of one class of requests on disk, to be read where they lie.
+"""Arrivals of one class of requests, in a file that the simulator maps.
 
-They are the file `arrivals` of a folder: a header, a column of instants and one of pieces
-(sim/worker/arrivals_file.h), 10 bytes a request.  The simulator maps it, so all simulations on a
-machine share what the kernel keeps of it.  It looks at every value itself; `refuse` then says
-what was wrong.
+The file `arrivals` of a folder has a header, a column of instants and one of pieces
+(sim/worker/arrivals_file.h), 10 bytes a request.  Since the simulator maps it, all simulations on a
+machine share its pages in the kernel's cache.  The simulator checks every value itself; `refuse`
+then finds the wrong one.
 """
 
 import os
@@ -22,7 +22,7 @@ from understudy.base.errors import RunFailed
 
 TIME_MAX_NS = 2**62
 PIECES_MAX = 2**16 - 1
-BLOCK = 1 << 20  # requests looked at at once
+BLOCK = 1 << 20  # requests checked at once
 FILE = "arrivals"
 HEADER_BYTES = ffi.sizeof("struct arrivals_header")
 ROW_BYTES = 10
@@ -32,9 +32,9 @@ Whole = npt.NDArray[np.integer[Any]]
 
 @dataclass(frozen=True)
 class Arrivals:
-    """What `write_arrivals` wrote.
+    """A file that `write_arrivals` wrote.
 
-    path: of the file.  requests: how many, at least 1.  last_ns: when the last one arrives.
+    path: the file. requests: how many, at least 1. last_ns: the last arrival.
     """
 
     path: Path
@@ -43,7 +43,7 @@ class Arrivals:
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> "Arrivals":
-        """Header and size are looked at; ValueError if there is no such file, or it is cut off."""
+        """Checks header and size; ValueError if there is no such file, or if it is cut off."""
         path = Path(folder).absolute() / FILE
         requests = _requests(path)
         return cls(path, requests, int(_instants(path, requests)[-1]))
@@ -60,18 +60,18 @@ class Arrivals:
 
     @property
     def file_bytes(self) -> int:
-        """How long the file is."""
+        """The file's length."""
         return _file_bytes(self.requests)
 
 
 def write_arrivals(
     folder: str | os.PathLike[str], arrival_ns: npt.ArrayLike, pieces: npt.ArrayLike
 ) -> Arrivals:
-    """Write requests, in order of their arrival, into a folder that is there.
+    """Write requests, in order of arrival, into an existing folder.
 
-    arrival_ns: instants from 0 to below 2^62, none before the one before it.  pieces: how many
-    each request was split into, from 1 to 65,535 (ICPE 2011, Eq. 3).  The file appears when it
-    is complete.  ValueError names the first request that is impossible.
+    arrival_ns: instants from 0 to below 2^62, in order. pieces: how many each request was split
+    into, from 1 to 65,535 (ICPE 2011, Eq. 3).  The file appears when it is complete.  ValueError
+    names the first impossible request.
     """
     instants, counts = _whole("arrival_ns", arrival_ns), _whole("pieces", pieces)
     if instants.shape != counts.shape:
@@ -90,7 +90,7 @@ def write_arrivals(
 
 
 def refuse(files: list[Arrivals]) -> NoReturn:
-    """ValueError for the first of the files that a simulation cannot read."""
+    """ValueError for the first file that a simulation cannot read."""
     for arrivals in files:
         requests = _requests(arrivals.path)
         wrong = _first_wrong(_instants(arrivals.path, requests), _pieces(arrivals.path, requests))
@@ -102,7 +102,7 @@ def refuse(files: list[Arrivals]) -> NoReturn:
 
 
 def check_unchanged(files: list[Arrivals], error: Exception) -> None:
-    """RunFailed, from the error, for the first file that is not what it was when it was opened."""
+    """RunFailed, from the error, for the first file that has changed since it was opened."""
     for arrivals in files:
         try:
             now = Arrivals.open(arrivals.path.parent)
@@ -122,7 +122,7 @@ def _write(path: Path, instants: Whole, counts: Whole) -> None:
 
 
 def _requests(path: Path) -> int:
-    """How many the header says, if the file is as long as that."""
+    """The number of requests in the header, if the file's length agrees."""
     try:
         with path.open("rb") as file:
             header = file.read(HEADER_BYTES)
@@ -166,7 +166,7 @@ def _whole(name: str, values: npt.ArrayLike) -> Whole:
 
 
 def _first_wrong(instants: Whole, counts: Whole) -> str:
-    """What is wrong with the first request that is impossible; empty if none is."""
+    """The error of the first impossible request; empty if there is none."""
     before = 0
     for begin in range(0, len(instants), BLOCK):
         part = slice(begin, begin + BLOCK)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The kernel's binary block traces: bytes in, requests out (host/traces/blktrace.h)."""
+"""The parser of the kernel's binary block traces, traces/blktrace.h, from Python."""
 
 from collections.abc import Iterator
 from enum import IntEnum
@@ -14,7 +14,7 @@ CHUNK_BYTES = 1 << 20
 CHUNK_ROWS = 1 << 16
 ROW = dtype_of("struct blktrace_row")
 MAGIC: int = lib.RECORD_MAGIC
-MINOR_BITS = 20  # of a device's number in the kernel
+MINOR_BITS = 20  # of a device number in the kernel
 
 BROKEN = {
     lib.BLKTRACE_BAD_CPU: "its CPU, {value}, is impossible",
@@ -39,7 +39,7 @@ class LeftOut(IntEnum):
 
 
 class Blktrace:
-    """One trace: read its files, each once and in any order, then ask for its rows."""
+    """One trace: read each of its files once, in any order, then get its rows."""
 
     def __init__(self) -> None:
         made = lib.blktrace_new()
@@ -48,7 +48,7 @@ class Blktrace:
         self._trace = ffi.gc(made, lib.blktrace_free)
 
     def read(self, file: BinaryIO) -> str | None:
-        """All that the file has; where it breaks off, in words, or None if it is whole.
+        """Read the whole file; returns where it breaks off, or None.
 
         ValueError: its records are of another version, or of another device than those before.
         """
@@ -63,8 +63,9 @@ class Blktrace:
         return f"{self._place()} is cut short" if rest else None
 
     def rows(self) -> Iterator[Columns]:
-        """The requests in order of completion, some at a time: times in ns, places in sectors,
-        op 0 or 1."""
+        """The requests in order of completion, in pieces: times in ns, places in sectors, op 0 or
+        1.
+        """
         names = [name for name in ROW.names or () if name != "unused"]
         got = CHUNK_ROWS
         while got == CHUNK_ROWS:
@@ -76,7 +77,7 @@ class Blktrace:
                 yield {name: rows[name][:got].astype(np.int64) for name in names}
 
     def left_out(self) -> dict[LeftOut, int]:
-        """After the rows: how many records are no row, by why."""
+        """How many records are in no row, by reason; call it after rows()."""
         counts = self._trace.left_out
         return {why: int(counts[why]) for why in LeftOut if counts[why]}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A process in a sandbox with somebody's code, and the line to it (sim/worker/line.h)."""
+"""A sandboxed process with a stranger's code, and the line to it (sim/worker/line.h)."""
 
 import io
 import json
@@ -20,11 +20,11 @@ MOST_OF_MEMORY = 0.9 * MEMORY_BYTES
 OUTPUT_BYTES = 2**20
 PATIENCE_SECONDS = 3.0  # of processor time without progress
 PATIENCE_ASLEEP_SECONDS = 5.0
-LAST_SECONDS = 1.0  # to say where it is
+LAST_SECONDS = 1.0  # for it to report where it is
 LAST_WORDS = 80
 
-LOOPS = f"endless loop, or so: no progress in {PATIENCE_SECONDS:g} s of processor time"
-SLEEPS = f"sleeps, which it may not: no progress in {PATIENCE_ASLEEP_SECONDS:g} s"
+LOOPS = f"probably an endless loop: no progress in {PATIENCE_SECONDS:g} s of processor time"
+SLEEPS = f"sleeps, which is not allowed: no progress in {PATIENCE_ASLEEP_SECONDS:g} s"
 
 ENDINGS = {
     signal.SIGSEGV: "segmentation fault",
@@ -32,7 +32,7 @@ ENDINGS = {
     signal.SIGFPE: "division by zero, or an overflow of one",
     signal.SIGILL: "illegal instruction",
     signal.SIGABRT: "aborted",
-    signal.SIGSYS: "made a system call that it may not make",
+    signal.SIGSYS: "made a forbidden system call",
     signal.SIGXFSZ: f"printed more than {OUTPUT_BYTES:,} bytes, and was stopped",
     signal.SIGKILL: "killed from outside; perhaps the memory of this machine ran out",
 }
@@ -40,7 +40,7 @@ ENDINGS = {
 
 @dataclass(frozen=True)
 class Cell:
-    """The process that runs the code, the one around it that we started, and our ends of pipes."""
+    """The process that runs the code, the sandbox process that we started, and our pipe ends."""
 
     code: int
     around: int
@@ -56,7 +56,7 @@ def start(
     output: int,
     *how: str,
 ) -> Cell:
-    """Have a stranger's code loaded.  What it prints goes to `output`."""
+    """Load a stranger's code in a sandbox.  What it prints goes to `output`."""
     sandbox.require(file.shown)
     (called, calls), (heard, replies), (told, tells) = (_pipe(stack) for _ in range(3))
     answering = [called.fileno(), output, output, *map(io.FileIO.fileno, (called, replies, tells))]
@@ -73,13 +73,13 @@ def start(
 
 
 def _pipe(stack: ExitStack) -> tuple[io.FileIO, io.FileIO]:
-    """The ends to read and to write."""
+    """The ends to read from and to write to."""
     reads, writes = os.pipe()
     return stack.enter_context(io.FileIO(reads)), stack.enter_context(io.FileIO(writes, "w"))
 
 
 def _inside(told: io.FileIO) -> int:
-    """Which process the sandbox says that it runs; RunFailed if it cannot be made."""
+    """The process inside the sandbox, as bwrap reports it; RunFailed if there is no sandbox."""
     said = b""
     while not said.endswith(b"}\n"):
         more = told.read(4096)
@@ -90,7 +90,7 @@ def _inside(told: io.FileIO) -> int:
 
 
 def ending(processes: Processes, around: int, fault: Any) -> str:
-    """How a process ended that did not come to its end, in words; `fault` is a struct fault."""
+    """How a process ended early, as a phrase; `fault` is a struct fault."""
     status = processes.status(around)
     if status is None:
         return "does not answer any more"
@@ -98,26 +98,26 @@ def ending(processes: Processes, around: int, fault: Any) -> str:
     if not number:
         return f"ended its process, with exit code {os.waitstatus_to_exitcode(status)}"
     known = {int(one): words for one, words in ENDINGS.items()}
-    if number not in signal.valid_signals():  # it may say what it likes
-        return f"ended by signal {number:,}, which there is not"
+    if number not in signal.valid_signals():  # the code may report any number
+        return f"ended by signal {number:,}, which does not exist"
     return known.get(number) or signal.strsignal(number) or f"signal {number}"
 
 
 def circumstances(
     file: registry.Source, code: Path, fault: Any, refused_bytes: int, printed: str
 ) -> str:
-    """Where in its code that was, whether memory was short, and what it said last."""
+    """Where in its code it ended, whether memory was short, and what it printed last."""
     place = f" in {registry.where(file, code, int(fault.offset))}" if fault.offset else ""
     if refused_bytes:
         memory = f"; {no_memory(refused_bytes)}"
     else:
         most = fault.largest_bytes > MOST_OF_MEMORY
-        memory = "; it took all the memory that it may have" if most else ""
+        memory = "; it used all the memory it may have" if most else ""
     return f"{place}{memory}{_last_words(printed)}"
 
 
 def no_memory(refused_bytes: int) -> str:
-    """What it did not get, in words."""
+    """The allocation that was refused, as a phrase."""
     return f"it asked for {refused_bytes:,} bytes, and may have {MEMORY_BYTES:,} in all"
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What schedulers declare of themselves: names, tunables, counters.
+"""Declarations of schedulers: names, tunables, counters.
 
-core/scheduler.h has the contract; workloads of the simulator declare their parameters the same way.
+core/scheduler.h has the contract; the simulator's workloads declare their parameters the same way.
 """
 
 import os
@@ -32,7 +32,7 @@ class Tunable:
 
 @dataclass(frozen=True)
 class Counter:
-    """One figure that a scheduler keeps."""
+    """A figure that a scheduler counts."""
 
     name: str
     help: str
@@ -40,11 +40,11 @@ class Counter:
 
 @dataclass(frozen=True)
 class Scheduler:
-    """What a scheduler says of itself."""
+    """A scheduler's declarations."""
 
     name: str
     summary: str
-    needs_model: bool  # of the disk: it asks for positioning times
+    needs_model: bool  # uses the disk's positioning times
     tunables: tuple[Tunable, ...]
     counters: tuple[Counter, ...]
 
@@ -58,7 +58,7 @@ def schedulers() -> dict[str, Scheduler]:
 
 @cache
 def scheduler(name: str) -> Scheduler:
-    """A scheduler that the registry knows; RunFailed if it cannot say what it is."""
+    """A scheduler in the registry; RunFailed if its declarations can't be read."""
     file = registry.source(name)
     described = describe(file)
     if described.name != name:
@@ -71,7 +71,7 @@ def scheduler(name: str) -> Scheduler:
 
 @once
 def describe(file: registry.Source) -> Scheduler:
-    """What the scheduler in a file says of itself, in a process of its own."""
+    """The declarations of the scheduler in a file, read in a separate process."""
     job = worker.Job(worker.DESCRIBE, {})
     worker.run(job, file, file.stem)
     if job.structure.error:
@@ -85,11 +85,11 @@ def why_not_loaded(job: worker.Job) -> str:
     words = worker.text(job.structure.text)
     if "module_scheduler" in words:
         return "registers no scheduler: its file has to end with REGISTER_SCHEDULER"
-    return f"cannot be loaded: {words.rpartition(': ')[2] or 'it says too much of itself'}"
+    return f"cannot be loaded: {words.rpartition(': ')[2] or 'its declarations are too long'}"
 
 
 def _scheduler(items: Iterator[str]) -> Scheduler:
-    """As sim/worker/describe.h has it."""
+    """Parses the format of sim/worker/describe.h."""
     name, summary, needs_model = next(items), next(items), next(items) == "1"
     tunables = tuple(
         Tunable(next(items), next(items), int(next(items)), int(next(items)), int(next(items)))
@@ -113,12 +113,12 @@ def fields(first: Any, count: int) -> tuple[Tunable, ...]:
 
 
 def tunable_values(scheduler: Scheduler, chosen: Mapping[str, int]) -> U64:
-    """A value for each tunable, chosen or initial."""
-    return field_values(scheduler.name, "tunable", scheduler.tunables, chosen)
+    """Each tunable's value, chosen or initial."""
+    return field_values(scheduler.name, scheduler.tunables, chosen)
 
 
-def field_values(owner: str, kind: str, known: Sequence[Tunable], chosen: Mapping[str, int]) -> U64:
-    """A value for each field, chosen or initial; ValueError for one that can't be."""
+def field_values(owner: str, known: Sequence[Tunable], chosen: Mapping[str, int]) -> U64:
+    """Each field's value, chosen or initial; ValueError for an impossible one."""
     by_name = {field.name: field for field in known}
     for name, value in chosen.items():
         if name not in by_name:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What requests ask of their device, counted as the simulator counts them (sim/demand.h)."""
+"""Features of requests that cost a device time, counted as the simulator does (sim/demand.h)."""
 
 from collections.abc import Mapping
 
@@ -37,8 +37,9 @@ Bools = npt.NDArray[np.bool_]
 def asking(
     write: Bools, sector: Integers, sectors: Integers, idle_ns: Integers, met_busy: Bools
 ) -> Mapping[str, Bools]:
-    """By NAMES which of the requests do, in the order of completion; each came `idle_ns` after the
-    device had nothing more to do, or while it was busy."""
+    """By NAMES, which of the requests have each feature, in order of completion; each came
+    `idle_ns` after the device had become idle, or while it was busy.
+    """
     end = sector + sectors
     last = np.concatenate([[-NEAR_SECTORS], end[:-1]])
     last_begin = np.concatenate([[-NEAR_SECTORS], sector[:-1]])
@@ -63,12 +64,12 @@ def asking(
 
 
 def counts(asking: Mapping[str, Bools]) -> dict[str, int]:
-    """How many do."""
+    """How many requests have each feature."""
     return {name: int(asking[name].sum()) for name in NAMES}
 
 
 def _noted(asked: Integers, noted: Integers, slots: int) -> Bools:
-    """Which requests find the place that they ask for in its slot; each then notes its own."""
+    """Which requests find their place in its slot; each request then stores its own place."""
     writers, readers = (
         place // PAGE_SECTORS % slots * (len(asked) + 1) + np.arange(len(asked))
         for place in (noted, asked)

@@ -24,7 +24,7 @@ _FIELDS = {name: lib.device_settings + number for number, name in enumerate(SETT
 
 
 class Drive:
-    """A drive in motion (core/drive/drive.h): curves, cache, head and phase."""
+    """A drive at work (core/drive/drive.h): curves, cache, head and phase."""
 
     def __init__(self, timing: Timing, seed: int = 0) -> None:
         """The drive that a profile describes; `seed` is for a random phase."""
@@ -57,7 +57,7 @@ class Drive:
         cache: tuple[int, int, int] = (0, 0, 0),
         hit_ns: int = 0,
     ) -> Self:
-        """The papers' line."""
+        """A drive with the papers' line."""
         line = ((0, 0), (capacity_sectors, full_seek_ns))
         return cls(Timing(capacity_sectors, intercept_ns, line, cache=cache, hit_ns=hit_ns))
 
@@ -68,7 +68,7 @@ class Drive:
         lib.sched_field_value(self._device, _FIELDS[name])[0] = value
 
     def copy_to(self, shared: Shared, where: str) -> None:
-        """Into that member of a structure which has room for `placed`."""
+        """Copy to that member of a structure that has room for `placed`."""
         *path, member = where.split(".")
         structure = shared.structure
         for part in path:
@@ -78,11 +78,11 @@ class Drive:
             shared.point(name)
 
     def placed(self, where: str) -> dict[str, U64]:
-        """What a drive in that member points to, by which of its own members does."""
+        """The arrays that a drive in that member points to, by the pointers' names."""
         return {f"{where}.disk.{name}": array for name, array in self._arrays.items()}
 
     def _fill(self, name: str, rows: Sequence[Sequence[int]], most: int) -> None:
-        """What the disk points to, which lives as long as this: by the pointer's name."""
+        """Fill an array that the disk points to; it lives as long as this object."""
         if len(rows) > most:
             raise ValueError(f"{name}: {len(rows)} of them, more than {most}")
         try:
@@ -98,18 +98,18 @@ class Drive:
 
     @property
     def head(self) -> int:
-        """End of the last request that the medium served."""
+        """The end of the last request that the medium served."""
         return int(self._drive.arm.head.sector)
 
     def angle(self, sector: int) -> int:
-        """Where a sector begins, in 2^-64 turns; they have to be known."""
+        """The angle where a sector begins, in 2^-64 turns; ValueError if angles are unknown."""
         tracks = self._tracks_with(sector)
         if not tracks.velocity:
             raise ValueError(f"nobody knows the angle of sector {sector}")
         return int(lib.platter_angle(ffi.addressof(tracks), sector))
 
     def place(self, sector: int) -> int:
-        """Where the arm is then, in sectors unless tracks are counted."""
+        """The arm's place at that sector, in sectors unless tracks are counted."""
         return int(lib.tracks_arm(ffi.addressof(self._tracks_with(sector)), sector))
 
     def track_end(self, sector: int) -> int:
@@ -123,7 +123,7 @@ class Drive:
         return disk.tracks
 
     def reset(self) -> None:
-        """Head to sector 0, cache empty, the phase's draws and the clock from their beginning."""
+        """Head to sector 0, cache empty, clock and random phases at their beginning."""
         lib.drive_reset(self._drive)
         self._now_ns = ffi.new("u64 *")
 
@@ -134,8 +134,10 @@ class Drive:
         sectors: npt.ArrayLike,
         idle_ns: npt.ArrayLike = 0,
     ) -> tuple[U64, npt.NDArray[np.bool_]]:
-        """Serve requests one after another, each that long after the one before was complete:
-        service times, and which were hits."""
+        """Serve requests one after another, each `idle_ns` after the completion before it.
+
+        Returns service times, and which were hits.
+        """
         ops = np.ascontiguousarray(op, np.uint8)
         first = u64(sector)
         length = np.ascontiguousarray(sectors, np.uint32)
@@ -156,9 +158,11 @@ class Drive:
         sectors: npt.ArrayLike,
         given_ns: npt.ArrayLike,
     ) -> tuple[U64, U64, npt.NDArray[np.bool_]]:
-        """From the beginning, give it requests, each at its time on a clock that begins at 0, and
-        let it choose (core/drive/device.h): when each service began, how long it took, which were
-        hits."""
+        """Reset, then queue requests, each at its time on a clock that begins at 0, and let the
+        drive choose (core/drive/device.h).
+
+        Returns when each service began, how long it took, and which were hits.
+        """
         ops = np.ascontiguousarray(op, np.uint8)
         first, given = u64(sector), u64(given_ns)
         length = np.ascontiguousarray(sectors, np.uint32)
@@ -178,7 +182,7 @@ class Drive:
         return start_ns, service_ns, hit.astype(np.bool_)
 
     def serve_one(self, op: int, sector: int, sectors: int, idle_ns: int = 0) -> int:
-        """As `serve`, one request: its service time, without arrays in between."""
+        """Like `serve` for one request, without arrays: its service time."""
         one = self._one
         if not 0 <= sector <= sector + sectors <= self._drive.disk.capacity_sectors:
             raise ValueError("a request ends past the end of the disk")

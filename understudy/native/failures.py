@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Why a simulation ended before its end, in words; and how much too fast requests arrive."""
+"""Messages for simulations that ended early, and the offered load when requests arrive too fast."""
 
 import errno
 import os
@@ -13,7 +13,7 @@ from understudy.native.simulation import Array, Simulation, workloads
 
 
 def failure(simulation: Simulation, job: worker.Job, figures: Figures) -> RunFailed:
-    """What the error means that a job ended with; Unstable if too many requests waited."""
+    """The error of a job as an exception; Unstable if too many requests were pending."""
     code = -job.structure.error
     if job.structure.summary.init_error and not job.structure.refused_bytes:
         return RunFailed(f"{simulation.scheduler}: {_other(code)}")
@@ -29,35 +29,35 @@ def failure(simulation: Simulation, job: worker.Job, figures: Figures) -> RunFai
     oldest = f"request {job.structure.summary.oldest:,}"
     reasons = {
         errno.ENOMEM: f"no memory: {no_memory(int(job.structure.refused_bytes))}",
-        errno.EDEADLK: f"it holds {oldest} back for ever: asked again and again, it gives nothing",
-        errno.ETIMEDOUT: f"it never chooses {oldest}, while others arrive",
+        errno.EDEADLK: f"it holds {oldest} back for ever: repeated dispatches return nothing",
+        errno.ETIMEDOUT: f"it never chooses {oldest}, while other requests arrive",
         errno.ENODATA: "the page cache holds everything that is read, so no more requests "
         "come: take fewer requests, or a smaller cache",
-        errno.ELOOP: "the processes go round without ever thinking or waiting",
-        errno.ETIME: "the clock would run over: 292 years",
+        errno.ELOOP: "the processes loop without ever thinking or waiting",
+        errno.ETIME: "the clock would overflow, after 292 years",
         errno.ENOENT: "the workload has no files, or no table, to read",
         errno.ENOSPC: "the disk is smaller than one request",
         errno.ENODEV: "needs a disk's model: an array and a target have none; take a disk, or "
         "another scheduler",
         errno.ENOEXEC: why_not_loaded(job),
-        errno.EBADMSG: "a file of arrivals is not whole: it changed while it was read",
+        errno.EBADMSG: "a file of arrivals is incomplete: it changed while it was read",
         errno.EOPNOTSUPP: "the device takes several requests as one, and the scheduler has no "
         "more(): take one that has, or a disk",
-        errno.EINVAL: "the scheduler or the workload refuses what it was given",
+        errno.EINVAL: "the scheduler or the workload rejects its input",
     }
     return RunFailed(f"{simulation.scheduler}: {reasons.get(code, _other(code))}")
 
 
 def _other(code: int) -> str:
-    """Of an init of somebody's own, which may return any error."""
+    """The init of a user's scheduler or workload may return any error."""
     return f"the scheduler's or the workload's init failed: {os.strerror(code)} (errno {code})"
 
 
 def offered_load(simulation: Simulation, figures: Figures) -> float | None:
-    """Utilisation that the arrivals ask for: above 1, no queue is long enough.
+    """Offered utilisation: above 1, no queue is long enough.
 
-    The mean service is that of the requests so far, the rate what was asked for, or the
-    table's own.  None if nothing is served yet, or the table is over in an instant.
+    The mean service is that of the requests so far.  The rate is the workload's parameter, or the
+    table's own.  None if nothing is served yet, or if the table's arrivals take no time.
     """
     device = simulation.device
     servers = device.servers if isinstance(device, Array) else 1
@@ -69,7 +69,7 @@ def offered_load(simulation: Simulation, figures: Figures) -> float | None:
 
 
 def arrive(load: float) -> str:
-    """An offered load in words."""
+    """An offered load as a phrase."""
     return f"{load:,.2f} times as fast as the device can serve them"
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A run in figures, which the simulator sums up while the requests go by.
+"""A run's figures, which the simulator sums up as requests complete.
 
-Times are nanoseconds.  sim/moments.h says how exact each is.
+Times are nanoseconds. sim/moments.h says how exact each figure is.
 """
 
 from collections.abc import Mapping
@@ -25,10 +25,10 @@ class Moments:
 
 @dataclass(frozen=True)
 class Figures:
-    """The measured requests, summed up while they went by."""
+    """Figures of the measured requests."""
 
     completed: int
-    dispatched: int  # fewer, if some were merged
+    dispatched: int  # fewer than completed, if some were merged
     first_arrival_ns: int
     last_arrival_ns: int
     last_completion_ns: int
@@ -45,12 +45,12 @@ class Figures:
     model: Moments
     response_percentiles: dict[float, int]  # the lower end of a cell 1/256 wide
     longest_response_ns: int
-    demand: dict[str, int]  # of the device, sim/demand.h
+    demand: dict[str, int]  # on the device, sim/demand.h
     counters: dict[str, int]
 
 
 def figures_of(summary: Any, counters: Mapping[str, int]) -> Figures:
-    """What a struct sim_summary says."""
+    """The figures in a struct sim_summary."""
     names = {entry.name for entry in fields(Figures)}
     plain: dict[str, Any] = {
         name: int(getattr(summary, name))
@@ -76,7 +76,7 @@ def figures_of(summary: Any, counters: Mapping[str, int]) -> Figures:
 
 
 def percentiles_of(responses: Any) -> dict[float, int]:
-    """Of a struct histogram."""
+    """Percentiles of a struct histogram."""
     return {
         percent: int(lib.histogram_permille(responses, round(10 * percent)))
         for percent in PERCENTILES
@@ -84,5 +84,5 @@ def percentiles_of(responses: Any) -> dict[float, int]:
 
 
 def moments_of(sums: Any) -> Moments:
-    """Of a struct moments."""
+    """Moments of a struct moments."""
     return Moments(lib.moments_mean(sums), lib.moments_variance(sums))

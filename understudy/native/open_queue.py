@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
 """The open queue of several classes of requests (ICPE 2011, section 4), on the simulator's engine.
 
-Requests of each class arrive at measured instants, each in one or more pieces (Eqs. 3-5); a piece
-takes a service time that is drawn from the class's process, waits for one of equal servers
-under start-time fair queueing by the weights of the classes (Eqs. 1, 2), and may be merged
-with others of its class (Algorithm 1).  A request is answered with its last piece, and its
-response time is the mean of theirs (Eq. 6), rounded down to whole ns.
+Requests of each class arrive at measured instants, each in one or more pieces (Eqs. 3-5).  A
+piece's service time is drawn from the class's process.  Pieces wait for one of several equal
+servers under start-time fair queueing by the classes' weights (Eqs. 1, 2), and may be merged with
+others of their class (Algorithm 1).  A request completes with its last piece.  Its response time is
+the mean of its pieces' (Eq. 6), rounded down to whole ns.
 
-Arrivals are read where they lie and service times drawn where they are needed, so that memory
-does not grow with the number of requests.  A simulation is a process of its own (worker.py):
-replications side by side are a call in each thread.
+The simulator maps arrivals and draws service times when needed, so memory does not grow with the
+number of requests.  Each simulation is a separate process (worker.py), so replications in parallel
+are calls in several threads.
 """
 
 import errno
@@ -36,15 +36,15 @@ WORKLOAD = "customers"
 MAX_PENDING = 2**18
 CLASSES_MAX = 1000
 ALL = 2**62  # requests, or ns
-MERGE_ALL = 2**31  # more than ever wait
+MERGE_ALL = 2**31  # more than can ever be pending
 
 
 @dataclass(frozen=True)
 class CustomerClass:
     """One class, such as a VM.
 
-    service: of a piece.  weight: its share is that over the sum of all.  merge: omega, how
-    many pieces of the class a server takes as one; 2.5 is two or three, drawn each time.
+    service: of a piece. weight: its share is weight over the sum of all weights. merge: omega, how
+    many pieces of the class a server takes at once; 2.5 is two or three, drawn each time.
     """
 
     arrivals: Arrivals
@@ -57,8 +57,8 @@ class CustomerClass:
 class OpenQueue:
     """All classes, and as many servers as requests may be in service (D of SFQ(D)).
 
-    until_ns: requests that arrive later are left out.  max_pending: more pieces that wait or
-    are served make the queue unstable.
+    until_ns: later arrivals are left out. max_pending: the queue is unstable if more pieces wait or
+    are in service.
     """
 
     classes: tuple[CustomerClass, ...]
@@ -69,12 +69,12 @@ class OpenQueue:
 
 @dataclass(frozen=True)
 class ClassFigures:
-    """The requests of one class.
+    """Figures of one class.
 
     response: ns, as all times here.  Percentiles are the lower ends of cells 1/256 wide.
-    distribution_ns: (1000,), response times by nearest rank, for each permille from 1.
-    in_system: mean number that wait or are served, which by Little's law is the sum of response
-    times over the queue's span; of a request in pieces, the mean of theirs.
+    distribution_ns: (1000,), response times by nearest rank, for each permille from 1. in_system:
+    mean number of requests in the system, by Little's law the sum of response times over the
+    queue's span; a request in pieces counts with their mean.
     """
 
     requests: int
@@ -88,10 +88,10 @@ class ClassFigures:
 
 @dataclass(frozen=True)
 class QueueFigures:
-    """What a simulation found.
+    """Figures of a simulation.
 
-    in_system: N_sim, of all classes.  span_ns: from the first arrival to the last completion, on
-    which utilisation, the mean share of the servers that are busy, counts as well.
+    in_system: N_sim, of all classes. span_ns: from the first arrival to the last completion.
+    utilisation: the mean share of busy servers over that span.
     """
 
     each: tuple[ClassFigures, ...]
@@ -103,9 +103,9 @@ class QueueFigures:
 def simulate(queue: OpenQueue, seed: int, look: worker.Look = lambda done: None) -> QueueFigures:
     """Simulate until all requests are served.
 
-    `look` is told now and then how many pieces are.  Raises ValueError for what cannot be
-    simulated, Unstable with the offered load for more than the servers can do, RunFailed
-    for anything else that ends a run, and what `look` raises.
+    Now and then `look` gets the number of pieces served.  Raises ValueError for impossible input,
+    Unstable with the offered load if the servers can't keep up, RunFailed for any other early end,
+    and whatever `look` raises.
     """
     call = _Call(queue, seed)
     try:
@@ -161,7 +161,7 @@ class _Call:
         world.service.phases, world.service.outcomes = phases, outcomes
 
     def figures(self) -> QueueFigures:
-        """What the run left behind."""
+        """The run's figures."""
         summary = self.job.structure.summary
         if not summary.completed:
             raise ValueError(
@@ -198,7 +198,7 @@ def _class_figures(process: Any, span_ns: int) -> ClassFigures:
 
 
 def _check(queue: OpenQueue, seed: int) -> None:
-    """ValueError for the first thing that is impossible; service times and files come later."""
+    """ValueError for the first impossible value; service times and files are checked later."""
     servers_max = next(
         one.max for one in declared.scheduler(SCHEDULER).tunables if one.name == "depth"
     )
@@ -225,7 +225,9 @@ def _range(name: str, value: int, least: int, most: int) -> None:
 
 
 def _bundling(queue: OpenQueue) -> Any:
-    """How many go with a piece at most, and the chance of one more in 2^-64, for each class."""
+    """For each class, how many pieces may join a piece at most, and the chance of one more, in
+    2^-64.
+    """
     bounded = [min(each.merge, MERGE_ALL) for each in queue.classes]
     rows = [(math.floor(merge) - 1, int((merge - math.floor(merge)) * 2**64)) for merge in bounded]
     return np.array(rows, dtype_of("struct bundling"))
@@ -246,12 +248,12 @@ def _failure(queue: OpenQueue, job: worker.Job) -> RunFailed:
     if code == errno.ENOMEM:
         return RunFailed(f"no memory: {no_memory(int(job.structure.refused_bytes))}")
     if code == errno.ETIME:
-        return RunFailed("the clock would run over: 292 years")
+        return RunFailed("the clock would overflow, after 292 years")
     return RunFailed(f"{WORKLOAD}: {os.strerror(code)}")
 
 
 def _offered_load(queue: OpenQueue, summary: Any) -> float | None:
-    """Utilisation that the arrivals so far ask for, with the mean service of those served."""
+    """Offered utilisation of the arrivals so far, with the mean service of the pieces served."""
     arrived_for_ns = int(summary.last_arrival_ns) - int(summary.first_arrival_ns)
     if not summary.completed or not arrived_for_ns:
         return None

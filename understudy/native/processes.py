@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Processes of a job: started, looked at from outside, and gone at the end."""
+"""Processes of a job: start them, watch them from outside, and end them."""
 
 import fcntl
 import os
@@ -10,16 +10,16 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-HIGH = 64  # above all descriptors that a process is given
-SIGNALLED = 128  # a program that ends by a signal has its number added, says who waited for it
+HIGH = 64  # above all descriptors that a process gets
+SIGNALLED = 128  # added to the signal that ended a program, in the exit code of its parent
 SOON_SECONDS = 1.0
 
 
 class Processes:
-    """Those that were started within a `with`; whatever happens they end with it."""
+    """Processes that end with the `with` block in which they were started, whatever happens."""
 
     def __init__(self) -> None:
-        """None yet."""
+        """No processes yet."""
         self._status: dict[int, int | None] = {}
 
     def __enter__(self) -> "Processes":
@@ -30,7 +30,7 @@ class Processes:
             self._kill(process)
 
     def start(self, words: Sequence[str], descriptors: Sequence[int]) -> int:
-        """Start a program, whose descriptors are these, from 0 on; it has no others."""
+        """Start a program with these descriptors, from 0 on, and no others."""
         high = [fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, HIGH) for each in descriptors]
         try:
             process = os.posix_spawnp(
@@ -49,7 +49,7 @@ class Processes:
         return process
 
     def status(self, process: int) -> int | None:
-        """How it ended, soon; None if it had to be killed."""
+        """How it ended; waits a moment for the end.  None if the process has to be killed."""
         ends_within(process, SOON_SECONDS)
         reaped, status = os.waitpid(process, os.WNOHANG)
         if reaped:
@@ -64,7 +64,7 @@ class Processes:
 
 
 def ends_within(process: int, seconds: float) -> bool:
-    """Does it end so soon?"""
+    """Whether it ends within that time."""
     handle = os.pidfd_open(process)
     try:
         return bool(select.select([handle], [], [], seconds)[0])
@@ -73,31 +73,30 @@ def ends_within(process: int, seconds: float) -> bool:
 
 
 def signal_of(status: int) -> int:
-    """Which signal ended it, itself or what it waited for; 0: none."""
+    """The signal that ended it or its child; 0: none."""
     code = os.waitstatus_to_exitcode(status)
     return -code if code < 0 else max(0, code - SIGNALLED)
 
 
-# What is gone has not used anything, and does not sleep.
+# A process that has ended uses no time, and does not sleep.
 
 
 def used_seconds(process: int) -> float:
     """Processor time so far."""
     try:
-        return time.clock_gettime(~process << 3 | 2)  # as clock_getcpuclockid(3) has it
+        return time.clock_gettime(~process << 3 | 2)  # as in clock_getcpuclockid(3)
     except OSError:
         return 0.0
 
 
 def largest_bytes(process: int) -> int:
-    """Memory at most so far."""
+    """Largest memory so far."""
     lines = _read(process, "status").split("\n")
     return 1024 * sum(int(line.split()[1]) for line in lines if "VmHWM" in line)
 
 
 def sleeps(process: int) -> bool:
-    """Nobody wakes it but its own code, or it is stopped; who waits for a processor does not
-    sleep."""
+    """Whether it sleeps or is stopped; a process that waits for a processor does not sleep."""
     return _read(process, "stat").rpartition(")")[2].split()[:1] in (["S"], ["T"], ["t"])
 
 

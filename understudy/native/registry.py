@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The one registry of schedulers: a file in core/schedulers/, or any file that was added.
+"""The registry of schedulers: files in core/schedulers/, and files that users add.
 
-A scheduler is one C file.  It is compiled when somebody asks for it, alone, and kept in the
-cache: a file that is new, changed or gone concerns no other.  Ours are named by their
-files, others by what they call themselves.
+A scheduler is one C file.  It is compiled alone, on first use, and kept in the cache, so a new,
+changed or deleted file affects no other.  Our schedulers are named by their files, others by their
+own declaration.
 """
 
 import errno
@@ -27,10 +27,9 @@ PACKAGE = "gcc libc6-dev"
 WARNINGS = "warnings.txt"
 WARNING_LINES = 40
 NAME_SHOWN = 80
-FILE_BYTES = 2**24  # of a stranger's
+FILE_BYTES = 2**24  # of a stranger's file
 
-# What a kernel's build refuses, the simulator refuses as well: no floating point, no
-# function that nobody declared.
+# The simulator refuses what a kernel build refuses: floating point, and undeclared functions.
 FLAGS = (
     "-O2",
     "-g",
@@ -52,11 +51,11 @@ FLAGS = (
 
 
 def read(path: Path) -> bytes:
-    """A stranger's file; OSError if it can't be read or shown, or is far too long."""
+    """Read a stranger's file; OSError if it can't be read or its name shown, or is too long."""
     if plain(path.name) != path.name or "\n" in path.name:
         raise OSError(errno.EINVAL, "its name has characters that a terminal obeys; rename it")
     with path.open("rb", buffering=0) as file:
-        os.set_blocking(file.fileno(), False)  # what a link leads to may have nothing to say
+        os.set_blocking(file.fileno(), False)  # what a link leads to may block for ever
         text = file.read(FILE_BYTES + 1) or b""
     if len(text) > FILE_BYTES:
         raise OSError(errno.EFBIG, f"longer than {FILE_BYTES:,} bytes")
@@ -65,11 +64,11 @@ def read(path: Path) -> bytes:
 
 @dataclass(frozen=True)
 class Source:
-    """A scheduler's file, or a workload's, as it was when it was first looked at.
+    """A scheduler's or a workload's file, with its content at first use.
 
-    `shown` is what people call it: as they typed it, or its place in the checkout.  Code that
-    is not ours is compiled in a sandbox and runs apart from the simulation, in another.  A
-    workload's file is compiled as if it lay in `folder`, too.
+    `shown` is its name for people: as they typed it, or its place in the checkout.  Foreign code is
+    compiled in a sandbox, and runs apart from the simulation in another.  A workload's file is
+    compiled as if it were in `folder`, too.
     """
 
     shown: str
@@ -79,7 +78,7 @@ class Source:
 
     @property
     def stranger(self) -> str:
-        """What it is called if it is not ours."""
+        """Its name for people, if it is not ours."""
         return "" if self.ours else self.shown
 
     @property
@@ -97,23 +96,23 @@ def ours() -> list[str]:
 
 
 def known(name: str) -> bool:
-    """Is it a scheduler of ours, or one that was added?"""
+    """Whether it is one of our schedulers, or an added one."""
     return name in _added or name in ours()
 
 
 def source(name: str) -> Source:
-    """The file of a scheduler that is known."""
+    """The file of a known scheduler."""
     file = f"{FOLDER}/{name}.c"
     return _added[name] if name in _added else Source(file, sources.taken()[file], ours=True)
 
 
 def add(name: str, file: Source) -> None:
-    """From now on it is known under that name, which is nobody else's."""
+    """Make it known under that name, which must be free."""
     _added[name] = file
 
 
 def content(file: Source) -> str:
-    """Name for everything that its code is made of."""
+    """A digest of everything that determines its code."""
     return digest(
         [
             compiler_version().encode(),
@@ -126,14 +125,14 @@ def content(file: Source) -> str:
 
 @once
 def compiled(file: Source) -> Path:
-    """Its code, as a shared object."""
+    """Its code as a shared object."""
     name = f"{Path(file.folder).name}/{file.stem}-{content(file)}"
     folder = cached_folder(name, lambda scratch: _compile(file, scratch))
     return folder / "scheduler.so"
 
 
 def _place(file: Source) -> str:
-    """What the compiler calls it."""
+    """Its name for the compiler."""
     return f"{file.folder}/{file.stem}.c"
 
 
@@ -160,7 +159,7 @@ def _compile(file: Source, folder: Path) -> None:
 
 
 def warnings(file: Source) -> str:
-    """What the compiler said of a file that it took."""
+    """The compiler's warnings about a file that compiles."""
     said = (compiled(file).parent / WARNINGS).read_text().replace(_place(file), file.shown)
     lines = said.splitlines()
     rest = len(lines) - WARNING_LINES
@@ -169,19 +168,24 @@ def warnings(file: Source) -> str:
 
 
 def does_not_compile(file: Source, words: str) -> str:
-    """The compiler's words about a file.  Of floating point it says that registers, or functions
-    which only a program has, are missing: so that is said before them."""
+    """The compiler's messages about a file.
+
+    For floating point the compiler only reports missing registers, or functions that only programs
+    have, so an explanation precedes them.
+    """
     floating = re.search(r"SSE|x87|general-regs-only|\b__\w+[sdt]f[23si]", words)
     why = "it uses floating point, which a kernel does not have:\n" if floating else ""
     return f"{file.shown} does not compile:\n{why}{quoted(words)}"
 
 
 def where(file: Source, code: Path, offset: int) -> str:
-    """The function and the line of a place in its code: "mine_next, ./mine.c:31"; or only the
-    file, if what the compiler noted of lines can't be read, be it that this takes too long."""
+    """The function and line of a place in its code: "mine_next, ./mine.c:31".
+
+    Only the file, if the debug information can't be read, or not in time.
+    """
     command = ["addr2line", "-f", "-e", str(code), hex(offset)]
     try:
-        with scratch.folder("understudy-where-") as folder:  # the code itself is only to be read
+        with scratch.folder("understudy-where-") as folder:  # the code is only readable there
             done = sandbox.compiled(
                 command, folder, "binutils", stranger=file.stranger, readable=[code]
             )

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A scheduler asked again: a tape of calls played to it, or recorded arrivals replayed.
+"""Repeats calls to a scheduler: plays a tape of calls, or replays recorded arrivals.
 
-Contracts: core/tape.h, sim/replay.h.
-Times are integer nanoseconds, positions sectors.
+Contracts: core/tape.h, sim/replay.h.  Times are integer nanoseconds, positions sectors.
 """
 
 import errno
@@ -40,8 +39,8 @@ TAPE_MAGIC: int = lib.TAPE_MAGIC
 class Arrivals:
     """Rows in order of time.
 
-    A row with the id of an earlier one changes that request: it was merged with
-    another or, if the row has no sectors, went into another.
+    A row with an earlier row's id changes that request: it was merged with another or, if the row
+    has no sectors, merged into another.
     """
 
     time_ns: npt.ArrayLike
@@ -54,7 +53,7 @@ class Arrivals:
 
 @dataclass(frozen=True)
 class Picks:
-    """What a scheduler did at each instant: an id or NONE_PICKED."""
+    """A scheduler's choice at each instant: an id or NONE_PICKED."""
 
     id: I64
     reason: U8
@@ -71,7 +70,7 @@ def play(
     max_requests: int = 1024,
     depth: int = 1,
 ) -> tuple[Tape, dict[str, int]]:
-    """Play a tape (sim/replay.h): the same with the scheduler's answers in it, its counters."""
+    """Play a tape (sim/replay.h); returns the tape with the scheduler's answers, and counters."""
     described = declared.scheduler(scheduler)
     job = worker.Job(
         worker.REPLAY,
@@ -90,7 +89,7 @@ def play(
     worker.run(job, registry.source(scheduler), scheduler)
     error = -job.structure.error
     if error == errno.EINVAL:
-        raise ValueError(f"{scheduler} can't be played this tape: a call does not fit")
+        raise ValueError(f"{scheduler} can't play this tape: a call does not fit")
     if error:
         reasons = {
             errno.ENOSPC: "more requests are pending than max_requests",
@@ -98,7 +97,7 @@ def play(
             errno.ENOEXEC: declared.why_not_loaded(job),
         }
         why = reasons.get(error, f"{os.strerror(error)} (errno {error})")
-        raise ValueError(f"{scheduler} can't be played this tape: {why}")
+        raise ValueError(f"{scheduler} can't play this tape: {why}")
     names = (counter.name for counter in described.counters)
     counters = job.arrays["replay.counters"].tolist()
     return job.arrays["replay.calls"].copy(), dict(zip(names, counters, strict=True))
@@ -114,11 +113,11 @@ def replay(
     capacity_sectors: int = POSITION_MAX,
     max_requests: int = 1024,
 ) -> Picks:
-    """Ask a scheduler for a request at each instant, and say what it answered.
+    """Have a scheduler pick a request at each instant; returns its picks.
 
-    What was picked is complete at `completion_ns`, which is not before its pick nor after
-    the next, or by default when the next pick is made.  At one instant completions come
-    first, then arrivals, then the pick.
+    A picked request completes at `completion_ns`, which is neither before its pick nor after the
+    next, or by default at the next pick.  At one instant completions come first, then arrivals,
+    then the pick.
     """
     tape, ids = _made_up_tape(arrivals, pick_ns, completion_ns)
     played, counters = play(
@@ -143,7 +142,7 @@ def replay(
 def _made_up_tape(
     arrivals: Arrivals, pick_ns: npt.ArrayLike, completion_ns: npt.ArrayLike | None
 ) -> tuple[Tape, I64]:
-    """The tape of a replay, and the id that each place of it stands for."""
+    """The tape of a replay, and the id of each of its places."""
     picks = u64(pick_ns)
     ended = np.append(picks[1:], picks[-1:]) if completion_ns is None else u64(completion_ns)
     same_length({"pick_ns": picks, "completion_ns": ended})
@@ -152,7 +151,7 @@ def _made_up_tape(
     calls = np.zeros((2, len(picks)), CALL)
     calls["now_ns"] = picks, ended
     calls["kind"] = [[NEXT], [COMPLETED]]
-    # A pick and all that happens after the pick before it are one round.
+    # A round is a pick and all events after the pick before it.
     round_ = np.arange(len(picks))
     rounds = np.concatenate([np.searchsorted(picks, changes["now_ns"]), round_, round_ + 1])
     tape = np.concatenate([changes, *calls])
@@ -162,8 +161,10 @@ def _made_up_tape(
 
 
 def _changes(arrivals: Arrivals) -> tuple[Tape, I64]:
-    """The tape of the arrivals alone: the first row of an id adds it, another takes it
-    back and, if it has sectors, adds it again."""
+    """The tape of the arrivals alone: the first row of an id adds the request.
+
+    A later row removes it and, if it has sectors, adds it again.
+    """
     rows = _rows(arrivals)
     nr_rows = same_length(rows)
     ids, first, place = np.unique(rows["id"], return_index=True, return_inverse=True)

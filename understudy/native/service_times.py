@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Service times of Markovian arrival processes, as the simulator draws them: in integers.
+"""Service times of Markovian arrival processes, in integers, as the simulator draws them.
 
-What a process is like comes as rates, cumulative probabilities and a start, in ns
-(`consolidate.map.Tables`).  sim/service_times.h has the integers: mean stays in 2^-16 ns,
-probabilities in 2^-64.  Phases of one rate that follow one another for certain become stages of
-one phase, whose stays are one draw.
+A process is given as rates, cumulative probabilities and a start, in ns (`consolidate.map.Tables`).
+Its integers are those of sim/service_times.h: mean stays in 2^-16 ns, probabilities in 2^-64.
+Phases of equal rate that always follow one another become stages of one phase, whose stays are one
+draw.
 """
 
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ from understudy._core import ffi, lib
 from understudy.native.arrays import U64, buffer, dtype_of, pointer_to
 
 TICKS = 2**lib.SERVICE_TICK_BITS  # in a ns
-MOVES_MAX = 10_000  # phases that a time goes through, on the average
+MOVES_MAX = 10_000  # phases that a time goes through, on average
 ORDER_MAX = 1000
 
 Floats = npt.NDArray[np.float64]
 
 
 class ServiceTables(Protocol):
-    """A process of n phases, per ns; consolidate.map.Tables says what each is."""
+    """A process of n phases, per ns, as in consolidate.map.Tables."""
 
     @property
     def rates(self) -> Floats:
@@ -44,7 +44,7 @@ class ServiceTables(Protocol):
 class ServiceTimes:
     """A process in integers: the rows of struct service_phase and struct service_outcome.
 
-    It begins in phase 0, which is left at once.
+    It begins in phase 0, which it leaves at once.
     """
 
     phases: npt.NDArray[np.void]
@@ -52,11 +52,11 @@ class ServiceTimes:
 
     @classmethod
     def of(cls, tables: ServiceTables) -> "ServiceTimes":
-        """Of a process per ns; ValueError names the entry that is wrong."""
+        """The process in integers; ValueError names the wrong entry."""
         return _Process(tables).rows()
 
     def draw(self, count: int, seed: int, stream: int = 0) -> U64:
-        """The first `count` times, ns, that class number `stream` of a simulation has."""
+        """The first `count` service times, ns, of class number `stream` in a simulation."""
         arrays = side_by_side([self])
         times = ffi.new("struct service_times *")
         times.phases, times.outcomes = len(self.phases), len(self.outcomes)
@@ -84,7 +84,7 @@ def side_by_side(classes: Sequence[ServiceTimes]) -> dict[str, npt.NDArray[Any]]
 
 
 class _Process:
-    """One of them, checked."""
+    """One process, checked."""
 
     def __init__(self, tables: ServiceTables) -> None:
         self.rates = np.asarray(tables.rates, np.float64)
@@ -100,7 +100,7 @@ class _Process:
         self._check_stays()
 
     def rows(self) -> ServiceTimes:
-        """A phase that is left at once for one of the start, then all phases."""
+        """A phase left at once for one of the start's, then all phases."""
         ticks = np.rint(TICKS / self.rates).astype(np.uint64)
         outcomes = [(last, 1 + place, 0) for last, place in _outcomes(self.start)]
         phases = [(0, 0, 0, len(outcomes), 0)]
@@ -141,7 +141,7 @@ class _Process:
                 )
 
     def _check_moves(self) -> None:
-        """Each time ends, and after not too many moves."""
+        """Check that each time ends, after not too many moves."""
         stays_inside = np.diff(self.cumulative[:, : self.order], prepend=0)
         try:
             moves = np.linalg.solve(np.eye(self.order) - stays_inside, np.ones(self.order))
@@ -154,7 +154,7 @@ class _Process:
             )
 
     def _stages(self) -> tuple[list[int], list[int]]:
-        """How many stages each phase is, and by which one it is left."""
+        """How many stages each phase has, and the phase whose moves leave it."""
         after = [self._certainly_after(i) for i in range(self.order)]
         stages, leaves = [], []
         for phase in range(self.order):
@@ -166,7 +166,7 @@ class _Process:
         return stages, leaves
 
     def _certainly_after(self, phase: int) -> int | None:
-        """The phase that always follows within a time, if it has the same rate."""
+        """The phase of equal rate that always follows within a time."""
         places = [place for _, place in _outcomes(self.cumulative[phase])]
         if len(places) > 1 or places[0] >= self.order:
             return None
@@ -193,6 +193,6 @@ def _check_cumulative(name: str, row: Floats) -> None:
 
 
 def _outcomes(cumulative: Floats) -> list[tuple[int, int]]:
-    """Of each that is possible: the largest draw of 64 bits that takes it, and its place."""
+    """For each possible outcome, the largest draw of 64 bits that leads to it, and its place."""
     possible = np.flatnonzero(np.diff(cumulative, prepend=0) > 0)
     return [(int(np.ceil(cumulative[i] * 2.0**64)) - 1, int(i)) for i in possible]

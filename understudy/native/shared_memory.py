@@ -18,16 +18,16 @@ CACHE_LINE = 64
 
 @dataclass(frozen=True)
 class Room:
-    """An array to be filled by the other process."""
+    """An array that the other process fills."""
 
     kind: npt.DTypeLike
     length: int
 
 
 class Shared:
-    """A C structure, whose member `address` says where it is, and the arrays that it points to.
+    """A C structure, whose member `address` is its own address, and the arrays it points to.
 
-    `arrays` are named by the members that point to them, such as "input.tunables".
+    `arrays` have the names of the members that point to them, such as "input.tunables".
     """
 
     def __init__(self, name: str, arrays: Mapping[str, npt.NDArray[Any] | Room]) -> None:
@@ -54,12 +54,12 @@ class Shared:
         self._memory = memory
 
     def __del__(self) -> None:
-        """The file has no name: with its descriptor only its mappings are left."""
+        """Close the file.  It has no name, so only its mappings stay."""
         if hasattr(self, "file"):
             os.close(self.file)
 
     def point(self, name: str) -> None:
-        """Let that member point to its array."""
+        """Make that member point to its array."""
         *path, member = name.split(".")
         structure = self.structure
         for part in path:
@@ -87,7 +87,7 @@ def new_file(size: int) -> int:
 
 
 def mapped(file: int, size: int) -> Any:
-    """Its bytes; they stay mapped as long as what is returned lives."""
+    """The file's bytes; they stay mapped as long as the returned object lives."""
     memory = lib.map_shared(file, size)
     if memory == ffi.NULL:
         raise RunFailed(f"no memory for {size:,} bytes; take fewer requests")

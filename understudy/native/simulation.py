@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the simulator is asked: this workload, this scheduler, this device.
+"""The simulator's input: a workload, a scheduler, a device.
 
-simulator.py answers it.  Times are integer nanoseconds, positions and lengths sectors.
+simulator.py runs it.  Times are integer nanoseconds, positions and lengths sectors.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ MAX_PENDING = 4096
 
 @dataclass(frozen=True)
 class WorkloadKind:
-    """What a file of sim/workloads/ says of itself."""
+    """The declarations of a workload in sim/workloads/."""
 
     name: str
     summary: str
@@ -31,7 +31,7 @@ class WorkloadKind:
 
 @dataclass(frozen=True)
 class Array:
-    """Equal servers.  A request that brings no cost takes the mean, or a draw around it."""
+    """Equal servers.  A request without a cost takes the mean, or a draw around it."""
 
     servers: int
     mean_service_ns: int = 0
@@ -50,10 +50,10 @@ class Layout:
 
 @dataclass(frozen=True)
 class Rows:
-    """Requests as a table, for the workloads "rows-open" and "rows-closed".
+    """A table of requests, for the workloads "rows-open" and "rows-closed".
 
-    Process i plays the rows first[i] to first[i + 1].  `think_ns` counts from the
-    process's last answer (closed) or from its row before (open).
+    Process i plays the rows first[i] to first[i + 1].  `think_ns` counts from the process's last
+    completion (closed) or from its row before (open).
     """
 
     first: Any
@@ -67,7 +67,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class PageCache:
-    """The host's page cache; see sim/page_cache.h for how it reads ahead."""
+    """The host's page cache; see sim/page_cache.h for its read-ahead."""
 
     bytes: int
     page_sectors: int = 8
@@ -76,7 +76,7 @@ class PageCache:
 
 @dataclass(frozen=True)
 class Simulation:
-    """One sentence for the engine: this workload, this scheduler, this device."""
+    """Everything that the engine needs: a workload, a scheduler, a device."""
 
     workload: str
     scheduler: str
@@ -92,7 +92,7 @@ class Simulation:
     cache: PageCache | None = None
     depth: int | None = None  # default: 1 on a disk, the servers of an array
     max_pending: int = MAX_PENDING
-    merge_sectors: int = 0  # longest request that merging makes; 0: nothing is merged
+    merge_sectors: int = 0  # longest request after merging; 0: no merging
     gap_ns: int = 0
     ask_ns: int = 0
     weights: Any = None
@@ -108,7 +108,7 @@ def workloads() -> dict[str, WorkloadKind]:
 
 
 def struct_workload(name: str) -> Any:
-    """The one of that name, as C has it."""
+    """The workload of that name as a C structure."""
     found = (lib.workload_get(i) for i in range(lib.workload_count()))
     return next(workload for workload in found if declared.text(workload.name) == name)
 

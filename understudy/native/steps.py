@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What the processes of somebody's workload want: his C file, asked in a sandbox for all steps.
+"""The steps of a user's workload: a sandbox runs its C file, which lists all steps in advance.
 
-A workload knows neither time nor answers (sim/workload.h), so its steps can be drawn before the
-simulation, which plays them as a table.
+A workload knows neither time nor completions (sim/workload.h).  So its steps can be drawn before
+the simulation, which plays them as a table.
 """
 
 import io
@@ -39,7 +39,7 @@ from understudy.native.simulation import Rows, WorkloadKind
 
 STEPS_MAX = 5_000_000
 LOOK_SECONDS = 0.1
-SOME_BYTES = 4096  # fewer are no progress: steps come by hundreds
+SOME_BYTES = 4096  # less is no progress: steps come in hundreds
 LONGEST_SECONDS = 15.0  # for all of them, whatever their progress
 DAWDLES = f"its steps take more than {LONGEST_SECONDS:g} s in all"
 SECTORS_MAX = 1 << 15
@@ -47,10 +47,10 @@ STEP = dtype_of("struct step")
 
 
 class _Left(Exception):  # noqa: N818 - nobody but us sees it
-    """It is gone, or was stopped."""
+    """The process is gone, or was stopped."""
 
     def __init__(self, why: str = "", last: bytes = b"") -> None:
-        """Why, if it was stopped; what came last, which may say what signal met it."""
+        """The reason, if it was stopped; and its last bytes, which may name a signal."""
         super().__init__(why)
         self.why = why
         self.last = last
@@ -58,7 +58,7 @@ class _Left(Exception):  # noqa: N818 - nobody but us sees it
 
 @once
 def describe(file: registry.Source) -> WorkloadKind:
-    """What it says of itself.  RunFailed if it can't."""
+    """The workload's declarations.  RunFailed if they can't be read."""
     _, kind = _asked(file, None, 0)
     return kind
 
@@ -72,10 +72,10 @@ def rows(
     values: Sequence[int],
     steps: int,
 ) -> Rows:
-    """So many steps of each process, or as many as it has.
+    """`steps` steps of each process, or all that it has.
 
-    UserError if that is too much, RunFailed if it doesn't come to its end or wants what there is
-    not: a place behind the end of the disk, or a file.
+    UserError if that is too much.  RunFailed if the code does not return, or if a step needs a file
+    or a place behind the end of the disk.
     """
     if steps * processes > STEPS_MAX:
         raise UserError(
@@ -92,7 +92,7 @@ def rows(
     wanted = table[there]
     _check(file, wanted, capacity_sectors)
     if not there.any():
-        raise RunFailed(f"{file.stem}: it wants nothing: no process has a step")
+        raise RunFailed(f"{file.stem}: no process has a step")
     first = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
     each = {name: wanted[name] for name in ("think_ns", "sector", "sectors", "op", "cost_ns")}
     return Rows(first=first, owner=np.repeat(np.arange(processes), there.sum(axis=1)), **each)
@@ -102,14 +102,17 @@ def _check(file: registry.Source, wanted: Any, capacity_sectors: int) -> None:
     end = wanted["sector"] + wanted["sectors"]
     for wrong, words in (
         (wanted["file"] != lib.NO_FILE, "wants a file: .file has to be NO_FILE"),
-        (wanted["more"] != 0, "wants pieces of one request, .more, which only ours may"),
+        (
+            wanted["more"] != 0,
+            "has .more, which only our own workloads may have",
+        ),
         (
             (wanted["sectors"] < 1) | (wanted["sectors"] > SECTORS_MAX),
             f"has no length that a disk takes: .sectors is from 1 to {SECTORS_MAX:,}",
         ),
         (
             (end > capacity_sectors) | (end < wanted["sector"]),
-            f"lies behind the end of the disk, {capacity_sectors:,} sectors",
+            f"is behind the end of the disk, {capacity_sectors:,} sectors",
         ),
     ):
         if wrong.any():
@@ -135,7 +138,7 @@ def _asked(file: registry.Source, ask: Any, count: int) -> tuple[Any, WorkloadKi
             _read(cell, ffi.buffer(own), until)
             kind = _kind(file, own)
             if count:
-                with suppress(BrokenPipeError):  # then it doesn't answer
+                with suppress(BrokenPipeError):  # the process may have gone
                     cell.calls.write(ffi.buffer(ask))
                 _read(cell, table.data, until)
         except _Left as left:
@@ -150,8 +153,7 @@ def _asked(file: registry.Source, ask: Any, count: int) -> tuple[Any, WorkloadKi
 
 
 def _read(cell: Cell, into: Any, until: float) -> None:
-    """All of it; _Left when nothing comes any more, too little, or not
-    until then."""
+    """Fill the buffer; _Left if the code ends first, makes no progress, or takes too long."""
     view, done, noted = memoryview(into).cast("B"), 0, 0
     used, asleep = used_seconds(cell.code), 0
     while done < len(view):
@@ -174,7 +176,7 @@ def _read(cell: Cell, into: Any, until: float) -> None:
 
 
 def _kind(file: registry.Source, own: Any) -> WorkloadKind:
-    """RunFailed for what it can't be."""
+    """The declarations; RunFailed if they are impossible."""
     words = one_line(ffi.string(own.words).decode(errors="replace"))
     if own.error:
         missing = "registers no workload: its file has to end with REGISTER_WORKLOAD"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The disk that `understudy serve-disk` serves, in memory that nbdkit's filter maps as well
-(host/serve/timed_disk.h): what it is, and how late its answers were."""
+"""The disk that `understudy serve-disk` serves, in memory that nbdkit's filter maps too
+(serve/timed_disk.h): its model, and how late its completions were.
+"""
 
 import os
 from dataclasses import dataclass
@@ -16,11 +17,11 @@ ENOUGH_NS: int = lib.TIMED_ENOUGH_NS
 
 @dataclass(frozen=True)
 class Lateness:
-    """Of so many answers: handed over - due, ns.
+    """Lateness of completions: returned - due, ns.
 
-    `timed` are those that take ENOUGH_NS and more: `service_ns` is what they should take on
-    average, k included, `service_late_ns` how late they were on average.  `late` are those whose
-    data was there only after they were due.  Percentiles are lower by a 256th at most.
+    `timed` counts those that take ENOUGH_NS or more: `service_ns` is their mean due time, k
+    included, `service_late_ns` their mean lateness.  `late` counts those whose data came only after
+    they were due.  Percentiles are too low by at most a 256th.
     """
 
     requests: int
@@ -35,12 +36,12 @@ class Lateness:
 
 
 class TimedDisk(Shared):
-    """A struct timed_disk, and what its drive points to."""
+    """A struct timed_disk, and everything that its drive points to."""
 
     def __init__(
         self, device: Drive | Array, capacity_sectors: int, scale_milli: int, seed: int
     ) -> None:
-        """`seed` is for the draws of an array; a drive has its own."""
+        """`seed` is for an array's draws; a drive has its own seed."""
         placed = device.placed(PLACE) if isinstance(device, Drive) else {}
         super().__init__("struct timed_disk", placed)
         self.structure.bytes = ffi.sizeof("struct timed_disk")
@@ -56,7 +57,7 @@ class TimedDisk(Shared):
 
     @property
     def path(self) -> str:
-        """Where others of this user can open it."""
+        """A path by which other processes of this user can open it."""
         return f"/proc/{os.getpid()}/fd/{self.file}"
 
     @property
@@ -70,7 +71,10 @@ class TimedDisk(Shared):
         return int(self.structure.record_error)
 
     def lateness(self) -> Lateness:
-        """Once the server has ended, however: it may have been in the middle of a count."""
+        """The lateness, after the server has ended.
+
+        The server may have ended in the middle of a count.
+        """
         found = self.structure.lateness
         histogram = ffi.addressof(found, "distribution")
         histogram.count = sum(histogram.cell)

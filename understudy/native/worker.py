@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Run a job with a scheduler: a simulation, or a tape that is played to it.
+"""Runs a job with a scheduler: a simulation, or the replay of a tape.
 
-A job is a process (sim/worker/): it shares a piece of memory with this one, in which the
-question lies and then the answer.  A scheduler that is not ours runs in a second process, in a
-sandbox; of it the first learns its choices, and nothing else.  Their memory and what they print
-are limited there; here they are ended when they do not get on.
+A job is a process (sim/worker/).  It shares memory with this one for its input and its results.  A
+scheduler that is not ours runs in a second process, in a sandbox, which returns nothing but its
+choices.  Those processes limit their own memory and output; this module ends them when they make no
+progress.
 """
 
 import io
@@ -50,25 +50,25 @@ DESCRIBE: int = lib.JOB_DESCRIBE
 SIMULATE: int = lib.JOB_SIMULATE
 REPLAY: int = lib.JOB_REPLAY
 
-MORE_MEMORY = MEMORY_BYTES // 64  # new memory can take long on a busy host
-PATIENCE_MEMORY_SECONDS = 2 * PATIENCE_SECONDS  # of processor time, for all of it
+MORE_MEMORY = MEMORY_BYTES // 64  # a large allocation takes long on a busy host
+PATIENCE_MEMORY_SECONDS = 2 * PATIENCE_SECONDS  # of processor time, for all memory growth
 LOOK_SECONDS = 0.1
 SOME_EVENTS = 8  # fewer are no progress
 
 QUESTION_BYTES = ffi.sizeof("struct question")
 
 Ask = Callable[[bytes], bytes]
-"""Told a struct question (sim/worker/target.h), says when the request completes."""
+"""Gets a struct question (sim/worker/target.h), returns when the request completes."""
 
 Look = Callable[[int], None]
-"""Told now and then how many requests are done; what it raises ends the job."""
+"""Called now and then with the number of completed requests; an exception ends the job."""
 
 
 class Job(Shared):
     """A struct job in shared memory, and the arrays that it points to."""
 
     def __init__(self, kind: int, arrays: Mapping[str, npt.NDArray[Any] | Room]) -> None:
-        """Copy what is there to be read, and make room for the rest."""
+        """Copy the input arrays, and make room for the rest."""
         super().__init__("struct job", arrays)
         self.structure.kind = kind
         self.structure.starter = os.getpid()
@@ -83,10 +83,10 @@ def run(
     look: Look = lambda done: None,
     ask: Ask | None = None,
 ) -> str:
-    """Carry the job out with the scheduler in the file; what it printed.
+    """Run the job with the scheduler in the file; returns what it printed.
 
-    Raises RunFailed if the scheduler ended the process, or did not come back; whatever
-    `look` and `ask` raise ends it as well.
+    Raises RunFailed if the scheduler ended its process, or did not return.  Exceptions of `look`
+    and `ask` end the job too.
     """
     ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, its, Processes() as processes, io.FileIO(os.memfd_create("output")) as printing:
@@ -114,8 +114,9 @@ def text(characters: Any) -> str:
 
 @dataclass(frozen=True)
 class _Started:
-    """The process of a job, the one that runs the scheduler's code, and the one of these two that
-    we started and that ends with it."""
+    """The job's process, the one that runs the scheduler's code, and the one of these two that we
+    started, which ends when the code ends.
+    """
 
     job: int
     code: int
@@ -139,20 +140,23 @@ def _start(
 
 @dataclass(frozen=True)
 class _Answering:
-    """This end of the line on which a job asks for its target."""
+    """Our end of the line on which a job sends its target's requests."""
 
     line: socket.socket
     ask: Ask | None
 
     def answer(self) -> None:
-        """One question that has come."""
+        """Answer one request."""
         question = self.line.recv(QUESTION_BYTES)
         if question and self.ask:
             self.line.send(self.ask(question))
 
 
 def _wait(started: _Started, job: Job, look: Look, answering: _Answering) -> str:
-    """Until it has ended; why, if it must be ended: a signal asks where it is."""
+    """Wait for the end.
+
+    Returns the reason if the job has to be stopped; a signal then makes it report its place.
+    """
     handle = os.pidfd_open(started.job)
     try:
         stopped = _watch(started, handle, job, look, answering)
@@ -166,11 +170,14 @@ def _wait(started: _Started, job: Job, look: Look, answering: _Answering) -> str
 
 
 def _watch(started: _Started, handle: int, job: Job, look: Look, answering: _Answering) -> str:
-    """Progress is events, and for whoever uses the processor new memory too.  Who waits for a
-    processor loses no patience."""
+    """Wait until the job ends or makes no progress.
+
+    Progress is events, and for code that uses the processor also new memory.  Waiting for a
+    processor does not count against the code.
+    """
     watch, code = job.structure.watch, started.code
     events, memory, used, asleep = 0, 0, 0.0, 0
-    moved = 0.0  # when events came last
+    moved = 0.0  # when the last events came
     while not _ends(handle, answering):
         look(int(watch.completed))
         if int(watch.events) >= events + SOME_EVENTS:
@@ -188,7 +195,7 @@ def _watch(started: _Started, handle: int, job: Job, look: Look, answering: _Ans
 
 
 def _ends(handle: int, answering: _Answering) -> bool:
-    """Whether it ends before it is time to look again; what it asks is answered meanwhile."""
+    """Whether the job ends before the next look; answers its requests meanwhile."""
     until = time.monotonic() + LOOK_SECONDS
     poll = select.poll()
     poll.register(handle, select.POLLIN)

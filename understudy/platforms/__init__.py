@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The platforms that an Experiment can run on, and what each must offer.
 
-A platform is a module with the functions of the Platform protocol.  It is
-imported when it is asked for, so that a profile or a report can be looked at
-on a machine that could never run one.
+A platform is a module with the functions of the Platform protocol.  It is imported on first use, so
+profiles and reports can be viewed on machines that cannot run it.
 """
 
 import threading
@@ -26,7 +25,7 @@ class Platform(Protocol):
     """What every platform's module offers."""
 
     def check(self, experiments: Sequence[Experiment]) -> None:
-        """Refuse what it can't run, at once."""
+        """Refuse at once what the platform can't run."""
 
     def prepare(self, experiments: Sequence[Experiment], report: Report) -> None:
         """Fetch and build what the runs need, before any of them."""
@@ -37,7 +36,7 @@ class Platform(Protocol):
     def summarise(
         self, experiment: Experiment, report: Report, *, stop: threading.Event
     ) -> Summary:
-        """As `run`, but figures are enough."""
+        """Like `run`, but only figures are needed."""
 
     def dry_run(self, experiment: Experiment) -> list[str]:
         """What `run` would do: in a VM, the command that it would start."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The programs that run in the guest, static: each is guest/NAME.c and what its headers are of.
+"""The guest's static programs: each is guest/NAME.c and the sources behind its headers.
 
-One that plays a workload includes reads.h; nothing else says so.
+A program that includes reads.h plays a workload; there is no other list of those.
 """
 
 import re
@@ -27,7 +27,7 @@ def program(name: str) -> Program:
 
 
 def linked(source: str) -> tuple[str, ...]:
-    """A source, and those of the guest and the core of which it includes the header, and they."""
+    """The source, and all sources of guest and core whose headers they include, directly or not."""
     own = {source: None}
     waiting = [source]
     while waiting:
@@ -49,7 +49,7 @@ def _is_program(name: str) -> bool:
 
 @cache
 def of_every_guest() -> tuple[Program, ...]:
-    """Those that a machine has before it knows what it is for."""
+    """The programs of every machine, which exist before its task is known."""
     names = sorted(file.stem for file in (ROOT / "guest").glob("*.c"))
     play = [name for name in names if _plays(f"guest/{name}.c")]
     return tuple(program(name) for name in (*play, *IN_EVERY_GUEST))

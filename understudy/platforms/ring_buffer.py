@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The kernel's trace as its ring buffer holds it, page by page.
+"""Parses the kernel's trace from its ring buffer, page by page.
 
-A page begins with the time of its first event and with the bytes that it holds.  An event
-begins with 32 bits: 5 say how long it is, or that it only moves the time, 27 how many ns it
-came after the one before (tracing/events/header_page, header_event).  What its fields are,
-its format says (tracing/events/*/*/format).
+A page begins with the time of its first event and the number of bytes in it.  An event begins with
+32 bits: 5 bits are its length, or say that it only advances the time; 27 bits are the ns since the
+event before (tracing/events/header_page, header_event).  An event's format lists its fields
+(tracing/events/*/*/format).
 """
 
 import re
@@ -22,28 +22,28 @@ from understudy.base.errors import RunFailed
 PAGE_BYTES = 4096
 PAGE = struct.Struct("<QQ")
 WORD = struct.Struct("<I")
-LOST = 3 << 30  # events were overwritten before anybody read them
+LOST = 3 << 30  # events were overwritten before they were read
 LONG, PADDING, TIME_EXTEND, TIME_STAMP = 0, 29, 30, 31
 TIME_LOW_BITS = 27
 TIME_NS_MAX = 2**63 - 1
-TYPE_BYTES = 2  # of each event's data, the first
+TYPE_BYTES = 2  # at the beginning of each event's data
 
 NAME = re.compile(r"^name: (\S+)\nID: (\d+)\n", re.MULTILINE)
 WHAT = re.compile(r"field:char (rwbs)\[(\d+)\];\s*offset:(\d+);")
 NUMBER = re.compile(r"field:[^;\[]* (\w+);\s*offset:(\d+);\s*size:([1248]);\s*signed:([01]);")
 
 Event = tuple[int, bytes]
-"""Its time, ns, and its data."""
+"""Time, ns, and data."""
 
 Field = tuple[str, int, np.dtype[Any]]
-"""Its name, where it begins in the data, what it is."""
+"""Name, offset in the data, type."""
 
 
 def events(trace: bytes, formats: str) -> dict[str, pl.DataFrame]:
-    """The events that the formats describe, by name: "time_ns", all fields that are numbers, and
-    what kind of request it is, "rwbs", as text.
+    """The events that the formats describe, by name: "time_ns", all numeric fields, and "rwbs", the
+    kind of request, as text.
 
-    In order of time.  Raises RunFailed if the trace is cut, not one, or has lost events.
+    In order of time.  Raises RunFailed if the trace is cut off, is no trace, or has lost events.
     """
     found = defaultdict[int, list[Event]](list)
     described = iter(NAME.split(formats)[1:])
@@ -62,7 +62,7 @@ def events(trace: bytes, formats: str) -> dict[str, pl.DataFrame]:
 def _of_page(page: bytes) -> Iterator[Event]:
     time_ns, held = PAGE.unpack_from(page)
     if held & LOST:
-        raise ValueError("events are lost, its buffer was too small")
+        raise ValueError("events are lost: its buffer was too small")
     at, end = PAGE.size, PAGE.size + held
     if end > len(page):
         raise ValueError(f"a page of {len(page)} bytes says that it holds {held}")
@@ -111,7 +111,7 @@ def _table(found: list[Event], fields: Sequence[Field]) -> pl.DataFrame:
 
 
 def _plain(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A text ends with its first zero; what is behind is whatever was there."""
+    """A text ends at its first zero; the rest is arbitrary."""
     if column.dtype.kind != "S":
         return column
     return np.array([text.partition(b"\0")[0].decode(errors="replace") for text in column], str)

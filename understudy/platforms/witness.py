@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The second witnesses: do others see what was recorded?
+"""Compares the throttle's records with independent witnesses.
 
-The throttle of a VM both imposes and records time.  Two that share no code with it are
-asked in every run: the kernel's own trace events of the block layer, request by
-request, and the clock of the processes that read, read by read.  Of a real disk the first
-is the record, and the second its witness.
+The throttle of a VM both imposes and records time.  Two witnesses that share no code with it check
+every run: the kernel's own trace events of the block layer, request by request, and the clock of
+the reading processes, read by read.  On a real disk the first is the record, and the second its
+witness.
 """
 
 from dataclasses import asdict, dataclass, replace
@@ -25,10 +25,10 @@ KINDS = {"issue": "block_rq_issue", "complete": "block_rq_complete"}
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far the witnesses' clocks may be from the throttle's, ns.
+    """How far the witnesses' clocks may differ from the throttle's, ns.
 
-    In wall clock the host may take the processor away between two readings, for as
-    long as it likes but not every time: so a single event may be far, the mean not.
+    In wall clock the host may take the processor away between two readings, for any time, but not
+    every time.  So a single event may be far off, but not the mean.
     """
 
     trace_ns: int
@@ -37,10 +37,10 @@ class Tolerance:
 
 
 VIRTUAL = Tolerance(trace_ns=50_000, trace_mean_ns=10_000, process_mean_ns=1_000_000)
-# Interrupts of a guest whose processor is busy, or whose disk has another request, come between the
-# two readings, and do their work.
+# Interrupts may come between the two readings, if the guest's processor is busy or its disk has
+# another request, and take their time.
 BUSY = replace(VIRTUAL, trace_ns=1_000_000)
-# A kernel that looks at each access takes many times as long from one reading to the other.
+# A kernel that checks each memory access takes many times as long between the readings.
 LOOKED_AT = Tolerance(trace_ns=1_000_000, trace_mean_ns=100_000, process_mean_ns=10_000_000)
 WALL = Tolerance(trace_ns=500_000_000, trace_mean_ns=1_000_000, process_mean_ns=20_000_000)
 
@@ -63,10 +63,10 @@ def _of_kind(found: pl.DataFrame) -> Events:
 
 
 def _match(events: Events, time_ns: Ints, sector: Ints, tolerance_ns: int, what: str) -> Ints:
-    """For each request, how much later than it the nearest event that covers it is, ns; of two as
+    """For each request, how much later the nearest event that covers it is, ns; of two equally
     near, the earlier.
 
-    All requests look at once, a step further before and after their time, until nothing nearer
+    All requests search at once, a step further before and after their time, until nothing nearer
     can come.
     """
     time = np.concatenate(([-FAR_NS], events.time_ns, [FAR_NS]))
@@ -91,7 +91,7 @@ def _match(events: Events, time_ns: Ints, sector: Ints, tolerance_ns: int, what:
         row = int(unseen.argmax())
         raise RunFailed(
             f"the kernel's trace has no {what} of sector {sector[row]} "
-            f"near {time_ns[row]} ns: the throttle's record is not what happened"
+            f"near {time_ns[row]} ns: the throttle's record is wrong"
         )
     return apart
 
@@ -99,10 +99,10 @@ def _match(events: Events, time_ns: Ints, sector: Ints, tolerance_ns: int, what:
 def compare_trace(
     rows: pl.DataFrame, trace: bytes, formats: str, tolerance: Tolerance
 ) -> dict[str, Any]:
-    """Hold each request's dispatch and completion against the trace events.
+    """Compare each request's dispatch and completion with the trace events.
 
-    rows: the throttle's records, times on the guest's clock; trace and formats as in
-    ring_buffer.  Raises RunFailed on the first request that the kernel saw otherwise.
+    rows: the throttle's records, times on the guest's clock; trace and formats as in ring_buffer.
+    Raises RunFailed on the first request for which the kernel's trace differs.
     """
     events = ring_buffer.events(trace, formats)
     carried = rows.unique("request_id", keep="first")
@@ -120,7 +120,7 @@ def compare_trace(
         if abs(apart.mean()) > tolerance.trace_mean_ns:
             raise RunFailed(
                 f"the kernel's trace has each {kind} {apart.mean() / 1000:.0f} us away from the "
-                "throttle's record on average: it is not what happened"
+                "throttle's record on average: the record is wrong"
             )
         result[f"{kind}_mean_ns"] = float(apart.mean())
         result[f"{kind}_max_ns"] = int(np.abs(apart).max())
@@ -129,7 +129,7 @@ def compare_trace(
 
 @dataclass(frozen=True)
 class ProcessView:
-    """What the processes saw, over the reads that could be paired with records."""
+    """The processes' view of the reads that could be paired with records."""
 
     reads: int
     mean_response_ms: float
@@ -138,10 +138,10 @@ class ProcessView:
 
 
 def compare_processes(rows: pl.DataFrame, entries: Entries, tolerance: Tolerance) -> dict[str, Any]:
-    """Hold each read of each process against the record of its bio.
+    """Compare each read of each process with the record of its bio.
 
-    For direct I/O only: one read is then one bio.  A process's reads and its records
-    are both in its own order; each read must enclose its record in time.
+    For direct I/O only, where one read is one bio.  A process's reads and its records are in the
+    same order.  Each read must enclose its record in time.
     """
     seen, recorded = [], []
     for owner, group in rows.filter(~pl.col("meta")).group_by("owner", maintain_order=True):
@@ -161,10 +161,10 @@ def compare_processes(rows: pl.DataFrame, entries: Entries, tolerance: Tolerance
 
 
 def compare_requests(rows: pl.DataFrame, entries: Entries) -> dict[str, Any]:
-    """Hold the requests of a real disk against the reads of the processes, for direct I/O.
+    """Compare the requests of a real disk with the processes' reads, for direct I/O.
 
-    What was merged into another's request is no row, so not every read has one; but each row
-    that is `sure` must lie, from arrival to completion, within a read of its owner.
+    A request merged into another has no row, so not every read has one.  But each row that is
+    `sure` must be within a read of its owner, from arrival to completion.
     """
     seen, recorded = [], []
     for owner, group in rows.filter("sure").group_by("owner", maintain_order=True):
@@ -179,7 +179,7 @@ def compare_requests(rows: pl.DataFrame, entries: Entries) -> dict[str, Any]:
             row = int(outside.argmax())
             raise RunFailed(
                 f"process {owner[0]} was not reading from {arrival[row]} to {completion[row]} ns, "
-                "when a request of it was recorded"
+                "when one of its requests was recorded"
             )
         seen.append(end[at] - start[at])
         recorded.append(completion - arrival)
@@ -189,10 +189,10 @@ def compare_requests(rows: pl.DataFrame, entries: Entries) -> dict[str, Any]:
 
 
 def compare_arrivals(rows: pl.DataFrame, entries: Entries) -> dict[str, Any]:
-    """Hold the records of buffered reads against the reads of the processes.
+    """Compare the records of buffered reads with the reads of the processes.
 
-    The page cache answers some reads and reads ahead for others, so reads and bios do
-    not pair; but each bio of a process must have arrived within one of its reads.
+    The page cache serves some reads and reads ahead for others, so reads and bios do not pair.  But
+    each bio of a process must have arrived during one of its reads.
     """
     checked = 0
     for owner, group in rows.filter(~pl.col("meta")).group_by("owner", maintain_order=True):
@@ -207,7 +207,7 @@ def compare_arrivals(rows: pl.DataFrame, entries: Entries) -> dict[str, Any]:
             raise RunFailed(f"process {owner[0]} was not reading when the throttle says it was")
         checked += len(arrival)
     if not checked:
-        raise RunFailed("no record lies within a read of the processes")
+        raise RunFailed("no record is within a read of the processes")
     seen = entries["end_ns"].astype(np.int64) - entries["start_ns"].astype(np.int64)
     return {
         "arrivals": checked,

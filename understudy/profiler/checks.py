@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Checks of a fitted model: requests as they are in use, served by the target and by the model.
+"""Checks of a fitted model: the target and the model serve the same typical requests.
 
-Each workload is one of what runs ask for (understudy/device/check.py), on places and seeds that no
-probe has used: without a pause, with think times and bursts, in an elevator's order, in streams
-with others between, again, of many sizes, with writes, and all of it together.  The model is asked
-as long after its last request as the target was.  One that is off by no more than chance may make
-of it is asked anew, on other places and longer.  Two are SIGCSE 2006's own check (section 2.2):
-random seeks, timed by reading one block where each ends, and random transfers of up to 16 MB, with
-the head put there before.
+Each workload has one of the features that runs may have (understudy/device/check.py), on places and
+seeds that no probe has used: without a pause, with think times and bursts, in an elevator's order,
+in interleaved streams, repeated, of many sizes, with writes, and all of these together.  The model
+gets each request as long after its last completion as the target did.  If chance may explain why a
+mean is beyond the limit, the workload runs again, longer and on other places.  Two workloads are
+SIGCSE 2006's own check (section 2.2): random seeks, timed by reading one block where each ends, and
+random transfers of up to 16 MB, with the head moved there before.
 """
 
 import random
@@ -27,16 +27,16 @@ from understudy.profiler.targets.bench import Bench
 
 Times = npt.NDArray[np.float64]
 REQUESTS = 1000
-MORE = 4  # times as many where chance may be what is off
+MORE = 4  # times as many requests, where chance may explain the deviation
 SURE = 2  # standard errors
-MEAN_READS = 2.0  # a check's request takes as long as so many random reads
+MEAN_READS = 2.0  # random reads: the mean cost of a check's request
 PAGE = 8  # sectors
 RUN, LONG_RUN = 16, 128  # requests of a sequential run
-SWEEP = 20  # of a scheduler's sweep
+SWEEP = 20  # requests of a scheduler's sweep
 STREAMS = 4
 HOT_PLACES = 64
 BURST = 2
-LARGEST_POWER = 8  # sectors of a mixed size
+LARGEST_POWER = 8  # log2 of the most sectors of a mixed size
 LONG = 2**11  # sectors: 1 MB
 LARGEST = 2**15  # sectors: 16 MB
 MS = 1_000_000
@@ -45,7 +45,7 @@ DRAINED_NS = 2_000 * MS
 
 
 class Step(NamedTuple):
-    """A request, `pause_ns` after the last one's completion; untimed ones prepare for others."""
+    """A request, sent `pause_ns` after the last completion; untimed requests prepare for others."""
 
     op: str
     sector: int
@@ -56,7 +56,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Draw:
-    """Places, pauses and choices of one workload."""
+    """Random places, pauses and choices of one workload."""
 
     random: random.Random
     capacity_sectors: int
@@ -64,15 +64,15 @@ class Draw:
     requests: int
 
     def place(self, sectors: int = PAGE) -> int:
-        """Anywhere on the disk where there is room."""
+        """A random place with room for `sectors`."""
         return self.random.randint(0, self.capacity_sectors - sectors)
 
     def op(self) -> str:
-        """Half are writes: what is off with them grows with their share."""
+        """Half are writes: the error that writes cause grows with their share."""
         return self.random.choice(("read", "write"))
 
     def size(self) -> int:
-        """Of 1 to 256 sectors, each power of two as likely."""
+        """1 to 256 sectors, each power of two equally likely."""
         return min(round(2 ** self.random.uniform(0, LARGEST_POWER)), self.longest_sectors)
 
     def think_ns(self) -> int:
@@ -89,9 +89,9 @@ Steps = Callable[[Draw, Callable[[], str]], Iterator[Step]]
 
 @dataclass(frozen=True)
 class Workload:
-    """`steps` takes the draws and an op for each request: "read", or half "write".
+    """`steps` takes the draws and a function that picks each request's op: "read", or half "write".
 
-    `in_order`: they come as a scheduler would order those that wait.
+    `in_order`: requests come in the order in which a scheduler would send the pending ones.
     """
 
     name: str
@@ -102,7 +102,7 @@ class Workload:
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """What each request of a workload took on the target and on the model, ms."""
+    """How long each request of a workload took on the target and on the model, ms."""
 
     workload: str
     asks: dict[Ask, float]
@@ -111,7 +111,7 @@ class Compared:
 
     @property
     def is_unsure(self) -> bool:
-        """Whether the mean is off, and chance may be what takes it beyond the limit."""
+        """Whether the mean is beyond the limit, but by no more than chance may explain."""
         off_ms = self.model_times_ms - self.target_times_ms
         error_ms = SURE * off_ms.std() / len(off_ms) ** 0.5
         limit_ms = self.check.limit_percent / 100 * self.target_times_ms.mean()
@@ -119,7 +119,7 @@ class Compared:
 
     @cached_property
     def check(self) -> Check:
-        """As the profile keeps it."""
+        """The check as the profile stores it."""
         return Check(
             workload=self.workload,
             asks={ask: max(round(share, 3), 0.001) for ask, share in self.asks.items()},
@@ -148,8 +148,10 @@ def compare(
     requests: int = REQUESTS,
     more: int = 1,
 ) -> tuple[Compared, ...]:
-    """Each workload on both, with about so many requests; anew with `more` times as many where
-    that decides whether it is off."""
+    """Run each workload on both, with about `requests` requests.
+
+    Where chance may explain a deviation, run it again with `more` times as many.
+    """
     found = []
     for number, workload in enumerate(workloads):
         report(f"check: {workload.name}", number / len(workloads))
@@ -161,7 +163,7 @@ def compare(
 
 
 def affordable(workloads: int, left_ns: int, read_ns: float) -> int:
-    """How many requests each may have in that time; a tenth at the least."""
+    """How many requests each workload may have in that time; at least a tenth of REQUESTS."""
     each = left_ns / (workloads * MEAN_READS * max(read_ns, 1.0))
     return round(min(max(each, REQUESTS / 10), REQUESTS))
 
@@ -173,7 +175,7 @@ def _compared(
     draw = Draw(chance, target.capacity_sectors, target.longest_sectors, requests)
     for bench in (target, model):
         bench.wait(DRAINED_NS)
-    # The first one comes after a longer pause than any of a check.
+    # The first request comes after a longer pause than any within a check.
     first = Step("read", draw.place(), is_timed=False)
     steps = [first, *workload.steps(draw, draw.op if workload.writes else lambda: "read")]
     timed = np.array([step.is_timed for step in steps])
@@ -186,7 +188,7 @@ def _compared(
 
 
 def both(step: Step, target: Bench, model: Bench) -> tuple[int, int]:
-    """What it takes here and there, ns."""
+    """Service times on target and model, ns."""
     before_ns = target.now_ns
     target.wait(step.pause_ns)
     service_ns = target.serve(step.op, step.sector, step.sectors)
@@ -205,7 +207,7 @@ def _paused(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
 
 
 def _bursts(draw: Draw, op: Callable[[], str], steps: Steps = _random) -> Iterator[Step]:
-    """After long pauses."""
+    """Bursts of requests after long pauses."""
     for number, step in enumerate(islice(steps(draw, op), draw.requests // 4)):
         yield step if number % BURST else step._replace(pause_ns=draw.rest_ns())
 
@@ -217,7 +219,7 @@ def _sizes(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
 
 
 def _long(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
-    """Of 128 KiB to 1 MiB."""
+    """128 KiB to 1 MiB each."""
     for _ in range(draw.requests // 5):
         sectors = min(draw.random.randint(demand.LONG_SECTORS + 1, LONG), draw.longest_sectors)
         yield Step(op(), draw.place(sectors), sectors)
@@ -237,7 +239,9 @@ def _paused_runs(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
 
 
 def _streams(draw: Draw, op: Callable[[], str], own_size: int = 0, turn: int = 1) -> Iterator[Step]:
-    """Several, so many requests in turn, of many sizes unless told, with others between."""
+    """Several streams in turns of `turn` requests, with unrelated requests in between; sizes vary
+    unless `own_size` is given.
+    """
     places = [draw.place(LARGEST) for _ in range(STREAMS)]
     stream = 0
     for number in range(draw.requests):
@@ -255,9 +259,12 @@ def _streams(draw: Draw, op: Callable[[], str], own_size: int = 0, turn: int = 1
 
 
 def _beside(draw: Draw, op: Callable[[], str], rest: float = 0.0) -> Iterator[Step]:
-    """Several streams so close that the drive may hold of one what it read ahead of another, in
-    turns, every other one in the order of their places; of some requests another size, once more,
-    or after a pause."""
+    """Several streams so close together that what the drive prefetches for one may contain
+    another's data.
+
+    The streams take turns, every second turn in the order of their places.  A share `rest` of the
+    requests has another size, repeats, or follows a pause.
+    """
     apart = demand.BESIDE_SECTORS // STREAMS
     for _ in range(max(1, draw.requests // (STREAMS * RUN))):
         first = draw.place(LARGEST)
@@ -274,13 +281,13 @@ def _beside(draw: Draw, op: Callable[[], str], rest: float = 0.0) -> Iterator[St
 
 
 def _sweeps(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
-    """Some at a time in the order of their places, as an elevator sends them."""
+    """Batches in the order of their places, as an elevator sends them."""
     for _ in range(draw.requests // SWEEP):
         yield from (Step(op(), place) for place in sorted(draw.place() for _ in range(SWEEP)))
 
 
 def _parts(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
-    """Close together at the disk's beginning, middle and end."""
+    """Requests close together at the disk's beginning, middle and end."""
     last = draw.capacity_sectors - demand.NEAR_SECTORS
     for first in (0, last // 2, last):
         for _ in range(draw.requests // 3):
@@ -288,7 +295,7 @@ def _parts(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
 
 
 def _hot(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
-    """The same few places again and again."""
+    """The same few places repeatedly."""
     places = [draw.place() for _ in range(HOT_PLACES)]
     for _ in range(draw.requests):
         is_hot = draw.random.random() < 0.8
@@ -297,8 +304,11 @@ def _hot(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
 
 
 def _everything(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
-    """What a host does: batches in order of place, of runs and single requests of many sizes,
-    some of them again, near the last or where such a run ended, some after a pause."""
+    """A host's typical mix.
+
+    Batches, sorted by place, hold runs and single requests of many sizes.  Some repeat, some are
+    near the last request or where an earlier run ended, and some follow a pause.
+    """
     seen = [draw.place(LARGEST) for _ in range(HOT_PLACES)]
     near, last = demand.NEAR_SECTORS // 4, draw.capacity_sectors - LARGEST
     place = 0
@@ -331,8 +341,9 @@ def _seeks(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
 
 
 def _transfers(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
-    """A block some tracks before is read first: it brings the head there, and what is timed is
-    new."""
+    """A read of one block some tracks before moves the head there, so the timed sectors are new to
+    the drive.
+    """
     longest = min(LARGEST, draw.longest_sectors)
     for _ in range(draw.requests // 5):
         sectors = draw.random.randint(1, longest)

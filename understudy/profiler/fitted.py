@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The answer: a profile that `understudy.device.profile` reads, and how well it predicts."""
+"""The result: a profile that `understudy.device.profile` reads, and how well it predicts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ CHECKS_BEGIN = 0.75  # of the time
 
 @dataclass(frozen=True)
 class Fitted:
-    """What was found of one target by a method, and the checks of it."""
+    """The findings of a method about one target, and the checks of the fitted model."""
 
     findings: tuple[Finding, ...]
     capacity_sectors: int
@@ -39,11 +39,11 @@ class Fitted:
 
     @property
     def checks(self) -> tuple[Check, ...]:
-        """How well it predicts, a workload each."""
+        """How well the model predicts each workload."""
         return tuple(each.check for each in self.compared)
 
     def to_toml(self) -> str:
-        """A profile; confidences and what was not seen are comments."""
+        """The profile as TOML; confidences and keys that were not seen are comments."""
         destroyed = any(writes.is_seen(found) for found in self.findings)
         made = (
             f"Fitted by understudy profile --trace to {self.requests} requests"
@@ -62,7 +62,7 @@ class Fitted:
         return "\n".join(lines) + "\n"
 
     def files(self, stem: str) -> dict[str, str]:
-        """Texts by name: each long table, and at last the profile, which names them."""
+        """Texts by file name: each long table, then the profile, which refers to them."""
         tables = {
             found.key: f"{stem}-{found.name}.csv"
             for found in self.findings
@@ -84,15 +84,15 @@ class Fitted:
         }
 
     def disk(self) -> DiskProfile:
-        """The profile as the rest of Understudy has it."""
+        """The profile as the rest of Understudy uses it."""
         return document.parse(self.to_toml())
 
     def finding(self, key: str) -> Finding | None:
-        """With that key, None if nobody looked for it."""
+        """The finding with that key; None if nobody looked for it."""
         return next((found for found in self.findings if found.key == key), None)
 
     def value(self, key: str) -> Any:
-        """Of the finding with that key, None if it was not seen."""
+        """The value of the finding with that key; None if it was not seen."""
         found = self.finding(key)
         return found.value if found else None
 
@@ -108,12 +108,12 @@ def profile(
     report: Report = silent,
     told: Callable[[Duration], None] = lambda _: None,
 ) -> Fitted:
-    """Measure a target and fit a profile to it; then check how well it predicts.
+    """Measure a target, fit a profile to it, then check how well it predicts.
 
-    The same seed asks for the same places.  Data are destroyed only if that is said, and
-    the target is writable.  With `minutes` of the target's time what matters most comes first, and
-    what there is no time for is not seen.  A target that is no magnetic disk is refused, unless it
-    is to be profiled `as_disk`.  `told` is how long it will take, as soon as that is known.
+    The same seed gives the same places.  Data are destroyed only with `destroy_data`, and only if
+    the target is writable.  `minutes` limits the target's time: the most important parts are
+    measured first, and parts without time count as not seen.  A target that is no magnetic disk is
+    refused, unless `as_disk` is set.  `told` gets the expected duration as soon as it is known.
     """
     by = methods.named(method)
     if destroy_data and not by.writes:
@@ -149,7 +149,7 @@ def profile(
 
 
 def _measured(by: Method, bench: Bench, writing: bool, part: Report, end_ns: int) -> list[Finding]:
-    """With time left for the checks."""
+    """Run the method, and leave time for the checks."""
     bench.deadline_ns = NEVER_NS if end_ns == NEVER_NS else round(CHECKS_BEGIN * end_ns)
     try:
         return by.measure(bench, writing, part)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The referee of drivers: runs one against a virtual card and says what is wrong with it."""
+"""The referee of drivers: runs a driver against a virtual card, and reports its mistakes."""

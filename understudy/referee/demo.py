@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A card at work: its reference driver in a VM, what cards/drivers/NAME_demo does with it, the
-pictures that came of it, and the register log."""
+"""Runs cards/drivers/NAME_demo with a card's reference driver in a VM; keeps the demo's pictures
+and the register log.
+"""
 
 import socket
 import threading
@@ -57,10 +58,10 @@ def demonstrate(
     heard: Callable[[str], None] = lambda line: None,
     stop: threading.Event | None = None,
 ) -> Demonstration:
-    """Run the demo of a card; its files go to a folder.
+    """Run a card's demo; its files go to a folder.
 
-    With `vnc` the guest has a display, where a picture stays for five seconds, on the wall
-    clock; QEMU shows it as that VNC display of this machine.
+    With `vnc` the guest has a display, which QEMU shows as that VNC display of this machine.  A
+    picture then stays for five seconds, on the wall clock.
     """
     card = specification.load(name)
     folder = specification.file_of(name).parent / "drivers"

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What the journal of a run shows of a driver's mistakes.
+"""Finds a driver's mistakes in the journal of a run.
 
-Each rule is one function: it takes a run on one card, and yields what it finds, each with the
-access where it shows.  A rule says only what the journal proves; docs/referee.md has them in
-words.
+Each rule is a function.  It takes a run on one card, and yields its findings, each with the access
+that shows it.  A rule reports only what the journal proves. docs/referee.md explains the rules.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,18 +23,18 @@ from understudy.cards.shadow import Part, Places, Values, reserved
 from understudy.referee.ring import Ring
 
 NEAR = 64
-"""Stores within which somebody is still about to start a transfer."""
+"""Number of stores after which an unfinished start of a transfer no longer counts."""
 HANDLERS = {
     INTERRUPTIBLE: Context.HARD_INTERRUPT,
     SOFT_INTERRUPTIBLE: Context.SOFT_INTERRUPT,
 }
 OVERTAKEN = -1
-"""Somebody else has started one meanwhile."""
+"""Another context has started a transfer meanwhile."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A mistake: its name, where the journal shows it, and what happened there."""
+    """A mistake: its name, where the journal shows it, and details."""
 
     rule: str
     number: int
@@ -56,15 +55,15 @@ class Event:
     pid: int
     absent: bool
     handlers: frozenset[Context]
-    """Those that could have come there."""
+    """The handlers that could have run there."""
     parts: tuple[Part, ...]
 
 
 class Run:
-    """The journal of one card, and the card."""
+    """The journal of one card, and the card's specification."""
 
     def __init__(self, card: Card, accesses: Journal, whole: bool) -> None:
-        """`whole`: nothing is missing at its end."""
+        """`whole`: the journal's end is not cut off."""
         self.card = card
         self.places = Places(card)
         self.events = [self._event(access) for access in accesses]
@@ -90,13 +89,13 @@ class Run:
         )
 
     def _end(self) -> Event:
-        """Nothing more will be done."""
+        """An event that says that nothing follows."""
         return Event(
             len(self.events), What.UNBOUND, Context.KERNEL, 0, 0, 0, 0, 0, True, frozenset(), ()
         )
 
     def buffers(self) -> tuple[Buffer, ...]:
-        """All that the card reads and writes by DMA."""
+        """Everything that the card reads and writes by DMA."""
         return (*self.card.buffers, *self.card.rings)
 
 
@@ -114,7 +113,7 @@ def reserved_bits(run: Run) -> Iterator[Finding]:
 
 
 def no_register(run: Run) -> Iterator[Finding]:
-    """An access where no register is."""
+    """An access where there is no register."""
     for event in run.events:
         if event.what in (What.LOAD, What.STORE) and not run.places.covered(
             event.bar, event.offset, event.width
@@ -126,7 +125,7 @@ def no_register(run: Run) -> Iterator[Finding]:
 
 
 def unknown_instruction(run: Run) -> Iterator[Finding]:
-    """A register is touched by an instruction that the bus does not know, and nothing is done."""
+    """An instruction that the bus does not know touches a register; the bus ignores it."""
     for event in run.events:
         if event.what == What.UNKNOWN:
             text = f"{code(event.value)} at {event.offset:#x}"
@@ -135,8 +134,9 @@ def unknown_instruction(run: Run) -> Iterator[Finding]:
 
 @dataclass
 class _Reason:
-    """A reason to interrupt: since when, whether a handler has run, whether it was read that it
-    is there, and the threads that have read it."""
+    """A cause of an interrupt: since which record, whether a handler has run, whether its status
+    was read, and by which threads.
+    """
 
     since: int
     handled: bool = False
@@ -145,10 +145,10 @@ class _Reason:
 
 
 def missing_acknowledge(run: Run) -> Iterator[Finding]:
-    """A handler has run for a reason, and until the driver left nobody has taken it back.
+    """A handler has run for a cause, and nothing clears the cause until the driver leaves.
 
-    A reset takes it back too, which is right for what the driver has not seen yet, and for who
-    has just seen it.  A card that is pulled out has no reasons.
+    A reset clears the cause too.  That is right if the driver has not seen the cause yet, or if the
+    same thread has just seen it.  A card that is pulled out has no causes.
     """
     for index, interrupt in enumerate(run.card.interrupts):
         reason: _Reason | None = None
@@ -179,8 +179,11 @@ def missing_acknowledge(run: Run) -> Iterator[Finding]:
 
 
 def _acknowledges(card: Card, event: Event, interrupt: Interrupt) -> bool:
-    """A status that is neither cleared by ones nor by reading it falls with its cause, which the
-    card tells."""
+    """Whether the event clears the cause.
+
+    If neither writing ones nor reading clears a status, it falls when its cause ends, and the card
+    reports that.
+    """
     access = _field(card, interrupt.status).access
     bits = _bits(event, interrupt.status)
     if access == "w1c":
@@ -191,7 +194,7 @@ def _acknowledges(card: Card, event: Event, interrupt: Interrupt) -> bool:
 
 
 class _Bits(NamedTuple):
-    """What an access touches of one field: which bits, and what they hold."""
+    """The part of one field that an access touches: which bits, and their values."""
 
     lanes: int
     value: int
@@ -208,14 +211,14 @@ def _bits(event: Event, place: str) -> _Bits:
 
 
 def _field(card: Card, place: str) -> RegisterField:
-    """Of REGISTER.FIELD."""
+    """The field of REGISTER.FIELD."""
     register, _, name = place.partition(".")
     fields = next(found.fields for found in card.registers if found.name == register)
     return next(found for found in fields if found.name == name)
 
 
 def left_enabled(run: Run) -> Iterator[Finding]:
-    """The driver has gone, and the card may still interrupt."""
+    """The driver has left, and the card may still interrupt."""
     values = Values(run.card)
     for event in run.events:
         for part in event.parts if event.what == What.STORE else ():
@@ -233,7 +236,7 @@ def _is_set(card: Card, values: Values, place: str) -> bool:
 
 
 def after_unbind(run: Run) -> Iterator[Finding]:
-    """The kernel touches registers of a card that no driver has."""
+    """The kernel touches registers of a card that has no driver."""
     bound = False
     for event in run.events:
         if event.what in (What.BOUND, What.UNBOUND):
@@ -243,7 +246,7 @@ def after_unbind(run: Run) -> Iterator[Finding]:
 
 
 def freed_in_use(run: Run) -> Iterator[Finding]:
-    """DMA memory is freed or unmapped while it is the card's."""
+    """DMA memory is freed or unmapped while the card uses it."""
     begun: dict[int, int] = {}
     for event in run.events:
         if event.what == What.DMA_BEGUN:
@@ -256,12 +259,12 @@ def freed_in_use(run: Run) -> Iterator[Finding]:
             end = event.value + max(event.offset, 1)
             used = [low for low, high in begun.items() if low < end and event.value < high]
             if used:
-                text = f"the card was sent to {used[0]:#x}"
+                text = f"the card was given {used[0]:#x}"
                 yield Finding("DMA buffer freed in use", event.number, text)
 
 
 def changed_in_use(run: Run) -> Iterator[Finding]:
-    """DMA memory changes while the card reads it, or has yet to."""
+    """DMA memory changes while the card reads it, or before it has read it."""
     for event in run.events:
         if event.what == What.DMA_CHANGED:
             text = f"among the {event.offset} bytes at {event.value:#x}"
@@ -269,8 +272,10 @@ def changed_in_use(run: Run) -> Iterator[Finding]:
 
 
 def not_given(run: Run) -> Iterator[Finding]:
-    """The card is sent to memory that the driver has not given to it; past the end of what it
-    has given, that is a ring that does not turn where it should."""
+    """The driver points the card to memory that it has not given to it.
+
+    An address past the end of given memory means a ring that does not wrap where it should.
+    """
     given: dict[int, int] = {}
     for event in run.events:
         if event.what == What.DMA_GIVEN:
@@ -288,13 +293,14 @@ def not_given(run: Run) -> Iterator[Finding]:
 
 
 def turned_early(run: Run) -> Iterator[Finding]:
-    """A ring turns before the end of its memory, and what the card was sent to in it has changed:
-    the driver fills other places than it sends the card to, or more than there are.
+    """A ring wraps before the end of its memory, and its memory changes after that.
 
-    Without a change it is a smaller ring.
+    So the driver fills other places than it points the card to, or more places than it uses.
+
+    Without a change the ring is merely smaller.
     """
     rings: dict[int, Ring] = {}
-    changed: dict[int, int] = {}  # where a ring begins, and the first change after it has turned
+    changed: dict[int, int] = {}  # a ring's beginning, and the first change after a wrap
     for event in run.to_the_end:
         held = [begin for begin, ring in rings.items() if ring.holds(event.value)]
         if event.what == What.DMA_GIVEN:
@@ -320,7 +326,7 @@ def turned_early(run: Run) -> Iterator[Finding]:
 
 
 def _sets_off(event: Event) -> bool:
-    """A store of ones to what they set, as a reset."""
+    """A store of ones that trigger an action, such as a reset."""
     return any(
         part.value & found.bits.mask
         for part in event.parts
@@ -330,7 +336,7 @@ def _sets_off(event: Event) -> bool:
 
 
 def bad_transfer(run: Run) -> Iterator[Finding]:
-    """A transfer is started whose address or length the card's manual rules out."""
+    """A transfer starts with an address or length that the card's manual forbids."""
     values = Values(run.card)
     for event in _stores(run):
         for part in event.parts:
@@ -349,7 +355,7 @@ def _misfits(buffer: Buffer, values: Values, number: int) -> Iterator[Finding]:
 
 
 def leaked(run: Run) -> Iterator[Finding]:
-    """Memory that the driver gave to the card is not taken back when it leaves."""
+    """The driver leaves without taking back memory that it gave to the card."""
     given: dict[int, int] = {}
     for event in run.events:
         if event.what == What.DMA_GIVEN:
@@ -363,8 +369,9 @@ def leaked(run: Run) -> Iterator[Finding]:
 
 
 def no_lock(run: Run) -> Iterator[Finding]:
-    """A handler, of hard or soft interrupts, starts transfers, and so does somebody whom it may
-    interrupt."""
+    """A handler of hard or soft interrupts starts transfers, and so does code that it may
+    interrupt.
+    """
     for buffer in run.buffers():
         steps = {buffer.address, buffer.length, buffer.doorbell}
         stores = [event for event in _stores(run) if steps & _names(event)]
@@ -373,12 +380,12 @@ def no_lock(run: Run) -> Iterator[Finding]:
             for event in exposed:
                 if handler in event.handlers and Context.KERNEL <= event.context < handler:
                     name = sorted(steps & _names(event))[0]
-                    text = f"{name} is stored where the handler may come"
+                    text = f"{name} is stored where the handler may interrupt"
                     yield Finding("no lock against the handler", event.number, text)
 
 
 def _while_enabled(run: Run) -> Iterator[Event]:
-    """The stores that are made while the card may interrupt."""
+    """The stores made while the card may interrupt."""
     values = Values(run.card)
     for event in _stores(run):
         if any(_is_set(run.card, values, interrupt.enable) for interrupt in run.card.interrupts):
@@ -392,18 +399,19 @@ def _names(event: Event) -> set[str]:
 
 
 def torn_start(run: Run) -> Iterator[Finding]:
-    """Between two of the stores that start a transfer, somebody else starts one: there is no
-    lock, or one that does not keep out processors."""
+    """Between two of the stores that start a transfer, another context starts one: there is no
+    lock, or one that does not work across processors.
+    """
     for buffer in run.buffers():
         steps = {buffer.address, buffer.length, buffer.doorbell}
-        begun: dict[tuple[int, bool], int] = {}  # who is on the way, and since which store
+        begun: dict[tuple[int, bool], int] = {}  # who has begun, and with which store
         for index, event in enumerate(_stores(run)):
             names = steps & _names(event)
             if not names:
                 continue
             who = (event.pid, event.context == Context.HARD_INTERRUPT)
             if begun.get(who, index) == OVERTAKEN:
-                text = f"{sorted(names)[0]} is stored, and {buffer.name} was started meanwhile"
+                text = f"{sorted(names)[0]} is stored, but {buffer.name} was started meanwhile"
                 yield Finding("no lock between processors", event.number, text)
             begun[who] = index
             if buffer.doorbell in names:
@@ -413,14 +421,14 @@ def torn_start(run: Run) -> Iterator[Finding]:
 
 
 def noted(accesses: Journal) -> list[Finding]:
-    """What is no mistake, but less exact than the rest of the journal."""
+    """Places where the journal is less exact; they are no mistakes."""
     rows = accesses[accesses["what"] == What.FALLBACK]
     return [
         Finding(
             "carried out by the fallback",
             int(row["number"]),
-            f"{code(int(row['value']))} at {int(row['offset']):#x}: values that were equal, what "
-            "it read, and the order within the instruction, are not seen",
+            f"{code(int(row['value']))} at {int(row['offset']):#x}: the journal lacks "
+            "unchanged values, reads, and the order within the instruction",
         )
         for row in rows
     ]
@@ -445,9 +453,9 @@ RULES: tuple[Rule, ...] = (
 
 
 def found(card: Card, accesses: Journal, whole: bool = True) -> list[Finding]:
-    """All that the rules find, in the order of the journal, card by card.
+    """All findings of the rules, in the order of the journal, card by card.
 
-    `whole`: nothing is missing at its end.
+    `whole`: the journal's end is not cut off.
     """
     findings: list[Finding] = []
     for slot in sorted(set(accesses["slot"].tolist())):

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""How a driver goes round in memory that it has given to its card, as far as the places show to
-which the card was sent.
+"""Recognises a ring in memory that a driver has given to its card, from the places it points the
+card to.
 
-A ring goes from the beginning of the memory upwards in equal steps, and back to the beginning.
-One that always turns at the same place, and leaves room for more behind it, turns early.  That
-alone is no mistake: the memory may have another use there.
+A ring goes through the memory in equal steps from its beginning, and wraps to the beginning.  A
+ring that always wraps at the same place, with room left behind it, wraps early.  That alone is no
+mistake: the rest may have another use.
 """
 
 
 class Ring:
-    """One piece of memory."""
+    """A piece of memory given to the card."""
 
     def __init__(self, begin: int, size: int) -> None:
         self._begin, self._size = begin, size
@@ -20,11 +20,11 @@ class Ring:
         self._is_ring = True
 
     def holds(self, address: int) -> bool:
-        """Whether it lies there."""
+        """Whether the address is in it."""
         return 0 <= address - self._begin < self._size
 
     def sent(self, address: int) -> None:
-        """The card is sent to a place in it."""
+        """The driver points the card to a place in it."""
         place = address - self._begin
         if place == 0:
             self._turned |= {self._last} if self._last else set()
@@ -35,18 +35,18 @@ class Ring:
         self._last, self._top = place, max(self._top, place)
 
     def restart(self) -> None:
-        """The card begins anew, and so may the driver, wherever it was."""
+        """The card restarts, and the driver may continue anywhere."""
         self._last = None
 
     def has_turned(self) -> bool:
-        """Whether it has done so at all."""
+        """Whether it has ever wrapped."""
         return bool(self._turned)
 
     def early(self) -> str | None:
-        """After which place it turns, if that is too early."""
+        """Where it wraps, if that is too early."""
         if not self._is_ring or self._turned != {self._top}:
             return None
         used, there = self._top // self._step + 1, self._size // self._step
         if used == there:
             return None
-        return f"at {self._begin:#x} it turns after {used} of {there} places"
+        return f"at {self._begin:#x} the ring wraps after {used} of {there} places"

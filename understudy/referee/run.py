@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A driver's runs against a virtual card, each in a VM of its own.
+"""Runs a driver against a virtual card, each time in a VM of its own.
 
-The first is on one processor in the virtual clock, where interrupts come between the driver's
-accesses as a seed draws them, so that it can be repeated; the others are on several processors.
-In each the driver is loaded, exercised, unloaded and loaded again, exercised while its card is
+The first run is on one processor in the virtual clock.  A seed decides where interrupts come
+between the driver's accesses, so the run is repeatable.  The other runs are on several processors.
+In each run the driver is loaded, exercised, unloaded, loaded again, exercised while its card is
 pulled out, and unloaded.
 """
 
@@ -42,7 +42,7 @@ Notify = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Setting:
-    """How many processors, and the seed of the races."""
+    """The number of processors, and the seed of the races."""
 
     cpus: int
     seed: int
@@ -53,28 +53,28 @@ class Setting:
 
 @dataclass(frozen=True)
 class Subject:
-    """A driver that is built, its card, and what the driver has to stand."""
+    """A built driver, its card, and its exercise."""
 
     card: Card
     card_module: Path
     driver: Path
     exercise: Path | None
-    """A shell script, or a program; None: it is only loaded and unloaded."""
+    """A shell script or a program; None: the driver is only loaded and unloaded."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one run."""
+    """The results of one run."""
 
     setting: Setting
     findings: tuple[Finding, ...]
     notes: tuple[Finding, ...]
-    """What is no mistake."""
+    """Remarks that are no mistakes."""
     accesses: Journal
     missed: int
-    """How many came after those, and were not looked at."""
+    """How many accesses are not in the journal, since they came after it was full."""
     log: str
-    """The kernel's."""
+    """The kernel's log."""
 
 
 def settings(cpus: Iterable[int], seed: int) -> list[Setting]:
@@ -83,9 +83,9 @@ def settings(cpus: Iterable[int], seed: int) -> list[Setting]:
 
 
 def script(driver: Path, cpus: int) -> str:
-    """What the guest does with a driver; its exit code is the step that went wrong.
+    """The guest's script for a driver; its exit code is the step that failed.
 
-    As long as each processor does something it says so, so that a guest that hangs is noticed.
+    Each processor shows progress as long as it works, so that a hang is noticed.
     """
     masks = " ".join(f"{1 << cpu:x}" for cpu in range(cpus))
     return f"""
@@ -96,7 +96,7 @@ pulse() {{
 		done
 	done
 }}
-# within STEP SECONDS COMMAND: whoever does not come back is left behind.
+# within STEP SECONDS COMMAND: a command that does not return in time is left behind.
 within() {{
 	step=$1 tries=$(($2 * 10))
 	shift 2
@@ -104,7 +104,7 @@ within() {{
 	( "$@"; echo $? > /tmp/ending; mv /tmp/ending /tmp/ended ) &
 	until [ -e /tmp/ended ]; do
 		tries=$((tries - 1))
-		[ $tries -gt 0 ] || {{ echo "it does not come back: $*"; exit $step; }}
+		[ $tries -gt 0 ] || {{ echo "it does not return: $*"; exit $step; }}
 		sleep 0.1
 	done
 	return $(cat /tmp/ended)
@@ -130,8 +130,8 @@ exercised() {{
 		sleep 0.1
 	done
 }}
-# Who hangs may be another processor than the one that is asked: all say where they are, and are
-# stopped without a wait.
+# Another processor than the one that gets the signal may hang. So all processors print their
+# stacks, and are stopped at once.
 echo 64 > /proc/sys/kernel/panic_print
 echo 1 > /sys/module/kernel/parameters/crash_kexec_post_notifiers
 pulse &
@@ -155,7 +155,7 @@ def run(
     heard: Notify = lambda line: None,
     stop: threading.Event | None = None,
 ) -> Outcome:
-    """One run of a built driver; RunFailed only if the VM itself is at fault."""
+    """One run of a built driver; RunFailed only if the VM itself fails."""
     hardware = qemu.Machine(
         clock="virtual" if setting.cpus == 1 else "wall",
         cpus=setting.cpus,
@@ -200,7 +200,7 @@ def run(
 
 
 def _died(subject: Subject, setting: Setting, error: RunFailed, kept: Kept) -> Outcome:
-    """What the kernel died of, and what the driver had done by then."""
+    """What killed the kernel, and what the driver had done before."""
     text = str(error)
     rule = next((rule for rule, words in DEATHS.items() if words.search(text)), None)
     if rule is None:
@@ -222,13 +222,13 @@ def _complaints(log: str) -> list[Finding]:
 
 def _last(console: str) -> str:
     lines = console.strip().splitlines()
-    return lines[-1] if lines else "(it said nothing)"
+    return lines[-1] if lines else "(no output)"
 
 
 def prepared(name: str, source: Path, exercise: Path | None = None) -> Subject:
-    """The driver of a card, built; without an exercise it is the card's own.
+    """The built driver of a card; the default exercise is the card's own.
 
-    UserError with the compiler's words if something does not build.
+    UserError with the compiler's messages if something does not build.
     """
     card = specification.load(name)
     kernel = packages.fetch_kernel()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What a trace is like: sizes, interarrival and response times, and how many were outstanding
-(ICPE 2011, section 5.2, Figure 6 and Table 3).
+"""A trace's sizes, interarrival and response times, and outstanding requests (ICPE 2011, section
+5.2, Figure 6 and Table 3).
 
-Deviations are those of the population, percentiles are nearest-rank (the smallest value that so
-many do not exceed), as everywhere (docs/method.md).  What a trace does not say is None.
+Deviations are the population's.  Percentiles are nearest-rank (the smallest value that so many do
+not exceed), as everywhere (docs/method.md).  What a trace does not record is None.
 """
 
 import math
@@ -19,7 +19,7 @@ from understudy.traces.trace import Ints, Trace
 LAGS = (1, 2, 3, 10, 100)
 PERCENTS = (50, 95, 99)
 BLOCK_SECTORS = 8  # 4 kB
-BLOCKS = (1, 2, 4, 8, 16, 32, 64, 128)  # Figure 6: the most in each bin; a last one has the rest
+BLOCKS = (1, 2, 4, 8, 16, 32, 64, 128)  # Figure 6: the largest of each bin; a last bin has the rest
 BINS = (*(f"{blocks}" for blocks in BLOCKS), f">{BLOCKS[-1]}")
 NS_PER_MS = 10**6
 SECTORS_PER_KIB = 2
@@ -30,7 +30,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Series:
-    """Figures of one value a request, in the order of arrival."""
+    """Figures of one value per request, in order of arrival."""
 
     mean: float
     std: float
@@ -41,7 +41,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Outstanding:
-    """How many had arrived and were not completed, from first arrival to last completion."""
+    """Requests that have arrived but are not complete, from first arrival to last completion."""
 
     mean: float
     most: int
@@ -49,7 +49,7 @@ class Outstanding:
 
 @dataclass(frozen=True)
 class Character:
-    """Of a whole trace; sizes in KiB, times in ms, the duration in s."""
+    """Figures of a whole trace; sizes in KiB, times in ms, the duration in s."""
 
     requests: int
     reads: int
@@ -65,7 +65,7 @@ class Character:
 
 
 def characterise(trace: Trace) -> Character:
-    """All that it tells of itself."""
+    """All figures that the trace supports."""
     writes = int(trace.op.sum())
     done_ns = trace.arrival_ns if trace.completion_ns is None else trace.completion_ns
     span_ns = int(done_ns.max())
@@ -86,7 +86,7 @@ def characterise(trace: Trace) -> Character:
 
 
 def gaps_ms(arrival_ns: Ints) -> Floats:
-    """(N - 1,): from each arrival to the next."""
+    """(N - 1,): times from each arrival to the next."""
     return mapped.each(
         lambda later, earlier: (later - earlier) / NS_PER_MS, arrival_ns[1:], arrival_ns[:-1]
     )
@@ -105,7 +105,7 @@ def series(values: Floats) -> Series:
 
 
 def std(values: Floats) -> float:
-    """Of the population; to the bit what NumPy's is."""
+    """The population's standard deviation, identical to NumPy's to the bit."""
     mean = values.mean()
     squares = mapped.each(lambda part: np.square(part - mean), values)
     return math.sqrt(squares.mean())
@@ -114,7 +114,7 @@ def std(values: Floats) -> float:
 def autocorrelation(values: Floats, lags: Iterable[int]) -> dict[int, float | None]:
     """The sum of (x[i] - mean) (x[i + lag] - mean) over that of (x[i] - mean)^2, by lag from 1.
 
-    None if there are no two so far apart, or all are alike but for rounding.
+    None if the series is too short for the lag, or if all values are alike but for rounding.
     """
     mean = values.mean()
     off = mapped.each(lambda part: part - mean, values)
@@ -127,7 +127,7 @@ def autocorrelation(values: Floats, lags: Iterable[int]) -> dict[int, float | No
 
 
 def percentiles(values: Floats) -> dict[int, float]:
-    """Nearest rank."""
+    """Nearest-rank percentiles."""
     ranks = {percent: -(-percent * len(values) // 100) for percent in PERCENTS}
     ordered = mapped.each(np.copy, values)
     ordered.partition([rank - 1 for rank in ranks.values()])
@@ -135,7 +135,7 @@ def percentiles(values: Floats) -> dict[int, float]:
 
 
 def bins(sectors: Ints) -> list[int]:
-    """How many have at most so many blocks, and more than the bin before."""
+    """How many requests fall in each bin: at most its blocks, and more than the bin before."""
     counts = np.zeros(len(BINS), np.int64)
     for part in mapped.blocks(len(sectors)):
         at = np.searchsorted(np.array(BLOCKS) * BLOCK_SECTORS, sectors[part], side="left")
@@ -145,7 +145,7 @@ def bins(sectors: Ints) -> list[int]:
 
 
 def _outstanding(trace: Trace, span_ns: int) -> Outstanding | None:
-    """On average by Little: the sum of response times over the span."""
+    """The mean is by Little's law: the sum of response times over the span."""
     if trace.completion_ns is None or not span_ns:
         return None
     mean = float(trace.response_ns().sum(dtype=np.float64)) / span_ns
@@ -153,7 +153,9 @@ def _outstanding(trace: Trace, span_ns: int) -> Outstanding | None:
 
 
 def most_outstanding(arrival_ns: Ints, completion_ns: Ints) -> int:
-    """Of requests in order of arrival; one is outstanding until just before its completion."""
+    """The most at once, for requests in order of arrival; each is outstanding until just before its
+    completion.
+    """
     ends_ns = mapped.each(np.copy, completion_ns)
     ends_ns.sort()
     most = 0

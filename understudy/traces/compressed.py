@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Compressed files as the files that they hold: gzip, bzip2, xz and Zstandard, told by content.
+"""Unpacks gzip, bzip2, xz and Zstandard files, recognised by content.
 
-They are unpacked as they are read, PIECE_BYTES at a time, and whatever a file claims to hold,
-never more than some 8 MiB ahead.  Streams that follow each other in a file are one.  A stream
-that is damaged or cut ends where it can no longer be unpacked, and `damage` says so afterwards.
+They are unpacked while they are read, PIECE_BYTES at a time, and never more than some 8 MiB ahead,
+whatever a file claims to hold.  Consecutive streams in a file count as one.  A damaged or cut
+stream ends where it can no longer be unpacked; afterwards `damage` says why.
 """
 
 import bz2
@@ -24,22 +24,22 @@ WHOLE_MAX_BYTES = 2**30
 
 
 class Stream(Protocol):
-    """One compressed stream; bz2's and lzma's own are of this kind."""
+    """A compressed stream; bz2's and lzma's own streams fit this interface."""
 
     @property
     def eof(self) -> bool:
-        """It has come to its end."""
+        """Whether the stream has ended."""
 
     @property
     def needs_input(self) -> bool:
-        """It has told all that it was given."""
+        """Whether all input so far is unpacked."""
 
     @property
     def unused_data(self) -> bytes:
-        """What it was given behind its end."""
+        """Input behind the stream's end."""
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """At most so much of what is in it."""
+        """Unpacked bytes, at most `max_length`."""
 
 
 class _Gzip:
@@ -65,8 +65,11 @@ class _Gzip:
 
 
 class _Zstandard:
-    """Zstandard's as a Stream, which gives all at once: so it takes little, 4 bytes of which
-    may stand for a block of 128 KiB."""
+    """Zstandard's decompressor as a Stream.
+
+    It returns all output at once, and 4 bytes may hold a block of 128 KiB, so it gets little input
+    at a time.
+    """
 
     INPUT_BYTES = 2**8
 
@@ -107,12 +110,12 @@ DAMAGED = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zstandard.
 
 
 class Unpacked(io.RawIOBase):
-    """What is in a compressed file, from its beginning; `damage` says why it ends too early."""
+    """The content of a compressed file, from its beginning; `damage` says why it ends too early."""
 
     def __init__(self, file: BinaryIO, name: str, stream: Callable[[], Stream]) -> None:
-        """From where the file is."""
+        """Begins at the file's position."""
         self.damage: str | None = None
-        self.name = getattr(file, "name", None)  # that of the packed file
+        self.name = getattr(file, "name", None)  # the packed file's name
         self._file = file
         self._name = name
         self._new = stream
@@ -121,11 +124,10 @@ class Unpacked(io.RawIOBase):
         self._told = 0
 
     def readable(self) -> bool:
-        """It is."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """As much as there is now."""
+        """Read as much as is available now."""
         if not self._ready:
             self._ready = memoryview(self._more())
         size = min(len(buffer), len(self._ready))
@@ -135,7 +137,7 @@ class Unpacked(io.RawIOBase):
         return size
 
     def _more(self) -> bytes:
-        """Something, or nothing at the end."""
+        """Some bytes; none at the end."""
         while not self.damage:
             given = self._input()
             if given is None:
@@ -150,7 +152,7 @@ class Unpacked(io.RawIOBase):
         return b""
 
     def _input(self) -> bytes | None:
-        """What the stream, or the next one, takes next; None at the end of the file."""
+        """The next input for the stream, or the next stream; None at the end of the file."""
         behind = b""
         if self._stream.eof:
             behind = (self._stream.unused_data or self._file.read(PIECE_BYTES)).lstrip(b"\0")
@@ -164,11 +166,11 @@ class Unpacked(io.RawIOBase):
         return given
 
     def _say(self, what: str) -> None:
-        self.damage = f"the {self._name} file {what} after {self._told:,} bytes of what is in it"
+        self.damage = f"the {self._name} file {what} after {self._told:,} bytes of content"
 
 
 def unpacked(file: BinaryIO) -> BinaryIO:
-    """The file itself, from its beginning, or what is in it."""
+    """The file from its beginning, unpacked if it is packed."""
     file.seek(0)
     head = file.read(max(map(len, KINDS)))
     file.seek(0)
@@ -179,15 +181,17 @@ def unpacked(file: BinaryIO) -> BinaryIO:
 
 
 def damage(file: BinaryIO) -> str | None:
-    """Why a file that `unpacked` made ended too early, as far as it was read."""
+    """Why a file from `unpacked` ended too early, as far as it was read."""
     raw = getattr(file, "raw", None)
     return raw.damage if isinstance(raw, Unpacked) else None
 
 
 @contextmanager
 def whole(file: BinaryIO) -> Iterator[BinaryIO]:
-    """The file for somebody who jumps about in it: of one that was packed at most WHOLE_MAX_BYTES,
-    in a file that nobody else sees."""
+    """The file, seekable.
+
+    A packed one is unpacked to a nameless file, of at most WHOLE_MAX_BYTES.
+    """
     if not isinstance(getattr(file, "raw", None), Unpacked):
         yield file
         return

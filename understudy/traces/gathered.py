@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A trace put together from pieces of a file, in order of arrival, without all of it in memory."""
+"""Joins pieces of a file to a trace in order of arrival, without all of it in memory."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,10 +15,10 @@ TIMES = ("arrival_ns", "completion_ns", "dispatch_ns")
 
 
 class Gathered:
-    """Rows in the order of the file."""
+    """Rows in the file's order."""
 
     def __init__(self) -> None:
-        """None yet."""
+        """No rows yet."""
         self.requests = 0
         self._columns: dict[str, mapped.Column] = {}
         self._owners: dict[Any, int] = {}
@@ -26,7 +26,7 @@ class Gathered:
         self._out_of_order = 0
 
     def put(self, columns: Mapping[str, Ints], owners: pl.Series) -> None:
-        """More rows, at least one: always the same columns."""
+        """Add at least one row; the columns are always the same."""
         self.requests += len(owners)
         self._see_order(columns["arrival_ns"])
         for name, values in {**columns, "owner": self._numbers(owners)}.items():
@@ -35,7 +35,7 @@ class Gathered:
     def trace(
         self, name: str, slowdown: int, left_out: Mapping[str, int], broken: str | None
     ) -> Trace:
-        """All of them, times from the first arrival on and so many times faster."""
+        """The trace of all rows, with times from the first arrival on, divided by `slowdown`."""
         found: dict[str, Ints] = {key: column.array() for key, column in self._columns.items()}
         if self._out_of_order:
             arrival_ns = found["arrival_ns"]
@@ -60,14 +60,14 @@ class Gathered:
         )
 
     def _see_order(self, arrival_ns: Ints) -> None:
-        """Count those that stand behind a later one."""
+        """Count rows that are behind a later one."""
         first = arrival_ns[0] if self._latest_ns is None else self._latest_ns
         latest_ns = np.maximum(np.maximum.accumulate(arrival_ns), first)
         self._out_of_order += int((arrival_ns < latest_ns).sum())
         self._latest_ns = int(latest_ns[-1])
 
     def _numbers(self, owners: pl.Series) -> Ints:
-        """In the order in which they are first seen."""
+        """Owners' numbers, in the order in which owners are first seen."""
         table = owners.alias("owner").to_frame()
         seen = table.unique(maintain_order=True)["owner"]
         numbers = [self._owners.setdefault(owner, len(self._owners)) for owner in seen.to_list()]
@@ -77,7 +77,7 @@ class Gathered:
 
 
 def _by_first(owner: Ints, owners: int) -> Ints:
-    """Numbers from 0, in the order in which owners first ask."""
+    """Numbers from 0, in the order of owners' first requests."""
     first = np.full(owners, len(owner))
     for part in mapped.blocks(len(owner)):
         seen, places = np.unique(owner[part], return_index=True)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""blktrace writes a file a CPU, NAME.blktrace.0 and so on, which together are one trace; they may
-be packed, each by itself.
+"""Finds all files of a blktrace: one per CPU, NAME.blktrace.0 and so on, each possibly packed.
 
-Whoever names one of them, or NAME alone, means all.
+The name of one of them, or NAME alone, means all.
 """
 
 import re
@@ -12,7 +11,9 @@ PER_CPU = re.compile(r"(?P<name>.+)\.blktrace\.(?P<cpu>\d+)(\.(gz|bz2|xz|zst))?"
 
 
 def files_of(path: Path) -> list[Path]:
-    """All files of the trace that the path names, by CPU; the path alone if it is not so."""
+    """All files of the trace that the path names, by CPU; only the path itself if it is no such
+    trace.
+    """
     named = PER_CPU.fullmatch(path.name)
     if not named and path.exists():
         return [path]
@@ -26,7 +27,7 @@ def files_of(path: Path) -> list[Path]:
 
 
 def largest(path: Path) -> Path:
-    """The one of them to tell the format by: a CPU that was idle has an empty one."""
+    """The largest file, which shows the format: a CPU that was idle has an empty file."""
     return max(files_of(path), key=_bytes)
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A trace from a file in any format; its columns are those of requests.parquet (docs/method.md).
+"""Reads a trace from a file in any format; columns are those of requests.parquet (docs/method.md).
 
-A run folder's requests.parquet holds several runs; FILE:SCHEDULER or
-FILE:SCHEDULER:SEED chooses one of them.  Its times are those of a disk made k times slower, and
-are divided by the k in the result.json beside it.  NAME.blktrace.0, or NAME alone, is the trace of
-all CPUs that blktrace has written (per_cpu.py).
+A run folder's requests.parquet holds several runs; FILE:SCHEDULER or FILE:SCHEDULER:SEED chooses
+one of them.  The times in it are those of a disk made k times slower; they are divided by k, which
+is in the result.json beside it.  NAME.blktrace.0, or NAME alone, is the trace of all CPUs that
+blktrace has written (per_cpu.py).
 """
 
 import json
@@ -42,7 +42,7 @@ def load(text: str) -> Trace:
 
 
 def recorded(text: str) -> Trace:
-    """What can be read of the trace that FILE, FILE:SCHEDULER or FILE:SCHEDULER:SEED names."""
+    """The readable part of the trace that FILE, FILE:SCHEDULER or FILE:SCHEDULER:SEED names."""
     path, scheduler, seed = parts(text)
     slowdown, choice = 1, Choice(text, scheduler, seed)
     gathered, left_out, broken = Gathered(), Counter[str](), None
@@ -67,8 +67,11 @@ def recorded(text: str) -> Trace:
 
 
 def every_run(text: str) -> list[str]:
-    """The names of all runs in FILE, or of SCHEDULER in FILE:SCHEDULER; the text itself if the file
-    is no run folder's.  UserError if they are of several schedulers."""
+    """The names of all runs in FILE, or of SCHEDULER in FILE:SCHEDULER.
+
+    If the file is no run folder's, the text itself.  UserError if the runs are of several
+    schedulers.
+    """
     path, scheduler, seed = parts(text)
     if seed or path.name != REQUESTS or not path.is_file():
         return [text]
@@ -88,7 +91,7 @@ def every_run(text: str) -> list[str]:
 
 
 def parts(text: str) -> tuple[Path, str | None, str | None]:
-    """File, scheduler and seed that such a text names."""
+    """The file, scheduler and seed that the text names."""
     if os.access(text, os.F_OK) or ":" not in text:
         return Path(text), None, None
     path, _, rest = text.partition(":")
@@ -97,7 +100,9 @@ def parts(text: str) -> tuple[Path, str | None, str | None]:
 
 
 def _pieces(path: Path) -> Iterator[Reading]:
-    """The file with what is needed in it, its rows numbered; at least one of them."""
+    """The file in pieces, each with the needed columns and numbered rows; UserError if it has no
+    rows.
+    """
     requests, left_out, broken = 0, Counter[str](), None
     try:
         with largest(path).open("rb") as file:
@@ -135,7 +140,7 @@ def _slowdown(path: Path) -> int:
         scale = 0.0
     if scale < 1 or not scale.is_integer():
         raise UserError(
-            f"{path}: how much slower its disk ran would be in {beside}, which does not "
-            "say; keep the files of a run folder together"
+            f"{path}: {beside} should say by how much its disk was slowed down, but does not; "
+            "keep the files of a run folder together"
         )
     return int(scale)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a format makes of a file, piece by piece, and what it could not take."""
+"""What a format reads from a file, piece by piece, and what it leaves out."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,11 +15,11 @@ NO_REQUEST = "no request in it was both issued (D) and completed (C)"
 
 @dataclass(frozen=True)
 class Reading:
-    """What a piece of a file holds: a row a request, in any order.
+    """A piece of a file: one row per request, in any order.
 
-    left_out says how many records are not in the table, by why ("of no length");
-    broken, where the file breaks off, in one line, None if it does not in this piece.
-    relative: times count from one of the requests, so that those before it are negative.
+    `left_out` counts the records that are not in the table, by reason ("of no length").  `broken`
+    says in one line where the file breaks off; None if it does not in this piece.  `relative`:
+    times count from one of the requests, so those of earlier requests are negative.
     """
 
     frame: pl.DataFrame = field(default_factory=pl.DataFrame)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The rows of a table as numbers, each of them checked; UserError names the first that is wrong.
+"""The rows of a table as checked numbers; UserError names the first wrong row.
 
-Needed are arrival_ns, sector, sectors; and, if they are there, op, owner, dispatch_ns and
-completion_ns count, and request_id in a run folder's.
+arrival_ns, sector and sectors are required. op, owner, dispatch_ns and completion_ns are used if
+present, request_id only in a run folder's table.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ REQUEST = "request_id"
 
 
 def transfers(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
-    """Those that read or write."""
+    """The rows that read or write."""
     if "op" not in frame.columns:
         return frame
     op = words(frame, "op", path)
@@ -31,7 +31,7 @@ def transfers(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
 
 
 def columns(frame: pl.DataFrame, path: Path, relative: bool, ours: bool) -> dict[str, Ints]:
-    """All but the owners; of relative times any may be negative."""
+    """All columns but the owners; relative times may be negative."""
     names = (*NEEDED, REQUEST) if ours and REQUEST in frame.columns else NEEDED
     found = {name: integers(frame, name, path) for name in names}
     bad = {
@@ -45,7 +45,7 @@ def columns(frame: pl.DataFrame, path: Path, relative: bool, ours: bool) -> dict
 
 
 def owners(frame: pl.DataFrame, path: Path) -> pl.Series:
-    """Who asked; 0 if nobody says."""
+    """The owners; 0 if the table has none."""
     if "owner" not in frame.columns:
         return pl.Series(np.zeros(frame.height, np.int64))
     if frame["owner"].dtype.is_integer():
@@ -79,7 +79,7 @@ def _full(frame: pl.DataFrame, name: str, path: Path) -> pl.Series:
 
 
 def _refuse(frame: pl.DataFrame, wrong: pl.Series, name: str, path: Path, why: str) -> None:
-    """Complain about the first row that is wrong, if any is."""
+    """UserError for the first wrong row, if there is one."""
     if wrong.any():
         at = wrong.to_list().index(True)
         value = frame[name][at]
@@ -94,7 +94,7 @@ def _ops(frame: pl.DataFrame) -> Ints:
 
 
 def _ends(frame: pl.DataFrame, path: Path, arrival_ns: Ints) -> Iterator[tuple[str, Ints]]:
-    """When each was completed, and when it was sent to the disk, which nobody needs without."""
+    """Times of completion and of dispatch.  Without completions dispatches are useless."""
     if "completion_ns" not in frame.columns:
         return
     completion_ns = integers(frame, "completion_ns", path)

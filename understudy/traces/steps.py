@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """A trace as steps for the engine: open as recorded, or closed with inferred think times.
 
-Closed, each owner is a process.  Its think time before a request is what passed since
-the last completion that it had seen by then; a request that it sent before any answer
-came is sent that much after the one before, once that is answered.  A trace without
-completions can't tell, so it can only be replayed open.
+Closed, each owner is a process.  Its think time before a request is the time since its latest
+completion by then.  If a request was sent before that completion, its think time counts from the
+request before it, and begins once that one is answered.  A trace without completions has no think
+times, so it can only be replayed open.
 """
 
 from collections.abc import Callable
@@ -29,12 +29,12 @@ def open_rows(trace: Trace) -> Rows:
 
 
 def open_rows_by_owner(trace: Trace) -> Rows:
-    """The same with a process for each owner; at one instant they go by number."""
+    """Each request at its recorded time, with a process per owner; ties go by number."""
     return _by_owner(trace, lambda rows: np.diff(trace.arrival_ns[rows], prepend=0))
 
 
 def closed_rows(trace: Trace) -> Rows:
-    """Every owner at its own pace; UserError if nobody recorded completions."""
+    """Each owner at its own pace; UserError if nobody recorded completions."""
     try:
         completion_ns = trace.completed_ns()
     except UserError as error:
@@ -43,7 +43,7 @@ def closed_rows(trace: Trace) -> Rows:
 
 
 def _by_owner(trace: Trace, think_ns: Callable[[Ints], Ints]) -> Rows:
-    """A process for each owner, whose rows think as it is said for them."""
+    """A process per owner; `think_ns` computes the think times of its rows."""
     order = np.argsort(trace.owner, kind="stable")
     first = np.searchsorted(trace.owner[order], np.arange(trace.owners + 1))
     return Rows(
@@ -57,7 +57,7 @@ def _by_owner(trace: Trace, think_ns: Callable[[Ints], Ints]) -> Rows:
 
 
 def _think_ns(arrival_ns: Ints, completion_ns: Ints) -> Ints:
-    """One owner's: since its latest completion by then, or else since its last arrival."""
+    """One owner's think times: since its latest completion by then, else since its last arrival."""
     ends = np.sort(completion_ns)
     seen = np.searchsorted(ends, arrival_ns, side="right")
     last_arrival = np.concatenate([[0], arrival_ns[:-1]])

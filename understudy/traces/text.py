@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Traces that are lines of text, read in pieces: a piece is all of the text that memory holds.
+"""Reads traces that are lines of text, in pieces, so that only a piece is in memory.
 
-A format says how the columns of a piece become requests (`Convert`), and complains of a field with
-`Fields`, whose row becomes the line of the file, from 1.  Blank lines are passed over.  A last
-line that nobody ended and that can't be read is where the file breaks off; any other line that
-can't be read is a mistake (ValueError), since nobody knows what else is one.
+A format's `Convert` turns the columns of a piece into requests.  It reports a wrong field with
+`Fields`, which turns the row into the file's line, from 1.  Blank lines are ignored.  If the last
+line has no end and can't be read, the file breaks off there.  Any other unreadable line is an error
+(ValueError), since other lines may be wrong too.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -22,23 +22,23 @@ PIECE_BYTES = 2**24
 LINE_MAX_BYTES = 2**16
 LARGEST = 2**63 - 1
 SHOWN = 60  # letters
-MORE = "more"  # a column of ours: fields that should not be there
+MORE = "more"  # a column of ours: surplus fields
 SECONDS = r"^(\d{1,10})(?:\.(\d*))?$"
 SECONDS_MAX = 9 * 10**9  # whose ns are below 2^63
 
 
 class FieldError(ValueError):
-    """What is wrong with a field, and in which row of its piece, from 0."""
+    """An error in a field, with its row in the piece, from 0."""
 
     def __init__(self, row: int, message: str) -> None:
-        """The message without the line, which only the reader knows."""
+        """The message lacks the line, which only the reader knows."""
         super().__init__(message)
         self.row = row
 
 
 @dataclass(frozen=True)
 class Fields:
-    """The text in a piece, by column; a method gives one its meaning or raises FieldError."""
+    """The text of a piece, by column; each method converts a column, or raises FieldError."""
 
     frame: pl.DataFrame
 
@@ -51,7 +51,7 @@ class Fields:
         return found.to_numpy()
 
     def seconds_ns(self, name: str) -> Ints:
-        """Decimal seconds in ns, without a float between; what is below a ns is cut off."""
+        """Decimal seconds in ns, without floats; fractions of a ns are cut off."""
         parts = self.frame[name].str.extract_groups(SECONDS).struct
         self.refuse(parts["1"].is_null(), name, "is no time in seconds")
         seconds = parts["1"].cast(pl.Int64)
@@ -60,7 +60,7 @@ class Fields:
         return (seconds * 10**9 + fraction.cast(pl.Int64)).to_numpy()
 
     def ops(self, name: str, reads: Sequence[str], writes: Sequence[str]) -> pl.Series:
-        """The words read and write."""
+        """ "read" and "write"."""
         column = self.frame[name]
         wrong = ~column.is_in([*reads, *writes]).fill_null(value=False)
         self.refuse(wrong, name, f"is neither {reads[0]} nor {writes[0]}")
@@ -75,7 +75,7 @@ class Fields:
         return column
 
     def refuse(self, wrong: pl.Series, name: str, why: str) -> None:
-        """Complain of the first row that is wrong, if any is."""
+        """FieldError for the first wrong row, if there is one."""
         row = wrong.arg_max() if wrong.any() else None
         if row is None:
             return
@@ -88,30 +88,30 @@ Convert = Callable[[Fields], Reading]
 
 
 def places(fields: Fields, offset: str, size: str) -> dict[str, Ints]:
-    """The columns sector and sectors of fields in bytes."""
+    """The columns sector and sectors, from fields in bytes."""
     offsets, sizes = fields.numbers(offset, OFFSET_MAX_BYTES), fields.numbers(size, SIZE_MAX_BYTES)
     sector, sectors = touched(offsets, sizes)
     return {"sector": sector, "sectors": np.where(sizes == 0, 0, sectors)}
 
 
 def with_length(frame: pl.DataFrame) -> Reading:
-    """Leave requests out that ask for nothing."""
+    """Leave out requests of length 0."""
     kept = frame.filter(pl.col("sectors") > 0)
     return Reading(kept, {NO_LENGTH: frame.height - kept.height})
 
 
 def first_line(head: bytes) -> bytes:
-    """How a text begins."""
+    """The first line of a text."""
     return head.split(b"\n", 1)[0].rstrip(b"\r")
 
 
 def shown(text: str) -> str:
-    """How it begins, as a complaint quotes it: without what can't be printed."""
+    """The beginning of a text for a message, with unprintable letters replaced."""
     return "".join(letter if letter.isprintable() else "?" for letter in text[:SHOWN])
 
 
 def shown_line(line: bytes) -> str:
-    """The same of a line, its columns a space apart."""
+    """The beginning of a line for a message, its columns separated by spaces."""
     return shown(" ".join(line.decode(errors="replace").split()))
 
 
@@ -124,9 +124,9 @@ def read(
     separator: str = ",",
     line: int = 1,
 ) -> Iterator[Reading]:
-    """The rest of a file that stands at that line, as far as it can be read.
+    """Read the rest of a file, which is at that line, as far as possible.
 
-    If it begins with the header, that is not a record.
+    A header in the first line is no record.
     """
     begin, some = line, False
     for text, ended in pieces(file):
@@ -146,9 +146,9 @@ def read(
 
 
 def pieces(file: BinaryIO) -> Iterator[tuple[bytes, bool]]:
-    """Whole lines, and at last what stands behind the last end of a line, which is not ended.
+    """Whole lines, and last the unended rest behind the last end of a line.
 
-    If the file is a damaged compressed one, that is left out: nobody knows how it went on.
+    If the file is a damaged compressed one, that rest is dropped: nobody knows how it continued.
     """
     rest = b""
     line = 1
@@ -164,19 +164,21 @@ def pieces(file: BinaryIO) -> Iterator[tuple[bytes, bool]]:
 
 
 def lines(file: BinaryIO) -> Iterator[bytes]:
-    """Line by line, with its end."""
+    """Each line with its end."""
     for text, _ in pieces(file):
         yield from text.splitlines(keepends=True)
 
 
 def _converted(text: bytes, columns: Sequence[str], convert: Convert, separator: str) -> Reading:
     fields = Fields(_split(text, columns, separator))
-    fields.refuse(fields.frame[MORE].is_not_null(), MORE, f"stands behind {columns[-1]}")
+    fields.refuse(
+        fields.frame[MORE].is_not_null(), MORE, f"is behind the last column, {columns[-1]}"
+    )
     return convert(Fields(fields.frame.drop(MORE)))
 
 
 def _split(text: bytes, columns: Sequence[str], separator: str) -> pl.DataFrame:
-    """The fields as text; those that are missing or empty are null."""
+    """The fields as text; missing or empty fields are null."""
     names = separator.join([*columns, MORE]).encode()
     try:
         return pl.read_csv(
@@ -196,7 +198,7 @@ def _filled(text: bytes) -> Iterator[bytes]:
 
 
 def _line_of(text: bytes, records: bytes, row: int) -> int:
-    """How many lines of the piece stand before a row of its records."""
+    """How many lines of the piece precede a row of its records."""
     before = text[: len(text) - len(records)].count(b"\n")
     filled = (at for at, line in enumerate(records.split(b"\n")) if line.strip())
     return before + next(at for rank, at in enumerate(filled) if rank == row)

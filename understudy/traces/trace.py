@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A recorded trace: who asked for what, when, and, if it was seen, when it was done."""
+"""A recorded trace: each request's owner, place and arrival, and its completion if recorded."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -29,17 +29,16 @@ class Trace:
     owner: Ints
     completion_ns: Ints | None
     dispatch_ns: Ints | None = None  # when it was sent to the disk
-    request_id: Ints | None = None  # the same of those that went to the disk as one
-    left_out: Mapping[str, int] = field(default_factory=dict)  # records that are not here, by why
+    request_id: Ints | None = None  # equal for requests that went to the disk as one
+    left_out: Mapping[str, int] = field(default_factory=dict)  # records not in the trace, by reason
     broken: str | None = None  # where the file breaks off, if it does
-    out_of_order: int = 0  # requests that stood behind a later one in the file
+    out_of_order: int = 0  # requests that are behind a later one in the file
 
     def __len__(self) -> int:
-        """Count the requests."""
         return len(self.arrival_ns)
 
     def completed_ns(self) -> Ints:
-        """When each was completed, ns; UserError if nobody recorded it."""
+        """When each completed, ns; UserError if nobody recorded it."""
         if self.completion_ns is None:
             raise UserError(
                 f"{self.name}: has arrivals only, so it does not say how long requests took; take "
@@ -48,29 +47,29 @@ class Trace:
         return self.completion_ns
 
     def response_ns(self) -> Ints:
-        """From arrival to completion, ns; UserError if nobody recorded completions."""
+        """Times from arrival to completion, ns; UserError if nobody recorded completions."""
         return mapped.each(np.subtract, self.completed_ns(), self.arrival_ns)
 
     @property
     def losses(self) -> str | None:
-        """In words, which records of the file are not here; None if all are."""
+        """The records of the file that are not in the trace, as a sentence; None if all are."""
         if not self.left_out:
             return None
         return "left out: " + ", ".join(f"{n:,} {why}" for why, n in self.left_out.items())
 
     @property
     def owners(self) -> int:
-        """How many there are."""
+        """The number of owners."""
         return int(self.owner.max()) + 1
 
     @property
     def digest(self) -> str:
-        """Name of its content."""
+        """A digest of its content."""
         columns = (self.arrival_ns, self.sector, self.sectors, self.op, self.owner)
         ends = () if self.completion_ns is None else (self.completion_ns,)
         return digest(column.tobytes() for column in (*columns, *ends))
 
     @property
     def end_sector(self) -> int:
-        """The smallest disk that holds every request has so many sectors."""
+        """The sectors of the smallest disk that holds every request."""
         return int((self.sector + self.sectors).max())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Bytes and ticks of other people's traces in ours: sectors of 512 bytes, and ns from the first
+"""Converts bytes and ticks of foreign traces to sectors of 512 bytes, and ns from the first
 arrival.
 
-What these refuse can be no trace of a disk; so whatever passes stays whole in 64 bits.
+Values that no trace of a disk can have are refused, so accepted ones fit in 64 bits.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,15 +25,18 @@ SPAN_MAX_NS = 2**62
 
 
 def touched(offset_bytes: Number, size_bytes: Number) -> tuple[Number, Number]:
-    """First sector and number of sectors of a request, or of each, that has any byte in them."""
+    """The first sector and the number of sectors that each request touches."""
     first = offset_bytes // SECTOR_BYTES
     end = -(-(offset_bytes + size_bytes) // SECTOR_BYTES)
     return first, end - first
 
 
 def timed(pieces: Iterable[Reading], tick_ns: int) -> Iterator[Reading]:
-    """The column ticks (none negative) as arrival_ns, ns after the earliest of the first piece, and
-    response_ns, if it is there, as completion_ns; ValueError if they lie ages apart."""
+    """Converts the column ticks (none negative) to arrival_ns, ns after the earliest of the first
+    piece, and response_ns, if present, to completion_ns.
+
+    ValueError if times are impossibly far apart.
+    """
     origin: int | None = None
     earliest, latest = 0, 0
     for piece in pieces:
@@ -46,7 +49,7 @@ def timed(pieces: Iterable[Reading], tick_ns: int) -> Iterator[Reading]:
         earliest, latest = min(earliest, int(since.min())), max(latest, int(since.max()))
         if (latest - earliest) * tick_ns > SPAN_MAX_NS:
             years = SPAN_MAX_NS // (365 * 24 * 3600 * 10**9)
-            raise ValueError(f"its times lie more than {years} years apart, so they can't be right")
+            raise ValueError(f"its times are more than {years} years apart, so they can't be right")
         yield replace(piece, frame=_in_ns(piece.frame, since * tick_ns), relative=True)
 
 

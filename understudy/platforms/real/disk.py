@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Which disk of this machine is measured.
+"""The disk of this machine that is measured.
 
-What can't be measured, or must not be touched, is refused before anything of it is changed.
-While it is measured nobody else may measure it, and udev leaves it alone: both ask for the
-lock on its file.
+Disks that can't be measured, or must not be touched, are refused before anything is changed.  The
+lock on the disk's file keeps other measurements and udev away during a measurement.
 """
 
 import errno
@@ -24,7 +23,7 @@ from understudy.profiler.targets.disk.opened import CANT_OPEN, LISTED
 OPTION = "--on"
 SECTOR_BYTES = 512
 AT_ONCE_MAX = 4096
-MEASURED = "another command measures it, or prepares it; wait for that"
+MEASURED = "another command measures or prepares it; wait for that"
 KINDS: dict[Callable[[int], bool], str] = {
     stat.S_ISDIR: f"is a folder; name a disk: {LISTED}",
     stat.S_ISFIFO: f"is a pipe; name a disk: {LISTED}",
@@ -43,27 +42,27 @@ class Disk:
 
     @property
     def folder(self) -> Path:
-        """What the kernel says of it."""
+        """The disk's folder in /sys."""
         return (in_use.SYS / "dev" / "block" / in_use.number(self.number)).resolve()
 
     @property
     def name(self) -> str:
-        """The kernel's."""
+        """The kernel's name for it."""
         return self.folder.name
 
     @property
     def kernels_number(self) -> int:
-        """Its number as the kernel's events have it."""
+        """Its number in the kernel's events."""
         return os.major(self.number) << 20 | os.minor(self.number)
 
     @property
     def depth_file(self) -> Path:
-        """Where some disks are told how many requests they are given at once."""
+        """The file that sets how many requests some disks get at once."""
         return self.folder / "device" / "queue_depth"
 
     @property
     def told_depth(self) -> bool:
-        """Whether this one is."""
+        """Whether this disk has that setting."""
         with suppress(OSError):
             return bool(self.depth_file.stat().st_mode & stat.S_IWUSR)
         return False
@@ -76,11 +75,11 @@ class Disk:
 
     @property
     def sectors(self) -> int:
-        """How large it is."""
+        """The size in sectors."""
         return int((self.folder / "size").read_text())
 
     def profile(self) -> DiskProfile:
-        """What there is to say of it but its times."""
+        """All that is known of the disk except its times."""
         with _opened(self, 0) as descriptor:
             said = facts.ask(descriptor)
         known = said.model and DiskFacts(
@@ -109,14 +108,14 @@ def find(path: Path, destroy_data: bool) -> Disk:
     if not (disk.folder / "mq").is_dir():
         refuse(
             path,
-            "has no scheduler, as nothing waits in it; take a disk, or those that it is made of",
+            "has no scheduler, since nothing waits in it; take a disk, or those it is made of",
         )
     if not disk.sectors:
         refuse(path, "has no sectors: there is nothing behind it")
     if destroy_data and (disk.folder / "ro").read_text().strip() == "1":
         refuse(path, "is read-only; leave --destroy-data out")
     if os.geteuid():
-        refuse(path, "its scheduler is root's to choose; be root")
+        refuse(path, "only root may choose its scheduler; be root")
     if is_locked(path):
         refuse(path, MEASURED)
     with _opened(disk, os.O_EXCL):
@@ -125,12 +124,12 @@ def find(path: Path, destroy_data: bool) -> Disk:
 
 
 def path_of(name: str) -> Path:
-    """Of the disk that the kernel calls so."""
+    """The file of the disk with that kernel name."""
     return Path("/dev") / name.replace("!", "/")
 
 
 def named(name: str) -> Disk:
-    """The disk itself."""
+    """The disk with that kernel name."""
     path = path_of(name)
     try:
         return Disk(path, path.stat().st_rdev)
@@ -140,7 +139,7 @@ def named(name: str) -> Disk:
 
 @contextmanager
 def locked(disk: Disk, *, claimed: bool) -> Iterator[None]:
-    """Nobody else measures it meanwhile; if it is claimed, nobody mounts it either."""
+    """Keep other measurements away and, if `claimed`, mounts too."""
     with _opened(disk, os.O_EXCL if claimed else 0) as descriptor:
         if not _lock(descriptor):
             refuse(disk.path, MEASURED)
@@ -148,7 +147,7 @@ def locked(disk: Disk, *, claimed: bool) -> Iterator[None]:
 
 
 def is_locked(path: Path) -> bool:
-    """Whether somebody measures it now; nobody does if it is gone."""
+    """Whether another command measures it now; false if it is gone."""
     with suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
@@ -180,5 +179,5 @@ def _opened(disk: Disk, how: int) -> Iterator[int]:
 
 
 def refuse(path: Path, why: str) -> NoReturn:
-    """One line."""
+    """UserError in one line."""
     raise UserError(f"{OPTION}: {path}: {why}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A control group that bounds the page cache of a workload, as in a VM (guest/measure).
 
-It is taken away at the end; that of a command that was killed, by the next one.
+It is removed at the end.  If a command was killed, the next one removes its group.
 """
 
 import time
@@ -13,7 +13,7 @@ from understudy.base import scratch
 from understudy.base.errors import RunFailed, UserError
 
 TOP = Path("/sys/fs/cgroup")
-PATIENCE_SECONDS = 2.0  # until the last process has left
+PATIENCE_SECONDS = 2.0  # for the last process to leave
 
 
 @contextmanager
@@ -40,7 +40,7 @@ def check() -> None:
 
 
 def clear(name: str) -> None:
-    """Take it away, once nobody is in it."""
+    """Remove the group, once it is empty."""
     end = time.monotonic() + PATIENCE_SECONDS
     for top in (TOP, TOP / "memory"):
         while (top / _name(name)).exists() and time.monotonic() < end:
@@ -54,8 +54,9 @@ def _name(disk: str) -> str:
 
 
 def _memory() -> tuple[Path, str]:
-    """Where groups with a limit on their memory are made, and the limit's file: of version 2 of
-    control groups, or of version 1."""
+    """The folder for groups with a memory limit, and the limit's file, with version 2 or 1 of
+    control groups.
+    """
     with suppress(OSError):
         if "memory" in (TOP / "cgroup.subtree_control").read_text().split():
             return TOP, "memory.max"

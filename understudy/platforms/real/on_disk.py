@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Experiments on disks of this machine: the "real" platform of understudy.platforms.
 
-As in a VM the first N requests that arrive are measured, while the workload goes on until all of
-them are answered.  The records are those of an instrument, held against what the
-processes saw.
+As in a VM the first N arrivals are measured, and the workload goes on until all of them are
+complete.  An instrument makes the records, which are checked against the processes' own log.
 """
 
 import os
@@ -28,21 +27,22 @@ from understudy.platforms.real import group, queue, stamps, tracepoints, workloa
 from understudy.platforms.real.tracepoints import Tracepoints, Unavailable
 
 LOOK_SECONDS = 0.02
-LOOK_AGAIN_SECONDS = 0.5  # whether the last of the first are answered
+LOOK_AGAIN_SECONDS = 0.5  # to see whether the first N arrivals are complete
 SILENT_SECONDS = 60.0
 DRAIN_SECONDS = 600.0
-READS, WRITES = 0, 4  # fields of a disk's stat: how many have completed
+READS, WRITES = 0, 4  # fields of a disk's stat: completed requests
 
 
 def check(experiments: Sequence[Experiment]) -> None:
-    """Refuse what needs more than the disk, which has its schedulers (queue.chosen) and nobody on
-    it (disk.find)."""
+    """Refuse what needs more than the disk. queue.chosen checks its schedulers, and disk.find its
+    users.
+    """
     if _cache(experiments[0]):
         group.check()
 
 
 def prepare(experiments: Sequence[Experiment], report: Report) -> None:
-    """Compile what the workload needs, and lay its files."""
+    """Compile what the workload needs, and make its files."""
     first = experiments[0]
     workload.build(first, report)
     if first.workload.reads_files:
@@ -53,7 +53,7 @@ def prepare(experiments: Sequence[Experiment], report: Report) -> None:
 
 
 def put_back_left() -> Iterator[str]:
-    """Put back what commands that were killed have left; a line for each disk."""
+    """Put back settings that killed commands have left; a line for each disk."""
     for name in queue.left():
         tracepoints.clear(name)
         group.clear(name)
@@ -69,17 +69,17 @@ def dry_run(experiment: Experiment) -> list[str]:
 def summarise(
     experiment: Experiment, report: Report, *, stop: threading.Event | None = None
 ) -> metrics.Summary:
-    """Run one experiment, hold it against the definitions, and keep the figures."""
+    """Run one experiment, check its records, and keep the figures."""
     answer = run(experiment, report, stop=stop)
     records.check(answer.requests, answer.unseen)
     return metrics.summarise(answer)
 
 
 def run(experiment: Experiment, report: Report, *, stop: threading.Event | None = None) -> Outcome:
-    """Run one experiment; the disk's settings are put back.
+    """Run one experiment; the disk's settings are put back afterwards.
 
-    Raises RunFailed if the disk goes away, fails, or does not answer, or if the processes saw
-    something else than what was recorded.
+    Raises RunFailed if the disk goes away, fails, or does not answer, or if the processes' log and
+    the records disagree.
     """
     return _Run(experiment, report, stop or threading.Event()).outcome()
 
@@ -115,7 +115,7 @@ class _Run:
 
     @property
     def _is_raw(self) -> bool:
-        """The workload reads the disk itself, and no file system on it."""
+        """Whether the workload reads the disk itself, not a file system on it."""
         return not self._experiment.workload.reads_files
 
     def _set_up(self) -> None:
@@ -126,7 +126,7 @@ class _Run:
         queue.set_up(self._disk, chosen.name, depth, dict(chosen.tunables), ahead)
 
     def _instrument(self, held: ExitStack) -> Tracepoints | None:
-        """The kernel's events, if it tells us."""
+        """The kernel's events, if this kernel offers them."""
         try:
             return held.enter_context(tracepoints.recording(self._disk, self._experiment.requests))
         except Unavailable as error:
@@ -136,7 +136,7 @@ class _Run:
             return None
 
     def _wait(self, played: workload.Workload, traced: Tracepoints | None) -> None:
-        """Until all that is measured is answered."""
+        """Wait until all measured requests are complete."""
         wanted = self._experiment.requests
         beyond = 0 if traced else 2 * self._experiment.workload.processes
         before, done, taken, heard = self._completed(), 0, 0, time.monotonic()
@@ -146,7 +146,7 @@ class _Run:
             heard = time.monotonic() if now > done else heard
             done = now
             if time.monotonic() > heard + SILENT_SECONDS:
-                raise RunFailed(f"no request was answered for {SILENT_SECONDS:.0f} s; see dmesg")
+                raise RunFailed(f"no request completed for {SILENT_SECONDS:.0f} s; see dmesg")
             if traced and done > taken + traced.room // 4:
                 traced.take()
                 taken = done
@@ -155,10 +155,10 @@ class _Run:
         while traced and not self._drained(traced):
             self._pause(LOOK_AGAIN_SECONDS, played)
             if time.monotonic() > patience:
-                raise RunFailed(f"a request waits for {DRAIN_SECONDS:.0f} s; see dmesg")
+                raise RunFailed(f"a request has waited for {DRAIN_SECONDS:.0f} s; see dmesg")
 
     def _drained(self, traced: Tracepoints) -> bool:
-        """Of the first N arrivals the trace has every completion."""
+        """Whether the trace has every completion of the first N arrivals."""
         traced.take()
         return traced.answered_first(self._experiment.requests)
 
@@ -168,7 +168,7 @@ class _Run:
         played.check()
 
     def _completed(self) -> int:
-        """Requests of the disk, since its kernel knows it."""
+        """Completed requests of the disk since it was attached."""
         try:
             fields = (self._disk.folder / "stat").read_text().split()
         except OSError as error:
@@ -178,7 +178,7 @@ class _Run:
     def _read(
         self, entries: Entries, traced: Tracepoints | None
     ) -> tuple[pl.DataFrame, dict[str, Any]]:
-        """The measured requests, from the first arrival on, and how they were seen."""
+        """The measured requests, from the first arrival on, and facts about the measurement."""
         left_out: dict[str, int] = {}
         if traced:
             rows, left_out = traced.requests()
@@ -202,7 +202,7 @@ class _Run:
         return _from_first(rows).select(*records.SCHEMA), facts
 
     def _witness(self, rows: pl.DataFrame, entries: Entries) -> dict[str, Any] | None:
-        """What the processes saw; None where they have other numbers than the kernel's."""
+        """The comparison with the processes' log; None if the kernel has other process numbers."""
         pids = set(entries["owner"].tolist())
         mine = rows.filter(pl.col("owner").is_in(pids))
         if mine.is_empty():

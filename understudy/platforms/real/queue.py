@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The scheduler of a disk and the settings of its queue, as in a VM (guest/measure).
 
-All that is changed is listed before, and put back at the end, whatever that is: also the
-tunables of the scheduler that was there, which the kernel forgets.
+Every setting is recorded before it is changed, and put back at the end, also after an error.  The
+kernel forgets the tunables of a scheduler that it replaces, so they are recorded too.
 """
 
 import os
@@ -25,18 +25,18 @@ TOLD = ("nr_requests", "rotational", "wbt_lat_usec", "read_ahead_kb")
 
 
 def offered(disk: Disk) -> list[str]:
-    """The schedulers that its kernel has for it, ours by their own names."""
+    """The schedulers that its kernel offers for it, ours by their own names."""
     words = (disk.folder / "queue" / "scheduler").read_text().replace("[", "").replace("]", "")
     return [word.removeprefix("us-") if _is_ours(word) else word for word in words.split()]
 
 
 def _is_ours(word: str) -> bool:
-    """Ours whose name the kernel has taken."""
+    """Whether it is our scheduler under another name, since the kernel has one of that name."""
     return word.removeprefix("us-") in schedulers.core()
 
 
 def chosen(names: str | None, disk: Disk) -> list[str]:
-    """Those of a comma-separated list, or all that are offered; each is offered."""
+    """The schedulers of a comma-separated list, or all; UserError if one is not offered."""
     there = offered(disk)
     if names is None or names.strip() == "all":
         return list(dict.fromkeys(there))
@@ -58,20 +58,20 @@ def _why_not(name: str, there: list[str]) -> str:
 
 
 def kept(disk: Disk) -> AbstractContextManager[None]:
-    """The settings are at the end what they were."""
+    """Put the settings back at the end."""
     sequence = disk.folder / "diskseq"  # from Linux 5.15 on
     identity = sequence if sequence.exists() else disk.folder / "dev"
     return scratch.settings(_journal(disk.name), identity, _listed(disk))
 
 
 def left() -> list[str]:
-    """Disks whose settings are those of a command that was killed."""
+    """Disks with settings left by a killed command."""
     names = sorted(journal.stem for journal in put_back.FOLDER.glob("*.json"))
     return [name for name in names if not disks.is_locked(disks.path_of(name))]
 
 
 def put_back_left(name: str) -> str:
-    """Put them back; returns a line that says so."""
+    """Put the settings back; returns a line that says so."""
     why = put_back.put_back(_journal(name))
     state = why[0] if why else "they are put back"
     return f"{disks.path_of(name)}: a command that was killed left other settings; {state}"
@@ -80,8 +80,9 @@ def put_back_left(name: str) -> str:
 def set_up(
     disk: Disk, scheduler: str, depth: int, tunables: Mapping[str, int], read_ahead_kib: int | None
 ) -> None:
-    """As in a VM: a disk that turns, so many requests at once, no throttle of writing back, and so
-    much read ahead, if anything is."""
+    """Settings as in a VM: a rotating disk, `depth` requests at once, no writeback throttling, and
+    that read-ahead, if given.
+    """
     queue = disk.folder / "queue"
     if disk.told_depth:
         _put(disk.depth_file, depth)
@@ -98,7 +99,7 @@ def set_up(
 
 
 def settings(disk: Disk) -> dict[str, str]:
-    """All of them as they are now."""
+    """All settings as they are now."""
     return {str(file.relative_to(disk.folder)): put_back.held(file) for file in _listed(disk)}
 
 
@@ -112,7 +113,7 @@ def _journal(name: str) -> Path:
 
 
 def _listed(disk: Disk) -> list[Path]:
-    """In the order in which they are put back: who chooses, then what that one has chosen."""
+    """In the order in which they are put back: first the scheduler, then its own settings."""
     queue = disk.folder / "queue"
     own = sorted((queue / "iosched").glob("*"))
     files = [disk.depth_file, queue / "scheduler", *(queue / name for name in TOLD), *own]
@@ -120,7 +121,7 @@ def _listed(disk: Disk) -> list[Path]:
 
 
 def _is_setting(file: Path) -> bool:
-    """It can be written, and says now what it is."""
+    """Whether it is writable, and has a value now."""
     try:
         return bool(file.stat().st_mode & stat.S_IWUSR) and bool(put_back.held(file))
     except OSError:

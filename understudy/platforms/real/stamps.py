@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The other instrument of a real disk, where the kernel's events can't be had: what the processes
-saw of their own requests (guest/reads.h).
+"""The other instrument of a real disk, for kernels without usable events: the processes' own log
+(guest/reads.h).
 
-A response is then that of the process's call; when the disk was given a request, nobody
-knows.
+A response is then the duration of the process's call.  The time of dispatch to the disk is unknown.
 """
 
 import numpy as np
@@ -21,7 +20,7 @@ WRITE = 1  # in a place
 
 
 def requests(entries: Entries, *, raw: bool) -> pl.DataFrame:
-    """By arrival, on the clock of the processes; `raw`: their places are the disk's."""
+    """Requests by arrival, on the processes' clock; `raw`: their places are the disk's."""
     rows = np.sort(entries, order="start_ns")
     place = rows["offset"].astype(np.int64)
     known = pl.DataFrame(
@@ -41,9 +40,10 @@ def requests(entries: Entries, *, raw: bool) -> pl.DataFrame:
 
 
 def check_drained(entries: Entries, last_arrival_ns: int, processes: int) -> None:
-    """RunFailed if a request that should count may still have waited at the end.
+    """RunFailed if a request that counts may still have been pending at the end.
 
-    A process has one request at a time: what it had at the end came after its last answer.
+    Each process has one request at a time.  So a request pending at the end arrived after the
+    process's last completion.
     """
     later = entries[entries["end_ns"].astype(np.int64) >= last_arrival_ns]
     waiting = processes - len(np.unique(later["owner"]))

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The instrument of a real disk: the kernel's own events of the block layer.
 
-They are the instants of docs/method.md: a request arrives with block_bio_queue, is dispatched
-with its first block_rq_issue and complete with block_rq_complete.  The events come from an
-instance of the kernel's trace that is ours alone, on CLOCK_MONOTONIC, as the processes' own
-clock, and become requests by the reader of block traces (host/traces/match.h): so a request that
-was merged into another is not seen apart from it.
+They are the instants of docs/method.md: a request arrives with block_bio_queue, is dispatched with
+its first block_rq_issue, and completes with block_rq_complete.  The events come from our own
+instance of the kernel's trace, on CLOCK_MONOTONIC, which the processes use too.  The reader of
+block traces (traces/match.h) turns them into requests.  So a request that was merged into another
+does not appear by itself.
 """
 
 import io
@@ -31,7 +31,7 @@ NAME = "the kernel's events of the block layer"
 UNSEEN = frozenset({"due_ns", "model_service_ns", "hit", "late", "stale", "reason"})
 TRACING = Path("/sys/kernel/tracing")
 REQUEST_BYTES = 400  # of its events in the buffer
-REQUESTS_AFTER = 20_000  # that come while nobody has noticed that it is enough
+REQUESTS_AFTER = 20_000  # that may come before the end of the measurement is noticed
 BUFFERS_BYTES_MAX = 512 * 2**20  # of all processors
 PAGE_BYTES = 4096
 VERSION = 7
@@ -46,12 +46,12 @@ ACTIONS = {  # by event; the order is that of events at one instant
     "block_rq_complete": 8,
     SPLIT: 13,
 }
-NUMBERS = ("nr_sector", "new_sector", "error")  # some events have none of one of them
+NUMBERS = ("nr_sector", "new_sector", "error")  # each is missing in some events
 MERGES = ("block_bio_backmerge", "block_bio_frontmerge")
 PLAIN = ("block_bio_queue", "block_rq_issue", "block_rq_complete")
 APART = 2**44  # sectors: more than any disk has
 PLACES_MAX = 2**18
-MERGED_NS = 1_000_000  # what is merged, is so soon after it arrived
+MERGED_NS = 1_000_000  # merges happen sooner after the arrival
 RECORD = np.dtype(
     [
         *[("magic", "<u4"), ("sequence", "<u4"), ("time_ns", "<u8"), ("sector", "<u8")],
@@ -62,14 +62,14 @@ RECORD = np.dtype(
 
 
 class Unavailable(Exception):  # noqa: N818 - there is another instrument
-    """Why this kernel can't be asked."""
+    """Why this kernel's events can't be used."""
 
 
 class Tracepoints:
-    """A disk's events since they were asked for."""
+    """A disk's events since recording began."""
 
     def __init__(self, instance: Path) -> None:
-        """Of a trace that is going on."""
+        """Read a running trace."""
         self._instance = instance
         self._events = [instance / "events" / "block" / name for name in ACTIONS]
         self._formats = "".join((event / "format").read_text() for event in self._events)
@@ -78,9 +78,9 @@ class Tracepoints:
         """Requests for which one processor's buffer has room."""
 
     def take(self) -> None:
-        """What is in the kernel's buffer comes into this process's memory.
+        """Move the events in the kernel's buffer to this process's memory.
 
-        Raises RunFailed if there was no room for something.
+        Raises RunFailed if the buffer was full and events were lost.
         """
         for pipe in self._instance.glob("per_cpu/cpu*/trace_pipe_raw"):
             descriptor = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -99,9 +99,9 @@ class Tracepoints:
             )
 
     def answered_first(self, requests: int) -> bool:
-        """Whether so many requests are complete, and none that came before them is not.
+        """Whether `requests` requests are complete, and so are all that arrived before them.
 
-        What arrived and was merged is complete with what it was merged into.
+        A merged request completes with the request it was merged into.
         """
         rows, _ = self.requests()
         if rows.height < requests:
@@ -113,9 +113,11 @@ class Tracepoints:
         return arrived - merges.filter(_until(last_ns + MERGED_NS)).height <= requests
 
     def requests(self) -> tuple[pl.DataFrame, dict[str, int]]:
-        """Those that are complete, by arrival, on the kernel's clock: the columns of
-        understudy.measure.records, and `sure`: nobody else asked for its place meanwhile.  And
-        what else there was, by kind."""
+        """Completed requests by arrival, on the kernel's clock: the columns of
+        understudy.measure.records, and `sure`: no other request had the same place meanwhile.
+
+        Also counts of everything else, by kind.
+        """
         found = _apart(self._found())
         failed = found.filter(pl.col("error") != 0, pl.col("rwbs").str.contains("[RW]"))
         if failed.height:
@@ -128,7 +130,7 @@ class Tracepoints:
             raise RunFailed(f"the kernel's trace can't be read: {broken}")
         rows = [pl.DataFrame(columns) for columns in trace.rows()]
         if not rows:
-            raise RunFailed("the kernel's trace has no request that was answered")
+            raise RunFailed("the kernel's trace has no completed request")
         left_out = {LeftOut(why).name.lower(): count for why, count in trace.left_out().items()}
         known = _as_records(pl.concat(rows).sort("arrival_ns", "sector"))
         unsure = found.filter("several")["sector"].unique() % APART
@@ -149,9 +151,11 @@ class Tracepoints:
 
 
 def _apart(events: pl.DataFrame) -> pl.DataFrame:
-    """With a column `several`: requests for one place were there at once.  They become requests for
-    places of their own, beyond the disk: the first that arrived is the first dispatched and the
-    first answered, for all one can see.  Merges and the like have two places, and stay."""
+    """With a column `several`: requests for one place were pending at once.
+
+    They get places of their own, beyond the disk: in effect the first arrival is the first
+    dispatched, and the first to complete.  Merges and similar events have two places, and stay.
+    """
     action = pl.col("action")
     queued, issued, completed = (action == ACTIONS[name] for name in PLAIN)
     place = [pl.col("sector"), pl.col("rwbs").str.contains("W")]
@@ -169,13 +173,15 @@ def _until(time_ns: int) -> pl.Expr:
 
 
 def _number(table: pl.DataFrame, name: str) -> pl.Expr:
-    """A field, or nothing."""
+    """A field's value, or 0 if there is none."""
     there = pl.col(name) if name in table.columns else pl.lit(0)
     return there.cast(pl.Int64).alias(name)
 
 
 def _as_block_trace(events: pl.DataFrame) -> bytes:
-    """As blktrace would have written them: behind a split is the sector of what is split off."""
+    """The events as blktrace would write them: a split is followed by the sector of the part split
+    off.
+    """
     out = np.zeros(events.height, RECORD)
     kinds = events["rwbs"]
     action = events["action"].to_numpy().astype(np.uint32)
@@ -197,7 +203,7 @@ def _as_block_trace(events: pl.DataFrame) -> bytes:
 
 
 def _as_records(rows: pl.DataFrame) -> pl.DataFrame:
-    """With the columns of the other platforms; what nobody saw is null."""
+    """The rows with the columns of the other platforms; unknown values are null."""
     known = rows.with_columns(
         sector=pl.col("sector") % APART,
         pick_ns=pl.col("dispatch_ns"),
@@ -213,9 +219,9 @@ def _as_records(rows: pl.DataFrame) -> pl.DataFrame:
 
 @contextmanager
 def recording(disk: Disk, requests: int) -> Iterator[Tracepoints]:
-    """Its events from now on, with room for so many requests if there is memory.
+    """The disk's events from now on, with room for so many requests, memory permitting.
 
-    Raises Unavailable if the kernel records none for us.
+    Raises Unavailable if the kernel records no events for us.
     """
     _mount()
     clear(disk.name)
@@ -232,7 +238,7 @@ def recording(disk: Disk, requests: int) -> Iterator[Tracepoints]:
 
 
 def clear(name: str) -> None:
-    """Take away the trace of that disk by a command that was killed."""
+    """Remove the trace of that disk that a killed command has left."""
     with suppress(OSError):
         _instance(name).rmdir()
 
@@ -242,7 +248,7 @@ def _instance(name: str) -> Path:
 
 
 def _mount() -> None:
-    """Where the kernel's trace always is, as any program that traces does it."""
+    """Mount tracefs at its usual place, as every tracing program does."""
     if not (TRACING / "instances").is_dir():
         done = subprocess.run(
             ["mount", "-t", "tracefs", "tracefs", str(TRACING)],

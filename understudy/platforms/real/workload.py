@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The program that plays a workload on a disk of this machine: the one that runs in a VM.
+"""Plays a workload on a disk of this machine, with the same program as in a VM.
 
-What needs files finds them in a file system that is mounted where nobody but the program sees it,
-and that is gone with it.
+A workload's files are in a file system that only the program sees, and that is unmounted when the
+program ends.
 """
 
 import select
@@ -27,7 +27,7 @@ from understudy.platforms.real.disk import Disk
 
 READY_SECONDS = 600.0
 END_SECONDS = 60.0
-LOG_AFTER = 1_000_000  # reads while nobody has noticed that it is enough
+LOG_AFTER = 1_000_000  # reads that may come before the end of the measurement is noticed
 MOUNTED = """\
 mount -t ext4 -o ro {disk} {folder} || exit 1
 {look_up}
@@ -53,7 +53,7 @@ class Workload:
         self._input, self._output = self._process.stdin, self._process.stdout
 
     def wait_until_ready(self) -> None:
-        """All of its processes wait for each other."""
+        """Wait until all of its processes are ready."""
         if not select.select([self._output], [], [], READY_SECONDS)[0]:
             raise RunFailed(f"the workload was not ready within {READY_SECONDS:.0f} s")
         if self._output.readline() != b"ready\n":
@@ -61,7 +61,7 @@ class Workload:
             raise RunFailed(f"the workload did not start: {self._complaint()}")
 
     def go(self) -> None:
-        """They begin."""
+        """Let the processes begin."""
         try:
             self._input.write(b"\n")
         except BrokenPipeError:
@@ -74,12 +74,12 @@ class Workload:
             raise RunFailed(f"the workload failed: {self._complaint()}")
 
     def end(self) -> reads.Entries:
-        """Once each has had its answer; returns what they saw."""
+        """End the workload once each process has its last completion; returns their log."""
         self._process.send_signal(signal.SIGTERM)
         try:
             self._process.wait(END_SECONDS)
         except subprocess.TimeoutExpired as error:
-            raise RunFailed("a request is not answered within a minute; see dmesg") from error
+            raise RunFailed("a request did not complete within a minute; see dmesg") from error
         entries = reads.read_log(self._log)
         failed = entries[entries["result"] < 0]
         if len(failed):
@@ -90,7 +90,7 @@ class Workload:
         return entries
 
     def close(self) -> None:
-        """It is gone, with all its processes, unless the disk holds one up."""
+        """Kill it with all its processes, except those that the disk blocks."""
         self._process.kill()
         for pipe in (self._input, self._output, self._process.stderr):
             assert pipe
@@ -99,11 +99,11 @@ class Workload:
     def _complaint(self) -> str:
         assert self._process.stderr
         said = self._process.stderr.read().decode(errors="replace").strip().splitlines()
-        return said[-1] if said else "it said nothing"
+        return said[-1] if said else "it printed nothing"
 
 
 def build(experiment: Experiment, report: Report) -> None:
-    """Compile what it needs, and the blocks of its file system."""
+    """Compile its programs, and build its file system."""
     compiled(guest_programs.program(_program(experiment)))
     if experiment.workload.reads_files:
         compiled(guest_programs.program("restore"))
@@ -111,7 +111,7 @@ def build(experiment: Experiment, report: Report) -> None:
 
 
 def make_files(experiment: Experiment, disk: Disk) -> None:
-    """Its file system comes onto the disk; what was there is gone."""
+    """Write its file system to the disk, which overwrites the disk's data."""
     blocks = image.build(experiment.device.virtual_bytes, silent).blocks
     program = compiled(guest_programs.program("restore"))
     done = subprocess.run([program, blocks, disk.path], capture_output=True, text=True, check=False)
@@ -121,7 +121,7 @@ def make_files(experiment: Experiment, disk: Disk) -> None:
 
 @contextmanager
 def ready(experiment: Experiment, disk: Disk) -> Iterator[Workload]:
-    """The program, waiting to be told to go."""
+    """The program, ready and waiting for `go`."""
     with ExitStack() as held:
         folder = held.enter_context(scratch.folder("understudy-real-"))
         cache = experiment.workload.cache(experiment.device.virtual_bytes)
@@ -137,7 +137,7 @@ def ready(experiment: Experiment, disk: Disk) -> Iterator[Workload]:
 
 
 def command(experiment: Experiment, disk: Disk, files: Path, bounded: Path, log: Path) -> list[str]:
-    """The words that start it: with its files and its control group, if it needs them."""
+    """The command that starts it, with its files and control group if it needs them."""
     around = replace(
         experiment.around, device=str(disk.path), folder=str(files), group=str(bounded)
     )
@@ -157,7 +157,7 @@ def _program(experiment: Experiment) -> str:
 
 
 def _mounted(words: Sequence[str], disk: Disk, folder: Path, experiment: Experiment) -> str:
-    """Shell: the same with its files, all of them in the kernel's memory if there are few."""
+    """Shell: the same with its files; if there are few, all their inodes are loaded before."""
     count = image.file_count(experiment.device.virtual_bytes)
     look_up = [words[0], "--dir", str(folder), "--files", str(count), "--look-up"]
     few = count <= KEPT_FILES_MAX

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """One experiment in the simulator: the "sim" platform of understudy.platforms.
 
-The same file system as in the VM (its layout), the same draws, the same scheduler and
-drive; what is left out is everything that a kernel and its processes take time for, but
-for `--gap-us`.  The clock begins at 0 and no run depends on the host.
+It uses the VM's file system (its layout), draws, scheduler and drive.  The kernel and its processes
+take no time, except `--gap-us`.  The clock begins at 0, and no run depends on the host.
 """
 
 import threading
@@ -44,7 +43,7 @@ def check(experiments: Sequence[Experiment]) -> None:
 
 
 def prepare(experiments: Sequence[Experiment], report: Report) -> None:
-    """Place the files, and refuse what the engine would not take, whatever the seed."""
+    """Place the files, and refuse what the engine would refuse, whatever the seed."""
     alike = {str(experiment.columns() | {"seed": None}): experiment for experiment in experiments}
     for done, experiment in enumerate(alike.values(), start=1):
         _refuse(describe(experiment, report))
@@ -53,7 +52,7 @@ def prepare(experiments: Sequence[Experiment], report: Report) -> None:
 
 
 def _refuse(asked: Simulation) -> None:
-    """What the engine would not take."""
+    """UserError for what the engine refuses."""
     try:
         check_simulation(asked)
     except ValueError as error:
@@ -61,7 +60,7 @@ def _refuse(asked: Simulation) -> None:
 
 
 def dry_run(experiment: Experiment) -> list[str]:
-    """What would be simulated, in words."""
+    """The simulation as words."""
     asked = describe(experiment)
     parts = {
         "workload": asked.workload,
@@ -90,7 +89,7 @@ def run(experiment: Experiment, report: Report, *, stop: threading.Event | None 
 def summarise(
     experiment: Experiment, report: Report, *, stop: threading.Event | None = None
 ) -> Summary:
-    """Run one experiment and keep its figures only: constant memory, any length."""
+    """Run one experiment and keep only its figures: constant memory at any length."""
     began = time.monotonic()
     answer, asked = _simulate(experiment, report, stop, keep_rows=False)
     facts = _facts(experiment, asked, answer.figures, time.monotonic() - began)
@@ -127,13 +126,13 @@ def describe(experiment: Experiment, report: Report = silent) -> Simulation:
 
 
 def _simulated(experiment: Experiment) -> str:
-    """Whom the simulator runs for the scheduler."""
+    """The scheduler that the simulator runs in place of this one."""
     name = experiment.scheduler.name
     return schedulers.SIMULATED.get(name, name)
 
 
 def _merge_sectors(experiment: Experiment) -> int:
-    """As the kernel: with a scheduler, up to the default of its block layer."""
+    """Like the kernel: with a scheduler, up to the block layer's default."""
     if experiment.device.disk.array or experiment.scheduler.name == "none":
         return 0
     return LINUX_MAX_SECTORS
@@ -159,7 +158,7 @@ def _following(experiment: Experiment, scheduler: str) -> dict[str, int]:
 def _simulate(
     experiment: Experiment, report: Report, stop: threading.Event | None, *, keep_rows: bool
 ) -> tuple[Answer, Simulation]:
-    """Run it, unless it is stopped, and say how far it is."""
+    """Run it until done or stopped, and report its progress."""
     asked = describe(experiment, report)
 
     def look(done: int) -> None:
@@ -187,7 +186,8 @@ def _check(experiment: Experiment) -> None:
 def _check_stable(asked: Simulation, figures: Figures) -> None:
     """An endless workload that never settles has no mean response.
 
-    Its mean service is known but for twice its standard error; a trace has an end.
+    The margin is twice the standard error of the mean service.  A trace has an end, so it is
+    exempt.
     """
     load = _load(asked, figures)
     if load is None or asked.rows or figures.dispatched < 2:
@@ -212,8 +212,10 @@ def _page_cache(cache: HostCache | None) -> PageCache | None:
 
 
 def _most_pending(played: Simulated, cache: HostCache | None, depth: int) -> int:
-    """Room for all that can wait or be served at once; a queue that grows for ever has an
-    end at some length."""
+    """Room for all requests that can be pending or in service at once.
+
+    An ever-growing queue has to end at some length.
+    """
     if not workloads()[played.engine].open:
         return _bounded(played.processes * _each(cache))
     return MAX_PENDING + depth if played.rows is None else _bounded(len(played.rows.sector))
@@ -224,7 +226,7 @@ def _bounded(pending: int) -> int:
 
 
 def _each(cache: HostCache | None) -> int:
-    """A process waits for one answer, or for pages and what is read ahead of them."""
+    """A process waits for one completion, or for pages and their read-ahead."""
     return 2 + 2 * cache.read_ahead_kib * KIB // cache.page_bytes if cache else 2
 
 

@@ -23,10 +23,11 @@ const struct behaviour card_behaviour = {{ .table = &{name}_table }};
 
 
 def card(kernel: Kernel, name: str | Path) -> Path:
-    """The module card_NAME, which is a card: the device of kernel/vgpu with its specification
-    and how it behaves, which is in NAME.c beside that; without it, as registers do.
+    """The module card_NAME, which acts as a card: the device of kernel/vgpu with the card's
+    specification.  NAME.c beside the specification has its behaviour; without it the card's
+    registers do nothing special.
 
-    UserError with the compiler's own words if that does not build.
+    UserError with the compiler's messages if it does not build.
     """
     found = specification.load(name)
     source = specification.file_of(name).with_suffix(".c")
@@ -50,16 +51,17 @@ def card(kernel: Kernel, name: str | Path) -> Path:
 
 
 def driver(kernel: Kernel, source: Path, card: Card) -> Path:
-    """The module of a card's driver, built from one C file and the headers beside it; of us
-    it knows nothing but the card's header.
+    """The module of a card's driver, built from one C file and the headers beside it.
 
-    UserError with the compiler's own words if it does not build.
+    Of our headers it gets only the card's.
+
+    UserError with the compiler's messages if it does not build.
     """
     name = source.stem
     if source.suffix != ".c":
         raise UserError(f"{source}: a driver is one C file, NAME.c")
     if not re.fullmatch(r"[\w-]+", name, re.ASCII) or name in _taken(kernel, card):
-        raise UserError(f"{source}: a module can't be called {name!r}: name the file otherwise")
+        raise UserError(f"{source}: a module can't be called {name!r}: rename the file")
     taken = {
         "Kbuild": f"obj-m := {name}.o\n".encode(),
         source.name: _read(source),
@@ -75,7 +77,7 @@ def driver(kernel: Kernel, source: Path, card: Card) -> Path:
 
 
 def _taken(kernel: Kernel, card: Card) -> set[str]:
-    """Names of the modules that are there when a driver is loaded."""
+    """Names of the modules that are loaded before a driver."""
     return {f"{CARD}{card.name}", *(path.stem for path in base_modules(kernel))}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The guest's programs that know a card: its header is generated when they are compiled."""
+"""The guest's programs that know a card; its header is generated when they are compiled."""
 
 from pathlib import Path
 
@@ -17,14 +17,15 @@ RASTER = ("guest/raster.c", "guest/triangle.c")
 
 
 def registers(card: Card | None = None) -> tuple[str, str]:
-    """The header that a program includes as zach1_registers.h: where it is, and its text, which is
-    of this card if it is a zach1."""
+    """The header that programs include as zach1_registers.h: its place and text; this card's, if
+    the card is a zach1.
+    """
     own = card if card and card.name == ZACH1 else specification.load(ZACH1)
     return f"guest/{ZACH1}_registers.h", header(own)
 
 
 def draw_triangles(card: Card | None = None) -> Program:
-    """Draws triangles and takes the time."""
+    """Draws triangles and times them."""
     return drawing("draw_triangles", "guest/draw_triangles.c", card)
 
 
@@ -34,16 +35,18 @@ def vcd(card: Card | None = None) -> Program:
 
 
 def drawing(name: str, source: str, card: Card | None = None) -> Program:
-    """One that rasterises: a source, and what its headers are of."""
+    """A program that rasterises: its source, and the sources behind its headers."""
     sources = dict.fromkeys((*guest_programs.linked(source), *RASTER))
     return Program(name, tuple(sources), generated=(registers(card),))
 
 
 def exercise(source: Path, driver: Path, card: Card) -> Path:
-    """What a driver has to stand, as the guest runs it: a shell script as it is, a C program
-    compiled, with the card's header and those that lie beside it or beside the driver.
+    """The exercise of a driver for the guest.
 
-    UserError if there is none, or with the compiler's words if it does not build.
+    A shell script is used as it is.  A C program is compiled with the card's header, and with
+    headers beside the program or the driver.
+
+    UserError if there is no such file, or with the compiler's messages if it does not build.
     """
     source = source.absolute()
     if not source.is_file():

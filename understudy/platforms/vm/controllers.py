@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The virtual disks that can stand in, each with what it takes to have one.
+"""The virtual disks that a VM can have, with their modules and devices.
 
-vdisk is the default: it lives in the guest's memory, so it holds a file system and
-answers in no time, and it has a dispatch budget, so no scheduler picks early.
-lsi53c895a is the papers' own controller.  Those of QEMU hold no data (null-co):
-they stand in at any size for raw reads and writes.
+vdisk is the default.  It is in the guest's memory, so it holds a file system and takes almost no
+time.  Its dispatch budget keeps schedulers from picking early. lsi53c895a is the papers' own
+controller.  QEMU's controllers hold no data (null-co), so they serve raw reads and writes at any
+size.
 """
 
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ GIB = 2**30
 class Controller:
     """One kind of virtual disk.
 
-    disk is its name in the guest; modules maps modules to parameters, in which
-    {bytes} and {gib} stand for the size, as in QEMU's devices; unit is what the
-    size is rounded up to.  A disk with a budget never makes a scheduler pick while it
-    is busy; it takes as many at once as it is told (--queue-depth), up to at_once_max.  One that
-    flushes can say that it has a write cache, whose flushes then reach the
-    throttle; `dividing` is its module's parameter that lets it have partitions, if it can.
+    disk is its name in the guest; modules maps modules to parameters, in which {bytes} and {gib}
+    stand for the size, as in QEMU's devices; the size is rounded up to a multiple of unit.  A disk
+    with a budget never makes a scheduler pick while it is busy; it takes --queue-depth requests at
+    once, up to at_once_max.  A disk that flushes can report a write cache; its flushes then reach
+    the throttle.  `dividing` is the parameter of its module that allows partitions, if it can have
+    some.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Controller:
         return tuple(_sized(text, size) for text in self.devices)
 
     def capacity_sectors(self, size: int) -> int:
-        """What the guest will see of a disk of that many bytes."""
+        """The size that the guest sees of a disk of that many bytes."""
         return -(-size // self.unit) * self.unit // SECTOR_BYTES
 
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Talk to a guest, for which no time passes while we think, however long: it can't tell.
+"""Talks to a guest, for which no time passes while the host thinks.
 
-A guest rests at the port of QEMU's pvpanic: QEMU stops the machine at that very instruction.  We
-look at it, change it, and let it go on.
+A guest rests at the port of QEMU's pvpanic: QEMU stops the machine at that very instruction.  The
+host looks at the machine, changes it, and continues it.
 
-In the virtual clock a program of the guest may ask, which takes a fifth of that.  It leaves its
-words on the wire's first page and says so at the port of a debug console, where QEMU holds it up
-until we have laid down our answer (host/qemu/questions.c).  guest/serve.c is the other end.
+In the virtual clock a program in the guest may ask a question instead, which takes a fifth of the
+time.  It writes its question to the wire's first page, and writes to the port of a debug console.
+There QEMU blocks until the host has written its answer (qemu/questions.c). guest/serve.c is the
+other end.
 """
 
 import mmap
@@ -19,20 +20,20 @@ from understudy.platforms.vm import wire
 from understudy.platforms.vm.link import Gone, Link
 from understudy.platforms.vm.monitor import Monitor
 
-WORDS_AT = 1024  # of ours, on the wire's first page
+WORDS_AT = 1024  # of the host, on the wire's first page
 ANSWER_AT = 2048
 GO_ON = b"!"
 
 
 class Conversation:
-    """With a guest that is about to rest or to ask; `out` is what it left when it ended."""
+    """A conversation with a guest; `out` is what the guest left when it ended."""
 
     out: Mapping[str, bytes]
 
     def __init__(
         self, monitor: Monitor, questions: Link, path: Path, died: Callable[[Gone], RunFailed]
     ) -> None:
-        """`path`: its wire; `died` says what to raise if it has ended."""
+        """`path`: the guest's wire; `died` makes the error if the guest has ended."""
         self._monitor = monitor
         self._questions = questions
         self._died = died
@@ -40,21 +41,21 @@ class Conversation:
             self._page = mmap.mmap(file.fileno(), wire.PAGE_BYTES)
 
     def wait(self) -> None:
-        """Until it rests."""
+        """Wait until the guest rests."""
         try:
             self._monitor.wait_until_stopped()
         except Gone as error:
             raise self._died(error) from error
 
     def go_on(self) -> None:
-        """Let it, after its rest."""
+        """Continue the guest after its rest."""
         try:
             self._monitor.do("cont")
         except Gone as error:
             raise self._died(error) from error
 
     def asked(self, words: struct.Struct) -> tuple[int, ...]:
-        """What it says as soon as it asks."""
+        """The guest's next question."""
         try:
             self._questions.receive()
         except Gone as error:
@@ -62,7 +63,7 @@ class Conversation:
         return words.unpack_from(self._page, ANSWER_AT)
 
     def answer(self, words: struct.Struct, *values: int) -> None:
-        """And let it go on."""
+        """Answer the question, which continues the guest."""
         words.pack_into(self._page, WORDS_AT, *values)
         try:
             self._questions.send(GO_ON)
@@ -70,14 +71,14 @@ class Conversation:
             raise self._died(error) from error
 
     def screendump(self, path: Path) -> None:
-        """What the guest's display shows, as a PPM file."""
+        """Write the guest's display to a PPM file."""
         try:
             self._monitor.do("screendump", filename=str(path))
         except Gone as error:
             raise self._died(error) from error
 
     def limit(self, group: str, requests_per_second: int) -> None:
-        """QEMU's own throttle on the disks of that throttle group; 0: none."""
+        """Set QEMU's own throttle on the disks of that throttle group; 0: no limit."""
         limits = {"iops-total": requests_per_second}
         try:
             self._monitor.do("qom-set", path=f"/objects/{group}", property="limits", value=limits)
@@ -85,5 +86,5 @@ class Conversation:
             raise self._died(error) from error
 
     def close(self) -> None:
-        """Forget the wire."""
+        """Close the wire."""
         self._page.close()

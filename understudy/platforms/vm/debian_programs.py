@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Programs of Debian's packages for the guest, as they are installed here: each with the
-libraries that it is linked with and the loader that finds them, at their own places."""
+"""Debian's programs for the guest, copied from this machine with their libraries and loader, each
+at its own path.
+"""
 
 import re
 import shutil
@@ -13,10 +14,11 @@ LIBRARY = re.compile(r"^\s*(?:\S+ => )?(/\S+) \(0x[0-9a-f]+\)$", re.MULTILINE)
 
 
 def files(name: str, package: str = "") -> dict[str, Path]:
-    """The program of that name: places in the guest, and here.  Its package has the same name
-    unless another one is given.
+    """The files of a program: path in the guest, and path here.
 
-    Raises UserError with the line that installs it if it is not here.
+    The package has the program's name unless given.
+
+    Raises UserError with the command that installs the program if it is missing.
     """
     package = package or name
     found = shutil.which(name)
@@ -30,7 +32,7 @@ def files(name: str, package: str = "") -> dict[str, Path]:
 
 
 def version(name: str) -> str:
-    """Of the package."""
+    """The version of a package."""
     answer = subprocess.run(
         ["dpkg-query", "-W", "-f", "${Version}", name], capture_output=True, text=True, check=False
     )

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""How long triangles take: through the card, its driver and the daemon, and by the same
-rasteriser called directly, in one VM in the virtual clock (Jones 2010, section 3.2)."""
+"""Times triangles in one VM in the virtual clock: through the card, its driver and the daemon, and
+by calling the same rasteriser directly (Jones 2010, section 3.2).
+"""
 
 import threading
 from collections.abc import Callable, Iterable
@@ -37,7 +38,7 @@ class DrawingTimes:
 
     @property
     def slowdown(self) -> float:
-        """Of the card, against the rasteriser called directly."""
+        """The card's time over the rasteriser's."""
         return self.card / self.direct
 
 
@@ -48,7 +49,7 @@ def times(
     heard: Callable[[str], None] = lambda line: None,
     stop: threading.Event | None = None,
 ) -> dict[int, DrawingTimes]:
-    """Both, by size; RunFailed if a picture is not the same both ways."""
+    """Both times, by size; RunFailed if the two pictures differ."""
     kernel = packages.fetch_kernel()
     driver = cards_dir() / "drivers" / f"{CARD}_driver.c"
     vm = machine.Vm(

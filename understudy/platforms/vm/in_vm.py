@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Experiments in VMs: the "vm" platform of understudy.platforms.
 
-What the guest is told is in scenario, what becomes of its answer in outcome.
+scenario makes the guest's settings, outcome reads its results.
 """
 
 import threading
@@ -26,7 +26,7 @@ from understudy.platforms.vm import (
 
 
 def check(experiments: Sequence[Experiment]) -> None:
-    """Refuse what no VM can do, or this machine."""
+    """Refuse what no VM can do, or what this machine can't."""
     for experiment in experiments:
         scenario.check(experiment)
     qemu.binary()
@@ -53,18 +53,18 @@ def dry_run(experiment: Experiment) -> list[str]:
 def summarise(
     experiment: Experiment, report: Report, *, stop: threading.Event | None = None
 ) -> metrics.Summary:
-    """Run one experiment, hold it against the definitions, and keep the figures."""
+    """Run one experiment, check its records, and keep the figures."""
     answer = run(experiment, report, stop=stop)
     records.check(answer.requests)
     return metrics.summarise(answer)
 
 
 def run(experiment: Experiment, report: Report, *, stop: threading.Event | None = None) -> Outcome:
-    """Run one experiment, and before it, if k is not given, what finds it.
+    """Run one experiment; if k is not given, a run before finds it.
 
-    Raises RunFailed, with the guest's last words, on a panic, a hang, a failing
-    workload, a witness that disagrees, a request that escaped the throttle, or a host on which
-    too many requests are late.
+    Raises RunFailed, with the guest's last words, on a panic, a hang, a failing workload, a
+    disagreeing witness, a request that escaped the throttle, or a host on which too many requests
+    are late.
     """
 
     def measure(held: Experiment) -> Outcome:
@@ -82,7 +82,7 @@ def run(experiment: Experiment, report: Report, *, stop: threading.Event | None 
 def _booted(
     experiment: Experiment, report: Report, stop: threading.Event | None
 ) -> tuple[packages.Kernel, machine.Vm, machine.Result]:
-    """A machine's whole life."""
+    """Boot a machine, and run it to its end."""
 
     def heard(line: str) -> None:
         words = line.split()

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a VM boots into: an uncompressed cpio archive ("newc"), the same bytes for
-the same content, so that a virtual-clock run can be repeated."""
+"""The archive that a VM boots from: uncompressed cpio ("newc").
+
+The same content gives the same bytes, so that a virtual-clock run can be repeated.
+"""
 
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -33,7 +35,7 @@ class _Entry:
         return _pad(header) + _pad(content)
 
     def state(self) -> tuple[int, ...]:
-        """Another one if the content has become another one."""
+        """Changes whenever the content may have changed."""
         if not isinstance(self.content, Path):
             return ()
         stat = self.content.stat()
@@ -42,13 +44,13 @@ class _Entry:
 
 @dataclass(frozen=True)
 class Archive:
-    """The bytes, and a name for them."""
+    """The bytes, and their digest."""
 
     content: bytes
     name: str
 
 
-# A command's runs boot into the same one, or two; `states` are there to be compared.
+# A command's runs boot from one archive, or two; `states` is only part of the cache's key.
 @lru_cache(maxsize=2)
 def _packed(entries: tuple[_Entry, ...], states: tuple[tuple[int, ...], ...]) -> Archive:
     parts = [entry.packed(number) for number, entry in enumerate(entries, 1)]
@@ -58,7 +60,7 @@ def _packed(entries: tuple[_Entry, ...], states: tuple[tuple[int, ...], ...]) ->
 
 @dataclass
 class Initramfs:
-    """Add files, then take the archive; files of the host are read then."""
+    """Add files, then make the archive; the host's files are read when it is made."""
 
     _entries: list[_Entry] = field(default_factory=list)
     _folders: set[str] = field(default_factory=set)

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Does KVM really work here?  /dev/kvm alone does not say so: a nested guest may hang
-at kernel start.  So the stock kernel is booted once under KVM, with a time-out, and
-the answer is remembered for this kernel and this QEMU."""
+"""Whether KVM really works here. /dev/kvm alone does not prove it: a nested guest may hang at
+kernel start.
+
+So the stock kernel is booted once under KVM, with a time-out.  The answer is stored for this kernel
+and this QEMU.
+"""
 
 import json
 from dataclasses import asdict, dataclass
@@ -18,7 +21,7 @@ TIMEOUT_SECONDS = 15  # emulated, a machine boots in five to seven (decision 25)
 
 @dataclass(frozen=True)
 class Answer:
-    """works, and the reason in one line."""
+    """Whether KVM works, and the reason in one line."""
 
     works: bool
     reason: str
@@ -34,12 +37,12 @@ def _boot(kernel: packages.Kernel) -> Answer:
         result = machine.run(vm, kernel)
     except RunFailed as failure:
         said = str(failure).splitlines()[0].partition(";")[0]
-        return Answer(False, f"/dev/kvm is there, but under KVM {said}")
+        return Answer(False, f"/dev/kvm exists, but under KVM {said}")
     return Answer(True, f"the stock kernel boots under KVM in {result.boot_seconds:.1f} s")
 
 
 def probe(again: bool = False) -> Answer:
-    """The answer, found by booting unless it is remembered."""
+    """The stored answer, or else a new one, found by booting."""
     if not DEVICE.exists():
         return Answer(False, "there is no /dev/kvm")
     kernel = packages.fetch_kernel()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A pair of sockets: one end is ours, QEMU is started with the other."""
+"""A pair of sockets: one end is ours, the other is QEMU's."""
 
 import socket
 import time
@@ -14,7 +14,7 @@ class Gone(Exception):  # noqa: N818 - as RunFailed
 
 
 class Link:
-    """Our end, from QEMU's start on; `theirs` is the number of the other."""
+    """Our end, from QEMU's start on; `theirs` is the number of QEMU's."""
 
     def __init__(self) -> None:
         self._ours, self._theirs = socket.socketpair()
@@ -39,22 +39,22 @@ class Link:
         self._theirs.close()
 
     def begin(self, going: Callable[[], None]) -> None:
-        """QEMU has started.
+        """Call this after QEMU's start.
 
-        going is asked now and then while we wait: what it raises ends the wait.
+        `going` is called now and then during waits; an exception ends the wait.
         """
         self._going = going
         self._theirs.close()
 
     def send(self, data: bytes, files: Sequence[int] = ()) -> None:
-        """With these open files; Gone if nobody is there."""
+        """Send data and open files; Gone if QEMU has ended."""
         try:
             socket.send_fds(self._ours, [data], files)
         except OSError as error:
             raise Gone(f"QEMU is gone: {error.strerror}") from error
 
     def receive(self) -> bytes:
-        """What has come, as soon as something has; Gone if nothing can come any more."""
+        """The next data, as soon as there are some; Gone if QEMU has ended."""
         while True:
             self._ask_whether_it_is_going()
             try:

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
 """One VM from its start to its results.
 
-A VM is made ready (the stage `ahead`: modules, files, a script), takes its input over
-the wire, runs a scenario (a shell script) with the modules and files that it asks for, and
-returns the folder /out.  Machines that are made ready alike are booted once, saved where
-they are ready, and resumed from then on; what can't be saved or resumed is booted, and
-goes through the same instructions.  Whatever goes wrong, QEMU and the scratch folder are
-gone afterwards, and the error carries the guest's last words.
+The stage `ahead` (modules, files, a script) makes a VM ready.  The VM then gets its input over the
+wire, runs a scenario (a shell script) with the scenario's modules and files, and returns the folder
+/out.  Machines with the same stage are booted once, saved when ready, and resumed from then on.  A
+machine that can't be saved or resumed is booted, and executes the same instructions.  After any
+error QEMU and the scratch folder are removed, and the error has the guest's last words.
 """
 
 import contextlib
@@ -31,15 +30,16 @@ from understudy.platforms.vm.stages import Content, Stage
 from understudy.platforms.vm.trouble import last_words
 
 POLL_SECONDS = 0.02
-LAST_SECONDS = 10  # for QEMU to end in
+LAST_SECONDS = 10  # for QEMU to end
 
 Notify = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Vm:
-    """What to run: a scenario with its modules and files, as in a stage, on a machine that
-    the stage `ahead` makes ready."""
+    """A run: a scenario with its modules and files, as in a stage, on a machine that the stage
+    `ahead` makes ready.
+    """
 
     scenario: str
     modules: Mapping[str, str] = field(default_factory=dict)
@@ -48,17 +48,17 @@ class Vm:
     timeout_seconds: float = 600
     ahead: Stage = field(default_factory=Stage)
     keeps_rules: bool = False
-    """Whether a scheduler that breaks a rule ends it."""
+    """Whether a scheduler that breaks a rule ends the run."""
     salvage: Callable[[Path], None] = lambda wire: None
-    """Told its wire when the guest has ended, also if it has died."""
+    """Called with the wire when the guest has ended, even if it has died."""
 
 
 @dataclass(frozen=True)
 class Start:
     """How a machine came to its run.
 
-    saved_machine is the key of the one that was resumed, or would have been;
-    booted_because says why it was not, and is None if it was.
+    saved_machine is the key of the saved machine that was resumed, or would have been;
+    booted_because says why it was booted instead, and is None if it was resumed.
     """
 
     saved_machine: str
@@ -67,7 +67,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Result:
-    """What a scenario left behind.
+    """The results of a scenario.
 
     Seconds are the host's; notified has the host's time of each notice.
     """
@@ -86,9 +86,11 @@ class Result:
 def _running(
     command: list[str], machine: qemu.Machine, folder: Path, files: Sequence[int] = ()
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """QEMU in a session of its own, so that Ctrl-C reaches only us; killed at the end, also
-    if we are killed ourselves.  Its monitor is at stdin; what it answers is not read.
-    It inherits the open files."""
+    """QEMU in a session of its own, so that Ctrl-C reaches only us; killed at the end, also if we
+    are killed ourselves.
+
+    Its monitor reads from stdin; its output is ignored.  It inherits the open files.
+    """
     virtual = machine.clock == "virtual"
     with (
         own_processor() if virtual else contextlib.nullcontext() as processor,
@@ -110,7 +112,9 @@ def _running(
             process.kill()
             process.wait()
             if process.stdin:
-                with contextlib.suppress(BrokenPipeError):  # QEMU ended before it read all
+                with contextlib.suppress(
+                    BrokenPipeError
+                ):  # QEMU may end before it has read everything
                     process.stdin.close()
 
 
@@ -123,7 +127,7 @@ def _console(folder: Path) -> str:
 
 
 class _Notices:
-    """Lines that the guest wrote to the debug console, as they come."""
+    """Lines from the guest on the debug console, as they come."""
 
     def __init__(self, path: Path, heard: Notify) -> None:
         self._path = path
@@ -143,12 +147,11 @@ class _Notices:
 
 
 class _CannotResume(Exception):  # noqa: N818 - nobody but us sees it
-    """A saved machine did not come to its run; why, in one line."""
+    """A saved machine did not reach its run; why, in one line."""
 
 
 class _Guest:
-    """A VM that is running, and what it says.  It may run until its time is over or
-    somebody stops it."""
+    """A running VM and its output.  It may run until its time is over or somebody stops it."""
 
     def __init__(
         self,
@@ -178,11 +181,11 @@ class _Guest:
         self._tell(line)
 
     def tell(self, commands: str) -> None:
-        """Have its monitor carry these out."""
+        """Have its monitor execute commands."""
         qemu.tell(self._process, commands)
 
     def check(self) -> None:
-        """Raises RunFailed unless it may go on."""
+        """Raises RunFailed if it may not go on."""
         self._notices.poll()
         self._watch.check()
         if self._stop.is_set():
@@ -194,7 +197,7 @@ class _Guest:
             )
 
     def wait(self) -> None:
-        """Until it has ended."""
+        """Wait until it has ended."""
         while self._process.poll() is None:
             self.check()
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -203,14 +206,14 @@ class _Guest:
         self._watch.check()
 
     def gone(self, error: Gone) -> RunFailed:
-        """Why it has ended, when nobody told it to."""
+        """The error for a VM that has ended by itself."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(LAST_SECONDS)
         console = _console(self._folder)
         return RunFailed(f"the VM is gone ({error}); its last words:\n{last_words(console)}")
 
     def comes_to_its_run(self, by_telling: str = "") -> bool:
-        """Wait for that, and tell its monitor now and then; False if it ends before."""
+        """Wait for its run, and send the commands now and then; False if it ends before."""
         ended = False
         while not (self.came_to_its_run() or ended):
             self.tell(by_telling)
@@ -223,9 +226,9 @@ class _Guest:
         return "booted" in self._notices.when
 
     def exit_code(self) -> int:
-        """The scenario's; isa-debug-exit made it 2 * code + 1.
+        """The scenario's exit code; isa-debug-exit turned it into 2 * code + 1.
 
-        QEMU's own failures end with 1 as well, but before the guest says anything.
+        QEMU's own failures exit with 1 too, but before the guest writes anything.
         """
         console = _console(self._folder)
         if not self.came_to_its_run():
@@ -235,7 +238,7 @@ class _Guest:
         return self._process.returncode // 2
 
     def result(self, command: list[str], start: Start) -> Result:
-        """Once it has ended."""
+        """The results, after the end."""
         code = self.exit_code()
         booted = self._notices.when["booted"]
         return Result(
@@ -251,11 +254,11 @@ class _Guest:
 
 
 Met = tuple[_Guest, Conversation, Path]
-"""A guest that has come to its run, and its folder."""
+"""A guest at its run, its conversation, and its folder."""
 
 
 class _Run:
-    """One run, by a saved machine if that can be, else by one that is booted."""
+    """One run, on a saved machine if possible, else on a booted one."""
 
     def __init__(
         self, vm: Vm, kernel: packages.Kernel, heard: Notify, stop: threading.Event
@@ -276,7 +279,7 @@ class _Run:
             return self._resume(machine)
         except _CannotResume as error:
             saved.discard(machine)
-            return self._boot(f"what was saved can't be resumed: {error}")
+            return self._boot(f"the saved machine can't be resumed: {error}")
 
     def _saved(self) -> tuple[saved.SavedMachine | None, str]:
         """The machine to resume, or why one has to be booted."""
@@ -288,14 +291,14 @@ class _Run:
             return None, f"it can't be saved: {error}"
 
     def _name_of_machine(self) -> str:
-        """Names all that a machine depends on until it is ready."""
+        """A digest of all that a machine depends on until it is ready."""
         command = qemu.command_line(self._vm.machine, Path("kernel"), Path("archive"), Path())
         words = [self._kernel.folder.name, *command[1:]]
         program = [*qemu.identity(self._vm.machine), turns.identity(self._vm.machine.clock)]
         return digest([*program, *map(str.encode, [*words, self._archive.name])])
 
     def lay_out(self, folder: Path) -> list[str]:
-        """Put what a run needs into the folder; returns the command that boots it."""
+        """Prepare the folder for a run; returns the command that boots it."""
         self._lay_wire(folder, self._input)
         return self._command(folder)
 
@@ -318,7 +321,7 @@ class _Run:
                 return guest.result(command, Start(self._key))
 
     def _save(self, machine: saved.SavedMachine) -> None:
-        """Boot a machine up to where it is ready, and keep it as it is there."""
+        """Boot a machine until it is ready, and save it."""
         with self._scratch() as folder, Link() as control, machine.state.open("wb") as state:
             theirs = control.theirs
             self._lay_wire(folder, {})
@@ -330,8 +333,9 @@ class _Run:
 
     @contextlib.contextmanager
     def talk(self) -> Iterator[Conversation]:
-        """With a machine that is ready, and rests whenever its scenario wants to; its programs
-        may ask."""
+        """Talk to a machine that is ready; it rests when its scenario does, and its programs may
+        ask.
+        """
         with contextlib.ExitStack() as meeting:
             guest, conversation, folder = self._meet(meeting)
             yield conversation
@@ -341,7 +345,7 @@ class _Run:
             conversation.out = wire.results(folder / "wire")
 
     def _meet(self, meeting: contextlib.ExitStack) -> Met:
-        """Enter a machine's context: a saved one's if that can be, else one's that is booted."""
+        """Enter a machine's context: a saved one's if possible, else a booted one's."""
         machine, _ = self._saved()
         try:
             return meeting.enter_context(self._met(machine))
@@ -386,7 +390,7 @@ class _Run:
         wire.lay(folder / "wire", qemu.wire_bytes(self._vm.machine), files)
 
     def _command(self, folder: Path) -> list[str]:
-        """Boots from the archive, which it puts into the folder."""
+        """The command that boots from the archive, which it writes to the folder."""
         machine, archive = self._vm.machine, folder / "initramfs"
         archive.write_bytes(self._archive.content)
         command = qemu.command_line(machine, self._kernel.image, archive, folder)
@@ -415,7 +419,7 @@ def _state_of(machine: saved.SavedMachine) -> BinaryIO:
 
 
 def _watched(control: Link, guest: _Guest) -> Monitor:
-    """A machine that boots."""
+    """The monitor of a machine that boots."""
     try:
         return Monitor(control, guest.check)
     except Gone as error:
@@ -423,7 +427,7 @@ def _watched(control: Link, guest: _Guest) -> Monitor:
 
 
 def _go_on(machine: saved.SavedMachine, control: Link, guest: _Guest, folder: Path) -> Monitor:
-    """Where it was saved."""
+    """The monitor of a machine that is resumed where it was saved."""
     with _state_of(machine) as state:
         try:
             monitor = Monitor(control, guest.check)
@@ -435,11 +439,11 @@ def _go_on(machine: saved.SavedMachine, control: Link, guest: _Guest, folder: Pa
 
 def _last_line(folder: Path) -> str:
     lines = _console(folder).strip().splitlines()
-    return lines[-1] if lines else "(it said nothing)"
+    return lines[-1] if lines else "(no output)"
 
 
 def build(vm: Vm, kernel: packages.Kernel) -> None:
-    """Make everything that a run needs and that can be made before it."""
+    """Build in advance everything that a run needs."""
     stages.initramfs_of(kernel, vm.ahead).archive()
     _input_of(vm, kernel)
     qemu.command_line(vm.machine, Path("kernel"), Path("archive"), Path())
@@ -450,12 +454,12 @@ def _input_of(vm: Vm, kernel: packages.Kernel) -> dict[str, Content]:
 
 
 def lay_out(vm: Vm, kernel: packages.Kernel, folder: Path) -> list[str]:
-    """Put everything that a run needs into the folder; returns the command that runs it."""
+    """Prepare the folder for a run; returns the command that runs it."""
     return _Run(vm, kernel, lambda line: None, threading.Event()).lay_out(folder)
 
 
 def talk(vm: Vm) -> contextlib.AbstractContextManager[Conversation]:
-    """Start a machine and talk to its scenario, which is over at the end."""
+    """Start a machine and talk to its scenario, which ends with the block."""
     return _Run(vm, packages.fetch_kernel(), lambda line: None, threading.Event()).talk()
 
 
@@ -465,10 +469,10 @@ def run(
     heard: Notify = lambda line: None,
     stop: threading.Event | None = None,
 ) -> Result:
-    """Start a machine, run the scenario, return what it left.
+    """Start a machine, run the scenario, return its results.
 
-    Raises RunFailed with the console's last lines if the guest panics, hangs past
-    the time-out or ends without results; a scenario's own exit code is returned.
+    Raises RunFailed with the console's last lines if the guest panics, hangs past the time-out or
+    ends without results; a scenario's own exit code is returned.
     """
     kernel = kernel or packages.fetch_kernel()
     return _Run(vm, kernel, heard, stop or threading.Event()).result()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Our kernel modules, built against an unpacked kernel and cached by content.
 
-Each scheduler's module is built and kept for itself, from its file and one object that all
-of them share.  The bytes of a module depend on its own sources, the kernel and the
-compiler, and on no path.
+Each scheduler's module is built and cached separately, from its file and one object that all of
+them share.  A module's bytes depend only on its own sources, the kernel and the compiler, not on
+paths.
 """
 
 import os
@@ -24,11 +24,11 @@ KBUILD = "kernel/Kbuild"
 SHARED = "iosched.o"
 EXPORTED = "Module.symvers"
 CARD = "card_"
-"""Begins the name of a card's module: what follows is the card's."""
+"""Prefix of a card module's name, followed by the card's name."""
 
 
 def ours(kernel: Kernel, wanted: Iterable[str]) -> list[Path]:
-    """Our modules, with those of the wanted schedulers and cards."""
+    """Our modules, including those of the wanted schedulers and cards."""
     schedulers = [scheduler_module(kernel, name) for name in wanted if registry.known(name)]
     cards = [name.removeprefix(CARD) for name in wanted if name.startswith(CARD)]
     return [*base_modules(kernel), *schedulers, *_cards(kernel, cards)]
@@ -37,24 +37,24 @@ def ours(kernel: Kernel, wanted: Iterable[str]) -> list[Path]:
 def _cards(kernel: Kernel, names: Sequence[str]) -> list[Path]:
     if not names:
         return []
-    from understudy.platforms.vm import card_modules  # few guests have one
+    from understudy.platforms.vm import card_modules  # few guests have a card
 
     return [card_modules.card(kernel, name) for name in names]
 
 
 def base_modules(kernel: Kernel) -> list[Path]:
-    """Those that are neither schedulers nor cards."""
+    """The modules that are neither schedulers nor cards."""
     return sorted(base(kernel).glob("*.ko"))
 
 
 def base(kernel: Kernel) -> Path:
-    """The folder of those, with what they export."""
+    """The folder of the base modules and their exported symbols."""
     taken = sources.matching(*sources.CORE, "kernel/*/*.[ch]", KBUILD)
     return built(kernel, "base", taken, {}, "*.ko", EXPORTED)
 
 
 def scheduler_module(kernel: Kernel, name: str) -> Path:
-    """The module of a scheduler that the registry knows; UserError if it does not compile."""
+    """The module of a scheduler in the registry; UserError if it does not compile."""
     file = registry.source(name)
     place = f"{registry.FOLDER}/{name}.c"
     taken = {**sources.matching(*sources.CORE_HEADERS, KBUILD), place: file.text}
@@ -80,7 +80,7 @@ def built(
     *kept: str,
     stranger: str = "",
 ) -> Path:
-    """The folder with what kbuild makes of a part (kernel/Kbuild): files like those kept."""
+    """The folder with what kbuild makes of a part (kernel/Kbuild): files that match `kept`."""
     return made(
         kernel, part, {**taken, **beside, "Kbuild": taken[KBUILD]}, *kept, stranger=stranger
     )
@@ -104,14 +104,18 @@ def made(
 
 
 def _looked_through(kernel: Kernel, target: str) -> list[str]:
-    """Of a kernel with landing pads a module is looked through once, when it is whole; an
-    object that becomes a part of others must not be yet."""
+    """Turns objtool off for objects that become part of modules.
+
+    On a kernel with landing pads objtool must check a module only once, as a whole.
+    """
     return ["objtool-enabled="] if kernel.has("CONFIG_X86_KERNEL_IBT") and target == SHARED else []
 
 
 def _make(kernel: Kernel, tree: Path, part: str, target: str, *, stranger: str) -> None:
-    """Without debugging information, of which a hash would stay, and without paths.  What a
-    kernel takes for an error is a warning all the same, such as a variable that nobody uses."""
+    """Builds without debugging information, whose hash would stay, and without paths.
+
+    Warnings stay warnings even where the kernel treats them as errors, such as unused variables.
+    """
     paths = f"-ffile-prefix-map={tree}/= -ffile-prefix-map={kernel.folder}/="
     command = [
         "make",
@@ -134,7 +138,7 @@ def _make(kernel: Kernel, tree: Path, part: str, target: str, *, stranger: str) 
         raise NotCompiled(f"the kernel module {part} does not build", "\n".join(said[:40]))
 
 
-# What lies in the cache does not change: it is read once a command.
+# Files in the cache never change, so each is read once per command.
 
 
 @cache
@@ -146,7 +150,7 @@ def _needed_by(module: Path) -> list[str]:
 
 @cache
 def _of_kernel(folder: Path) -> dict[str, str]:
-    """Where each lies, by its name; there are thousands."""
+    """The path of each module by name; there are thousands."""
     return {
         _name(file): f"{parent}/{file}"
         for parent, _, files in os.walk(folder)
@@ -160,7 +164,7 @@ def _name(file: str) -> str:
 
 
 class ModuleTree:
-    """Finds modules by name, the kernel's and ours, and what they need first."""
+    """Finds modules by name, the kernel's and ours, and their dependencies."""
 
     def __init__(self, kernel: Kernel, ours: Iterable[Path]) -> None:
         self._path = _of_kernel(kernel.modules) | {_name(each.name): str(each) for each in ours}
@@ -171,14 +175,14 @@ class ModuleTree:
         return Path(found) if found else None
 
     def in_load_order(self, names: list[str]) -> list[Path]:
-        """The modules and all that they depend on, each after what it needs."""
+        """The modules and all their dependencies, each after the ones it needs."""
         ordered: dict[Path, None] = {}
         for name in names:
             self._add(name, ordered)
         return list(ordered)
 
     def _add(self, name: str, ordered: dict[Path, None], above: tuple[Path, ...] = ()) -> None:
-        """A stranger's may say that it needs itself."""
+        """Add a module after its dependencies; a stranger's module may depend on itself."""
         path = self.path(name)
         if path is None or path in ordered or path in above:
             return

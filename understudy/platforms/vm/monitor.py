@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Talk to a running QEMU in its machine protocol (QMP): one line of JSON each way."""
+"""Talks to a running QEMU in its machine protocol (QMP): one line of JSON each way."""
 
 import json
 from collections.abc import Callable
@@ -11,9 +11,9 @@ CAPABILITIES = ("events", "x-ignore-shared")
 
 
 class Monitor:
-    """Our end of the link; to be made once QEMU has started.
+    """Our end of the link; create it after QEMU's start.
 
-    going is asked now and then while we wait: what it raises ends the wait.
+    `going` is called now and then during waits; an exception ends the wait.
     """
 
     def __init__(self, link: Link, going: Callable[[], None]) -> None:
@@ -25,9 +25,9 @@ class Monitor:
         self.do("qmp_capabilities")
 
     def do(self, command: str, *files: int, **arguments: Any) -> dict[str, Any]:
-        """Have a command carried out, and pass it open files; what it returns.
+        """Execute a command, passing it open files; returns its result.
 
-        Gone if QEMU refuses it.
+        Gone if QEMU refuses the command.
         """
         line = json.dumps({"execute": command, "arguments": arguments}).encode() + b"\n"
         self._link.send(line, files)
@@ -38,14 +38,14 @@ class Monitor:
         return returned
 
     def wait_until_stopped(self) -> None:
-        """Until the machine stops, again if it has gone on."""
+        """Wait until the machine stops; if it has continued, until it stops again."""
         self._wait_for("STOP")
         self._events.discard("STOP")
 
     def save_state(self, file: int) -> None:
-        """Save a machine where it stops, without the memory that is a file; end it.
+        """Save a machine where it stops, without the memory, which is a file; then end it.
 
-        Gone at once, before it has booted, if it has a device that can't be saved.
+        Gone at once, before the boot, if it has a device that can't be saved.
         """
         blocked = self.do("query-migrate").get("blocked-reasons")
         if blocked:
@@ -57,7 +57,7 @@ class Monitor:
         self.do("quit")
 
     def load_state(self, file: int) -> None:
-        """Go on where a machine was saved."""
+        """Continue where a machine was saved."""
         self._prepare(file)
         self.do("migrate-incoming", uri="fd:state")
         self._wait_for("MIGRATION completed")
@@ -69,7 +69,7 @@ class Monitor:
         self.do("migrate-set-capabilities", capabilities=capabilities)
 
     def _wait_for(self, event: str) -> None:
-        """Until that event has come, followed by its new status if it has one."""
+        """Wait for that event; its name may be followed by a new status."""
         while event not in self._events:
             self._message()
             if "MIGRATION failed" in self._events:

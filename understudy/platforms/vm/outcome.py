@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a VM left behind, held against the counters and the witnesses before anybody may call it a
-result."""
+"""The results of a VM, checked against counters and witnesses."""
 
 import hashlib
 from collections.abc import Mapping
@@ -31,13 +30,13 @@ BLOCK_TRACE = "disk.blktrace."
 
 
 def _pairs(text: bytes) -> dict[str, int | str]:
-    """Lines "name value"."""
+    """Parse lines "name value"."""
     pairs = (line.split(" ", 1) for line in text.decode().splitlines() if " " in line)
     return {name: int(value) if value.isdigit() else value for name, value in pairs}
 
 
 def _scheduler_fields(scheduler: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """What the scheduler's sysfs folder held, its counters apart from its tunables."""
+    """The scheduler's sysfs fields, with counters and tunables separated."""
     ours = declared.scheduler(scheduler) if registry.known(scheduler) else None
     counters = {counter.name for counter in ours.counters} if ours else set()
     return {
@@ -47,15 +46,16 @@ def _scheduler_fields(scheduler: str, fields: Mapping[str, Any]) -> dict[str, An
 
 
 def _check_counters(experiment: Experiment, counters: Mapping[str, Any]) -> None:
-    """Nothing escaped: every request that was issued completed or failed, under us.
+    """Check that no request escaped: each one that was issued completed or failed under the
+    throttle.
 
-    Picks from an old queue spoil a run on a disk that promises there are none; on the
-    others they are what the disk does, and are reported.
+    Picks from an old queue spoil a run on a disk that promises there are none.  On the other disks
+    they are normal, and are reported.
     """
     refused = {
         "missed": "requests completed past the throttle",
         "untracked": "requests were too many to track",
-        "lost": "bios ended unseen",
+        "lost": "bios ended without being seen",
     }
     if scenario.controller_of(experiment).budget:
         refused["stale"] = "picks were made while the disk was busy"
@@ -70,9 +70,9 @@ def _check_counters(experiment: Experiment, counters: Mapping[str, Any]) -> None
 
 
 def mark_metadata(rows: pl.DataFrame, layout: image.Layout) -> pl.DataFrame:
-    """Rows outside every file's extents are metadata, whatever flag their bio bore.
+    """Mark rows outside all files' extents as metadata, whatever flag their bio had.
 
-    The file system reads ahead in its inode tables without saying so.
+    The file system reads ahead in its inode tables without flagging that as metadata.
     """
     order = np.argsort(layout.start)
     start = layout.start[order] * SECTORS_PER_BLOCK
@@ -93,9 +93,9 @@ def _rows(experiment: Experiment, data: bytes, origin_ns: int | None) -> pl.Data
 
 
 def name_vms(rows: pl.DataFrame, virtual_bytes: int, parted: partitions.Image) -> pl.DataFrame:
-    """The owner of a request is the VM on whose partition it is, from 1 on.
+    """Set each request's owner to the VM whose partition it is on, from 1.
 
-    Raises RunFailed if it is on none.
+    Raises RunFailed if a request is on none.
     """
     placed = partitions.places(virtual_bytes, parted.facts.partitions)
     first = np.array([start for start, _ in placed])
@@ -141,7 +141,7 @@ def _programs(experiment: Experiment) -> dict[str, str]:
 
 
 def block_trace(experiment: Experiment, out: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The kernel's own trace, a file for each processor; RunFailed if a part of it is lost."""
+    """The kernel's own trace, a file per processor; RunFailed if records are missing."""
     if not scenario.keeps_block_trace(experiment):
         return {}
     dropped = _pairs(out["block_trace"])["block_trace_dropped"]
@@ -151,7 +151,7 @@ def block_trace(experiment: Experiment, out: Mapping[str, bytes]) -> dict[str, b
 
 
 def measured(out: Mapping[str, bytes]) -> dict[str, bytes]:
-    """What tells whether two runs were the same: the records, and the processes' own log."""
+    """The bytes that show whether two runs were identical: records, and the processes' log."""
     log = {"log": out["reads.bin"]} if "reads.bin" in out else {}
     return {"records": out["records"], **log}
 
@@ -159,7 +159,7 @@ def measured(out: Mapping[str, bytes]) -> dict[str, bytes]:
 def read(
     experiment: Experiment, kernel: packages.Kernel, vm: machine.Vm, result: machine.Result
 ) -> Outcome:
-    """The run's records and facts; RunFailed if anything about them is not as it must be."""
+    """The run's records and facts; RunFailed if a check fails."""
     counters = _pairs(result.out["counters"])
     _check_counters(experiment, counters)
     requests = _rows(experiment, result.out["records"], None)

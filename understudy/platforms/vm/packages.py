@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The stock kernel and what modules are built against, from Debian's packages.
+"""The stock kernel, and what modules are built against, from Debian's packages.
 
-Nothing is installed: the packages are fetched by name in their current version
-and unpacked into the cache.  UNDERSTUDY_KERNEL names another series of Debian's kernels (6.12),
-or a folder with a kernel that lies there in the same way (scripts/debug-kernel makes one).
+Nothing is installed: packages are fetched by name in their current version and unpacked into the
+cache.  UNDERSTUDY_KERNEL names another series of Debian's kernels (6.12), or a folder with a kernel
+in the same layout (scripts/debug-kernel makes one).
 """
 
 import contextlib
@@ -34,7 +34,7 @@ META_PACKAGE = "linux-image-amd64"
 OWN_KERNEL = "UNDERSTUDY_KERNEL"
 SERIES = r"\d+\.\d+"
 TRIED = ("6.1", "6.12")
-"""The series that all tests of modules were run on."""
+"""The series on which all tests of modules were run."""
 APT_DECIDES = tuple(
     Path(path)
     for path in (
@@ -65,12 +65,12 @@ class Kernel:
 
     @property
     def looks_at_each_access(self) -> bool:
-        """Then it takes some ten times as long for everything."""
+        """Whether it checks each memory access, which makes everything some ten times slower."""
         return self.has("CONFIG_KASAN")
 
     @property
     def image(self) -> Path:
-        """The kernel as QEMU starts it: unpacked here once, not in every guest."""
+        """The kernel as QEMU starts it: unpacked once here, not in every guest."""
         return self.folder / "boot" / f"vmlinux-{self.release}"
 
     @property
@@ -87,7 +87,7 @@ class Kernel:
 
     @property
     def series(self) -> str:
-        """As TRIED has it."""
+        """The series, as in TRIED."""
         return ".".join(self.release.split(".")[:2])
 
     @property
@@ -96,7 +96,7 @@ class Kernel:
 
 
 def _show(package: str) -> dict[str, str]:
-    """The fields of a package as apt knows it; empty if it does not."""
+    """The fields of a package as apt knows it; empty if apt does not."""
     answer = subprocess.run(
         ["apt-cache", "show", "--no-all-versions", package],
         capture_output=True,
@@ -108,7 +108,7 @@ def _show(package: str) -> dict[str, str]:
 
 
 def _meta_package() -> str:
-    """What depends on the newest kernel of the series that is wanted."""
+    """The package that depends on the newest kernel of the wanted series."""
     given = os.environ.get(OWN_KERNEL, "")
     return f"linux-image-{given}-amd64" if re.fullmatch(SERIES, given) else META_PACKAGE
 
@@ -126,7 +126,7 @@ def _newest_cached() -> Kernel | None:
 
 
 def _apt_state() -> bytes:
-    """Another one whenever apt may answer otherwise than before."""
+    """Changes whenever apt's answers may have changed."""
     states = []
     for path in APT_DECIDES:
         with contextlib.suppress(OSError):
@@ -135,7 +135,7 @@ def _apt_state() -> bytes:
 
 
 def _own_kernel() -> Kernel | None:
-    """The kernel that the environment names; None: none."""
+    """The kernel that the environment names; None if it names none."""
     given = os.environ.get(OWN_KERNEL)
     if not given or re.fullmatch(SERIES, given):
         return None
@@ -149,10 +149,11 @@ def _own_kernel() -> Kernel | None:
 
 
 def current_kernel() -> Kernel:
-    """The kernel of this environment, or the one that Debian's package names today, fetched
-    or not.
+    """The kernel of this environment, or the one that Debian's package names today.
 
-    apt takes half a second to say it, so its answer is kept until its lists change.
+    It may not be fetched yet.
+
+    apt takes half a second, so its answer is cached until its lists change.
     """
     own = _own_kernel()
     if own:
@@ -191,9 +192,9 @@ def _ask_apt() -> Kernel:
 
 
 def _package_names(kernel: Kernel) -> list[str]:
-    """What is unpacked for a kernel.
+    """The packages to unpack for a kernel.
 
-    The source, of which the private headers are taken, must be of the same version.
+    The source, which provides the private headers, must be of the same version.
     """
     headers = f"linux-headers-{kernel.release}"
     needed = re.findall(r"linux-(?:headers|kbuild)-[^\s,]+", _show(headers).get("Depends", ""))
@@ -220,7 +221,7 @@ def _download(package: str, folder: Path) -> Path:
 
 
 def _check_room(said: str, folder: Path) -> None:
-    """A full disk, as a program says it."""
+    """OSError if a program's message says that the disk is full."""
     if os.strerror(errno.ENOSPC) in said:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
 
@@ -235,7 +236,7 @@ def _unpack(deb: Path, folder: Path) -> None:
 
 
 def _unpack_block_headers(deb: Path, folder: Path) -> None:
-    """Of the kernel's source, only block/*.h: the block layer's private headers."""
+    """Unpack only block/*.h, the block layer's private headers, from the kernel's source."""
     folder.mkdir()
     unpacking = ["dpkg-deb", "--fsys-tarfile", str(deb)]
     with subprocess.Popen(unpacking, stdout=subprocess.PIPE) as data:
@@ -263,8 +264,8 @@ def _copy_headers(tree: tarfile.TarFile, folder: Path) -> None:
 def unpack_image(packed: bytes) -> bytes:
     """The ELF kernel inside a bzImage (Linux x86 boot protocol, from 2.08 on).
 
-    Half of a guest's boot under TCG would be the kernel unpacking itself.  Raises
-    RunFailed if this is no bzImage or its payload is neither xz, gzip nor zstd.
+    Under TCG half of a guest's boot would be the kernel unpacking itself.  Raises RunFailed if this
+    is no bzImage or its payload is neither xz, gzip nor zstd.
     """
     if packed[0x202:0x206] != b"HdrS":
         raise RunFailed("the kernel package's image is not a bzImage")
@@ -295,13 +296,13 @@ def _unpack_module(packed: Path) -> None:
 
 
 def _unpack_modules(folder: Path) -> None:
-    """Newer kernels' modules are packed, one by one."""
+    """Unpack modules; newer kernels compress each one."""
     with ThreadPoolExecutor() as threads:
         list(threads.map(_unpack_module, folder.rglob("*.ko.xz")))
 
 
 def _point_at(root: Path, file: Path) -> None:
-    """What the headers include by an absolute path lies under a root."""
+    """Make the headers' absolute include paths point under a root."""
     text = file.read_text()
     file.unlink()
     file.write_text(text.replace("/usr/src/", f"{root}/usr/src/"))
@@ -328,7 +329,7 @@ def _fetch(kernel: Kernel, report: Report, folder: Path) -> None:
 
 
 def fetch_kernel(report: Report = lambda phase, fraction: None) -> Kernel:
-    """The current kernel, unpacked; fetched if this version is not there."""
+    """The current kernel, unpacked; fetched if this version is missing."""
     kernel = current_kernel()
     if not kernel.folder.is_relative_to(cache_dir()):
         return kernel

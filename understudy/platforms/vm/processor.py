@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A processor of the host for one VM in the virtual clock.
+"""A host processor for one VM in the virtual clock.
 
-There QEMU's two threads take turns for every idle moment of the guest.  On one
-processor that is a switch, across two it is a wake-up of a sleeping core, and a
-run takes half as long again.
+There QEMU's two threads alternate at every idle moment of the guest.  On one processor that is a
+context switch.  Across two it wakes a sleeping core, and a run takes half as long again.
 """
 
 import contextlib
@@ -16,7 +15,7 @@ from understudy.base.paths import cache_dir
 
 @contextlib.contextmanager
 def own_processor() -> Iterator[int | None]:
-    """A processor that no other VM of ours has, or None if all are taken."""
+    """A processor that no other VM of ours uses, or None if all are taken."""
     folder = cache_dir() / "processors"
     folder.mkdir(exist_ok=True)
     for number in sorted(os.sched_getaffinity(0)):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""QEMU's command line: with controllers.py the only place that knows its flags.
+"""QEMU's command line; only this module and controllers.py know its flags.
 
-Virtual clock: the guest's clock counts executed instructions, two nanoseconds
-each, and jumps over idle time, so neither the host's speed nor its load can be
-seen inside (docs/decisions/0003-virtual-clock.md).  Everything that would differ between two
-starts is pinned: processor model, real-time clock, random seeds.
+Virtual clock: the guest's clock counts executed instructions, two nanoseconds each, and skips idle
+time.  So neither the host's speed nor its load is visible inside
+(docs/decisions/0003-virtual-clock.md).  Everything that would differ between two starts is fixed:
+processor model, real-time clock, random seeds.
 """
 
 import contextlib
@@ -41,10 +41,10 @@ KERNEL_ARGUMENTS = (
 TSC_KHZ = Program("tsc_khz", ("host/qemu/tsc_khz.c",))
 
 DISPLAY = ("-device", "VGA")
-"""A display, for a machine that has none; the guest's driver of it is bochs."""
+"""A display, for a machine that has none; the guest's driver for it is bochs."""
 
 ALL_INSTRUCTIONS = ("-cpu", "max")
-"""A processor with all that QEMU can do, AVX among it, in the place of the ordinary one."""
+"""A processor with all features that QEMU supports, such as AVX, instead of the ordinary one."""
 
 Accelerator = Literal["tcg", "kvm"]
 
@@ -61,7 +61,7 @@ class Machine:
 
 
 def binary() -> str:
-    """Path of QEMU."""
+    """The path of QEMU."""
     found = shutil.which(BINARY)
     if not found:
         raise UserError(f"no {BINARY} here: {INSTALL}")
@@ -80,10 +80,10 @@ def _said_version(path: str) -> str:
 
 
 def identity(machine: Machine) -> list[bytes]:
-    """What there is of QEMU and the host in a machine that was saved, apart from the command line.
+    """Whatever of QEMU and the host affects a saved machine, apart from the command line.
 
-    In wall clock its processors count at the host's rate, which the guest has measured as it
-    booted: another host may have another.
+    In wall clock its processors count at the host's rate, which the guest measured while it booted.
+    Another host may have another rate.
     """
     firmware = [path.read_bytes() for path in FIRMWARE if path.exists()]
     built = Path(binary()).stat()
@@ -94,14 +94,19 @@ def identity(machine: Machine) -> list[bytes]:
 
 @cache
 def _tsc_khz() -> int:
-    """At what rate this host's processors count, in whole MHz, so that it is the same each time."""
+    """The rate at which this host's processors count, in whole MHz, so that repeated measurements
+    agree.
+    """
     said = subprocess.run([compiled(TSC_KHZ)], capture_output=True, text=True, check=True).stdout
     return round(int(said) / 1000) * 1000
 
 
 def _kernel_arguments(machine: Machine) -> str:
-    """In wall clock TCG's processors count at the host's rate.  A guest that measures it as it
-    boots on a busy host can be wrong by a factor, for as long as it is resumed: it is told."""
+    """In wall clock TCG's processors count at the host's rate.
+
+    On a busy host a booting guest may measure that rate wrong by a factor, and keep it each time it
+    is resumed.  So the guest gets the rate as an argument.
+    """
     if machine.clock == "wall" and machine.accelerator == "tcg":
         return f"{KERNEL_ARGUMENTS} tsc_early_khz={_tsc_khz()}"
     return KERNEL_ARGUMENTS
@@ -112,29 +117,28 @@ def _clock_arguments(machine: Machine) -> list[str]:
         return ["-accel", "tcg", "-icount", "shift=1,sleep=off", "-seed", "1"]
     if machine.accelerator == "kvm":
         return ["-accel", "kvm"]
-    # Two threads of TCG may miss code that the other one patches (QEMU before 8.1
-    # translates a page before it watches it), and ftrace patches code: one thread,
-    # which switches between the processors every few instructions.
+    # Two threads of TCG may miss code that the other one patches (QEMU before 8.1 translates a page
+    # before it watches it), and ftrace patches code.  So there is one thread, which switches
+    # between the processors every few instructions.
     return ["-accel", "tcg,thread=single"]
 
 
 def wire_bytes(machine: Machine) -> int:
-    """The wire's size: what the guest has in its memory goes through."""
+    """The wire's size: everything in the guest's memory fits on it."""
     return machine.memory_mib * MIB
 
 
 def wire_address(machine: Machine) -> int:
-    """Where QEMU's "pc" puts what comes after the ordinary memory."""
+    """The address at which QEMU's "pc" puts what follows the ordinary memory."""
     memory = machine.memory_mib * MIB
     high = memory - 3 * GIB if memory >= 3.5 * GIB else 0
     return 4 * GIB + -(-high // GIB) * GIB
 
 
 def command_line(machine: Machine, kernel: Path, initramfs: Path, folder: Path) -> list[str]:
-    """The command that boots the VM and runs what lies on the wire.
+    """The command that boots the VM and runs the wire's scenario.
 
-    folder holds the wire (understudy/platforms/vm/wire.py) and receives console.log and
-    notify.log.
+    folder has the wire (understudy/platforms/vm/wire.py) and receives console.log and notify.log.
     """
     address, size = wire_address(machine), wire_bytes(machine)
     wire = f"memory-backend-file,id=wire,mem-path={folder / 'wire'},size={size},share=on"
@@ -165,26 +169,29 @@ def saving(machine: Machine, memory: Path, monitor: int) -> list[str]:
 
 
 def resuming(machine: Machine, memory: Path) -> list[str]:
-    """More for the command line: wait for the state of a saved machine, whose memory is
-    that file, and stays as it is."""
+    """More for the command line: wait for the state of a saved machine.
+
+    Its memory is that file, which is not modified.
+    """
     return [*_memory_arguments(machine, memory, "off"), "-incoming", "defer"]
 
 
 def loading(state: int) -> str:
-    """What the monitor is told then: the state is that open file, which QEMU has inherited."""
+    """Monitor commands that load the state from that open file, which QEMU has inherited."""
     return f"migrate_set_capability x-ignore-shared on\nmigrate_incoming fd:{state}\n"
 
 
 WHERE = "nmi\n"
-"""What it is told to have the guest's kernel say where it is, and panic (guest/init)."""
+"""Monitor command that makes the guest's kernel print where it is, and panic (guest/init)."""
 
 GO_ON = "cont\n"
-"""What it is told once the state is there; before, and when the machine runs, it does nothing."""
+"""Monitor command for after the state is loaded; before that, and while the machine runs, it does
+nothing.
+"""
 
 
 def tell(process: subprocess.Popen[bytes], commands: str) -> None:
-    """Have the monitor at its standard input carry these out; one that has ended shows it
-    otherwise."""
+    """Have the monitor at its standard input execute commands; ignores a process that has ended."""
     assert process.stdin
     with contextlib.suppress(BrokenPipeError):
         process.stdin.write(commands.encode())
@@ -193,7 +200,10 @@ def tell(process: subprocess.Popen[bytes], commands: str) -> None:
 
 def talking(questions: int) -> list[str]:
     """More for the command line of a machine that is watched or resumed: stop wherever the guest
-    rests; what it asks is passed on, by a device without a state that could be saved."""
+    rests.
+
+    Its questions pass through a device without state, so that the machine can be saved.
+    """
     return [
         *["-action", "panic=pause"],
         *["-chardev", f"socket,id=questions,fd={questions}"],
@@ -202,7 +212,7 @@ def talking(questions: int) -> list[str]:
 
 
 def shown_at(host: str, number: int) -> list[str]:
-    """More for the command line: that VNC display shows the guest's."""
+    """More for the command line: show the guest's display on that VNC display."""
     return ["-vnc", f"{host}:{number}"]
 
 
@@ -216,8 +226,10 @@ def _memory_arguments(machine: Machine, memory: Path, share: str) -> list[str]:
 
 
 def watched(monitor: int) -> list[str]:
-    """More for the command line: a monitor that tells what to do, and hears what happens.  It has
-    a thread of its own, which is woken whenever the guest's timers change: 37,000 times in a
-    SURGE of 5,000 requests.  The one at standard input has none."""
+    """More for the command line: a monitor that takes commands and reports events.
+
+    It has a thread of its own, which wakes whenever the guest's timers change: 37,000 times in a
+    SURGE of 5,000 requests.  The monitor at standard input has no thread.
+    """
     socket = f"socket,id=monitor,fd={monitor}"
     return ["-chardev", socket, "-mon", "chardev=monitor,mode=control"]

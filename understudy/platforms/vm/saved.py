@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Machines saved after their boot, in the cache: each is resumed by many runs.
+"""Machines saved after their boot, in the cache: many runs resume each.
 
-A saved machine is a folder with `memory`, the guest's memory as a file that the
-runs share and copy from where they write, and `state`, all the rest (QEMU's
-migration stream).  It appears whole or not at all; the oldest go when there are
-too many; one that can't be resumed is thrown away.
+A saved machine is a folder.  `memory` is the guest's memory, a file that runs share, copying pages
+they write.  `state` is everything else (QEMU's migration stream).  The folder appears whole or not
+at all.  The oldest machines are removed when there are too many, and so is one that can't be
+resumed.
 """
 
 from collections.abc import Callable, Iterable
@@ -20,7 +20,7 @@ BLOCK_BYTES = 512  # of st_blocks
 
 @dataclass(frozen=True)
 class SavedMachine:
-    """key names all that it depends on."""
+    """key names everything that the machine depends on."""
 
     key: str
     folder: Path
@@ -35,7 +35,7 @@ class SavedMachine:
 
 
 def find(key: str, make: Callable[[SavedMachine], None]) -> SavedMachine:
-    """The machine of that key, saved by `make` if it is not there yet."""
+    """The machine of that key; `make` saves it if it is missing."""
     made = []
 
     def fill(folder: Path) -> None:
@@ -49,7 +49,7 @@ def find(key: str, make: Callable[[SavedMachine], None]) -> SavedMachine:
 
 
 def discard(machine: SavedMachine) -> None:
-    """Take it out of the cache, at once and whole; runs that have resumed it go on."""
+    """Remove it from the cache at once and whole; runs that have resumed it go on."""
     cache.remove(machine.folder)
 
 
@@ -66,5 +66,5 @@ def _remove_oldest(top: Path, keep: Path) -> None:
 
 
 def _bytes_on_disk(files: Iterable[Path]) -> int:
-    """The memory has holes where the guest has never been."""
+    """Bytes used on disk: the memory file has holes where the guest has never written."""
     return sum(path.stat().st_blocks * BLOCK_BYTES for path in files)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An experiment in the words of the VM: what guest/measure is told, the modules, the memory."""
+"""An experiment's settings for the VM: guest/measure's variables, the modules, the memory."""
 
 import shlex
 from collections.abc import Iterable, Mapping
@@ -29,11 +29,11 @@ FILES_BYTES_MIN = 64 * 2**20
 BASE_MEMORY_MIB = 512
 RECORD_BYTES = 600  # of guest memory for each request: record, trace, copies
 LOG_BYTES = 64  # for each read of a process: entry and copy
-READS_AFTER = 10_000  # while the guest notices that all is recorded, up to a second
+READS_AFTER = 10_000  # until the guest notices that all is recorded, up to a second
 AFTER_OF_ARRAY = 100_000  # reads and requests: as many as its processor manages
-INODE_BYTES = 2048  # for each file that is kept in mind
-BLOCK_TRACE_BYTES = 640  # for each bio: what becomes of it are five to ten actions
-BLOCK_TRACE_AFTER = 10_000  # bios while the guest notices that all is recorded
+INODE_BYTES = 2048  # for each file whose inode stays in memory
+BLOCK_TRACE_BYTES = 640  # for each bio, which causes five to ten actions
+BLOCK_TRACE_AFTER = 10_000  # bios until the guest notices that all is recorded
 BLOCK_TRACE_COPIES = 3
 MEMORY_STEP = 256 * 2**20
 BASE_SECONDS = 300
@@ -42,31 +42,31 @@ WARM_UP_SECONDS = 1800
 
 
 def setting_of(experiment: Experiment) -> OnVm:
-    """How it is run; only what is asked of a VM comes here."""
+    """Its VM settings; experiments on other platforms never get here."""
     assert isinstance(experiment.platform, OnVm)
     return experiment.platform
 
 
 def controller_of(experiment: Experiment) -> Controller:
-    """The virtual disk that stands in."""
+    """The virtual disk of the experiment."""
     return controller(setting_of(experiment).controller)
 
 
 def played(experiment: Experiment) -> InGuest:
-    """What plays the workload."""
+    """The program that plays the workload in the guest."""
     around = replace(experiment.around, device=f"/dev/{controller_of(experiment).disk}")
     return experiment.workload.in_guest(around)
 
 
 def image_of(experiment: Experiment, report: Report) -> image.Image | None:
-    """The file system that the workload reads, if it reads one."""
+    """The file system that the workload reads, if any."""
     if not experiment.workload.reads_files:
         return None
     return image.build(experiment.device.virtual_bytes, report)
 
 
 def partitions_of(experiment: Experiment, report: Report) -> partitions.Image | None:
-    """The partitions and file systems of the VMs that the workload plays, if it does."""
+    """The partitions and file systems of the VMs that the workload plays, if any."""
     virtual_bytes = experiment.device.virtual_bytes
     partitioned = experiment.workload.partitioned(virtual_bytes)
     return partitions.build(virtual_bytes, partitioned, report) if partitioned else None
@@ -78,7 +78,7 @@ def _cache_bytes(experiment: Experiment) -> int:
 
 
 def _log_entries(experiment: Experiment) -> int:
-    """Room for the reads of the processes, most of which a page cache answers."""
+    """Room for the processes' reads, most of which the page cache serves."""
     if not keeps_log(experiment):
         return 0
     after = AFTER_OF_ARRAY if experiment.device.disk.array else READS_AFTER
@@ -86,12 +86,12 @@ def _log_entries(experiment: Experiment) -> int:
 
 
 def keeps_log(experiment: Experiment) -> bool:
-    """Whether the processes say what they saw of their own I/O: stock programs do not."""
+    """Whether the processes log their own I/O; stock programs do not."""
     return played(experiment).reads_a_request > 0
 
 
 def keeps_block_trace(experiment: Experiment) -> bool:
-    """Whether the kernel's own block trace is kept: of stock programs, who keep no log."""
+    """Whether the kernel's own block trace is kept: for stock programs, which keep no log."""
     return not keeps_log(experiment)
 
 
@@ -102,7 +102,7 @@ def _block_trace_kib(experiment: Experiment) -> int:
 
 
 def _traced(experiment: Experiment) -> int:
-    """Requests that the kernel's trace has to have room for."""
+    """Requests for which the kernel's trace needs room."""
     return experiment.requests + (AFTER_OF_ARRAY if experiment.device.disk.array else 0)
 
 
@@ -120,7 +120,7 @@ def _workload(experiment: Experiment) -> str:
 def _ahead(
     experiment: Experiment, built: image.Image | None, parted: partitions.Image | None
 ) -> Stage:
-    """What is the same for all schedulers and seeds: the disk, throttled, and its file system."""
+    """The part common to all schedulers and seeds: the throttled disk and its file system."""
     names = dict.fromkeys(CORE_MODULES, "")
     names |= controller_of(experiment).module_parameters(
         experiment.device.virtual_bytes, divided=parted is not None
@@ -145,7 +145,9 @@ def _image_file(built: image.Image | partitions.Image | None) -> dict[str, Conte
 
 
 def _programs(experiment: Experiment) -> dict[str, Content]:
-    """What the workload starts besides our own: Debian's programs, and who starts them."""
+    """The workload's programs that are not ours: Debian's programs, and the script that starts
+    them.
+    """
     packages = played(experiment).packages
     files: dict[str, Content] = {"bin/vms": ROOT / "guest" / "vms"} if packages else {}
     if keeps_block_trace(experiment):
@@ -156,7 +158,7 @@ def _programs(experiment: Experiment) -> dict[str, Content]:
 
 
 def _kept_files(built: image.Image | None) -> int:
-    """Files of which the machine keeps inode and extents: all or none."""
+    """Files whose inode and extents the machine keeps in memory: all or none."""
     return built.facts.files if built and built.facts.files <= KEPT_FILES_MAX else 0
 
 
@@ -185,12 +187,12 @@ def _settings(experiment: Experiment) -> dict[str, str | int]:
 
 
 def subtracts_overhead(experiment: Experiment) -> bool:
-    """In the wall clock, of one request at a time."""
+    """Only in the wall clock, with one request at a time."""
     return setting_of(experiment).clock == "wall" and experiment.device.at_once == 1
 
 
 def _following(experiment: Experiment) -> dict[str, int]:
-    """What describes the device to the scheduler."""
+    """The tunables that describe the device to the scheduler."""
     array = experiment.device.disk.array
     if array:
         return tunables.following_array(experiment.scheduler.name, array)
@@ -204,10 +206,10 @@ def timing(experiment: Experiment) -> Timing:
 
 
 def profile(found: Timing, seed: int, name: str = "profile") -> str:
-    """Shell function of that name: tells the throttle's files what the disk is.
+    """Shell function of that name, which writes the disk's description to the throttle's files.
 
-    In the order of their names: the rotation and the tracks come before the velocity, which is
-    theirs.  That there is a buffer comes last: from then on its rules have to agree.
+    The files are written in order of their names, so rotation and tracks come before the velocity,
+    which depends on them.  "buffered" comes last: from then on the buffer's rules have to agree.
     """
     values: dict[str, int | str] = {
         **found.settings(),
@@ -221,8 +223,9 @@ def profile(found: Timing, seed: int, name: str = "profile") -> str:
 
 
 def array_profile(array: Servers, at_once: int, seed: int) -> str:
-    """Shell function profile, for an array that is given so many requests at once: servers that
-    none of them would reach are left out."""
+    """Shell function profile, for an array that gets `at_once` requests at once: servers that no
+    request would reach are left out.
+    """
     return _told(
         {
             "array_servers": min(array.servers, at_once),
@@ -243,19 +246,19 @@ def _told(values: Mapping[str, int | str], name: str) -> str:
 
 
 def _rows(rows: Iterable[Iterable[int]]) -> str:
-    """As kernel/vpt/sysfs_curves.c has a table."""
+    """A table in the format of kernel/vpt/sysfs_curves.c."""
     return " ".join(":".join(map(str, row)) for row in rows)
 
 
 def write_cache(found: Timing, disk: Controller) -> str:
-    """Shell: the disk says that it has a write cache, if the drive that it stands in for has."""
+    """Shell: the disk reports a write cache, if the modelled drive has one."""
     if not disk.flushes or not found.buffer.get("write_back_spans"):
         return ""
     return f"echo 'write back' > /sys/block/{disk.disk}/queue/write_cache\n"
 
 
 def _device(experiment: Experiment) -> str:
-    """Shell: what stands for the disk or the array."""
+    """Shell: describe the disk or the array."""
     device, seed = experiment.device, experiment.seed
     if device.disk.array:
         return array_profile(device.disk.array, device.at_once, seed)
@@ -264,7 +267,7 @@ def _device(experiment: Experiment) -> str:
 
 
 def _modules(experiment: Experiment) -> dict[str, str]:
-    """What the run itself brings."""
+    """The modules of the run itself."""
     name, depth = experiment.scheduler.name, experiment.device.at_once
     if name in schedulers.KERNEL:
         module = schedulers.KERNEL[name]
@@ -313,7 +316,7 @@ def _accelerator(experiment: Experiment) -> qemu.Accelerator:
 def _memory_mib(
     experiment: Experiment, built: image.Image | None, parted: partitions.Image | None
 ) -> int:
-    """In large steps: one saved machine serves runs of many lengths."""
+    """The memory in large steps, so that one saved machine serves runs of many lengths."""
     recorded = _traced(experiment) * RECORD_BYTES + _log_entries(experiment) * LOG_BYTES
     recorded += _kept_files(built) * INODE_BYTES
     recorded += played(experiment).memory_bytes
@@ -331,7 +334,7 @@ def _patience_seconds(experiment: Experiment) -> float:
 
 
 def describe(experiment: Experiment, report: Report) -> machine.Vm:
-    """The VM for an experiment; with a k that is still to be found, the one that finds it."""
+    """The VM for an experiment; if k is not known yet, the VM that finds it."""
     check(experiment)
     built, parted = image_of(experiment, report), partitions_of(experiment, report)
     settings = _shell(_settings(experiment))

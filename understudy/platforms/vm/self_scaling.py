@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""k in the wall clock: found in a machine of its own, and held while another one measures
-(PERFORM 2010 section 4, Jones 2010 section 4.3.2).
+"""k in the wall clock: one machine finds it, and another measures with it (PERFORM 2010 section 4,
+Jones 2010 section 4.3.2).
 
-The kernel raises and lowers k while the workload runs (kernel/vpt/scaling.c).  That nothing is
-late does not mean that it is exact: a timer fires a little after its time.  So k is what the kernel
-ends with, or what makes that little OVERHEAD_SHARE of a service, rounded up.  It serves all runs of
-the command that ask the same of the same disk.  A run of which too many requests were late does not
-count, and is repeated with a larger k.
+The kernel raises and lowers k while the workload runs (kernel/vpt/scaling.c).  Even if nothing is
+late, a timer fires a little after its time.  So k is the larger of two values, rounded up: the
+kernel's final value, and the value at which that delay is OVERHEAD_SHARE of a service.  All runs of
+the command with the same disk and workload use that k.  A run with too many late requests does not
+count; it is repeated with a larger k.
 """
 
 import math
@@ -23,15 +23,15 @@ from understudy.platforms.vm.scenario import setting_of
 
 RUNS_MAX = 4
 RAISE = 1.25
-OVERHEAD_SHARE = 0.015  # a host's lateness varies from minute to minute; 3 % is what we promise
+OVERHEAD_SHARE = 0.015  # a host's lateness varies from minute to minute; we promise 3 %
 JUDGED = 1000  # requests, as in the kernel
 
 _lock = threading.Lock()
-_found: dict[str, float] = {}  # by what was asked of which disk
+_found: dict[str, float] = {}  # by workload, device and platform
 
 
 def needed(out: Mapping[str, bytes]) -> float:
-    """k, by what a warm-up has left."""
+    """k, from a warm-up's results."""
     rows = records.from_bytes(out["records"]).drop_nulls("completion_ns").tail(JUDGED)
     overhead_ns = float((rows["completion_ns"] - rows["due_ns"]).to_numpy().mean())
     service_ns = float(rows["model_service_ns"].to_numpy().mean())
@@ -40,7 +40,7 @@ def needed(out: Mapping[str, bytes]) -> float:
 
 
 def held(experiment: Experiment, scale: float) -> Experiment:
-    """The same with k given."""
+    """The same experiment with that k."""
     return replace(experiment, platform=setting_of(experiment).found(scale))
 
 
@@ -52,7 +52,7 @@ def measured(
 ) -> Outcome:
     """The first run that counts.
 
-    `find` is one run that finds k, `measure` one with k given.  Raises RunFailed if none of
+    `find` is a run that finds k, `measure` one with a given k.  Raises RunFailed if none of
     RUNS_MAX runs counts.
     """
     asked = repr((experiment.workload, experiment.device, experiment.platform))

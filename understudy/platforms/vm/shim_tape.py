@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Read the tape of a scheduler in the kernel: every call that the shim made into it.
+"""Reads the tape of a scheduler in the kernel: every call that the shim made into it.
 
-The bytes are those of core/tape.h.  Reading refuses a tape that is damaged, that
-overflowed, or that no shim can have recorded: a call about a request that was not
-there.  What is left can be played to the same scheduler again (understudy.native.replay.play).
+The bytes are those of core/tape.h.  A tape is refused if it is damaged, if it overflowed, or if no
+shim can have recorded it, since a call's request did not exist.  Any other tape can be played to
+the same scheduler again (understudy.native.replay.play).
 """
 
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ REQUEST = ("arrival_ns", "sector", "sectors", "owner", "weight", "op", "io_class
 
 @dataclass(frozen=True)
 class Recording:
-    """A tape, whose it is, and what the scheduler was set up with."""
+    """A tape, its scheduler, and the scheduler's setup."""
 
     scheduler: str
     capacity_sectors: int
@@ -85,7 +85,7 @@ def _header(data: bytes) -> Any:
 
 
 def _refuse_impossible(recording: Recording) -> None:
-    """What is wrong in a call by itself, and clocks that go back."""
+    """Refuse calls that are wrong by themselves, and clocks that go back."""
     calls = recording.calls
     is_next = calls["kind"] == NEXT
     is_none = is_next & (calls["id"] == 0)
@@ -124,7 +124,7 @@ def _refuse_impossible(recording: Recording) -> None:
 
 
 def _follow(calls: Tape) -> None:
-    """Each call is about a request that is where it says, and as it was."""
+    """Check that each call's request exists at its place, unchanged."""
     pending: dict[int, Any] = {}  # by place: the request as it was added
     in_service: dict[int, Any] = {}
     came_from = {REMOVE: pending, NEXT: pending, COMPLETED: in_service}

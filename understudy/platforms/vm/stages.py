@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The two stages of a guest: what makes its machine ready, and what it then runs.
+"""The two stages of a guest: the first makes its machine ready, the second is the run.
 
-The first lies in the archive that the machine boots into, the second comes over the wire.
+The first is in the archive that the machine boots from, the second comes over the wire.
 """
 
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ from understudy.platforms.vm.initramfs import Initramfs
 from understudy.platforms.vm.wire import EXECUTABLE
 
 Content = bytes | str | Path
-"""Of a file in the guest: itself, or a file of the host."""
+"""Content of a file in the guest: the content itself, or a file of the host."""
 
 
 @dataclass(frozen=True)
 class Stage:
     """A script for the guest.
 
-    modules names the modules to load before it, ours or the kernel's, each with its
+    modules names the modules to load before the script, ours or the kernel's, each with its
     parameters; files maps places in the guest to content, executable if it is a program or a
     library.
     """
@@ -45,7 +45,7 @@ def busybox() -> Path:
 def _module_files(
     kernel: packages.Kernel, wanted: Mapping[str, str], loaded: Mapping[str, str]
 ) -> dict[str, Content]:
-    """What is to be loaded once `loaded` is, and the list of it: guest/init reads both."""
+    """The modules to load after `loaded`, and their list, for guest/init."""
     tree = modules.ModuleTree(kernel, modules.ours(kernel, wanted))
     before = tree.in_load_order(list(loaded))
     paths = [path for path in tree.in_load_order(list(wanted)) if path not in before]
@@ -59,7 +59,7 @@ def _module_files(
 
 
 def initramfs_of(kernel: packages.Kernel, ahead: Stage) -> Initramfs:
-    """That of a machine that the stage makes ready; its modules and programs are built."""
+    """The archive of a machine that the stage makes ready; builds its modules and programs."""
     initramfs = Initramfs()
     for folder in ("bin", "dev", "proc", "sys", "tmp", "modules", "ahead/modules"):
         initramfs.folder(folder)
@@ -78,7 +78,7 @@ def initramfs_of(kernel: packages.Kernel, ahead: Stage) -> Initramfs:
 
 
 def run_files(kernel: packages.Kernel, ahead: Stage, run: Stage) -> dict[str, Content]:
-    """What a run brings to a machine that is ready."""
+    """The files that a run brings to a machine that is ready."""
     loaded = _module_files(kernel, run.modules, ahead.modules)
     files: dict[str, Content] = {f"modules/{name}": content for name, content in loaded.items()}
     return files | {**run.files, "scenario": run.script}

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """A throttled disk in a VM as a target of the profiler, in the guest's virtual time.
 
-A program in the guest (guest/serve.c) does one request after another on the virtual disk,
-with direct I/O and without a scheduler, and says when each was sent and when it completed by the
-guest's clock.  Before that the same is done on a disk of constant time: what the kernel and the
-program need themselves shows there, and is taken off.
+A program in the guest (guest/serve.c) performs one request after another on the virtual disk, with
+direct I/O and without a scheduler.  It reports when each was sent and when it completed, by the
+guest's clock.  Before that it does the same on a disk of constant time.  That shows the time of the
+kernel and the program itself, which is then subtracted.
 """
 
 import os
@@ -43,12 +43,12 @@ DISK = CONTROLLERS["vdisk"]
 
 @dataclass(frozen=True)
 class Software:
-    """What kernel and program need for a request, by its length: ns for each of LENGTHS."""
+    """Time of kernel and program for a request, by its length: ns for each of LENGTHS."""
 
     costs_ns: Mapping[str, Sequence[float]]
 
     def ns(self, op: str, sectors: int) -> int:
-        """Of one; 0 if it is not known."""
+        """The time for one request; 0 if it is not known."""
         return round(np.interp(sectors, LENGTHS, self.costs_ns.get(op, NOTHING)))
 
 
@@ -65,7 +65,7 @@ class VmTarget:
     def __init__(
         self, conversation: Conversation, capacity_sectors: int, software: Software = NONE
     ) -> None:
-        """Of that size; what the software needs is taken off each request."""
+        """A disk of that size; the software's time is subtracted from each request."""
         self._conversation = conversation
         self.software = software
         self.capacity_sectors = capacity_sectors
@@ -73,7 +73,7 @@ class VmTarget:
         self.sent_ns = self._clock_ns
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """When it completes; `op` is a key of OPS."""
+        """When the request completes; `op` is a key of OPS."""
         at_ns = max(at_ns, self._clock_ns + LEAD_NS)
         self._conversation.answer(REQUEST, OPS[op], sector, sectors, at_ns)
         self.sent_ns, completion_ns, error = self._conversation.asked(ANSWER)
@@ -84,16 +84,16 @@ class VmTarget:
 
     @property
     def out(self) -> Mapping[str, bytes]:
-        """What the guest left at the end."""
+        """The guest's files after its end."""
         return self._conversation.out
 
     def end(self) -> None:
-        """The guest goes on without us."""
+        """Let the guest go on without us."""
         self._conversation.answer(REQUEST, END, 0, 0, 0)
 
 
 def _software(target: VmTarget) -> Software:
-    """Measured on a disk of constant time."""
+    """The software's time, measured on a disk of constant time."""
     costs = {op: [_cost_ns(target, op, sectors) for sectors in LENGTHS] for op in ("read", "write")}
     return Software(costs)
 
@@ -108,8 +108,9 @@ def _cost_ns(target: VmTarget, op: str, sectors: int) -> float:
 
 @contextmanager
 def in_vm(disk: DiskProfile, virtual_bytes: int, seed: int = 1) -> Iterator[VmTarget]:
-    """That disk at that size in a VM of its own, which is gone at the end; the seed is of
-    latencies that are drawn."""
+    """That disk at that size in a VM of its own, which ends with the block; the seed is for random
+    latencies.
+    """
     if disk.array:
         raise UserError(f"{disk.name}: an array has no profile to find; take a disk")
     if virtual_bytes % PAGE_BYTES:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""When a scheduler breaks a rule, crashes the guest or never comes back: seen from outside,
-and said with the name of the scheduler and of the function.
+"""Detects from outside when a scheduler breaks a rule, crashes the guest or never returns, and
+reports the scheduler and the function.
 
-A broken rule is a line on the console.  A crash says there where the kernel was.  A guest that
-hangs with interrupts off says nothing, so it is asked, by an interrupt that can't be masked.
+A broken rule is a line on the console.  After a crash the console shows where the kernel was.  A
+guest that hangs with interrupts off prints nothing, so a non-maskable interrupt makes it print
+where it is.
 """
 
 import contextlib
@@ -22,10 +23,10 @@ _RULE = re.compile(r"understudy: (\S+: rule broken: .*)")
 _CAUSE = re.compile(r"((?:BUG: |kernel BUG|divide error|general protection fault|Oops).*)")
 _PLACE = re.compile(r"RIP: [0-9a-f]+:(\S+?)/0x[0-9a-f]+( \[\w+\])?")
 
-# After these words guest/measure has more to say, within a second of its clock, for which QEMU
-# works for half of one, or four if the guest is busy; it is stuck if QEMU has worked for so long
-# since, or ten times as long on a kernel that looks at each access.  A guest that has halted for
-# good is one for which QEMU hardly works, be it that another processor of it ticks on.
+# After these words guest/measure prints more within a second of its clock.  QEMU works half a
+# second for that, or four if the guest is busy.  The guest is stuck if QEMU has worked for
+# _STUCK_CPU_SECONDS since, or the longer time on a kernel that checks each memory access.  A guest
+# is halted for good if QEMU hardly works, even if another of its processors ticks on.
 _TALKATIVE = ("choosing", "settling", "measuring", "progress", "measured")
 _STUCK_CPU_SECONDS = 10
 _STUCK_CPU_SECONDS_LOOKED_AT = 150
@@ -41,29 +42,29 @@ def broken_rule(console: str) -> str | None:
 
 
 def place(console: str) -> str:
-    """Where the kernel was by the first it says, such as " in mine_next+0x12 [mine]"; empty if
-    it does not say."""
+    """The first place that the kernel prints, such as " in mine_next+0x12 [mine]"; empty if there
+    is none.
+    """
     found = _PLACE.search(console)
     return f" in {found.group(1)}{found.group(2) or ''}" if found else ""
 
 
 def _place_in_a_module(console: str) -> str:
-    """Of several processors that say where they are, the one that is not in the kernel alone."""
+    """The place in a module, if several processors print their places."""
     places = (found.group() for found in _PLACE.finditer(console) if found.group(2))
     return place(next(places, ""))
 
 
 def cause(console: str) -> str:
-    """What it died of, such as ": BUG: kernel NULL pointer dereference"; empty if it does not
-    say."""
+    """The cause, such as ": BUG: kernel NULL pointer dereference"; empty if there is none."""
     found = _CAUSE.search(console)
     return f": {found.group(1).rstrip()}" if found else ""
 
 
 class Watch:
-    """Looks at a guest while it runs.  QEMU's monitor is at its standard input.
+    """Watches a running guest.  QEMU's monitor is at its standard input.
 
-    Time is QEMU's processor time, which does not depend on what else the host does, unless it
+    Time is QEMU's processor time, which does not depend on the host's other work, unless QEMU
     rests.
     """
 
@@ -84,13 +85,13 @@ class Watch:
         self._heard_seconds = time.monotonic()
 
     def heard(self, line: str) -> None:
-        """The guest said something."""
+        """The guest has written a line."""
         self._talks = line.split(" ")[0] in _TALKATIVE
         self._since = self._cpu_seconds()
         self._heard_seconds = time.monotonic()
 
     def check(self) -> None:
-        """Raises RunFailed for a rule that was broken, or if the guest does not come back."""
+        """Raises RunFailed for a broken rule, or if the guest hangs."""
         rule = broken_rule(self._console()) if self._keeps_rules else None
         if rule:
             raise RunFailed(rule)
@@ -125,7 +126,9 @@ _CONSOLE_LINES = 40
 
 
 def last_words(console: str) -> str:
-    """The end of a console, for an error message; and what a long trace has pushed out."""
+    """The end of a console, for an error message, plus a panic line that a long trace has pushed
+    out.
+    """
     lines = [line for line in console.splitlines() if line.strip()]
     why = [line for line in lines[:-_CONSOLE_LINES] if "Kernel panic" in line]
     words = [*why, *lines[-_CONSOLE_LINES:]]
@@ -133,7 +136,7 @@ def last_words(console: str) -> str:
 
 
 def of_death(console: str) -> str:
-    """The error of a guest that died, be there warnings before."""
+    """The error for a guest that died, whatever warnings came before."""
     found = _CAUSE.search(console)
     where = place(console[found.start() :] if found else console)
     return (

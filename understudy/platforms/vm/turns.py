@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What is loaded into QEMU for the virtual clock.
+"""The library that is loaded into QEMU for the virtual clock.
 
-Its threads take turns, so that the host's timing can't be seen (host/qemu/turns.c,
-docs/decisions/0032-turns.md), and a guest that asks waits for the answer (host/qemu/questions.c).
+It makes QEMU's threads take turns, so that the host's timing is invisible (qemu/turns.c,
+docs/decisions/0032-turns.md), and makes a guest that asks wait for the answer (qemu/questions.c).
 """
 
 import os
@@ -17,13 +17,15 @@ VARIABLE = "LD_PRELOAD"
 
 
 def identity(clock: Clock) -> bytes:
-    """What a machine that was saved depends on."""
+    """What a saved machine depends on."""
     return content(TURNS).encode() if clock == "virtual" else b""
 
 
 def words_before(clock: Clock) -> list[str]:
-    """What to put before QEMU's command line.  QEMU's working folder changes: the variable
-    takes no path with a space or a colon."""
+    """Words to put before QEMU's command line.
+
+    QEMU's working folder changes, since the variable takes no path with a space or a colon.
+    """
     if clock != "virtual":
         return []
     library = compiled(TURNS)
@@ -33,5 +35,5 @@ def words_before(clock: Clock) -> list[str]:
 
 
 def answering(questions: int) -> list[str]:
-    """More to put before it: what its guest asks comes over the socket of that number."""
+    """More words to put before it: the guest's questions come over the socket of that number."""
     return ["env", f"QUESTIONS={questions}"]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a run's bytes depend on, by version: what the guest is made of and what runs it.
+"""Versions that a run's bytes depend on: of the guest's parts, and of what runs the guest.
 
-Two machines on which these are equal give the same bytes (docs/method.md, "The same seed,
-the same bytes").
+Two machines with equal versions give the same bytes (docs/method.md, "The same seed, the same
+bytes").
 """
 
 import os
@@ -21,7 +21,7 @@ FIRMWARE = Path("/usr/share/seabios/bios-256k.bin")
 
 @cache
 def of_guest() -> dict[str, str]:
-    """By name but QEMU's and the kernel's own."""
+    """Versions by name, without QEMU's and the kernel's own."""
     return {
         "firmware": digest([FIRMWARE.read_bytes()]) if FIRMWARE.exists() else "QEMU's own",
         "gcc": compiler_version(),

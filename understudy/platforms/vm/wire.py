@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The wire between host and guest: memory that both see.
 
-The run's input goes in and its results come out as tar archives, without a device, an
-interrupt or host I/O: in the virtual clock those would arrive at an instant that
-depends on the host (docs/decisions/0026-wire.md).  guest/wire.c is the other end.
+The run's input goes in and its results come out as tar archives, without a device, an interrupt or
+host I/O.  In the virtual clock those would come at instants that depend on the host
+(docs/decisions/0026-wire.md). guest/wire.c is the other end.
 """
 
 import io
@@ -47,13 +47,13 @@ def _add(tar: tarfile.TarFile, name: str, content: bytes | str | Path) -> None:
 
 
 def results(path: Path) -> dict[str, bytes]:
-    """What the guest left there: the files of its folder /out."""
+    """The files of the guest's folder /out."""
     with path.open("rb") as wire:
         taken, given = HEADER.unpack(wire.read(HEADER.size))
         wire.seek(PAGE_BYTES + -(-taken // PAGE_BYTES) * PAGE_BYTES)
         archive = io.BytesIO(wire.read(given))
     if not given:
-        raise RunFailed("the VM ended before it had given its results")
+        raise RunFailed("the VM ended before it had written its results")
     try:
         with tarfile.open(fileobj=archive, mode="r:") as tar:
             members = [member for member in tar if member.isfile()]

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What probes have found, as values with how sure they are, and as a profile.  Asks nothing."""
+"""Findings of probes: values with how sure they are, and as a profile.  Sends no requests."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Findings as a profile that the rest of Understudy reads.
 
-What contradicts the other findings is dropped key by key, and the profile says so: whatever a probe
-got wrong, the rest of what was measured is kept.
+Keys that contradict the other findings are dropped one by one, and the profile says so.  If one
+probe got something wrong, the profile keeps the other findings.
 """
 
 import tomllib
@@ -18,18 +18,21 @@ NEEDED = "buffer.bus_mb_per_s"
 
 
 def complete(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """By section; one that lacks what a profile needs in it is not seen as a whole, and what
-    contradicts the rest is not seen either."""
+    """Findings sorted by section.
+
+    A section that lacks a key that profiles require counts as not seen as a whole, and so does
+    every key that contradicts the others.
+    """
     return _consistent(findings)[0]
 
 
 def disk(findings: Sequence[Finding]) -> DiskProfile:
-    """Checked."""
+    """The checked profile."""
     return _consistent(findings)[1]
 
 
 def parse(text: str) -> DiskProfile:
-    """A profile's text."""
+    """Parse a profile's text."""
     try:
         return _validated(text)
     except ValidationError as error:
@@ -57,7 +60,7 @@ def _validated(text: str) -> DiskProfile:
 
 
 def _without_first(found: list[Finding], error: ValidationError) -> list[Finding]:
-    """But for the key that is wrong, or, if nobody has found that, for all of its section."""
+    """Without the invalid key or, if no finding has that key, without its whole section."""
     (section, *name), why = _first(error)
     for part in (".".join([section, *name[:1]]), section):
         fewer = [_without(each, part, why) for each in found]
@@ -67,7 +70,7 @@ def _without_first(found: list[Finding], error: ValidationError) -> list[Finding
 
 
 def _first(error: ValidationError) -> tuple[list[str], str]:
-    """The first key that is wrong, in parts, and why."""
+    """The first invalid key, in parts, and why it is invalid."""
     first = error.errors()[0]
     key = first.get("ctx", {}).get("key", "")
     return [*map(str, first["loc"]), *filter(None, key.split("."))], first["msg"]
@@ -75,13 +78,11 @@ def _first(error: ValidationError) -> tuple[list[str], str]:
 
 def _no_words(error: ValidationError) -> RunFailed:
     key, why = _first(error)
-    return RunFailed(
-        f"target: behaves like no drive that a profile has words for: {'.'.join(key)}: {why}"
-    )
+    return RunFailed(f"target: no profile can describe this drive:  {'.'.join(key)}: {why}")
 
 
 def _without(found: Finding, part: str, why: str) -> Finding:
-    """Not seen, if that is its key or its section."""
+    """Not seen, if `part` is its key or its section."""
     if found.value is None or part not in (found.key, found.section):
         return found
     return not_seen(found.key, why)

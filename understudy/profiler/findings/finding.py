@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a probe has found: a value and how sure it is, or that it was not seen."""
+"""What a probe has found: a value and how sure it is, or that the drive did not show one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,9 +13,9 @@ Value = float | int | bool | str | Sequence[float] | Sequence[int]
 
 @dataclass(frozen=True)
 class Finding:
-    """`key` is a profile's, section.name; a value that is None was not seen.
+    """`key` is the profile's key, section.name; a value of None was not seen.
 
-    `seen` is what was measured: by place, distance or length (x) what came out, in the key's unit.
+    `seen` holds the measured points: the value in the key's unit by place, distance or length (x).
     """
 
     key: str
@@ -25,28 +25,28 @@ class Finding:
 
     @property
     def section(self) -> str:
-        """Of the profile."""
+        """The section of the profile."""
         return self.key.partition(".")[0]
 
     @property
     def name(self) -> str:
-        """In the section."""
+        """The key within the section."""
         return self.key.partition(".")[2]
 
     def as_json(self) -> dict[str, Any]:
-        """The value, and what speaks for it."""
+        """The value and its confidence."""
         return {"value": self.value, "confidence": self.confidence}
 
 
 def not_seen(key: str, why: str) -> Finding:
-    """And why."""
+    """A finding without a value, and why."""
     return Finding(key, None, f"{NOT_SEEN}: {why}")
 
 
 def toml_lines(findings: Sequence[Finding]) -> list[str]:
-    """By section, each value with its confidence; what was not seen is a comment.
+    """Findings by section, each value with its confidence; keys not seen are comments.
 
-    A section that holds nothing but what was not seen is one as well: it says so.
+    A section in which nothing was seen is a comment too.
     """
     lines = []
     for section in dict.fromkeys(found.section for found in findings):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Figures that a few wild times cannot move far, and a search."""
+"""Statistics that a few outliers hardly change, and a binary search."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,18 +7,18 @@ import numpy as np
 
 
 def median(values: Sequence[float]) -> float:
-    """The middle one."""
+    """The median."""
     return float(np.median(values))
 
 
 def spread(values: Sequence[float]) -> float:
-    """From the 10th to the 90th percentile."""
+    """The distance from the 10th to the 90th percentile."""
     low, high = np.quantile(values, (0.1, 0.9))
     return float(high - low)
 
 
 def ascending(values: Sequence[float]) -> list[float]:
-    """The nearest values that never descend, by least squares (pool adjacent violators)."""
+    """The nearest ascending values, by least squares (pool adjacent violators)."""
     pools: list[tuple[float, int]] = []
     for value in values:
         pools.append((value, 1))
@@ -29,7 +29,7 @@ def ascending(values: Sequence[float]) -> list[float]:
 
 
 def first(is_so: Callable[[int], bool], no: int, yes: int) -> int:
-    """The first of which it is so, between one of which it isn't and one of which it is."""
+    """The first number for which `is_so` holds; it does not hold for `no`, and holds for `yes`."""
     while yes - no > 1:
         middle = (no + yes) // 2
         if is_so(middle):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A profile from a trace with service times: what can be fitted when nothing can be asked.
+"""Fits a profile to a trace with service times, without access to the drive.
 
 `served.py` is the trace as the disk saw it, `cached.py` tells hits from other reads, `curve.py`
-fits the others, `fit.py` makes a profile of it and replays the trace.
+fits a curve to the other reads, `fit.py` makes the profile and replays the trace.
 
-If there are enough reads they show where each sector is (`turned.py`): `turning.py` finds the
-period, `window.py` a zone's rule, `followed.py` how far it goes, `positions.py` all of the disk,
-`reached.py` the seeks.  What no trace shows may be in a profile that is there (`kept.py`).
+With enough reads, `turned.py` finds the place of each sector: `turning.py` finds the period,
+`window.py` a zone's rule, `followed.py` how far that rule holds, `positions.py` the layout of the
+whole disk, `reached.py` the seeks.  `kept.py` takes what no trace shows from an existing profile.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Hits of a trace: reads that take the same short time again and again, for their length.
+"""Hits of a trace: reads that often take the same short time, for their length.
 
-What the drive held then is found by trying: with which segments does our model hit where the
-trace did?
+To find the drive's segments, this module tries several settings and picks the one with which our
+model hits where the trace did.
 """
 
 import random
@@ -20,14 +20,14 @@ from understudy.profiler.probes import hits, segments
 
 SAME_NS = 20_000
 SAME = 0.01
-OFTEN = 0.005  # of the reads hit, or none is said to
-BELOW = 0.1  # of as many at most are quicker: nothing is quicker than a hit
+OFTEN = 0.005  # of the reads must hit, otherwise no hits are reported
+BELOW = 0.1  # of as many at most may be quicker: nothing is quicker than a hit
 FEWEST_HITS = 20
-QUICK = 0.25  # of a long read's time: a line of hits begins there
-LONG = 0.99  # of the reads are shorter
-PAIRS = 400  # of quick reads, to draw lines through
+QUICK = 0.25  # of a long read's time: the line of hits begins below
+LONG = 0.99  # of the reads are shorter than a long read
+PAIRS = 400  # of quick reads, through which lines are drawn
 EXPLAINED = 0.5  # of the hits at most may be wrong in the model
-REPLAYED = 20_000  # requests, for each try
+REPLAYED = 20_000  # requests for each try
 SIZES = tuple(2**power for power in range(6, 14))
 NUMBERS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128, 256)
 TRIED: dict[str, Sequence[int]] = {"number": NUMBERS, "ahead": (0, *SIZES), "size": SIZES}
@@ -36,14 +36,17 @@ AHEAD_KEY = "buffer.read_ahead_sectors"
 
 @dataclass(frozen=True, order=True)
 class Held:
-    """What a drive may hold; sectors.  Of two that explain as much the lesser one is taken."""
+    """Segments a drive may have; sectors.
+
+    Of two that explain equally many hits the smaller wins.
+    """
 
     number: int
     ahead: int
     size: int
 
     def findings(self, said: str) -> list[Finding]:
-        """In the profile's words."""
+        """Convert to findings."""
         return [
             Finding(segments.NUMBER_KEY, self.number, said),
             Finding(segments.SIZE_KEY, self.size),
@@ -73,7 +76,9 @@ def hits_of(served: Served) -> tuple[Bools, list[Finding]]:
 
 
 def _line(sectors: Floats, ns: Floats, many: float) -> tuple[float, float] | None:
-    """Overhead and a sector's time on which many of them lie; of such lines the fullest."""
+    """Overhead and a sector's time of the line through at least `many` reads; the fullest line
+    wins.
+    """
     draw = random.Random("hits")
     best, most = None, many
     for _ in range(PAIRS if len(ns) else 0):
@@ -96,14 +101,14 @@ def _line(sectors: Floats, ns: Floats, many: float) -> tuple[float, float] | Non
 
 
 def _near(cost: tuple[float, float], sectors: Floats, ns: Floats) -> Bools:
-    """Which of them take that time."""
+    """Which reads take the time that `cost` gives."""
     expected = cost[0] + cost[1] * sectors
     near: Bools = np.abs(ns - expected) <= np.maximum(SAME_NS, SAME * expected)
     return near
 
 
 def _cost(cost: tuple[float, float], sectors: Floats, ns: Floats) -> list[Finding]:
-    """In the profile's words."""
+    """Convert to findings."""
     if cost[1] == 0.0:
         said = (
             f"all hits have {sectors[0]:.0f} sectors, so their time on the bus is in the overhead"
@@ -116,8 +121,8 @@ def _cost(cost: tuple[float, float], sectors: Floats, ns: Floats) -> list[Findin
 
 
 def held(served: Served, hit: Bools, found: list[Finding]) -> list[Finding]:
-    """Segments with which the model hits where the trace did, as nearly as it can."""
-    why = "a hit needs segments, and none explain these"
+    """The segments with which the model's hits agree best with the trace's."""
+    why = "no segments explain the hits of the trace"
     unseen = [not_seen(key, why) for key in (segments.NUMBER_KEY, segments.SIZE_KEY)]
     replayed = slice(0, REPLAYED)
     part, target = served.where(replayed), (hit & served.reads)[replayed]
@@ -135,12 +140,12 @@ def held(served: Served, hit: Bools, found: list[Finding]) -> list[Finding]:
     wrong, kept = best
     if wrong > EXPLAINED * int(target.sum()):
         return unseen
-    said = f"the fewest that explain {int(target.sum())} hits; {wrong} reads do one, not the other"
+    said = f"the fewest that explain {int(target.sum())} hits; {wrong} reads hit in one alone"
     return kept.findings(said)
 
 
 def _wrong(served: Served, hit: Bools, model: Timing) -> int:
-    """How many reads hit in one and not in the other."""
+    """How many reads hit in only one of model and trace."""
     drive = Drive(model)
     _, here = drive.serve(served.op, served.sector, served.sectors, served.idle_ns)
     return int(((here != hit) & served.reads).sum())

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Reads that the medium served: a seek, a part of a rotation and a transfer.
+"""Reads from the medium: a seek, a part of a rotation and a transfer.
 
-The seek is a line between places over the root of the distance, the transfer a sector's time
-by place; both are fitted at once, by least squares.  What is left should be uniform on a
-rotation; if it is, its spread is the period.
+The seek time is piecewise linear over the root of the distance.  The transfer is a time per sector,
+by zone.  Least squares fits both at once.  The residuals should be uniform over a rotation.  If
+they are, their spread gives the period.
 """
 
 from dataclasses import dataclass, replace
@@ -16,18 +16,18 @@ from understudy.profiler.from_trace.served import Bools, Floats, Served
 KNOTS = 24  # of the curve
 A_KNOT = 16  # reads at least between two knots
 ZONES = 9
-SURE = 0.05  # a sector's time, or it is one for the whole disk; three times that, or none
-WILD = 3.0  # times what nine of ten are off: what the drive did there is in no curve
+SURE = 0.05  # relative error: below, a rate by zone; up to three times that, one; beyond, none
+WILD = 3.0  # times the error of nine in ten reads: an outlier that no curve explains
 PASSES = 3
 MOST = 200_000  # reads
 ROOT_12 = 12**0.5  # a uniform time's length over its standard deviation
 QUARTERS = (0.05, 0.275, 0.5, 0.725, 0.95)
-UNEVEN = 0.12  # of the range of residuals: a rotation's are as many in each quarter
+UNEVEN = 0.12  # of the range of residuals: a rotation puts equally many in each quarter
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Reads that the medium served: distance and place, fractions of the disk; sectors, ns."""
+    """Reads from the medium: distance and place as fractions of the disk; sectors; ns."""
 
     distance: Floats
     at: Floats
@@ -35,13 +35,13 @@ class Sample:
     ns: Floats
 
     def where(self, chosen: Bools) -> "Sample":
-        """Some of them."""
+        """The chosen reads."""
         return Sample(self.distance[chosen], self.at[chosen], self.sectors[chosen], self.ns[chosen])
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A seek with half a rotation in it, ns, by distance; a sector's time by zone, or none."""
+    """Seek time plus half a rotation, ns, by distance; a sector's time by zone, or none."""
 
     at: Floats
     ns: Floats
@@ -50,7 +50,7 @@ class Curve:
     sector_error: Floats
 
     def of(self, sample: Sample) -> Floats:
-        """What it gives for each."""
+        """The time that the curve gives each read."""
         ns: Floats = np.interp(np.sqrt(sample.distance), np.sqrt(self.at), self.ns)
         if not self.zones:
             return ns
@@ -60,7 +60,7 @@ class Curve:
 
 
 def from_medium(served: Served, hit: Bools) -> Sample:
-    """Reads after reads, each with its distance from where that ended; a hit moves no arm."""
+    """Reads that follow reads, with the distance from the previous read's end; hits move no arm."""
     moved = ~hit
     ends = (served.sector + served.sectors)[moved]
     reads = served.reads[moved]
@@ -78,7 +78,7 @@ def from_medium(served: Served, hit: Bools) -> Sample:
 
 
 def fitted(sample: Sample) -> tuple[Curve, Floats]:
-    """Curve and transfer, with as many zones as are sure, and what is left of each time."""
+    """Curve and transfer, with as many zones as the data support, and the residual of each time."""
     if np.ptp(sample.sectors) == 0:
         return _without_wild(sample, ())
     for zones in (_even(ZONES), (0.0,)):
@@ -95,12 +95,12 @@ def _even(number: int) -> tuple[float, ...]:
 
 
 def sure(curve: Curve) -> float:
-    """How far off the least sure zone may be, as a share."""
+    """Relative error of the least certain zone."""
     return float((curve.sector_error / np.maximum(curve.sector_ns, 1e-3)).max())
 
 
 def _without_wild(sample: Sample, zones: tuple[float, ...]) -> tuple[Curve, Floats]:
-    """Again without the times that are far beyond the others."""
+    """Fit again without the times that are far off the curve."""
     kept = sample
     for _ in range(PASSES):
         curve = _least_squares(kept, zones)
@@ -138,14 +138,14 @@ def _least_squares(sample: Sample, zones: tuple[float, ...]) -> Curve:
 
 
 def _knots(roots: Floats) -> Floats:
-    """From 0 to the whole disk, with as many reads between two as between others."""
+    """Knots from 0 to the whole disk, with equally many reads between neighbours."""
     number = max(2, min(KNOTS, len(roots) // A_KNOT))
     inner = np.unique(np.quantile(roots, np.linspace(0, 1, number)[1:-1]))
     return np.concatenate([[0.0], inner[(inner > 1e-6) & (inner < 1)], [1.0]])
 
 
 def period_ns(left_ns: Floats) -> float | None:
-    """Of a rotation, if that is what makes times differ; None: it does not look like one."""
+    """The period of the rotation, if the residuals look uniform; else None."""
     quarters = np.quantile(left_ns, QUARTERS)
     if float(np.ptp(np.diff(quarters))) > UNEVEN * float(np.ptp(quarters)):
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The profile of a trace, and how well it replays it."""
+"""The profile of a trace, and how well the profile replays it."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,20 +24,20 @@ from understudy.profiler.probes import medium, rotation, tracks, writes
 
 FEWEST = 200  # reads that the medium served
 FEWEST_CHECKED = 50
-HELD_OUT = 5  # the last of so many parts
+HELD_OUT = 5  # parts; the last part is held out for the check
 
 
 def profile(served: Served, seed: int = 1, kept: DiskProfile | None = None) -> Fitted:
-    """Fit what can be fitted to all of it, and take the rest from `kept`.
+    """Fit a profile to the whole trace; take what the trace does not show from `kept`.
 
-    Checked is what comes out of all but the last part, with that part.
+    The check fits another profile to all but the last part, and replays the last part on it.
     """
     end = len(served) - len(served) // HELD_OUT
     capacity_sectors = _capacity(served, kept)
     whole = _fitted(served, capacity_sectors, seed, kept)
     try:
         earlier = _fitted(served.where(slice(end)), capacity_sectors, seed, kept)
-    except RunFailed:  # too little is left to fit without it
+    except RunFailed:  # too few requests are left for a fit
         return whole
     checked = replayed(earlier.disk(), capacity_sectors, served, end, seed)
     return replace(whole, compared=tuple(checked))
@@ -69,7 +69,7 @@ def _fitted(served: Served, capacity_sectors: int, seed: int, kept: DiskProfile 
 
 
 def _capacity(served: Served, kept: DiskProfile | None) -> int:
-    """Of what is kept, or as many sectors as were seen."""
+    """The capacity of `kept`, or else the last sector seen."""
     seen = served.capacity_sectors
     if not kept or not kept.facts:
         return seen
@@ -82,7 +82,7 @@ def _capacity(served: Served, kept: DiskProfile | None) -> int:
 
 
 def _drawn(fit: Curve, period_ns: float | None, left_ns: Floats, unseen: Unseen) -> list[Finding]:
-    """A curve over sectors, and latencies that are drawn."""
+    """A curve over sectors, and rotational latencies that are drawn at random."""
     return [
         *_seeks(fit, period_ns, left_ns),
         *_transfer(fit),
@@ -93,7 +93,7 @@ def _drawn(fit: Curve, period_ns: float | None, left_ns: Floats, unseen: Unseen)
 
 def _seeks(fit: Curve, period_ns: float | None, left_ns: Floats) -> list[Finding]:
     said = f"+- {float(np.std(left_ns)) * (len(fit.at) / len(left_ns)) ** 0.5 / 1e6:.2g} a place"
-    why = "half a rotation is taken off" if period_ns else "with every wait for the platter in it"
+    why = "half a rotation is taken off" if period_ns else "rotational latency included"
     ns = np.maximum(fit.ns - (period_ns or 0.0) / 2, 0.0)
     return [
         Finding("seek.at", [round(float(each), 8) for each in fit.at]),
@@ -103,7 +103,7 @@ def _seeks(fit: Curve, period_ns: float | None, left_ns: Floats) -> list[Finding
 
 def _transfer(fit: Curve) -> list[Finding]:
     if not fit.zones:
-        why = "lengths, or places, do not differ enough; it is in the curve"
+        why = "lengths or places do not differ enough; the seek curve includes the transfer"
         return [not_seen(key, why) for key in medium.KEYS]
     said = f"+- {100 * curve.sure(fit):.1g} % at most, from times over lengths"
     return medium.Medium(fit.zones, tuple(fit.sector_ns.tolist()), said).findings()
@@ -111,7 +111,7 @@ def _transfer(fit: Curve) -> list[Finding]:
 
 def _rotation(period_ns: float | None, reads: int) -> list[Finding]:
     if period_ns is None:
-        return [not_seen(rotation.KEY, "times over one distance are not uniform on a period")]
+        return [not_seen(rotation.KEY, "times over one distance are not uniform over a period")]
     error_ns = period_ns * (0.2 / reads) ** 0.5
     said = f"+- {error_ns / 1e6:.2g}, from the spread of times over one distance"
     return [
@@ -123,8 +123,10 @@ def _rotation(period_ns: float | None, reads: int) -> list[Finding]:
 def replayed(
     disk: DiskProfile, capacity_sectors: int, served: Served, end: int = 0, seed: int = 1
 ) -> Iterator[Compared]:
-    """A trace on a profile, request by request, each as long after the last one as it was; what
-    counts is what comes after that end."""
+    """Replay a trace on a profile, with the trace's idle time before each request.
+
+    Only requests from index `end` on are compared.
+    """
     drive = Drive(disk.timing(capacity_sectors), seed)
     ns, _ = drive.serve(served.op, served.sector, served.sectors, served.idle_ns)
     last = served.where(slice(end, None))

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""A rule followed from read to read, both ways, over sectors that were left out.
+"""Follows a zone's rule from read to read, both ways, across slipped sectors.
 
-A drive that finds a bad sector when it is made leaves it out: all sectors behind lie one slot
-farther on.  Where reads are out of line it is tried how many were slipped there; where that
-explains nothing, the rule ends.  A longer way makes the skews more exact, and shows where
-tracks end: some reads showed that but for the length of one.
+The maker of a drive slips bad sectors: all sectors behind are stored one slot farther on.  Where
+reads deviate from the rule, this module tries how many sectors were slipped there.  Where no number
+explains the reads, the rule ends.  The more reads follow the rule, the more exact its skews are,
+and the more exactly the ends of tracks are known: a few reads leave them open by the length of a
+read.
 """
 
 from dataclasses import dataclass, field
@@ -21,9 +22,9 @@ from understudy.profiler.layout.layout import Zone
 BLOCK = 64  # reads
 VOTERS = 8
 VOTES = 3
-SLIPS_MOST = 12  # in one place
-ACCIDENTS = 1000  # reads, one of which is in line by accident
-REFINED_AFTER = 9  # reads in line, and whenever they are twice as many
+SLIPS_MOST = 12  # slipped sectors in one place
+ACCIDENTS = 1000  # reads, of which one fits by accident
+REFINED_AFTER = 9  # reads that fit, and each time their number has doubled
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Part:
 
 
 def find(reads: Turning, begin: int, count: int, floor: int) -> list[Part]:
-    """Of the rule that the reads from `begin` on follow; back to `floor` at most."""
+    """Parts that follow the rule of the reads from `begin` on, back to `floor` at most."""
     some = slice(begin, begin + count)
     zone = window.find(reads.sector[some], reads.turn[some])
     if zone is None:
@@ -58,7 +59,7 @@ def find(reads: Turning, begin: int, count: int, floor: int) -> list[Part]:
 
 @dataclass
 class _Follower:
-    """`zone` as far as it has been refined; which reads are in line, and behind how many slips."""
+    """`zone` as refined so far; which reads fit it, and how many slipped sectors precede each."""
 
     reads: Turning
     zone: Zone
@@ -68,8 +69,10 @@ class _Follower:
     refine_at: int = REFINED_AFTER
 
     def follow(self, at: int, way: int, stop: int) -> tuple[int, list[tuple[int, int]]]:
-        """Up to the first read that nothing explains, and the reads from which on, that way, the
-        number of slipped sectors is another one."""
+        """Follow the rule to the first read that nothing explains.
+
+        Returns that read, and each read at which the number of slipped sectors changes.
+        """
         slips, changes = 0, []
         while at * way < stop * way:
             block = self._block(at, way, stop, min(BLOCK, self.refine_at - self.number + 1))
@@ -91,14 +94,14 @@ class _Follower:
         return np.arange(at, stop, way)[:most]
 
     def _is_near(self, block: Ints, slips: int) -> tuple[Bools, Bools]:
-        """Which are in line, and which say nothing."""
+        """Which reads fit the rule, and which cross a track's end and so show nothing."""
         zone = ruled.slipped(self.zone, slips)
         sector, turn = self.reads.sector[block], self.reads.turn[block]
         near: Bools = np.abs(ruled.off(zone, sector, turn)) < NEAR
         return near, ruled.goes_over(zone, sector, self.reads.sectors)
 
     def _good(self, block: Ints, slips: int) -> int:
-        """How many of them are, from the first on."""
+        """How many reads from the first on fit the rule."""
         near, over = self._is_near(block, slips)
         bad = np.flatnonzero(~(near | over))
         good = int(bad[0]) if len(bad) else len(block)
@@ -117,15 +120,18 @@ class _Follower:
         self.refine_at = 2 * self.number
 
     def _slipped(self, block: Ints, slips: int, way: int) -> int | None:
-        """How many sectors more; None: no number explains these."""
+        """How many more sectors were slipped; None: no number explains the reads."""
         tries = range(SLIPS_MOST + 1)
         votes = [int(self._is_near(block, slips + way * more)[0].sum()) for more in tries]
         best = max(tries, key=lambda more: votes[more])
         return best if votes[best] >= min(VOTES, len(block)) else None
 
     def with_ends(self) -> Zone:
-        """The zone with its tracks ending where most reads are in line, but for a few that are so
-        by accident; of such ends the last one, since a read that goes over an end is not."""
+        """The zone with its tracks ending where most reads fit, but for a few accidental ones.
+
+        If several ends are equally good, the last one wins, since a read that crosses an end does
+        not fit.
+        """
         index, slips = np.concatenate(self.in_line), np.concatenate(self.slips)
         order = np.argsort(index)
         every = np.arange(int(index.min()), int(index.max()) + 1)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What a trace does not show of a drive, from a profile that says it.
+"""Takes what a trace does not show of a drive from an existing profile.
 
-A trace of reads all over the disk has no hits, hardly a short seek, and no name; who has found
-these otherwise keeps them.
+A trace of reads all over the disk has no hits, few short seeks, and no name of the drive.
 """
 
 import numpy as np
@@ -17,7 +16,7 @@ LAYOUT = "layout"
 
 
 def findings(kept: DiskProfile | None) -> list[Finding]:
-    """Sections as they are there; its layout is for a trace that shows none."""
+    """The profile's sections as they are; its layout serves traces that show none."""
     if not kept:
         return []
     said = kept.model_dump(include={*SECTIONS}, exclude_unset=True, exclude_none=True)
@@ -31,7 +30,7 @@ def findings(kept: DiskProfile | None) -> list[Finding]:
 
 
 def instead(found: list[Finding], kept: list[Finding]) -> list[Finding]:
-    """All of them, each section from what is kept if that has it; a disk has one cache."""
+    """All findings, with each section from `kept` if that has it; a disk has one cache."""
     sections = {each.section for each in kept}
     if sections & {"buffer", "cache"}:
         sections |= {"buffer", "cache"}
@@ -39,13 +38,13 @@ def instead(found: list[Finding], kept: list[Finding]) -> list[Finding]:
 
 
 def bus_sector_ns(found: list[Finding]) -> float:
-    """A sector's on the bus; 0 if nobody knows."""
+    """A sector's time on the bus; 0 if nobody knows."""
     rates = [each.value for each in found if each.key == "buffer.bus_mb_per_s"]
     return NS_TO_MB_PER_S / rates[0] if rates and isinstance(rates[0], float | int) else 0.0
 
 
 def seeks(kept: DiskProfile | None, capacity_sectors: int) -> Curve | None:
-    """By fractions of the disk."""
+    """Seek times by fractions of the disk."""
     if not kept:
         return None
     if kept.seek and kept.seek.at:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The layout of the platters from where a trace's reads end, as far as there are enough of them.
+"""The layout of the platters from the times at which a trace's reads complete.
 
-Some reads next to each other show a rule, which is followed both ways (followed.py); behind its
-end other reads show the next one, so that all of the disk is covered, zone by zone.  A slip counts
-from the first read on that shows it.
+Some neighbouring reads show a rule, which is followed both ways (followed.py).  Behind its end
+other reads show the next rule, and so on over the whole disk, zone by zone.  A slip counts from the
+first read that shows it.
 """
 
 from dataclasses import replace
@@ -28,7 +28,7 @@ RULES_MOST = 64
 
 
 def measure(reads: Turning, capacity_sectors: int) -> Layout | Unseen:
-    """Its angles are where a read of `reads.sectors` that begins there is complete."""
+    """Angles in the result are where a read of `reads.sectors` that begins there completes."""
     parts = _parts(reads)
     if not parts:
         return Unseen("reads next to each other are at angles that follow no rule")
@@ -44,7 +44,7 @@ def measure(reads: Turning, capacity_sectors: int) -> Layout | Unseen:
 
 
 def led(layout: Layout, sectors: int, bus_turns: float) -> Layout:
-    """The same with angles where a sector begins to pass."""
+    """The same layout, with the angles at which a sector begins to pass."""
     zones = [
         replace(zone, angle=(zone.angle - lead(zone, sectors, bus_turns)) % 1)
         for zone in layout.zones
@@ -53,12 +53,12 @@ def led(layout: Layout, sectors: int, bus_turns: float) -> Layout:
 
 
 def lead(zone: Zone, sectors: int, bus_turns: float) -> float:
-    """Turns from when so many begin to pass to when they have passed and are over the bus."""
+    """Turns from when `sectors` begin to pass until they are over the bus."""
     return max(sectors / zone.slots, bus_turns)
 
 
 def _parts(reads: Turning) -> list[Part]:
-    """From the first read to the last."""
+    """Parts from the first read to the last."""
     found: list[Part] = []
     at = rules = lost = 0
     while at + SHOWN_BY < len(reads.sector):
@@ -76,7 +76,7 @@ def _parts(reads: Turning) -> list[Part]:
 
 
 def _longest(reads: Turning, at: int) -> list[Part]:
-    """Of the rules that reads a little farther on show."""
+    """The longest parts that follow a rule which reads from about `at` on show."""
     best: list[Part] = []
     for farther in TRIED:
         begin = at + round(farther * SHOWN_BY)
@@ -89,13 +89,16 @@ def _longest(reads: Turning, at: int) -> list[Part]:
 
 
 def _reach(parts: list[Part]) -> int:
-    """In reads."""
+    """Their length in reads."""
     return parts[-1].end - parts[0].begin if parts else 0
 
 
 def _ruled(reads: Turning, parts: list[Part]) -> list[Ruled]:
-    """Each from its first read or, if its tracks are others than those before, from the first
-    cylinder behind the last read there; what lies before all reads follows the first rule."""
+    """Each rule from its first read on.
+
+    Where tracks differ from those before, from the first cylinder behind the last read there.
+    Sectors before all reads follow the first rule.
+    """
     found = [Ruled(0, parts[0].zone)]
     for before, part in pairwise(parts):
         first = int(reads.sector[part.begin])
@@ -109,7 +112,7 @@ def _ruled(reads: Turning, parts: list[Part]) -> list[Ruled]:
 
 
 def in_line(reads: Turning, layout: Layout) -> tuple[Bools, Bools]:
-    """Which reads are where it says, and which of them stay on a track."""
+    """Which reads complete where the layout says, and which of them stay on a track."""
     firsts = [*(first for first, _ in layout.parts), layout.capacity_sectors]
     near, stays = (np.zeros(len(reads.sector), bool) for _ in range(2))
     for (_, zone), (first, end) in zip(layout.parts, pairwise(firsts), strict=True):

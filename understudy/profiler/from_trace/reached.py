@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The seek curve of a trace, where each sector's angle is known.
 
-A read is served when its sector passes the next time that the arm is there, so the arm took no
-longer than until then, and no less than a turn less.  Of many reads over one distance, which
-pass at all times of a turn, the middle of all that is the seek: it is off by a turn over
-their number, where a mean would be by a turn over its root.
+The head reads a sector at its first pass after the seek.  So the seek took at most until that pass,
+and at least one turn less.  Over many reads of one distance, whose sectors pass at all times of a
+turn, the middle of that range is the seek time.  Its error is a turn over the number of reads,
+where a mean's error would be a turn over the root of that number.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from understudy.profiler.layout.layout import Layout
 from understudy.profiler.probes.seek import Seek
 
 KNOTS = 64
-FEWEST = 24  # reads of a knot
+FEWEST = 24  # reads between two edges
 PASSES = 4
 WITHIN = 0.01  # of a turn
 DIGITS = 8  # of a distance in a profile
@@ -28,7 +28,7 @@ Curve = tuple[Floats, Floats]  # distances, ns
 
 @dataclass(frozen=True)
 class Moves:
-    """Of the arm: over how many of all `tracks`, and after how many ns the sector passed."""
+    """Moves of the arm: the distance, out of all `tracks`, and the ns until the sector passed."""
 
     over: Floats
     passed_ns: Floats
@@ -38,7 +38,7 @@ class Moves:
 def moves(
     served: Served, hit: Bools, index: Ints, layout: Layout, period_ns: float, bus_ns: float
 ) -> Moves:
-    """In reads of the trace whose angle is known; `bus_ns` takes each of them on the bus."""
+    """Moves before reads whose angle is known; each read takes at least `bus_ns` on the bus."""
     medium = served.reads & ~hit
     index = np.sort(index[index > 0])
     index = index[medium[index - 1]]
@@ -52,7 +52,10 @@ def moves(
 
 
 def measure(moves: Moves, period_ns: float, near: Curve | None) -> Seek | None:
-    """`near`: seeks over fractions of the disk of which there are too few here.  None: of all."""
+    """`near`: known seeks over fractions of the disk, for distances with too few reads.
+
+    None: too few reads.
+    """
     knots = _knots(moves.over, moves.tracks)
     if len(knots) < 2:
         return None
@@ -72,7 +75,7 @@ def _places(arm: Arm, sectors: Ints) -> Floats:
 
 
 def _knots(tracks: Floats, most: float) -> Floats:
-    """Between which there are enough of them; dense where they are short."""
+    """Middles of distance ranges with enough moves each; short distances get more of them."""
     edges = np.linspace(0, 1, KNOTS + 1) ** 2 * most
     while len(edges) > 2:
         counts = np.histogram(tracks, edges)[0]
@@ -85,8 +88,10 @@ def _knots(tracks: Floats, most: float) -> Floats:
 
 
 def _middles(moves: Moves, knots: Floats, period_ns: float) -> Floats:
-    """At each knot, by the reads around it as far as the knots beside; again with the slope of
-    the last answer."""
+    """The seek time at each knot, from the moves half-way to the knots beside.
+
+    Each pass corrects for the slope of the pass before.
+    """
     widths = np.gradient(knots)
     around = [
         np.flatnonzero(np.abs(moves.over - at) <= width / 2)
@@ -100,7 +105,7 @@ def _middles(moves: Moves, knots: Floats, period_ns: float) -> Floats:
 
 
 def _middle(ns: Floats, period_ns: float) -> float:
-    """Of the range of those within a turn that most are in: what took longer was something else."""
+    """The middle of the one-turn range that holds most moves: other causes delayed the rest."""
     ordered = np.sort(ns)
     last = np.searchsorted(ordered, ordered + period_ns, side="right") - 1
     first = int(np.argmax(last - np.arange(len(ordered))))
@@ -108,7 +113,7 @@ def _middle(ns: Floats, period_ns: float) -> float:
 
 
 def _whole(knots: Floats, ns: Floats, most: float, near: Curve | None) -> Curve:
-    """From no distance to all of the disk."""
+    """The curve from distance 0 to the whole disk."""
     slope = (ns[-1] - ns[-min(4, len(ns))]) / max(knots[-1] - knots[-min(4, len(ns))], 1e-9)
     last_ns = ns[-1] + max(slope, 0.0) * (most - knots[-1])
     shares, ns_near = near if near else (np.zeros(1), ns[:1])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Reads held against a zone's rule: how far from where it has them were they complete?
+"""Compares reads with a zone's rule: how far from the expected angle did each complete?
 
-Here a zone's angle is where a read at its first sector is complete, whatever passes between
-the sector and that.  A read that goes over a track's end takes longer, and says nothing.
+Here a zone's angle is where a read at its first sector completes, including transfer and bus time.
+A read that crosses a track's end takes longer, and shows nothing.
 """
 
 from dataclasses import replace
@@ -16,17 +16,17 @@ NEAR = 0.3  # slots
 
 
 def centred(slots: Floats, turn: int) -> Floats:
-    """The same, from half a turn of so many slots before to half a turn after."""
+    """The same angle, from half a turn before to half a turn after; `turn` slots are a turn."""
     return (slots + turn / 2) % turn - turn / 2
 
 
 def track(zone: Zone, sector: Ints) -> Ints:
-    """Each sector's, counted from the zone's first."""
+    """Each sector's track, counted from the zone's first."""
     return (sector - zone.first) // zone.sectors
 
 
 def off(zone: Zone, sector: Ints, turn: Floats) -> Floats:
-    """Slots; more are later."""
+    """Deviation of each read from the rule, in slots; positive is later."""
     cylinders = track(zone, sector) // zone.cylinder
     skews = (track(zone, sector) - cylinders) * zone.skew + cylinders * zone.cylinder_skew
     along = (sector - zone.first) % zone.slots / zone.slots
@@ -34,30 +34,30 @@ def off(zone: Zone, sector: Ints, turn: Floats) -> Floats:
 
 
 def goes_over(zone: Zone, sector: Ints, sectors: int) -> Bools:
-    """Whether so many from there are on two tracks."""
+    """Whether `sectors` from there on reach into the next track."""
     over: Bools = (sector - zone.first) % zone.sectors > zone.sectors - sectors
     return over
 
 
 def slipped(zone: Zone, sectors: int) -> Zone:
-    """The rule behind so many sectors that are left out: what follows lies as much farther on."""
+    """The rule behind `sectors` slipped sectors: all later sectors are as many slots farther on."""
     return replace(zone, first=zone.first - sectors)
 
 
 def ending(zone: Zone, sectors: int) -> Zone:
-    """The same with tracks that end so much farther on; what is in their middle stays."""
+    """The same rule with tracks that end `sectors` later; angles within a track stay."""
     angle = (zone.angle + sectors / zone.slots) % 1
     return replace(zone, first=zone.first + sectors, angle=angle)
 
 
 def begun_at(zone: Zone, cylinder: int) -> Zone:
-    """The same rule, from that cylinder on."""
+    """The same rule, beginning at that cylinder."""
     first = zone.first + cylinder * zone.cylinder * zone.sectors
     return replace(zone, first=first, angle=zone.turn(first))
 
 
 def refined(zone: Zone, sector: Ints, turn: Floats, slips: Ints) -> Zone:
-    """By least squares over reads that are near where it has them, each behind so many slips."""
+    """The rule fitted by least squares to reads near it, each behind `slips` slipped sectors."""
     place = sector + slips
     cylinders = track(zone, place) // zone.cylinder
     plain = track(zone, place) - cylinders

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The requests of a trace as the disk served them.
 
-A request's service begins when it is sent, or when the one before it completes, if that is
+The service of a request begins when it is sent, or when the request before it completes, if that is
 later.
 """
 
@@ -18,7 +18,7 @@ WRITE = 1
 
 @dataclass(frozen=True)
 class Served:
-    """Requests in the order in which the disk completed them."""
+    """Requests in order of completion."""
 
     op: Ints
     sector: Ints
@@ -30,7 +30,7 @@ class Served:
     def of(
         cls, op: Ints, sector: Ints, sectors: Ints, sent_ns: Ints, completion_ns: Ints
     ) -> "Served":
-        """From when they were sent and completed; parts of one request become one again."""
+        """From times of sending and completion; parts of a split request are joined again."""
         order = np.lexsort((sector, sent_ns, completion_ns))
         op, sector, sectors, sent_ns, completion_ns = (
             each[order] for each in (op, sector, sectors, sent_ns, completion_ns)
@@ -44,32 +44,31 @@ class Served:
         return cls(op[first], sector[first], ends - sector[first], begin_ns, completion_ns)
 
     def __len__(self) -> int:
-        """Count them."""
         return len(self.op)
 
     def where(self, part: slice) -> "Served":
-        """Some of them."""
+        """A part of the requests."""
         parts = (self.op, self.sector, self.sectors, self.begin_ns, self.completion_ns)
         return Served(*(each[part] for each in parts))
 
     @property
     def service_ns(self) -> Ints:
-        """Of each."""
+        """The service time of each request."""
         return self.completion_ns - self.begin_ns
 
     @property
     def idle_ns(self) -> Ints:
-        """Before each."""
+        """The disk's idle time before each request."""
         idle_ns: Ints = self.begin_ns - np.concatenate([self.begin_ns[:1], self.completion_ns[:-1]])
         return idle_ns
 
     @property
     def reads(self) -> Bools:
-        """Which of them are."""
+        """Which requests are reads."""
         reads: Bools = self.op != WRITE
         return reads
 
     @property
     def capacity_sectors(self) -> int:
-        """As many as were seen."""
+        """The end of the last sector seen."""
         return int((self.sector + self.sectors).max())

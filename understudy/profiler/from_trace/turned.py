@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The part of a profile that knows where each sector is: rotation, tracks, rates and seeks."""
+"""The part of a profile that needs each sector's place: rotation, tracks, rates and seeks."""
 
 from itertools import pairwise
 
@@ -23,7 +23,7 @@ def findings(
     bus_sector_ns: float,
     near: Curve | None,
 ) -> list[Finding] | Unseen:
-    """If the reads that the medium served are enough for it; `about_ns`: nearly the period."""
+    """Findings, if enough reads came from the medium; `about_ns`: the approximate period."""
     reads = turning.measure(served, hit, about_ns)
     if isinstance(reads, Unseen):
         return reads
@@ -49,7 +49,7 @@ def findings(
 
 
 def _medium(layout: Layout, period_ns: float) -> Medium:
-    """Zones that have tracks of one length are one."""
+    """Neighbouring zones with equally long tracks count as one."""
     zones = layout.zones[:1] + tuple(
         after for before, after in pairwise(layout.zones) if after.slots != before.slots
     )
@@ -59,6 +59,6 @@ def _medium(layout: Layout, period_ns: float) -> Medium:
 
 
 def _switch_ms(layout: Layout, period_ns: float) -> float:
-    """From a track to the next: no skew is shorter than what the drive needs."""
+    """The time from one track to the next: no skew is shorter than the drive needs."""
     least = min(min(zone.skew, zone.cylinder_skew) for zone in layout.zones)
     return round(least * period_ns / 1e6, 6)

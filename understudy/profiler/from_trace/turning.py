@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The part of a turn at which each read of a trace was complete, if its platters have one.
+"""The angle at which each read of a trace completed, if the disk rotates.
 
-Reads of one place and length end at one part of a turn, wherever the arm has come from, so two
-that the medium served are whole turns apart.  How many such pairs there are by the time in
-between has a peak at the drive's frequency, and least squares over whole turns make it exact.
+Reads of one place and length complete at one angle, wherever the arm has come from.  So two such
+reads from the medium are whole turns apart.  The number of such pairs by the time between them
+peaks at the drive's frequency.  Least squares over whole turns make the period exact.
 """
 
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ BINS_A_TURN = 8
 BINS_MOST = 2**22
 FINER = 4
 PASSES = 4
-COHERENT = 0.9  # of pairs at one phase the mean vector is 1 long, of any phases 0
+COHERENT = 0.9  # length of the pairs' mean vector: 1 with one phase, 0 with random ones
 
 
 @dataclass(frozen=True)
 class Turning:
-    """Reads of so many `sectors`, by place; `index` in the trace, `turn` when it was complete."""
+    """Reads of `sectors` each, by place; `index` in the trace; `turn` at completion."""
 
     period_ns: float
     error_ns: float
@@ -35,7 +35,7 @@ class Turning:
 
 
 def measure(served: Served, hit: Bools, about_ns: float | None) -> Turning | Unseen:
-    """Of reads of the length that is most often."""
+    """Uses the reads of the most frequent length."""
     if about_ns is None:
         return Unseen("there is no rotation to see")
     medium = served.reads & ~hit
@@ -46,18 +46,18 @@ def measure(served: Served, hit: Bools, about_ns: float | None) -> Turning | Uns
     sector, completion_ns = served.sector[index], served.completion_ns[index]
     apart_ns = np.diff(completion_ns)[np.diff(sector) == 0].astype(float)
     if len(apart_ns) < FEWEST_PAIRS:
-        return Unseen(f"{len(apart_ns)} places were read twice from the medium, it takes more")
+        return Unseen(f"{len(apart_ns)} places were read twice from the medium, too few")
     period_ns = _exact(apart_ns, _coarse(apart_ns, about_ns))
     turns = apart_ns / period_ns
     if abs(np.exp(2j * np.pi * turns).mean()) < COHERENT:
-        return Unseen("reads of one place end at any part of a turn")
+        return Unseen("reads of one place complete at any angle")
     left_ns = (turns - np.round(turns)) * period_ns
     error_ns = float(np.std(left_ns) / np.sqrt((turns**2).sum()))
     return Turning(period_ns, error_ns, sectors, index, sector, completion_ns / period_ns % 1)
 
 
 def _coarse(apart_ns: Floats, about_ns: float) -> float:
-    """Where the counts' spectrum is highest."""
+    """The peak of the counts' spectrum."""
     width_ns = about_ns / BINS_A_TURN
     bins = (apart_ns / width_ns).astype(int)
     counts = np.bincount(bins[bins < BINS_MOST])
@@ -69,7 +69,7 @@ def _coarse(apart_ns: Floats, about_ns: float) -> float:
 
 
 def _exact(apart_ns: Floats, period_ns: float) -> float:
-    """Pairs farther and farther apart, so that whole turns are never miscounted."""
+    """Uses pairs that are farther and farther apart, so that it never miscounts whole turns."""
     for part in np.linspace(1 / PASSES, 1, PASSES):
         near_ns = apart_ns[apart_ns <= np.quantile(apart_ns, part)]
         turns = np.round(near_ns / period_ns)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The rule of a zone from some reads next to each other, about which nothing is known.
+"""Finds the rule of a zone from neighbouring reads, with nothing known before.
 
-Two reads of one track are as far apart in angle as in sectors: most such pairs agree in how
-many slots a turn has.  Where tracks begin is tried: with the right place and length all pairs
-of one track are in line, and all from a track to the next are one skew apart.  Cylinders are
-tried likewise.
+Two reads of one track are as far apart in angle as in sectors, so most such pairs agree on the
+slots of a turn.  The place where tracks begin, and their length, are found by trying: with the
+right ones all pairs on one track fit, and all pairs on neighbouring tracks are one skew apart.
+Cylinders are found likewise.
 """
 
 from dataclasses import dataclass, replace
@@ -20,15 +20,17 @@ FEWEST_SLOTS, MOST_SLOTS = 16, 2**12
 INTEGER = 0.25
 FEWEST_VOTES = 8
 SPARE = 8  # slots of a track at most
-RULED = 0.6  # of all pairs
-ALIKE = 0.25  # of those from a cylinder to the next
+RULED = 0.6  # of all pairs must fit
+ALIKE = 0.25  # of the pairs on neighbouring cylinders must agree
 FEWEST_CYLINDERS = 3
 FIRST = 9  # reads
 
 
 @dataclass(frozen=True)
 class _Tracks:
-    """Of one length, one of which begins at that sector; `votes` pairs agree; slots."""
+    """Tracks of `sectors` each, one of which begins at `begin`; `votes` pairs agree; `skew` in
+    slots.
+    """
 
     votes: int
     sectors: int
@@ -37,7 +39,7 @@ class _Tracks:
 
 
 def find(sector: Ints, turn: Floats) -> Zone | None:
-    """None: they follow no rule."""
+    """The zone of these reads; None: they follow no rule."""
     slots = _slots(sector, turn)
     if slots is None:
         return None
@@ -49,7 +51,7 @@ def find(sector: Ints, turn: Floats) -> Zone | None:
 
 
 def _slots(sector: Ints, turn: Floats) -> int | None:
-    """Of a turn, by most pairs of neighbours."""
+    """The slots of a turn on which most pairs of neighbours agree."""
     apart, turned = np.diff(sector), np.diff(turn) % 1
     some = (apart > 0) & (turned > 0)
     slots = apart[some] / turned[some]
@@ -62,7 +64,7 @@ def _slots(sector: Ints, turn: Floats) -> int | None:
 
 
 def _tracks(sector: Ints, turn: Floats, slots: int, length: int) -> _Tracks:
-    """With tracks of that length."""
+    """The best tracks of that length."""
     jump = np.diff(turn * slots - sector) % slots
     begins = np.arange(length)
     step = np.diff((sector - begins[:, None]) // length, axis=1)
@@ -80,7 +82,7 @@ def _tracks(sector: Ints, turn: Floats, slots: int, length: int) -> _Tracks:
 
 
 def _zone(sector: Ints, turn: Floats, slots: int, tracks: _Tracks) -> Zone | None:
-    """With cylinders, if it has some; its angle fits the first reads."""
+    """The zone, with cylinders if it has some; its angle fits the first reads."""
     track = (sector - tracks.begin) // tracks.sectors
     left = turn * slots - sector - track * tracks.skew
     step = centred(np.diff(left), slots)
@@ -96,7 +98,7 @@ def _zone(sector: Ints, turn: Floats, slots: int, tracks: _Tracks) -> Zone | Non
 
 
 def _cylinders(track: Ints, step: Floats) -> tuple[int, int, float, int]:
-    """Tracks of one, on which it begins, by how much more it is skewed, and pairs in line."""
+    """Tracks of a cylinder, phase of its first track, extra skew, and the pairs that fit."""
     near = np.abs(step) < NEAR
     best = (1, 0, 0.0, int(near.sum()) + FEWEST_CYLINDERS)
     for cylinder in range(2, MANY + 1):
@@ -111,7 +113,7 @@ def _cylinders(track: Ints, step: Floats) -> tuple[int, int, float, int]:
 
 
 def _densest(steps: Floats) -> tuple[float, int]:
-    """The middle of the most of them that are alike, and how many are."""
+    """The middle of the largest group of similar steps, and the group's size."""
     if not len(steps):
         return 0.0, 0
     ordered = np.sort(steps)

@@ -1,2 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where sectors are: tracks, recording zones, slips, and how far the arm goes.  Asks nothing."""
+"""Where sectors are: tracks, recording zones, slips, and how far the arm moves.
+
+Sends no requests.
+"""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""How far the arm goes, in tracks, as the model counts it (core/drive/tracks.h).
+"""Distances of the arm in tracks, as the model counts them (core/drive/tracks.h).
 
-A distance in sectors is fewer tracks at the outer edge than near the spindle.  In tracks what
-the arm needs depends on the distance alone, but for where a drive lays sectors out along
-surfaces: there a band's tracks count as if they were laid out cylinder by cylinder.
+The same distance in sectors is fewer tracks at the outer edge than near the spindle.  In tracks the
+arm's time depends on the distance alone, except where a drive lays sectors out along surfaces:
+there the tracks of a band count as if they were laid out cylinder by cylinder.
 """
 
 import random
@@ -14,13 +14,12 @@ from understudy.profiler.layout.layout import Layout, Zone
 
 
 class Arm:
-    """Its place on each track, from 0 to `tracks`.
+    """The arm's place on each track, from 0 to `tracks`.
 
-    Tracks that are next to each other on one of several surfaces are `surfaces` places apart.
+    Neighbouring tracks of one surface are `surfaces` places apart.
     """
 
     def __init__(self, layout: Layout) -> None:
-        """As the layout has it."""
         self._layout = layout
         self._sizes = [layout.tracks(index) for index in range(len(layout.zones))]
         self._before = [0, *accumulate(self._sizes)]
@@ -29,13 +28,13 @@ class Arm:
         self.surfaces = max((_surfaces(zone) for zone in banded), default=1)
 
     def place(self, sector: int) -> int:
-        """On the sector's track."""
+        """The arm's place on the sector's track."""
         zone = self._layout.zone(sector)
         along = self._along(zone, zone.tracks(sector - zone.first))
         return self._before[self._layout.index(sector)] + along
 
     def track(self, place: float, draw: random.Random) -> int:
-        """First sector of a track about there; of those on all surfaces any."""
+        """The first sector of a track near that place, on a random surface."""
         index = min(bisect_right(self._before, place), len(self._sizes)) - 1
         last = self._sizes[index] - 1
         track = min(int(place - self._before[index]), last)
@@ -54,7 +53,7 @@ class Arm:
 
 
 def _surfaces(zone: Zone) -> int:
-    """Along which a band goes."""
+    """The number of surfaces along which a band is laid out."""
     return zone.band // zone.cylinder
 
 

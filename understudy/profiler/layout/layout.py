@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The layout of the platters: the angle at which each sector passes under the head.
 
-Angles are in turns; 0 passes at time 0 of the target's clock.  In a recording zone tracks are
-equally long and follow each other with one skew, but for those that begin a cylinder (or, where a
-drive lays sectors out along surfaces, a surface), which follow with another, and those that
-begin a band of cylinders, which may follow with a third (understudy/device/layout.py).
+Angles are in turns; 0 passes at time 0 of the target's clock.  In a recording zone all tracks are
+equally long, and each follows the one before with the same skew.  Tracks that begin a cylinder (or
+a surface, where a drive lays sectors out along surfaces) have another skew.  Tracks that begin a
+band of cylinders may have a third (understudy/device/layout.py).
 """
 
 from bisect import bisect_right
@@ -17,21 +17,22 @@ from understudy.device import layout as device
 from understudy.device.layout import Level
 from understudy.profiler.findings.finding import Finding, not_seen
 
-DIGITS = 12  # of a skew, which a zone has up to some 10^6 times
+DIGITS = 12  # of a skew; errors add up over some 10^6 tracks of a zone
 ZONES, SLIPS = "layout.zones", "layout.slips"
 UNKNOWN = "unknown"
-NEVER = 2**20  # cylinders: as many are in no zone
+NEVER = 2**20  # cylinders: more than any zone has
 
 
 @dataclass(frozen=True)
 class Zone:
     """Tracks from sector `first` on.
 
-    `sectors` of a track can be addressed, `slots` pass in a turn.  `skew` is from the end of a
-    track's last sector to the next track's first one; after each `cylinder` tracks it is
-    `cylinder_skew`, and after each `band` of tracks `band_skew`.  One that never comes is
-    another's, which a track's spare slots fit into.  A cylinder's last track has `cylinder_spare`
-    sectors less, a band's last one `band_spare`; these pass like all others.
+    `sectors` of a track can be addressed, `slots` pass in a turn.  `skew` is the angle from the end
+    of a track's last sector to the next track's first one.  After each `cylinder` tracks it is
+    `cylinder_skew`, and after each `band` of tracks `band_skew`.  A skew that does not occur has
+    another's value.  Spare slots of a track are part of the skew.  A cylinder's last track has
+    `cylinder_spare` sectors less, a band's last track `band_spare`; the slots of these sectors
+    still pass.
     """
 
     first: int
@@ -48,22 +49,22 @@ class Zone:
 
     @classmethod
     def even(cls, first: int, sectors: int, slots: int, angle: float, skew: float) -> "Zone":
-        """All tracks follow each other alike."""
+        """A zone in which each track follows the one before with the same skew."""
         return cls(first, sectors, slots, angle, skew, 1, skew, NEVER, skew)
 
     def alone(self) -> "Zone":
-        """Of one track: what follows is not of this zone, and the skew is its spare slots."""
+        """A zone of this one track: its skew is its spare slots."""
         skew = (self.slots - self.sectors) / self.slots
         return self.even(self.first, self.sectors, self.slots, self.angle, skew)
 
     @property
     def has_bands(self) -> bool:
-        """More than one."""
+        """Whether the zone has more than one band."""
         return self.band < NEVER * self.cylinder
 
     @property
     def cylinder_sectors(self) -> int:
-        """That can be addressed."""
+        """Addressable sectors of a cylinder."""
         return self.cylinder * self.sectors - self.cylinder_spare
 
     @property
@@ -77,14 +78,14 @@ class Zone:
         return self.band * self.sectors - spare
 
     def track(self, number: int) -> int:
-        """First sector of it."""
+        """The first sector of a track."""
         bands, rest = divmod(number, self.band)
         cylinders, tracks = divmod(rest, self.cylinder)
         sectors = cylinders * self.cylinder_sectors + tracks * self.sectors
         return self.first + bands * self._band_sectors + sectors
 
     def _counts(self, sectors: int) -> tuple[int, int, int]:
-        """Bands, cylinders of the last one and tracks of its last that are before the next."""
+        """Whole bands, whole cylinders of the last band, and whole tracks of the last cylinder."""
         bands, rest, cylinders = 0, sectors, sectors // self.cylinder_sectors
         if self.has_bands:
             bands, rest = divmod(sectors, self._band_sectors)
@@ -92,12 +93,12 @@ class Zone:
         return bands, cylinders, (rest - cylinders * self.cylinder_sectors) // self.sectors
 
     def tracks(self, sectors: int) -> int:
-        """Whole ones in as many."""
+        """Whole tracks in that many sectors."""
         bands, cylinders, tracks = self._counts(sectors)
         return bands * self.band + cylinders * self.cylinder + tracks
 
     def slipped(self, slots: int) -> "Zone":
-        """As it goes on where so many were left out: all that follows lies as much farther on."""
+        """The zone behind `slots` slipped sectors: later sectors are as many slots farther on."""
         return replace(self, first=self.first - slots)
 
     def begun_by(self, sector: int) -> "Zone":
@@ -109,7 +110,7 @@ class Zone:
         return replace(self, first=self.first - units * sectors, angle=(self.angle - ahead) % 1)
 
     def turn(self, sector: int) -> float:
-        """Where it begins."""
+        """The angle at which the sector begins."""
         passed = sector - self.first
         bands, cylinders, tracks = self._counts(passed)
         spares = (cylinders + bands * self._within) * self.cylinder_spare + bands * self.band_spare
@@ -120,15 +121,19 @@ class Zone:
         return (self.angle + skews + (passed + spares) % self.slots / self.slots) % 1
 
     def lead(self, bus_turns: float = 0.0) -> float:
-        """From a sector's begin to where it has passed and is over a bus that takes so long."""
+        """Turns from a sector's begin until it has passed and is over the bus, which takes
+        `bus_turns`.
+        """
         return max(1 / self.slots, bus_turns)
 
     def end(self, sector: int, bus_turns: float = 0.0) -> float:
-        """Where it is complete."""
+        """The angle at which the sector is complete."""
         return (self.turn(sector) + self.lead(bus_turns)) % 1
 
     def refined(self, track: int, off: float) -> "Zone":
-        """The same, with that track so far on: what is off has come together on the way."""
+        """The same zone with that track `off` turns later; the error is spread over the skews
+        before.
+        """
         if track >= self.band:
             return replace(self, band_skew=(self.band_skew + off / (track // self.band)) % 1)
         if track < self.cylinder:
@@ -139,26 +144,30 @@ class Zone:
         return replace(self, skew=skew, cylinder_skew=skew)
 
     def with_cylinders(self, tracks: int, off: float) -> "Zone":
-        """Of so many, the second one of which begins so much farther on than was foreseen."""
+        """Cylinders of `tracks`; the second begins `off` turns later than expected."""
         return self.by_cylinders(tracks, (self.skew + off) % 1)
 
     def by_cylinders(self, tracks: int, skew: float, spare: int = 0) -> "Zone":
-        """Of so many, that begin with that skew; the last track has so many sectors less."""
+        """Cylinders of `tracks`, each beginning with that skew; the last track lacks `spare`
+        sectors.
+        """
         even = self.even(self.first, self.sectors, self.slots, self.angle, self.skew)
         band = NEVER * tracks
         return replace(even, cylinder=tracks, cylinder_skew=skew, band=band, cylinder_spare=spare)
 
     def with_one_band(self, tracks: int) -> "Zone":
-        """Of all its tracks, or, if nothing tells a surface's end, of one each."""
+        """One band of all its tracks or, if nothing shows where a surface ends, bands of one track
+        each.
+        """
         surfaces = -(-tracks // self.cylinder) if self.cylinder > 1 else 1
         return self.with_bands(surfaces * self.cylinder, self.cylinder_skew)
 
     def with_bands(self, tracks: int, skew: float, spare: int = 0) -> "Zone":
-        """Of so many, with that skew behind them; the last one has so many sectors less."""
+        """Bands of `tracks` with that skew behind each; the last track has `spare` sectors less."""
         return replace(self, band=tracks, band_skew=skew % 1, band_spare=spare)
 
     def profiled(self, *, along_surfaces: bool) -> device.Zone:
-        """As a profile has it."""
+        """The zone as a profile has it."""
         cylinder = Level(self.cylinder, _turns(self.cylinder_skew), self.cylinder_spare)
         band = Level(self.band, _turns(self.band_skew), self.band_spare)
         return device.Zone(
@@ -175,8 +184,11 @@ class Zone:
 
 @dataclass(frozen=True)
 class Layout:
-    """All recording zones, from the outermost, and from which sectors on so many more were left
-    out; `share` of so many random sectors were where it says."""
+    """All recording zones, from the outermost, and the slips: sector, and how many more slots are
+    left out there.
+
+    `share` of `looked` random sectors were at the expected angle.
+    """
 
     zones: tuple[Zone, ...]
     capacity_sectors: int
@@ -187,7 +199,7 @@ class Layout:
 
     @cached_property
     def parts(self) -> list[tuple[int, Zone]]:
-        """Between slips and the ends of zones: the first sector, and the rule that it follows."""
+        """Parts between slips and ends of zones: the first sector, and the rule from there on."""
         slips = dict(self.slips)
         zones = {zone.first: zone for zone in self.zones}
         parts: list[tuple[int, Zone]] = []
@@ -197,26 +209,26 @@ class Layout:
         return parts
 
     def index(self, sector: int) -> int:
-        """Of the zone that holds it."""
+        """The index of the zone that holds the sector."""
         return bisect_right(self.zones, sector, key=lambda zone: zone.first) - 1
 
     def zone(self, sector: int) -> Zone:
-        """That holds it, as what was left out before has shifted it."""
+        """The zone that holds the sector, shifted by the slips before it."""
         return self.parts[bisect_right(self.parts, sector, key=lambda part: part[0]) - 1][1]
 
     def end(self, index: int) -> int:
-        """Of that zone."""
+        """The end of that zone."""
         zones = self.zones
         return zones[index + 1].first if index + 1 < len(zones) else self.capacity_sectors
 
     def tracks(self, index: int) -> int:
-        """Of that zone, whole or begun."""
+        """Tracks of that zone; a partial one counts."""
         last = self.end(index) - 1
         zone = self.zone(last)
         return zone.tracks(last - zone.first) + 1
 
     def track(self, index: int, number: int) -> int:
-        """First sector of a track of that zone, or one near it where sectors were left out."""
+        """The first sector of a track of that zone, or one near it where sectors are slipped."""
         first, last = self.zones[index].first, self.end(index) - 1
         sector = self.zones[index].track(number)
         for _ in range(2):
@@ -224,8 +236,9 @@ class Layout:
         return min(max(sector, first), last)
 
     def over_bus(self, bus_turns: float) -> "Layout":
-        """The same, if what was taken for where sectors have passed is where they were over a bus
-        that takes so long for one."""
+        """The same layout, if the measured angles include a bus that takes `bus_turns` for a
+        sector.
+        """
         zones = [
             replace(zone, angle=(zone.angle + zone.lead() - zone.lead(bus_turns)) % 1)
             for zone in self.zones
@@ -233,8 +246,9 @@ class Layout:
         return replace(self, zones=tuple(zones))
 
     def along_surfaces(self) -> "Layout":
-        """The same, if the tracks of a cylinder are those along one surface, and so each zone
-        has bands."""
+        """The same layout, if the tracks of a cylinder are those along one surface, so that each
+        zone has bands.
+        """
         zones = [
             zone if zone.has_bands else zone.with_one_band(self.tracks(index))
             for index, zone in enumerate(self.zones)
@@ -242,7 +256,7 @@ class Layout:
         return replace(self, zones=tuple(zones), surfaces=True)
 
     def findings(self) -> list[Finding]:
-        """In the profile's words."""
+        """Convert to findings."""
         said = f"{self.share:.1%} of {self.looked} random sectors are within 1 % of a turn"
         zones = [zone.profiled(along_surfaces=self.surfaces) for zone in self.zones]
         found = [Finding(ZONES, device.zones_text(zones), said)]
@@ -252,24 +266,24 @@ class Layout:
 
 
 def size(capacity_sectors: int) -> list[Finding]:
-    """Of the disk, which a layout is of."""
+    """The size of the disk, which a layout needs."""
     names = [Finding(f"facts.{name}", UNKNOWN) for name in ("vendor", "model")]
     return [*names, Finding("facts.capacity_sectors", capacity_sectors)]
 
 
 @dataclass(frozen=True)
 class Unseen:
-    """There is no layout, or none that a profile has words for."""
+    """There is no layout, or none that a profile can describe."""
 
     why: str
 
     def findings(self) -> list[Finding]:
-        """In the profile's words."""
+        """Convert to findings."""
         return [not_seen("layout.angles", self.why)]
 
 
 def worded(found: Layout) -> Layout | Unseen:
-    """The same, if a profile has words for it."""
+    """The same layout, if a profile can describe it."""
     tables = {each.name: each.value for each in found.findings() if each.section == "layout"}
     try:
         device.Layout.model_validate(tables)
@@ -279,7 +293,7 @@ def worded(found: Layout) -> Layout | Unseen:
 
 
 def _turns(turns: float) -> float:
-    """Less than one, in the file as well."""
+    """Less than one, after rounding too."""
     return round(turns, DIGITS) % 1
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Recording zones and slips, out of parts of the disk that each follow a rule.
+"""Finds recording zones and slips from parts of the disk that each follow a rule.
 
-A part's rule counts from a first sector of its own, before which as many sectors may have been left
-out.  Where the rule of a longer part has the angles of the one beside it as well, so many places
-farther on or nearer, both are of one recording zone, and the part's beginning is a slip.
+Each part counts from a first sector of its own, and sectors may be slipped before that.  If the
+rule of the longer of two neighbouring parts, shifted by some slots, gives the other part's angles
+too, both belong to one recording zone, and the later part begins with a slip.
 """
 
 from collections.abc import Sequence
@@ -15,21 +15,21 @@ from understudy.profiler.layout.layout import Layout, Zone, centred
 
 SAME = 0.3  # slots
 LEFT_OUT_MOST = 16  # sectors in one place
-LOOKS = 48  # sectors of a part, and so many of its tracks
+LOOKS = 48  # sectors of a part, and as many of its tracks
 FARTHEST = 4  # cylinders, or tracks where there are none
 SHIFTS_MOST = 2**13
 
 
 @dataclass(frozen=True)
 class Part:
-    """From a sector on."""
+    """A part, up to the next one."""
 
     first: int
     zone: Zone
 
 
 def refined(parts: Sequence[Part], before: Zone, after: Zone) -> list[Part]:
-    """The same, with a rule as exact as it has become since."""
+    """The same parts, with `after`, which has become more exact, instead of the rule `before`."""
     return [
         replace(part, zone=replace(after, first=part.zone.first))
         if replace(part.zone, first=before.first) == before
@@ -39,7 +39,7 @@ def refined(parts: Sequence[Part], before: Zone, after: Zone) -> list[Part]:
 
 
 def gathered(parts: Sequence[Part], capacity_sectors: int) -> Layout | None:
-    """None: the first track is less than half one."""
+    """The layout; None: the first track is less than half a track."""
     parts = _without_remnants(parts)
     if 2 * parts[0].zone.sectors < parts[0].zone.slots:
         return None
@@ -60,7 +60,7 @@ def gathered(parts: Sequence[Part], capacity_sectors: int) -> Layout | None:
 
 
 def _without_remnants(parts: Sequence[Part]) -> list[Part]:
-    """What is less than half a track, its own or the part before's, belongs to that part."""
+    """Less than half a track, its own or the previous part's, belongs to the previous part."""
     kept = list(parts[:1])
     for part in parts[1:]:
         if 2 * part.zone.sectors >= max(part.zone.slots, kept[-1].zone.sectors):
@@ -69,7 +69,9 @@ def _without_remnants(parts: Sequence[Part]) -> list[Part]:
 
 
 def _joined(group: list[tuple[Part, int]], part: Part, end: int) -> list[tuple[Part, int]] | None:
-    """With one more, all by the rule of the longer; None: it is of another zone."""
+    """The group with one part more, all by the longer part's rule; None: the part is of another
+    zone.
+    """
     before, last = group[-1]
     if (before.zone.sectors, before.zone.slots) != (part.zone.sectors, part.zone.slots):
         return None
@@ -90,8 +92,10 @@ def _joined(group: list[tuple[Part, int]], part: Part, end: int) -> list[tuple[P
 
 
 def by_rule(rule: Zone, part: Part, end: int, way: int) -> Zone | None:
-    """As the rule of the part before (way 1) or behind (-1) has this one, by the nearest shift that
-    explains all of it."""
+    """The rule of the part before (way 1) or behind (-1), shifted to this part.
+
+    Takes the smallest shift that explains the whole part.
+    """
     evenly = np.unique(np.linspace(part.first, end - 1, LOOKS).astype(int))
     starts = [part.zone.track(track) + side for track in range(LOOKS) for side in (-1, 0)]
     looks = [*map(int, evenly), *(at for at in starts if part.first <= at < end)]
@@ -106,9 +110,9 @@ def by_rule(rule: Zone, part: Part, end: int, way: int) -> Zone | None:
 
 
 def _zone(group: Sequence[tuple[Part, int]]) -> tuple[Zone, list[tuple[int, int]]]:
-    """Of the zone's own beginning, and what was left out since.
+    """The zone from its beginning, and the slips since.
 
-    Where spare sectors take up some, each lies on the place of the one before.
+    If spare sectors take up some of the slipped slots, each of these has a row of -1.
     """
     first, own = group[0][0].first, group[0][0].zone
     whole = own.begun_by(first)

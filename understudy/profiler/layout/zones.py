@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where zones begin: some places are looked at, then what is between two that differ."""
+"""Finds where zones begin: looks at some places, then between two that differ."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-FINEST = 512  # of the disk: a zone begins as near as that
+FINEST = 512  # of the disk: how exactly a zone's beginning is found
 NARROWEST = 1.5 / FINEST
 MARGIN = 1 / 256  # of the disk, at its ends
 
@@ -16,15 +16,17 @@ Look = Callable[[float], float]  # a sector's time, ns, at a fraction of the dis
 
 @dataclass(frozen=True)
 class Zone:
-    """From a fraction of the disk on."""
+    """A zone that begins at a fraction of the disk."""
 
     at: float
     sector_ns: float
 
 
 def find(look: Look, places: int, same: float, narrowest: float = NARROWEST) -> list[Zone]:
-    """All of them, from the outermost; times that differ by a share of `same` are one, and
-    what is narrower than `narrowest` is none."""
+    """All zones, from the outermost.
+
+    Times within a share of `same` count as one zone; a zone narrower than `narrowest` is ignored.
+    """
     seen = [(at, look(at)) for at in map(float, np.linspace(MARGIN, 1 - MARGIN, places))]
     zones = [Zone(0.0, seen[0][1])]
     for (low, before), (high, after) in pairwise(seen):
@@ -35,7 +37,7 @@ def find(look: Look, places: int, same: float, narrowest: float = NARROWEST) -> 
 def _between(
     look: Look, same: float, lower: tuple[float, float], upper: tuple[float, float]
 ) -> list[Zone]:
-    """Zones that begin there."""
+    """Zones that begin between the two places."""
     (low, before), (high, after) = lower, upper
     if _same(before, after, same):
         return []
@@ -51,7 +53,7 @@ def _same(one_ns: float, other_ns: float, same: float) -> bool:
 
 
 def _merged(zones: list[Zone], same: float, narrowest: float) -> list[Zone]:
-    """One zone is one again; a place that straddled an end, and looked like neither, is none."""
+    """Joins equal neighbours; drops a place that straddled two zones and looked like neither."""
     kept = zones[:1]
     for zone, after in pairwise([*zones[1:], Zone(1.0, 0.0)]):
         is_real = after.at - zone.at >= narrowest

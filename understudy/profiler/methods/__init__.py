@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Ways to measure a drive.  A module in this folder is one, and nothing lists it.
+"""Ways to measure a drive.  Each module in this folder is a method; no list names them.
 
-It is called like its method, perform_2010.py for perform-2010, and has
+A method's name is its module's with dashes, perform-2010 for perform_2010.py.  The module has
 
-* LIMITS, what its profiles are fitted with, in the words of a profile's `limits`, or "";
+* LIMITS, the requests that its profiles are fitted to, for a profile's `limits`, or "";
 * WRITES, whether it can measure writes;
 * measure(bench, writing, report), which returns the findings.
 
-A module of the same name in `understudy/show/profiled/` draws them; without one they are
-drawn as an overview.
+A module of the same name in `understudy/show/profiled/` draws the findings.  Without such a module
+an overview is drawn.
 """
 
 import pkgutil
@@ -26,7 +26,7 @@ FULL = "full"
 
 @dataclass(frozen=True)
 class Method:
-    """One of them."""
+    """A method's module."""
 
     name: str
     limits: str
@@ -35,13 +35,13 @@ class Method:
 
 
 def names() -> list[str]:
-    """Of all there are; the default is the first."""
+    """All methods, the default first."""
     found = sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__))
     return sorted(found, key=lambda name: name != FULL)
 
 
 def named(name: str) -> Method:
-    """The one that is called so."""
+    """The method of that name."""
     found = pick("method", name, {each: each.replace("-", "_") for each in names()})
     module = import_module(f"{__name__}.{found}")
     return Method(name, module.LIMITS, module.WRITES, module.measure)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every part of the drive by a probe of its own (probes/survey.py); the default."""
+"""The default method: measures each part of the drive with its own probe (probes/survey.py)."""
 
 from understudy.base.progress import Report
 from understudy.profiler.findings.finding import Finding
@@ -12,7 +12,7 @@ WRITES = True
 
 
 def measure(bench: Bench, writing: bool, report: Report) -> list[Finding]:
-    """Reads, and writes if they are allowed."""
+    """Measures reads, and writes if they are allowed."""
     survey = Survey(bench, report)
     survey.reads()
     if writing:

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
 """The line and the cache of PERFORM 2010, sections 5 and 6.
 
-100,000 random pages are read; each takes some time, and lies at some distance from the one
-before.  Sorted by distance, each time is replaced by the mean of the up to 1001 around it, and
-a line is fitted to that by least squares.  The wait for the platter is in the line.
+The method reads 100,000 random pages and notes each one's time and its distance from the page
+before.  Each time, sorted by distance, becomes the mean of the up to 1001 times around it.  Least
+squares then fit a line to these means.  Rotational latency is part of the line.
 
-What a hit takes is where the initial spike of single sectors' times ends.  Which sectors the
-paper read is not said; here each is read and at once read again.
+The hit time is where the initial spike of single sectors' times ends.  The paper does not say which
+sectors it read.  This method reads each sector twice in a row.
 
-The paper switched the drive's cache off for the line, and asked the drive for the cache's
-segments (sdparm, the manual).  A black box can't be asked: pages that hit, which move no
-arm, are left out, and segments and prefetch come from our own probes.
+The paper switched the drive's cache off for the line, and took the cache's segments from the drive
+(sdparm, the manual).  That is impossible with a black box.  So pages that hit, which move no arm,
+are left out, and segments and prefetch come from our own probes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ PAGES = 100_000
 A_PAGE = 8  # sectors
 WINDOW = 1001
 SINGLES = 1000
-SPIKE = 0.99  # of hits: one that comes late for other reasons is none
+SPIKE = 0.99  # of hits: the slowest are late for other reasons
 LEAST_MS = 1e-6
 KEYS = ("model.intercept_ms", "model.full_seek_ms")
 CACHE_KEYS = {
@@ -48,7 +48,7 @@ Values = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Line:
-    """ms over the distance, a fraction of the disk, and what it was fitted to."""
+    """ms over the distance, a fraction of the disk, and the points that the line was fitted to."""
 
     intercept_ms: float
     full_seek_ms: float
@@ -56,12 +56,10 @@ class Line:
     filtered: Points
 
     def findings(self) -> list[Finding]:
-        """In the profile's words."""
+        """Convert to findings."""
         at, ms = np.array(self.filtered).T
         rms = float(np.sqrt(np.mean((ms - self.intercept_ms - self.full_seek_ms * at) ** 2)))
-        said = (
-            f"least squares; {self.pages} pages, filtered, lie +- {rms:.2g} (rms) around the line"
-        )
+        said = f"least squares; {self.pages} filtered pages are +- {rms:.2g} (rms) around the line"
         return [
             Finding(KEYS[0], round(self.intercept_ms, 6), said, self.filtered),
             Finding(KEYS[1], round(self.full_seek_ms, 6), "from the same line"),
@@ -106,7 +104,7 @@ def _pages(bench: Bench, hits: Hits | None) -> Iterator[tuple[int, int]]:
 
 
 def filtered(values: Values) -> Values:
-    """Each the mean of the up to WINDOW values around it."""
+    """Each value replaced by the mean of the up to WINDOW values around it."""
     sums = np.concatenate([[0.0], np.cumsum(values)])
     middle = np.arange(len(values))
     low = np.maximum(middle - WINDOW // 2, 0)
@@ -116,7 +114,7 @@ def filtered(values: Values) -> Values:
 
 
 def _hit_us(bench: Bench) -> float | None:
-    """Where the spike ends; None: there is none."""
+    """The time where the spike ends; None: there is no spike."""
     places = [bench.place(1) for _ in range(SINGLES)]
     times = [(bench.read(place), bench.read(place)) for place in places]
     usual_ns = median([first for first, _ in times])
@@ -127,7 +125,7 @@ def _hit_us(bench: Bench) -> float | None:
 
 
 def _cache(probed: Sequence[Finding], hit_us: float | None) -> list[Finding]:
-    """In the words of the papers' cache; one that lacks a word is not seen as a whole."""
+    """The papers' cache as findings.  If one key is missing, the whole cache counts as not seen."""
     by_key = {found.key: found for found in probed}
     found = [
         replace(by_key[own], key=key)
@@ -139,14 +137,14 @@ def _cache(probed: Sequence[Finding], hit_us: float | None) -> list[Finding]:
         each for each in found if each.value is None and each.key != "cache.prefetch_sectors"
     ]
     if hit_us is None or lacking or len(found) < len(CACHE_KEYS):
-        why = lacking[0].confidence if lacking else "not seen: a read again is not quicker"
+        why = lacking[0].confidence if lacking else "not seen: a second read is not quicker"
         return [Finding(key, None, why) for key in (*CACHE_KEYS, HIT_KEY)]
-    said = f"the spike's end, of {SINGLES} single sectors that were read again"
+    said = f"the spike's end, of {SINGLES} single sectors read twice"
     return [*found[:2], _prefetch(*found[1:]), Finding(HIT_KEY, round(hit_us, 3), said)]
 
 
 def _prefetch(segment: Finding, ahead: Finding) -> Finding:
-    """A page and what is read ahead of it are in one segment."""
+    """A page and its prefetched sectors share one segment."""
     assert isinstance(segment.value, int)
     if ahead.value is None:
         return replace(ahead, value=0)

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Vesper's profiler: curves sampled from the beginning of the disk (SIGCSE 2006, section 2.1).
 
-256 places, spread evenly over the disk.  To each the time from the very beginning of the disk is
-taken, the mean of many; at each 16 MB are read.  How many the mean is of is not said in the
-paper; here it is of 64, which leaves the wait for the platter +- 4 % of a rotation.
+It takes 256 places, spread evenly over the disk.  For each place it measures the mean time to get
+there from the very beginning of the disk, and reads 16 MB.  The paper does not say how many times
+it averages.  Here they are 64, which leaves a rotational latency of +- 4 % of a rotation.
 
-It is kept as the paper has it, with its bias: outer tracks hold more sectors, so from the
-beginning a distance in sectors is fewer cylinders than elsewhere, and the curve comes out short.
+The method keeps the paper's bias.  Outer tracks hold more sectors, so a distance in sectors from
+the beginning is fewer cylinders than elsewhere, and the curve's times are too short.
 
-A black box can't be told to seek only, so the samples are reads, and half a rotation is taken off
-them; the period, for which the paper had the manual, comes from our own probe.
-Nor can its cache be switched off: the beginning is a small part of the disk, so that places are
-fresh, and reads that hit do not count.
+A black box has no command that only seeks, so the samples are reads minus half a rotation.  The
+paper took the period from the manual; here our own probe measures it.  The cache cannot be switched
+off either.  So the beginning is a small part of the disk with fresh places in it, and reads that
+hit do not count.
 """
 
 import numpy as np
@@ -29,8 +29,8 @@ SAMPLES = 256
 REPEATS = 64
 TRANSFER = 2**15  # sectors: 16 MB
 PART = 1 / 1024  # of the disk: the beginning, and a place
-CHANCES = 8  # of a read at the beginning that the cache holds
-MOST_MB_PER_S = 10**6  # as a profile has it
+CHANCES = 8  # tries to read a sector at the beginning that the cache does not hold
+MOST_MB_PER_S = 10**6  # the most that a profile allows
 
 
 def measure(bench: Bench, writing: bool, report: Report) -> list[Finding]:
@@ -52,7 +52,7 @@ def _seek_ms(bench: Bench, at: float, held: Hits | None) -> float:
 
 
 def _from_the_beginning(bench: Bench, at: float, held: Hits | None) -> int:
-    """ns; a hit there would leave the arm where it is."""
+    """Time in ns from the beginning; a hit at the beginning would not move the arm there."""
     for _ in range(CHANCES):
         there_ns = bench.read(bench.place(1, 0.0, PART))
         if not (held and held.is_hit(there_ns)):
@@ -66,7 +66,7 @@ def _starts(capacity_sectors: int) -> list[int]:
 
 
 def _mb_per_s(bench: Bench, sector: int) -> float:
-    """With the head there."""
+    """The rate of a read with the head already there."""
     bench.read(sector - 1)
     sectors = min(TRANSFER, bench.longest_sectors)
     sector_ns = bench.read(sector, sectors) / sectors
@@ -74,7 +74,7 @@ def _mb_per_s(bench: Bench, sector: int) -> float:
 
 
 def _seeks(ms: list[float], period: Rotation | None) -> list[Finding]:
-    said = f"from the beginning of the disk, the mean of {REPEATS} each"
+    said = f"from the beginning of the disk, {REPEATS} averaged each"
     if period:
         said += f", half a rotation off, +- {period.period_ns / 1e6 / (12 * REPEATS) ** 0.5:.2g} ms"
         ms = [max(value - period.period_ns / 2e6, 0.0) for value in ms]
@@ -93,7 +93,7 @@ def _rates(rates: list[float], capacity_sectors: int) -> list[Finding]:
 
 
 def _rotation(period: Rotation | None) -> list[Finding]:
-    """Half a rotation for every request."""
+    """Half a rotation for every request, if the period is known."""
     if not period:
-        return [not_seen(rotation.KEY, "the samples contain whatever wait there is")]
+        return [not_seen(rotation.KEY, "the samples include rotational latency")]
     return [period.findings()[0], Finding("rotation.phase", "mean")]

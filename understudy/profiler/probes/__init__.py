@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What each part of a drive is like, found by asking: one file a probe.
+"""Probes: each file measures one part of a drive, by its response times alone.
 
-`survey.py` runs them in the order in which each knows what it needs.
+`survey.py` runs the probes in an order in which each has the results it needs.
 """

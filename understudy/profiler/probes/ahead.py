@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Reading ahead: how far it goes, what stops it, and what makes it go on.
+"""Prefetch: how far it goes, what stops it, and what makes it go on.
 
-A place that was never read is read, the drive is left alone for as long as the platter needs,
-and a sector farther on is read: it hits or it doesn't, and each try costs a new place.  Where
-a track ends differs from place to place: if that stops it, the share that hits falls with
-the distance instead of at once.  In the same way, at new places:
+The probe reads a fresh place, leaves the drive alone for as long as the platter needs, and reads a
+sector farther on.  That sector hits or not, and each try takes a fresh place.  Where a track ends
+differs from place to place.  So if tracks' ends stop the prefetch, the share of hits falls
+gradually with the distance, instead of at once.  At other fresh places the probe
 
-* the place itself is read again, when what follows may have taken its room (overwrites);
-* a hit comes in between: in sequence once reading ahead has stopped (does it go on?), or at a
-  place that the arm had left (does it return?);
-* a read comes at once, to where the medium has come meanwhile (there), a little farther ahead, or
-  so far that it had better not wait for what lies between (reach).
+* reads the place itself again, which the prefetch may have overwritten (overwrites);
+* puts a hit in between: a sequential one after the prefetch has stopped (does it go on?), or one at
+  a place that the arm had left (does it return?);
+* reads at once what the medium has delivered meanwhile (there), a little farther ahead, or so far
+  ahead that the drive had better not wait for it (reach).
 """
 
 from collections.abc import Callable
@@ -27,20 +27,20 @@ from understudy.profiler.targets.bench import Bench
 
 TRIES = 8
 SHARE_TRIES = 40
-OFTEN = 0.93  # of tries: if less hit at three quarters of the way, tracks' ends stop it
+OFTEN = 0.93  # of tries: if fewer hit at three quarters of the way, tracks' ends stop it
 PAUSE_NS = 60_000_000
 FARTHEST = 2**18  # sectors
 NEARLY_A_TRACK = 0.75
 WAITS = 3
 MORE_THAN_A_TURN = 1.7
-SLOW_SECTOR_NS = 50_000.0  # where the medium's rate was not seen
+SLOW_SECTOR_NS = 50_000.0  # where the medium's rate is not known
 AHEAD_KEY, KEEPS_KEY = "buffer.read_ahead_sectors", "buffer.segment_keeps"
 HIT_KEY, REACH_KEY = "buffer.after_hit", "buffer.read_reach_sectors"
 
 
 @dataclass(frozen=True)
 class Ahead:
-    """After a read of A_READ sectors."""
+    """The prefetch after a read of A_READ sectors."""
 
     sectors: int
     share: float
@@ -50,16 +50,18 @@ class Ahead:
 
     @property
     def to_track_end(self) -> bool:
-        """Whether tracks' ends stop it."""
+        """Whether ends of tracks stop it."""
         return self.sectors > 0 and self.share < OFTEN
 
     @property
     def track_sectors(self) -> int:
-        """If tracks' ends stop it: a read is that near to one with the chance that it missed."""
+        """The sectors of a track, if its end stops the prefetch: the share of misses is the chance
+        that a track's end is in the way.
+        """
         return round(_way(self.sectors) / (1 - self.share))
 
     def limit(self, track_sectors: float | None) -> int | None:
-        """Its own limit; None: it goes to every track's end."""
+        """The prefetch's own limit; None: it goes to every track's end."""
         if not self.to_track_end:
             return self.sectors
         track = track_sectors or self.track_sectors
@@ -67,22 +69,22 @@ class Ahead:
 
 
 def _way(farthest: int) -> int:
-    """Three quarters of it."""
+    """Three quarters of the distance."""
     return max(1, 3 * farthest // 4)
 
 
 class Prober:
-    """Tries it at new places."""
+    """Measures the prefetch, each time at a new place."""
 
     def __init__(self, bench: Bench, hits: Hits, medium: Medium | None) -> None:
-        """`medium`: how fast it reads, if that is known."""
+        """`medium`: its rate, if known."""
         self._bench = bench
         self._hits = hits
         self._medium = medium
         self._sector_ns = medium.slowest_ns if medium else SLOW_SECTOR_NS
 
     def hits_at(self, distance: int, meanwhile: Callable[[], object] = lambda: None) -> bool:
-        """Whether it has come so far, if nothing but `meanwhile` happens."""
+        """Whether the prefetch has come so far, if nothing but `meanwhile` happens."""
         place = self._bench.place(A_READ + distance + 1)
         self._bench.read(place, A_READ)
         meanwhile()
@@ -90,14 +92,14 @@ class Prober:
         return self._hits.is_hit(self._bench.read(place + A_READ + distance - 1))
 
     def first_is_held(self) -> bool:
-        """Whether what was asked for outlives what is read on."""
+        """Whether the sectors of the request outlive the prefetch."""
         place = self._bench.place(A_READ)
         self._bench.read(place, A_READ)
         self._bench.wait(PAUSE_NS + FARTHEST * self._sector_ns)
         return self._hits.is_hit(self._bench.read(place))
 
     def resumed_at(self, distance: int) -> bool:
-        """Whether it has come so far if a read in sequence hits once it has stopped."""
+        """Whether the prefetch comes so far if a sequential read hits after it has stopped."""
         place = self._bench.place(2 * A_READ + distance)
         self._bench.read(place, A_READ)
         self._bench.wait(PAUSE_NS + 3 * distance * self._sector_ns)
@@ -106,8 +108,10 @@ class Prober:
         return self._hits.is_hit(self._bench.read(place + A_READ + distance - 1))
 
     def returned(self, there: int) -> bool:
-        """Whether it reads on behind a place that it had left, once that is hit again; `there`
-        sectors behind it had come by then."""
+        """Whether a new hit makes the drive prefetch on at a place that the arm had left.
+
+        `there` sectors behind the place were in the buffer by then.
+        """
         behind = max(3 * A_READ, A_READ + 2 * there)
         place = self._bench.place(behind + A_READ)
         self._bench.read(place, A_READ)
@@ -118,11 +122,13 @@ class Prober:
         return self._hits.is_hit(self._bench.read(place + behind))
 
     def is_there(self, distance: int) -> bool:
-        """Whether a read so little ahead hits at once: the bus was busy for so long."""
+        """Whether a read that is `distance` ahead hits at once: the drive read on while the bus was
+        busy.
+        """
         return self._mostly(distance, self._hits.is_hit)
 
     def comes_by(self, distance: int, period_ns: float) -> bool:
-        """Whether a read so little ahead of what is being read comes in the same turn."""
+        """Whether a read that is `distance` ahead of the head completes in the same turn."""
         return self._mostly(distance, lambda service_ns: service_ns < period_ns / 2)
 
     def misses_the_next(self, period_ns: float) -> bool:
@@ -133,7 +139,9 @@ class Prober:
         return self._number(distance, is_so) > TRIES / 2
 
     def _number(self, distance: int, is_so: Callable[[int], bool]) -> int:
-        """Of tries, by how long a read takes right after one so little before it."""
+        """The number of tries in which `is_so` holds for a read right after one `distance` before
+        it.
+        """
         so = 0
         for _ in range(TRIES):
             place = self._bench.place(A_READ + distance + 1)
@@ -142,7 +150,9 @@ class Prober:
         return so
 
     def waits(self, distance: int, period_ns: float) -> bool:
-        """Whether a read so far ahead of what is being read waits for it: else it saves turns."""
+        """Whether a read so far ahead of the head waits until the prefetch gets there; a seek would
+        save turns.
+        """
         assert self._medium
         waited = 0
         for _ in range(WAITS):
@@ -153,11 +163,11 @@ class Prober:
         return waited > WAITS / 2
 
     def share(self, distance: int, tries: int = SHARE_TRIES) -> float:
-        """Of tries, how many."""
+        """The share of tries that hit."""
         return sum(self.hits_at(distance) for _ in range(tries)) / tries
 
     def ever(self, distance: int, tries: int) -> bool:
-        """In some of them; a single one may be chance."""
+        """Whether some tries hit; a single hit may be chance."""
         return sum(self.hits_at(distance) for _ in range(tries)) >= 2
 
 
@@ -168,7 +178,7 @@ def measure(
     medium: Medium | None,
     rotation: Rotation | None,
 ) -> Ahead:
-    """How far; 0: not at all."""
+    """How far the drive prefetches; 0: not at all."""
     prober = Prober(bench, hits, medium)
     farthest = _farthest(bench, prober, TRIES) or _farthest(bench, prober, SHARE_TRIES)
     if not farthest:
@@ -198,8 +208,9 @@ def _overwrites(prober: Prober) -> bool:
 
 
 def _there(bench: Bench, prober: Prober, farthest: int) -> int:
-    """How many sectors behind a read have come when it is complete: many, if the bus is slower
-    than the medium."""
+    """How many sectors behind a read are in the buffer when it completes: many, if the bus is
+    slower than the medium.
+    """
     draws = bench.random.getstate()
     low, high = -1, 0
     while high < farthest and prober.is_there(high):
@@ -212,8 +223,9 @@ def _there(bench: Bench, prober: Prober, farthest: int) -> int:
 def _reach(
     bench: Bench, prober: Prober, found: Ahead, there: int, turn: int, period_ns: float
 ) -> int:
-    """No farther than it has been seen to read ahead: in a stream it may go on far beyond, and
-    who waits for that waits long."""
+    """At most as far as the drive was seen to prefetch: a stream may go on far beyond, and a read
+    that waits for it waits long.
+    """
     draws = bench.random.getstate()
     near = _near(prober, there, turn, period_ns)
     bench.random.setstate(draws)
@@ -226,11 +238,11 @@ def _reach(
 
 
 def _near(prober: Prober, there: int, turn: int, period_ns: float) -> int | None:
-    """How many of the sectors that come next a read may begin with.
+    """How many sectors ahead of the head a read may begin.
 
-    A drive that does not wait there has just missed the sector once it has understood what
-    to do, and takes a turn more, be it the very next one.  None: nothing near takes that, and the
-    rest of a turn makes no difference.
+    A drive that does not wait for these sectors understands the read too late: it has just missed
+    even the very next sector, and takes a turn more.  None: nothing near takes a turn more, so the
+    distance matters by less than a turn.
     """
     if not there and prober.misses_the_next(period_ns):
         return 0
@@ -239,13 +251,15 @@ def _near(prober: Prober, there: int, turn: int, period_ns: float) -> int | None
         if not prober.comes_by(there + farther, period_ns):
             low = farther // 2
             late = first(lambda each: not prober.comes_by(there + each, period_ns), low, farther)
-            return late if late - 1 > there // 2 else 1  # tracks are not alike
+            return late if late - 1 > there // 2 else 1  # tracks differ
         farther *= 2
     return None
 
 
 def _goes_on(prober: Prober, farthest: int, share: float) -> bool:
-    """Past its own limit, or where mostly a track's end has stopped it."""
+    """Whether a hit lets the prefetch go past its own limit, or past the track's end that mostly
+    stops it.
+    """
     if share < OFTEN:
         distance, free = _way(farthest), share
     else:
@@ -255,7 +269,7 @@ def _goes_on(prober: Prober, farthest: int, share: float) -> bool:
 
 
 def _farthest(bench: Bench, prober: Prober, tries: int) -> int:
-    """The longest distance at which it ever hits."""
+    """The longest distance at which a read ever hits."""
     low, high = 0, 1
     while prober.ever(high, tries):
         low, high = high, 2 * high
@@ -271,14 +285,14 @@ def _farthest(bench: Bench, prober: Prober, tries: int) -> int:
 
 
 def findings(found: Ahead | None, size: int | None, track_sectors: float | None) -> list[Finding]:
-    """In the profile's words; `size` of a segment."""
+    """Convert to findings; `size` is a segment's."""
     if not found or not found.sectors:
-        return [not_seen(AHEAD_KEY, "what follows a read is never held")]
+        return [not_seen(AHEAD_KEY, "nothing behind a read is ever held")]
     limit, said = found.limit(track_sectors), f"{TRIES} tries a step"
     share = f"{found.share:.0%} of {SHARE_TRIES} tries hit at three quarters of the way"
     sectors: int | str = limit or TO_TRACK_END
     if limit and size and limit + A_READ >= size:
-        sectors, said = size, "its end stops it"
+        sectors, said = size, "the segment's end stops it"
     return [
         Finding(AHEAD_KEY, sectors, f"{said}; {share}"),
         Finding(
@@ -289,7 +303,7 @@ def findings(found: Ahead | None, size: int | None, track_sectors: float | None)
         Finding(
             HIT_KEY,
             found.after_hit,
-            f"{SHARE_TRIES // 2} tries to go on behind a hit, {TRIES} behind a place it had left",
+            f"{SHARE_TRIES // 2} tries behind a hit, {TRIES} where the arm had left",
         ),
         _reached(found.reach),
     ]
@@ -297,6 +311,6 @@ def findings(found: Ahead | None, size: int | None, track_sectors: float | None)
 
 def _reached(reach: int | None) -> Finding:
     if reach is None:
-        return not_seen(REACH_KEY, "nothing waits for a platter")
-    said = "farther ahead reads lose a turn, or save one, or it was not seen to read"
+        return not_seen(REACH_KEY, "no rotational latency")
+    said = "reads farther ahead lose or save a turn, or are beyond the prefetch seen"
     return Finding(REACH_KEY, reach, said)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Angles of single sectors.
 
-A read of one sector completes when the sector has passed under the head, wherever the arm has
-come from; modulo the period that is the angle at which it ends.  What the drive holds shows no
-angle, and is told by its time; so that it holds little, the arm goes elsewhere between a place
-and one that may be read ahead behind it.  The platter's speed drifts against the clock: some
-sectors whose angles are known are read now and then, and all others are relative to them
+A read of one sector completes when the sector has passed under the head, wherever the arm has come
+from.  The completion time modulo the period is the angle at which the sector ends.  Hits show no
+angle; their short time gives them away.  To keep hits rare, the arm goes elsewhere before it reads
+a place that may have been prefetched.  The platter's speed drifts against the clock.  So some
+sectors with known angles are read now and then, and all other angles are relative to them
 (Worthington and others 1995, section 3.1).
 """
 
@@ -20,11 +20,11 @@ from understudy.profiler.targets.bench import Bench
 
 TRIES = 40
 CHANCES = 4
-NOISE = 5  # times: farther apart are two angles, one of them foreseen from a third of the way
-BESIDE = 2**13  # sectors: as far as a drive may be reading ahead
+NOISE = 5  # times: farther apart are two angles, one extrapolated from a third of the way
+BESIDE = 2**13  # sectors: the farthest that a drive may prefetch
 REFER_EVERY = 50  # reads
 REFERENCES = 3
-DRIFT_MAX = 1e-5  # of the period, from one time to the next: more is a host that was away
+DRIFT_MAX = 1e-5  # of the period, from one correction to the next: more is a late host
 
 Known = Callable[[], tuple[int, float]]  # a sector, and the angle at which it ends
 
@@ -34,10 +34,10 @@ class HeldError(Exception):
 
 
 class Protractor:
-    """Says where sectors end, in turns; `noise` is how far apart one angle's readings are."""
+    """Measures where sectors end, in turns; `noise` is the spread of one angle's readings."""
 
     def __init__(self, bench: Bench, period_ns: float, hits: Hits | None, forget: int) -> None:
-        """`forget`: reads elsewhere after which the drive holds nothing of what it held."""
+        """`forget`: after that many reads elsewhere the cache holds nothing it held before."""
         self._bench = bench
         self._period_ns = period_ns
         self._hits = hits
@@ -50,13 +50,13 @@ class Protractor:
         self.noise = self._noise()
 
     def refer_to(self, known: Known) -> None:
-        """From now on what drifts is taken off by these."""
+        """From now on correct the drift by these sectors."""
         self._known = known
         self._since_ns = self._bench.now_ns
         self._reads = 0
 
     def end(self, sector: int) -> float | None:
-        """Of that sector; None: the drive held it."""
+        """The angle of that sector; None: it was a hit."""
         self._reads += 1
         if self._known and self._reads > REFER_EVERY:
             self._refer(self._known)
@@ -65,7 +65,7 @@ class Protractor:
         return self._read(sector)
 
     def surely(self, sector: int) -> float:
-        """Of that sector, once the drive has forgotten it."""
+        """The angle of that sector, after the drive has forgotten it if need be."""
         for _ in range(CHANCES):
             turn = self.end(sector)
             if turn is not None:
@@ -81,7 +81,7 @@ class Protractor:
         return (self._bench.now_ns - self._from_ns) / self._period_ns % 1
 
     def _refer(self, known: Known) -> None:
-        """The middle of some, since one may come late."""
+        """Takes the median of some reads, since one may be late."""
         off = []
         for _ in range(REFERENCES):
             sector, there = known()
@@ -93,7 +93,9 @@ class Protractor:
         self._reads = 0
 
     def _correct(self, off: float) -> None:
-        """By so many turns, since the last time; that they drift on so is foreseen."""
+        """Correct the angle by `off` turns, which drifted since the last time; expect the same
+        drift next.
+        """
         now_ns = self._bench.now_ns
         turn = (now_ns - self._from_ns) / self._period_ns - off
         drift = off * self._period_ns / (now_ns - self._since_ns)
@@ -102,9 +104,9 @@ class Protractor:
         self._since_ns = now_ns
 
     def _noise(self) -> float:
-        """From sectors behind each other, with the arm elsewhere in between.
+        """The spread of steps between neighbouring sectors, with the arm elsewhere in between.
 
-        They are what others are relative to until somebody knows better.
+        Other angles are relative to these sectors until `refer_to` names better ones.
         """
         place = Behind(self._bench, TRIES)
         ends = []

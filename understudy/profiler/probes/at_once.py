@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The papers' cache (PERFORM 2010, section 3): what is read ahead is there when the read is
-done, and a hit costs the same whatever its length.
+"""The papers' cache (PERFORM 2010, section 3): prefetched sectors are in the cache when the read
+completes, and a hit costs the same at any length.
 
-Both are seen without a pause: a new place is read, and at once a sector farther on.  A read that is
-longer than a segment leaves its tail there, so the first sector that is still held tells
-how long a segment is.
+The probe sees both without a pause: it reads a new place, and at once a sector farther on.  A read
+longer than a segment leaves its tail in the segment.  The first sector of that tail shows how long
+a segment is.
 """
 
 from collections.abc import Callable
@@ -16,15 +16,15 @@ from understudy.profiler.probes.segments import A_READ, LARGEST, Segments
 from understudy.profiler.targets.bench import Bench
 
 TRIES = 3
-SAME_COST = 1.1  # the longest hit's and the shortest's
-PASSES = 5  # times what still counts as a hit: a platter would not have been so far
+SAME_COST = 1.1  # longest hit over shortest hit
+PASSES = 5  # times the tolerance of a hit: a platter would not have turned so far
 NUMBER_KEY, SIZE_KEY = "cache.segments", "cache.segment_sectors"
 AHEAD_KEY, HIT_KEY = "cache.prefetch_sectors", "cache.hit_us"
 
 
 @dataclass(frozen=True)
 class AtOnce:
-    """As a profile's [cache]."""
+    """A profile's [cache]."""
 
     segments: Segments
     segment_sectors: int
@@ -32,7 +32,7 @@ class AtOnce:
     hit_ns: float
 
     def findings(self) -> list[Finding]:
-        """In the profile's words."""
+        """Convert to findings."""
         number, *_ = self.segments.findings()
         said = f"most of {TRIES} tries a step, without a pause"
         return [
@@ -44,7 +44,7 @@ class AtOnce:
 
 
 def measure(bench: Bench, hits: Hits, segments: Segments, sector_ns: float | None) -> AtOnce | None:
-    """None: it is another kind of cache.  `sector_ns`: of the medium, None if it takes no time."""
+    """None: it is another kind of cache.  `sector_ns`: the medium's; None if it takes no time."""
     if hits.cost_ns(hits.longest) > SAME_COST * hits.cost_ns(1):
         return None
     prober = _Prober(bench, hits)
@@ -62,11 +62,11 @@ class _Prober:
         self._most = min(LARGEST, bench.capacity_sectors // 16)
 
     def ahead(self) -> int:
-        """How many sectors are there at once; 0: none, or no end is seen."""
+        """How many sectors are prefetched at once; 0: none, or too many to see an end."""
         return _last(lambda distance: self._holds(A_READ, A_READ + distance - 1), self._most)
 
     def size(self, ahead: int) -> int:
-        """Of a segment, sectors; 0: longer than a read may be."""
+        """Sectors of a segment; 0: a segment is longer than the longest read."""
         length = A_READ
         while self._holds(length, 0):
             length *= 2
@@ -76,7 +76,7 @@ class _Prober:
         return _last(lambda back: self._holds(length, end - back), end)
 
     def _holds(self, length: int, at: int) -> bool:
-        """After a read of that length: that sector, mostly?"""
+        """Whether, after a read of that length, sector `at` hits in most tries."""
         return sum(self._is_held(length, at) for _ in range(TRIES)) > TRIES / 2
 
     def _is_held(self, length: int, at: int) -> bool:
@@ -86,7 +86,9 @@ class _Prober:
 
 
 def _last(is_so: Callable[[int], bool], most: int) -> int:
-    """The largest number of which it is so: from 1 up to that it is; 0: of none, or all."""
+    """The largest number for which `is_so` holds, if it holds for all from 1 up to that; 0: for
+    none, or for all.
+    """
     no = 1
     while is_so(no):
         no *= 2

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The bus's watermark: how much of a read is in the buffer before the bus begins.
 
-A drive sends with its first sector, or waits until a share of the read is there, so that the bus is
-free meanwhile (SCSI's buffer full ratio; Ruemmler and Wilkes 1994, "Simulating disk drives").
-Long reads that miss show it by what they take besides.  They are read from the drive and from
-models with one watermark each, all on the same clock, and the nearest one is it, if it is much
-nearer than none.
+Some drives send from the first sector on.  Others wait until a share of the read is in the buffer,
+which leaves the bus free meanwhile (SCSI's buffer full ratio; Ruemmler and Wilkes 1994, "Simulating
+disk drives").  Long reads that miss show the difference in their times.  The probe sends them to
+the drive and to models with one watermark each, all on the same clock.  The nearest model gives the
+watermark, if it is much nearer than the model without one.
 """
 
 import numpy as np
@@ -17,15 +17,15 @@ from understudy.profiler.targets.bench import Bench
 KEY = "buffer.bus_watermark_percent"
 READS = 160
 SHORTEST_POWER, LONGEST_POWER = 3, 8  # of reads, sectors
-PAUSE_NS = 100_000_000  # models that are slower catch up
-STEPS = (25, 12, 6, 3, 1)  # percent, from the nearest watermark so far
+PAUSE_NS = 100_000_000  # in which slower models catch up
+STEPS = (25, 12, 6, 3, 1)  # percent, each from the nearest watermark so far
 MUCH_NEARER = 0.5
 
 Read = tuple[int, int, int]  # sector, sectors, when it was sent
 
 
 def measure(bench: Bench, model: Model) -> Finding:
-    """In the profile's words."""
+    """Measure, and return a finding."""
     reads, seen_ns = _seen(bench)
     off_ns: dict[int, float] = {}
 
@@ -40,13 +40,15 @@ def measure(bench: Bench, model: Model) -> Finding:
         around = (nearest, nearest - step, nearest + step)
         nearest = min((each for each in around if 0 <= each <= 100), key=off)
     if off(nearest) > MUCH_NEARER * off(0):
-        return Finding(KEY, 0, f"{READS} reads are off by {off(0) / 1e6:.3f} ms, others much alike")
+        return Finding(
+            KEY, 0, f"{READS} reads are off by {off(0) / 1e6:.3f} ms, with others similar"
+        )
     said = f"{READS} reads are off by {off(nearest) / 1e6:.3f} ms, by {off(0) / 1e6:.3f} without"
     return Finding(KEY, nearest, said)
 
 
 def _seen(bench: Bench) -> tuple[list[Read], list[int]]:
-    """Reads all over the disk, and what they took."""
+    """Reads all over the disk, and their times."""
     reads, took_ns = [], []
     for _ in range(READS):
         bench.wait(bench.random.uniform(1, 2) * PAUSE_NS)

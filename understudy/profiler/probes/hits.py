@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What a read costs that the drive holds: an overhead, and its sectors on the bus.
+"""The cost of a hit: an overhead, and its sectors' time on the bus.
 
-A place is read for the first time and at once again, at lengths that double; it is a hit if it
-is much quicker than another read nearby.  A read that has to wait for the platter again costs
-more than twice one of half its length; one that is longer than a segment, and hits in part, is
-off the line that the shorter ones are on.
+The probe reads a place twice in a row, at lengths that double.  The second read is a hit if it is
+much quicker than another read nearby.  A second read that has to wait for the platter costs more
+than twice a hit of half its length.  A second read longer than a segment hits in part, and is off
+the line of the shorter ones.
 """
 
 from collections.abc import Sequence
@@ -18,18 +18,18 @@ from understudy.profiler.targets.bench import Bench
 
 LENGTHS = tuple(2**power for power in range(11))
 TRIES = 9
-OFF_LINE = 0.002  # of a hit's cost: one that waits for a part of it is off by more
-TOLERANCE_NS = 10_000  # of a host that is always on time
-NOISE = 4  # times the spread of hits: more is no hit
-BESIDE = 2**12  # sectors: no cache has read so far back
-FASTEST_NS = 0.6  # a sector on the bus: as quick as a profile can say
+OFF_LINE = 0.002  # of a hit's cost: a read that hits only in part is off by more
+TOLERANCE_NS = 10_000  # with a host that is always on time
+NOISE = 4  # times the spread of hits: a slower read is no hit
+BESIDE = 2**12  # sectors: farther back than any cache reads
+FASTEST_NS = 0.6  # a sector on the bus: the quickest a profile can express
 BUS_KEY, HIT_KEY = "buffer.bus_mb_per_s", "buffer.read_hit_us"
 NS_TO_MB_PER_S = 512e3  # a sector's ns to MB/s and back
 
 
 @dataclass(frozen=True)
 class Hits:
-    """Overhead and a sector's time, ns; `longest` sectors were seen to hit; `seen` by length."""
+    """Overhead and a sector's time, ns; hits had at most `longest` sectors; `seen` by length."""
 
     overhead_ns: float
     bus_sector_ns: float
@@ -39,16 +39,16 @@ class Hits:
     seen: Points = field(default=(), repr=False)
 
     def cost_ns(self, sectors: int) -> float:
-        """Of a hit of that length."""
+        """The cost of a hit of that length."""
         return self.overhead_ns + sectors * self.bus_sector_ns
 
     def is_hit(self, service_ns: float, sectors: int = 1) -> bool:
-        """As quick as the cache, and as no platter."""
+        """Whether the read is as quick as the cache, which no platter is."""
         cost_ns = self.cost_ns(sectors)
         return service_ns <= cost_ns + max(self.tolerance_ns, 0.02 * cost_ns)
 
     def findings(self) -> list[Finding]:
-        """In the profile's words."""
+        """Convert to findings."""
         said = f"+- {self.residual_ns / 1e3:.2g} us over lengths up to {self.longest}"
         bus = round(NS_TO_MB_PER_S / self.bus_sector_ns, 4)
         return [
@@ -62,7 +62,7 @@ class Hits:
 
 
 def measure(bench: Bench) -> Hits | None:
-    """None: a read again costs no less than the first."""
+    """None: a second read costs no less than the first."""
     hits: list[tuple[int, float]] = []
     noise_ns = 0.0
     for sectors in (length for length in LENGTHS if length <= bench.longest_sectors):
@@ -81,15 +81,15 @@ def measure(bench: Bench) -> Hits | None:
 
 
 def findings(found: Hits | None) -> list[Finding]:
-    """In the profile's words."""
+    """Convert to findings."""
     if found:
         return found.findings()
-    why = "a read again costs what it cost the first time"
+    why = "a second read costs as much as the first"
     return [not_seen(key, why) for key in (BUS_KEY, HIT_KEY)]
 
 
 def _again(bench: Bench, sectors: int) -> tuple[float, Sequence[int]]:
-    """The median of first reads, and what the second ones took."""
+    """The median of first reads, and the times of the second ones."""
     firsts, agains = [], []
     for _ in range(TRIES):
         place = bench.place(sectors)
@@ -99,8 +99,10 @@ def _again(bench: Bench, sectors: int) -> tuple[float, Sequence[int]]:
 
 
 def _beside_ns(bench: Bench) -> float:
-    """Of a read near the last one, where nobody has read: the arm has as little to do as for the
-    same place again, and only a cache is quicker."""
+    """The time of a fresh read near the last one.
+
+    The arm moves as little as for the same place again, so only a cache is quicker.
+    """
     times = []
     for _ in range(TRIES):
         place = bench.place(BESIDE + 1)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Whether a target is a magnetic disk at all: has it an arm, or a platter that turns?
+"""Whether a target is a magnetic disk: has it an arm, or a platter that turns?
 
-With an arm a read far from the last one takes longer than one near it; with a platter reads of one
+With an arm a read far from the last one takes longer than a near one.  With a platter reads of one
 track wait for parts of a rotation (rotation.py).  Flash has neither: its times do not depend on
-where the last read was, and a profile of a disk would say the wrong things of it.
+where the last read was, and a disk's profile would be wrong.
 """
 
 import random
@@ -17,7 +17,7 @@ from understudy.profiler.targets.bench import Bench
 
 PAGE = 8  # sectors
 PAIRS = 200
-NEAR = (2_048, 16_384)  # sectors: beyond what one read brings into a cache
+NEAR = (2_048, 16_384)  # sectors: farther than the prefetch of one read
 SURE = 5.0  # standard deviations of the rank sum
 NO_DISK = (
     "target: no arm and no rotation: a read takes as long wherever the last one was, so it is no "
@@ -33,13 +33,13 @@ class Kind:
     read_ns: float
 
     def refuse_others(self) -> None:
-        """RunFailed if it is no disk."""
+        """RunFailed if the target is no disk."""
         if not self.is_disk:
             raise RunFailed(NO_DISK)
 
 
 def measure(bench: Bench) -> Kind:
-    """By reads of places of its own: later probes draw theirs as without it."""
+    """Uses its own random places, so that later probes draw the same as without it."""
     draw = random.Random("kind")
     far, near = [], []
     for _ in range(PAIRS):
@@ -51,7 +51,7 @@ def measure(bench: Bench) -> Kind:
 
 
 def _are_longer(some: list[int], others: list[int]) -> bool:
-    """By the sum of their ranks (Mann and Whitney 1947)."""
+    """Whether `some` are longer, by the sum of their ranks (Mann and Whitney 1947)."""
     times = np.sort([*some, *others])
     ranks = (np.searchsorted(times, some) + np.searchsorted(times, some, "right") + 1) / 2
     expected = PAIRS * (2 * PAIRS + 1) / 2

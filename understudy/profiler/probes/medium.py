@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The medium's rate by place.
 
-Where angles are seen, a sector's time is known from them.  Where not, a long read
-takes longer than one of a sector by the sectors between.  Each follows a seek of the same
-length, and is tried until the wait for the platter that may be in them matters little.  A bus
-that is slower hides the medium.
+If angles are known, they give a sector's time.  If not, it comes from the extra time of a long read
+over a read of one sector.  Each read follows a seek of the same length.  The probe repeats them
+until rotational latency matters little.  A bus slower than the medium hides the medium's rate.
 """
 
 import math
@@ -19,17 +18,17 @@ from understudy.profiler.probes.hits import NS_TO_MB_PER_S, Hits
 from understudy.profiler.probes.tracks import Tracks
 from understudy.profiler.targets.bench import Bench
 
-PLACES = 17  # where it looks first
+PLACES = 17  # looked at first
 TRIES = (3, 6, 32)
 SURE_ENOUGH = 0.002
-SHARES = (1024, 64)  # of the disk: no longer, but where that is not sure enough
-AMONG = (0.28, 0.53, 0.78)  # places, one of which may lie where a zone ends
-SAME = 0.005  # of a sector's time: less does not tell two zones apart
+SHARES = (1024, 64)  # of the disk: the longest read; the second where the first is not sure enough
+AMONG = (0.28, 0.53, 0.78)  # places; one of them may straddle zones
+SAME = 0.005  # of a sector's time: two zones differ by more
 SURE = 4  # errors
 AWAY = 2**12  # sectors
 CHANCES = 8
-NO_TIME_NS = 20.0  # for a sector: no platter is so quick
-LONG_NS = 100_000_000  # of transfer, in which a part of a rotation is little
+NO_TIME_NS = 20.0  # for a sector: quicker than any platter
+LONG_NS = 100_000_000  # of transfer, against which a part of a rotation is little
 LONGEST = 2**17  # sectors
 HIDDEN = 1.02
 KEYS = ("throughput.zones", "throughput.at", "throughput.mb_per_s")
@@ -37,7 +36,7 @@ KEYS = ("throughput.zones", "throughput.at", "throughput.mb_per_s")
 
 @dataclass(frozen=True)
 class Medium:
-    """A sector's time, ns, from each fraction of the disk on; `seen` where it was looked at."""
+    """A sector's time, ns, from each fraction of the disk on; `seen` holds the places measured."""
 
     at: tuple[float, ...]
     sector_ns: tuple[float, ...]
@@ -45,16 +44,16 @@ class Medium:
     seen: Points = field(default=(), repr=False)
 
     def sector_ns_at(self, at: float) -> float:
-        """At a fraction of the disk."""
+        """The sector's time at a fraction of the disk."""
         return self.sector_ns[max(0, bisect_right(self.at, at) - 1)]
 
     @property
     def slowest_ns(self) -> float:
-        """A sector's time, where it is longest."""
+        """The longest sector's time."""
         return max(self.sector_ns)
 
     def findings(self) -> list[Finding]:
-        """In the profile's words."""
+        """Convert to findings."""
         rates = [round(NS_TO_MB_PER_S / ns, 4) for ns in self.sector_ns]
         seen = [(at, NS_TO_MB_PER_S / ns) for at, ns in self.seen]
         return [
@@ -78,7 +77,7 @@ def measure(bench: Bench, tracks: Tracks | None, hits: Hits | None) -> Medium | 
 
 
 def findings(found: Medium | None) -> list[Finding]:
-    """In the profile's words."""
+    """Convert to findings."""
     if found:
         return found.findings()
     return [not_seen(key, "longer reads take no longer") for key in KEYS]
@@ -110,9 +109,9 @@ def _timed(bench: Bench, hits: Hits | None) -> Medium | None:
     shortest_ns = min(zone.sector_ns for zone in found)
     if shortest_ns <= NO_TIME_NS:
         return None
-    said = f"+- {surest.error:.2g} of it, with what is lost between tracks"
+    said = f"+- {surest.error:.2g} of it, skews included"
     if hits and shortest_ns < HIDDEN * hits.bus_sector_ns:
-        said = "the bus's where it is the slower one: the medium is hidden by it"
+        said = "the bus's, where it is slower than the medium and hides it"
     return Medium(
         tuple(zone.at for zone in found),
         tuple(zone.sector_ns for zone in found),
@@ -123,7 +122,7 @@ def _timed(bench: Bench, hits: Hits | None) -> Medium | None:
 
 @dataclass(frozen=True)
 class _Looked:
-    """At a place; `error` is a share."""
+    """The result at one place; `error` is a share."""
 
     sector_ns: float
     error: float
@@ -131,7 +130,7 @@ class _Looked:
 
 
 class _Watch:
-    """Times long reads, each after a seek of the same length, against those of a sector."""
+    """Times long reads against reads of a sector, each after a seek of the same length."""
 
     def __init__(self, bench: Bench, hits: Hits | None) -> None:
         self._bench = bench
@@ -140,7 +139,7 @@ class _Watch:
         self._single = [self._missed(places, 1) for _ in range(TRIES[-1])]
 
     def look(self, at: float, sectors: int) -> _Looked:
-        """Around that place."""
+        """Measure around that place."""
         places = self._fresh(at, AWAY + sectors)
         times: list[int] = []
         for tries in TRIES:
@@ -156,7 +155,7 @@ class _Watch:
         )
 
     def _fresh(self, at: float, room: int) -> Iterator[int]:
-        """Places around that one, each with room and before the last: nothing there is held."""
+        """Places around `at`, each with room and each before the last, so that none is held."""
         capacity_sectors = self._bench.capacity_sectors
         first = round(at * capacity_sectors) + self._bench.random.randrange(TRIES[0] * room)
         first = min(max(first, TRIES[-1] * room), capacity_sectors)
@@ -165,12 +164,12 @@ class _Watch:
             yield self._bench.place(room)
 
     def _error(self, times: Sequence[int]) -> float:
-        """If waits are uniform on their range, which a few don't show."""
+        """The error if latencies are uniform on their range, which few samples do not show."""
         range_ns = max(max(each) - min(each) for each in (times, self._single))
         return range_ns / 2**0.5 * math.hypot(1 / len(times), 1 / len(self._single))
 
     def _missed(self, places: Iterator[int], sectors: int) -> int:
-        """After a seek; at the first place of some that the cache does not happen to hold."""
+        """The time of a read after a seek, at the first place that the cache does not hold."""
         for place in islice(places, CHANCES):
             first_ns = self._bench.read(place)
             service_ns = self._bench.read(place + AWAY, sectors)
@@ -182,5 +181,5 @@ class _Watch:
 
 
 def _middle(times: Sequence[int]) -> float:
-    """Of the range: half a rotation above the shortest."""
+    """The middle of the range: half a rotation above the shortest."""
     return (max(times) + min(times)) / 2

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The layout of the platters, found zone by zone from the first sector to the last.
+"""Finds the layout of the platters zone by zone, from the first sector to the last.
 
-A zone's first track is halved to its exact end, which gives sectors, slots and a skew.  Then
-tracks farther and farther away are foreseen; where the first one is off begins a cylinder, or
-a band of them, or what is not this zone any more, and that is found by halving, too.  A longer
-way makes the skews as much more exact.  Where sectors were left out the same rule goes on, as
-many slots farther, and that is halved to the sector as well (slips.py).  What follows no rule that
-is known by then is a part of its own; parts that follow one rule are one recording zone (parts.py).
-In the end random sectors tell whether all that is so (Schindler and Ganger 1999, section 3.2, ask
-the drive for its mapping instead).
+Bisection finds the exact end of a zone's first track, which gives sectors, slots and a skew.  Then
+the probe predicts tracks farther and farther away.  The first track that is off begins a cylinder,
+a band, or another zone; bisection finds it too.  The longer the way, the more exact the skews.
+Behind slipped sectors the same rule goes on some slots farther; bisection finds that to the sector
+as well.  Sectors that follow no known rule are a part of their own.  Parts that follow one rule
+make one recording zone (parts.py).  In the end random sectors test the layout (Schindler and Ganger
+1999, section 3.2, ask the drive for its mapping instead).
 """
 
 from collections.abc import Sequence
@@ -29,33 +28,33 @@ from understudy.profiler.probes.track import measure as measure_track
 from understudy.profiler.probes.track import same
 from understudy.profiler.targets.bench import Bench
 
-ENOUGH_ZONES = 64  # to tell from how far they reach how many it will be
+ENOUGH_ZONES = 64  # to extrapolate from their reach how many zones there will be
 LOOKED = 400
 WITHIN = 0.01  # of a turn
 LEAST_SHARE = 0.95
 TOO_NOISY = WITHIN / NOISE
 OF_A_SLOT = 0.3
-ALIKE = 2  # times the noise: parts of one track are hardly ever farther apart than that
-FARTHER = 3  # times, from one look to the next
-PARTS = 8  # of a track: what is in line in one of them only is so by accident
+ALIKE = 2  # times the noise: parts of one track hardly ever differ by more
+FARTHER = 3  # times, from one step to the next
+PARTS = 8  # of a track: a wrong track fits in one part only, by accident
 CHANCES = 3
 FEW = 4  # tracks
-NEXT = 4  # tracks behind a slip, one of which has none
-MANY = 32  # tracks: no cylinder has so many, but a surface
-SPARE_MOST = 0.5  # of a track, at a cylinder's end: a shorter one ends for another reason
+NEXT = 4  # tracks behind a slip, one of which has no slip itself
+MANY = 32  # tracks: more than a cylinder has, though not than a surface
+SPARE_MOST = 0.5  # of a track, at a cylinder's end: a shorter track ends for another reason
 SPARE_LOOKS = (0.95, 0.8, 0.6, 0.4, 0.2, 0.05)  # of a track, to find where one is off
 TRIES = 2
 REFERENCE_TRACKS = 16
 
 
 class _IrregularError(Exception):
-    """It comes to no layout."""
+    """The reads lead to no layout."""
 
 
 def measure(
     bench: Bench, rotation: Rotation | None, hits: Hits | None, segments: Segments | None
 ) -> Layout | Unseen:
-    """After the cache: what a drive holds has no angle."""
+    """Runs after the cache's probes, since hits show no angle."""
     if rotation is None or rotation.sector_ns is None:
         return Unseen("completions have no phase")
     if not rotation.everywhere:
@@ -76,7 +75,7 @@ def measure(
 
 
 def _checked(bench: Bench, protractor: Protractor, parts: list[Part]) -> Layout | Unseen:
-    """At sectors that it was not made of."""
+    """Check the layout with sectors that were not used to make it."""
     found = gathered(parts, bench.capacity_sectors)
     if found is None:
         raise _IrregularError("the first track is too short")
@@ -87,12 +86,12 @@ def _checked(bench: Bench, protractor: Protractor, parts: list[Part]) -> Layout 
         right += abs(centred(turn - found.zone(sector).end(sector))) < WITHIN
     share = right / LOOKED
     if share < LEAST_SHARE:
-        return Unseen(f"{share:.0%} of {LOOKED} random sectors were at the angle foreseen")
+        return Unseen(f"{share:.0%} of {LOOKED} random sectors were at the expected angle")
     return worded(replace(found, share=share, looked=LOOKED))
 
 
 class _Sweep:
-    """From the first sector to the last."""
+    """Goes from the first sector to the last."""
 
     def __init__(self, bench: Bench, protractor: Protractor) -> None:
         self._bench = bench
@@ -102,7 +101,7 @@ class _Sweep:
         self._last = bench.capacity_sectors - 1
 
     def parts(self) -> list[Part]:
-        """All of them, each from its first sector on."""
+        """All parts, each from its first sector on."""
         zone, tracks = self._zone(0)
         found, before, rules = [Part(0, zone)], zone, 1
         while tracks < self._room(zone):
@@ -124,7 +123,7 @@ class _Sweep:
         return found
 
     def _refer_to(self, zone: Zone, tracks: int) -> None:
-        """The first zone with room enough."""
+        """Use the first zone that is large enough as the reference."""
         if self._is_referring or tracks < REFERENCE_TRACKS:
             return
         sectors = zone.track(REFERENCE_TRACKS) - zone.first
@@ -146,19 +145,20 @@ class _Sweep:
     # ---- a zone ---------------------------------------------------------------------------
 
     def _zone(self, first: int) -> tuple[Zone, int]:
-        """And how many tracks."""
+        """The zone that begins there, and its number of tracks."""
         for _ in range(TRIES):
             zone, is_followed = self._first_two(first)
-            if is_followed and 2 * zone.slots > self._slots:  # else an answer came late
+            if is_followed and 2 * zone.slots > self._slots:  # otherwise a completion was late
                 self._slots = zone.slots
                 return self._whole(zone)
         return zone.alone(), 1
 
     def _slipped(self, zone: Zone, bad: int, begin: int) -> tuple[int, Zone, int] | None:
-        """From which sector on a zone goes on so many slots farther, or nearer, where spare sectors
-        have taken up what was left out; its rule there, and up to which track.
+        """Where a zone goes on with its slots shifted: farther, behind slipped sectors, or nearer,
+        where spare sectors have taken up the shift.  Returns the first such sector, the rule there,
+        and up to which track it holds.
 
-        Some sectors before may be somewhere else: those that spare sectors stand in for.
+        Some sectors before may be somewhere else: those that spare sectors replace.
         """
         high = self._surely_bad(zone, bad)
         farther = self._shifted(zone, high) if high is not None else None
@@ -178,12 +178,12 @@ class _Sweep:
         return (first, after, tracks) if tracks > track else None
 
     def _end(self, zone: Zone, bad: int, begin: int) -> int:
-        """The first sector that is somewhere else, on that track or the one before."""
+        """The first sector off the rule, on that track or the one before."""
         end = zone.track(bad)
         if bad - zone.tracks(begin - zone.first) < 2:
             return end  # where its end was measured
         around = (end + zone.sectors // 2, end - 1, end - zone.sectors // PARTS)
-        for _ in range(TRIES):  # an answer may come late
+        for _ in range(TRIES):  # a completion may be late
             if [self._is_off(zone, min(at, self._last)) for at in around] == [True, False, False]:
                 return end
         high = self._surely_bad(zone, bad)
@@ -193,7 +193,9 @@ class _Sweep:
         return end if abs(first - end) < zone.sectors // PARTS else first
 
     def _first_off(self, zone: Zone, low: int, high: int) -> int:
-        """Between one that may be the first and one that is behind it."""
+        """The first sector off the rule, between `low`, which may be the first, and `high`, which
+        is behind it.
+        """
 
         def is_behind(sector: int) -> bool:
             before = max(
@@ -204,13 +206,13 @@ class _Sweep:
         return first_of(is_behind, low - 1, high)
 
     def _goes_on(self, zone: Zone, track: int) -> bool:
-        """That track begins where it should, but for what else was left out until then."""
+        """Whether that track begins where it should, if slips since then are taken off."""
         before = zone.track(track) - zone.sectors // 2
         after = self._shifted(zone, before) or zone
         return self._begins(after, track)
 
     def _shifted(self, zone: Zone, sector: int) -> Zone | None:
-        """By so many slots that the sector is where it should be."""
+        """The zone shifted by the slots that put the sector where it was seen."""
         slots = self._off_at(zone, sector) * zone.slots
         after = zone.slipped(round(slots))
         is_slip = 1 <= abs(round(slots)) <= LEFT_OUT_MOST
@@ -223,7 +225,7 @@ class _Sweep:
         return not self._is_near(zone, self._off_at(zone, sector))
 
     def _again(self, before: Zone, first: int, zone: Zone, tracks: int) -> tuple[Zone, int, bool]:
-        """A rule that was followed before, where it explains what shows none but of tracks."""
+        """An earlier rule, if it explains this part, whose own rule has only tracks."""
         end = min(zone.track(tracks), self._bench.capacity_sectors)
         is_plain = zone.cylinder == 1 < before.cylinder and zone.slots == before.slots
         after = by_rule(before, Part(first, zone), end, 1) if is_plain else None
@@ -237,7 +239,7 @@ class _Sweep:
         return zone, tracks, False
 
     def _surely_bad(self, zone: Zone, bad: int) -> int | None:
-        """A sector of that track that is somewhere else."""
+        """A sector of that track that is off the rule."""
         first = zone.track(bad)
         size = zone.track(bad + 1) - first
         for share in SPARE_LOOKS:
@@ -247,9 +249,9 @@ class _Sweep:
         return None
 
     def _whole(self, zone: Zone) -> tuple[Zone, int]:
-        """As far as it goes on, with cylinders and bands if it has some.
+        """The zone as far as it goes on, with cylinders and bands if it has some.
 
-        One that begins within a cylinder is another zone up to the next cylinder.
+        A zone that begins within a cylinder is another zone up to the next cylinder.
         """
         zone, tracks = self._followed(zone, 1)
         if tracks == self._room(zone):
@@ -267,7 +269,7 @@ class _Sweep:
         return (cylinders, more) if is_regular else (zone, tracks)
 
     def _by_cylinders(self, zone: Zone, tracks: int) -> Zone | None:
-        """Of so many, or one more that is shorter; None: they don't come again."""
+        """Cylinders of `tracks`, or of one more that is shorter; None: they do not repeat."""
         found = zone.with_cylinders(tracks, self._surely_off(zone, tracks))
         if tracks > MANY or (self._begins(found, tracks) and self._repeats(found, tracks)):
             return found
@@ -278,18 +280,19 @@ class _Sweep:
         return found if self._begins(found, 2 * tracks) and self._repeats(found, tracks) else None
 
     def _short(self, zone: Zone, tracks: int) -> tuple[int, int, float]:
-        """After how many tracks the last is how many sectors shorter, and the skew behind it: what
-        is in line with the track before ends behind its last sector, or with the next."""
+        """the skew, if no sector were missing and no level ended there"""
         last = zone.track(tracks + 1) - 1
         end = first_of(partial(self._is_off, zone), zone.track(tracks - 1), last)
         tracks = zone.tracks(end - 1 - zone.first) + 1
-        off = self._off_at(zone, end)  # if no sector were missing, and no level ended there
+        off = self._off_at(
+            zone, end
+        )  # the skew if no sector were missing, and no level ended there
         spare = zone.track(tracks) - end
         skew = zone.turn(end) + off - zone.turn(end - 1) - (1 + spare) / zone.slots
         return tracks, spare, skew % 1
 
     def _banded(self, zone: Zone, tracks: int) -> tuple[Zone, int] | None:
-        """Of so many, or one more that is shorter, and how far it goes on."""
+        """Bands of `tracks`, or of one more that is shorter, and how far the zone goes on."""
         bands = []
         if tracks % zone.cylinder == 0:
             skew = zone.cylinder_skew + self._surely_off(zone, tracks)
@@ -305,27 +308,28 @@ class _Sweep:
         return None
 
     def _repeats(self, zone: Zone, tracks: int) -> bool:
-        """As many more, the last of them and what comes behind them are where they should be."""
+        """Whether, after as many tracks again, the last and the next one fit the rule."""
         third = 2 * tracks
         if third >= self._room(zone):
             return True
         return all(self._fits(zone, track) is not None for track in (third - 1, third))
 
     def _begins(self, zone: Zone, track: int) -> bool:
-        """There, and neither before nor behind: where sectors are left out all are in line but
-        those that are on another track then."""
+        """Whether the track begins there, neither before nor behind.
+
+        Where sectors are slipped, all sectors fit except those that thereby are on another track.
+        """
         first = zone.track(track)
         return all(self._is_near(zone, self._off_at(zone, at)) for at in (first, first - 1))
 
     def _room(self, zone: Zone) -> int:
-        """Whole tracks to the disk's end; what is left then is one as well."""
+        """Whole tracks to the disk's end; a partial last track counts."""
         return zone.tracks(self._bench.capacity_sectors - zone.first)
 
     def _followed(self, zone: Zone, good: int) -> tuple[Zone, int]:
-        """Made as exact as it is long, and the first track that is not where it should be.
+        """The zone refined over its length, and the first track that is off the rule.
 
-        First only bands are looked at, then surfaces, since where one is shorter what comes
-        later may be in line again.
+        Bands are checked first, then surfaces: behind a shorter surface later tracks may fit again.
         """
         bad = self._room(zone)
         if zone.has_bands:
@@ -335,7 +339,7 @@ class _Sweep:
         return self._narrowed(zone, good, bad, 1)[::2]
 
     def _along_surfaces(self, zone: Zone, good: int, bad: int) -> tuple[Zone, int, int]:
-        """Between which two the first one lies that is off, by each one's first and last."""
+        """Narrows down the first bad track, by the first and last track of each surface."""
         begin = good // zone.cylinder * zone.cylinder
         while True:
             for look in (begin, begin + zone.cylinder - 1):
@@ -348,7 +352,9 @@ class _Sweep:
             begin += zone.cylinder
 
     def _narrowed(self, zone: Zone, good: int, bad: int, unit: int) -> tuple[Zone, int, int]:
-        """The same by the last one of each unit, farther and farther away, then by halving."""
+        """Narrows down the first bad track by the last track of each unit, first in growing steps,
+        then by bisection.
+        """
         low, high, step = (good + 1) // unit, bad // unit + 1, 1
         while high - low > 1:
             look = min(low + step, high - 1)
@@ -369,10 +375,10 @@ class _Sweep:
     # ---- tracks ---------------------------------------------------------------------------
 
     def _fits(self, zone: Zone, track: int) -> float | None:
-        """By how little it is off; None: it is somewhere else.
+        """How far the track is off; None: it does not fit.
 
-        Two parts of it agree, or three of four: one of another length is in line here or there,
-        but not alike.
+        Two parts of the track agree, or three of four.  A track of another length fits in some part
+        by accident, but its parts differ.
         """
         offs = [self._off(zone, track, part) for part in (6, 0)]
         if any(self._is_near(zone, off) for off in offs) and len(self._alike(zone, offs)) < 2:
@@ -381,13 +387,13 @@ class _Sweep:
         return sum(alike) / len(alike) if len(alike) > len(offs) / 2 else None
 
     def _alike(self, zone: Zone, offs: Sequence[float]) -> list[float]:
-        """Those near where they should be, without what is far from the middle of them."""
+        """Those near the rule, without outliers from their median."""
         near = [off for off in offs if self._is_near(zone, off)]
         far = max(OF_A_SLOT / zone.slots, ALIKE * self._protractor.noise)
         return [off for off in near if abs(off - median(near)) < far]
 
     def _off(self, zone: Zone, track: int, part: int = 0) -> float:
-        """At a random sector of the eighth part of it, turns."""
+        """Deviation at a random sector of the track's eighth number `part`, turns."""
         first = zone.track(track)
         room = max(1, (zone.track(track + 1) - first) // PARTS)
         begin = first + part * room
@@ -401,11 +407,11 @@ class _Sweep:
         return self._off_at(zone, sector)
 
     def _off_at(self, zone: Zone, sector: int) -> float:
-        """How far on that sector ends, turns."""
+        """How much later that sector ends than the rule says, turns."""
         return centred(self._protractor.surely(sector) - zone.end(sector))
 
     def _surely_off(self, zone: Zone, track: int) -> float:
-        """The middle of three."""
+        """The median of three."""
         return sorted(self._off(zone, track) for _ in range(3))[1]
 
     def _is_near(self, zone: Zone, off: float) -> bool:
@@ -414,7 +420,7 @@ class _Sweep:
     # ---- the first track ------------------------------------------------------------------
 
     def _first_two(self, first: int) -> tuple[Zone, bool]:
-        """As if all tracks were like the first; and whether the second one is."""
+        """A zone as if all tracks were like the first; and whether the second one is."""
         capacity_sectors = self._bench.capacity_sectors
         track = measure_track(self._protractor, first, capacity_sectors)
         angle = (track.begin - 1 / track.slots) % 1
@@ -427,7 +433,7 @@ class _Sweep:
         return zone, self._is_second(zone, second)
 
     def _is_second(self, zone: Zone, second: int) -> bool:
-        """Its last sector is on it, and the one behind is not."""
+        """Whether the track's last sector is on it, and the next sector is not."""
         near = same(self._protractor, zone.slots)
         last, behind = second + zone.sectors - 1, second + zone.sectors
         there = zone.end(last)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The seek curve, where each sector's angle is known.
 
-How long a read waits for the platter is known then, and so a read in which the arm goes over
-some tracks says whether it made it to its sector in this turn or in the next.  The sector is
-one whose angle halves what is still possible (minimum time between request completions,
-Worthington and others 1995, section 3.3.1).  Each read is at another place: over one
-distance in tracks the arm always needs the same.
+With known angles rotational latency is known too.  So a read after a seek over some tracks shows
+whether the arm arrived before the sector passed in this turn, or needed the next one.  The angle of
+the next sector bisects what is still possible (minimum time between request completions,
+Worthington and others 1995, section 3.3.1).  Each read is at another place: the arm needs the same
+time for the same distance in tracks everywhere.
 
-A sector's angle comes in steps of a sector.  In another zone they are others: of some pairs
-that one is read whose sector passes soonest after the time that is asked about.
+Angles come in steps of a sector, and each zone has its own steps.  Of several pairs the probe reads
+the one whose sector passes soonest after the time in question.
 """
 
 import math
@@ -27,17 +27,17 @@ from understudy.profiler.probes.platters import MANY
 from understudy.profiler.probes.seek import FAR, LAST, NEAR, NEAR_END, Seek
 from understudy.profiler.targets.bench import Bench
 
-TRIES = 16  # pairs that a read chooses among
+TRIES = 16  # bisection steps
 HALVINGS = 14
 REPEATS = 3
-READS_MAX = 4 * HALVINGS  # of a sample: some hit, or come late
-OFF_NS = 500.0  # of a curve, half-way along a line
+READS_MAX = 4 * HALVINGS  # of a sample: some hit, or complete late
+OFF_NS = 500.0  # off the curve, half-way along a line
 SPLITS = 4  # of a line: there is room for 1,024 points
 LATE = 0.02  # of a turn
 CHECKED = 100  # reads
 LEAST_RIGHT = 0.9  # of these
 HOW = (
-    f"{REPEATS} times {HALVINGS} halvings a distance in tracks, each at a place of its own, "
+    f"{REPEATS} times {HALVINGS} halvings a distance in tracks, each at another place, "
     "and a cubic through them"
 )
 
@@ -47,8 +47,11 @@ Pair = Callable[[], tuple[int, int]]  # first sectors of two tracks
 def measure(
     bench: Bench, layout: Layout, period_ns: float, hits: Hits | None, reach_sectors: int
 ) -> Seek | None:
-    """`reach_sectors`: as far as the drive reads ahead.  None: it holds too much of the disk, or
-    what comes out does not foresee other reads, so that the arm goes otherwise."""
+    """`reach_sectors`: the longest prefetch.
+
+    None: the drive holds too much of the disk, or the curve does not predict other reads, so that
+    distance in tracks does not decide the seek time.
+    """
     prober = Prober(bench, layout, period_ns, hits)
     arm = Arm(layout)
     near = arm.surfaces * (1 + 2 * reach_sectors / min(zone.sectors for zone in layout.zones))
@@ -71,8 +74,9 @@ def measure(
 
 
 def _rounded_off(at: Sequence[float], ns: Sequence[float]) -> tuple[list[float], list[float]]:
-    """With points of a monotone cubic over the root of the distance where lines between two
-    samples are off it."""
+    """The curve with more points, from a monotone cubic over the root of the distance, where lines
+    between two samples are off it.
+    """
     curve = PchipInterpolator(np.sqrt(at), ns)
     points = [at[0]]
     for low, high in pairwise(at):
@@ -81,7 +85,7 @@ def _rounded_off(at: Sequence[float], ns: Sequence[float]) -> tuple[list[float],
 
 
 def _between(curve: Callable[[float], float], low: float, high: float, splits: int) -> list[float]:
-    """Behind low, up to high: so many that lines between them are near the curve."""
+    """Points behind `low`, up to `high`, so many that lines between them are near the curve."""
     middle = round((low + high) / 2)
     off_ns = abs(curve(middle) - (curve(low) + curve(high)) / 2)
     if not splits or high - low < 2 or off_ns < OFF_NS:
@@ -93,7 +97,7 @@ def _between(curve: Callable[[float], float], low: float, high: float, splits: i
 
 
 def _curve(samples: Sequence[tuple[int, float]], tracks: float) -> tuple[list[float], list[float]]:
-    """Distances from none to all tracks, and ns."""
+    """Distances from 0 to all tracks, and ns."""
     at = sorted({distance for distance, _ in samples})
     ns = ascending([median([ns for there, ns in samples if there == each]) for each in at])
     last_ns = ns[-1] + (ns[-1] - ns[-4]) / (at[-1] - at[-4]) * (tracks - at[-1])
@@ -110,7 +114,7 @@ def _foresees(
     ns: Sequence[float],
     near: float,
 ) -> bool:
-    """In which turn reads over any distance make it."""
+    """Whether the curve predicts the turn in which reads over any distance complete."""
     right = []
     for _ in range(CHECKED):
         tracks = int(bench.random.uniform(0, LAST) * arm.tracks)
@@ -121,10 +125,10 @@ def _foresees(
 
 
 def has_surfaces(bench: Bench, layout: Layout, period_ns: float, hits: Hits | None) -> bool:
-    """Whether the next cylinder's tracks lie above this one's: then the arm has farther to go
-    to the first of them than to the last, which is above this one's first.
+    """Whether the next cylinder's tracks are above this one's: if so, the arm has farther to go to
+    the first of them than to the last, which is above this cylinder's first track.
 
-    Each read is at another cylinder: of one place the drive might soon hold all.
+    Each read is at another cylinder, since the drive might soon hold all of one place.
     """
     zones = [(zone, _followed(zone, layout.end(i))) for i, zone in enumerate(layout.zones)]
     zone, followed = max(zones, key=lambda each: each[0].cylinder * len(each[1]))
@@ -145,7 +149,7 @@ def has_surfaces(bench: Bench, layout: Layout, period_ns: float, hits: Hits | No
 
 
 def _followed(zone: Zone, end: int) -> list[int]:
-    """Cylinders that may be surfaces' parts, and that one of the same band follows."""
+    """Cylinders that may be parts of surfaces, and have a next one in the same band."""
     if not zone.has_bands and zone.cylinder <= MANY:
         return []
     number, in_band = (end - zone.first) // zone.cylinder_sectors, zone.band // zone.cylinder
@@ -153,15 +157,18 @@ def _followed(zone: Zone, end: int) -> list[int]:
 
 
 def _distances(tracks: float) -> list[int]:
-    """Dense where they are short; the first is none at all."""
+    """Short distances get more samples; the first is 0."""
     near = np.geomspace(1, NEAR_END * tracks, NEAR, endpoint=False)
     far = np.linspace(NEAR_END**0.5, LAST**0.5, FAR) ** 2 * tracks
     return sorted({0, *(max(1, round(each)) for each in (*near, *far))})
 
 
 def _over(bench: Bench, arm: Arm, tracks: int, is_near: bool) -> Pair:
-    """There and back are as likely, but for near ones, where only back is: the drive may have
-    read ahead."""
+    """Pairs so many tracks apart.
+
+    Both directions are equally likely, except near pairs, which only go back, since the drive
+    prefetches forwards.
+    """
 
     def pair() -> tuple[int, int]:
         low = bench.random.uniform(0, arm.tracks - tracks - 1)
@@ -173,7 +180,7 @@ def _over(bench: Bench, arm: Arm, tracks: int, is_near: bool) -> Pair:
 
 
 class Prober:
-    """Halves what the arm may need."""
+    """Bisects the time that the arm needs."""
 
     def __init__(self, bench: Bench, layout: Layout, period_ns: float, hits: Hits | None) -> None:
         self._bench = bench
@@ -183,12 +190,13 @@ class Prober:
         self._bus_turns = hits.bus_sector_ns / period_ns if hits else 0.0
 
     def middle_ns(self, pair: Pair) -> float:
-        """Of some times."""
+        """The median of some times."""
         return median([self.reach_ns(pair) for _ in range(REPEATS)])
 
     def reach_ns(self, pair: Pair) -> float:
-        """From one track to the other, with the overhead of a read; infinite, if the drive held
-        all that was read."""
+        """The time from one track to the other, with the overhead of a read; infinite, if all reads
+        were hits.
+        """
         low_ns, high_ns, halvings = 0.0, float("inf"), 0
         for _ in range(READS_MAX):
             middle_ns = (low_ns + high_ns) / 2 if halvings else 0.0
@@ -203,7 +211,7 @@ class Prober:
         return max((max(low_ns, high_ns - self._period_ns) + high_ns) / 2, 1.0)
 
     def makes_it(self, pair: Pair, reach_ns: float) -> bool | None:
-        """Whether a read shows that the arm needs that long; None: it shows nothing."""
+        """Whether a read confirms that the arm needs that long; None: the read shows nothing."""
         after_ns = self._bench.random.uniform(0, self._period_ns)
         latest_ns = self._made_it_by_ns(pair, after_ns)
         if latest_ns is None:
@@ -211,8 +219,9 @@ class Prober:
         return latest_ns - self._period_ns <= reach_ns <= latest_ns
 
     def _made_it_by_ns(self, pair: Pair, after_ns: float) -> float | None:
-        """When the arm was there, at the latest, seen by a sector that passes after that time;
-        None: the drive held one of them, or the answer came late."""
+        """The latest time by which the arm had arrived, from a sector that passes after `after_ns`;
+        None: a hit, or a late completion.
+        """
         after = after_ns / self._period_ns
         tries = [self._read_after(*pair(), after) for _ in range(TRIES)]
         read = min(tries, key=lambda read: (read.begins - after) % 1)
@@ -226,7 +235,7 @@ class Prober:
         return (read.begins + round(turns)) * self._period_ns
 
     def _read_after(self, one: int, other: int, after: float) -> "Reads":
-        """A sector of one track, and one of the other that passes so many turns after it."""
+        """A sector of one track, and one of the other that passes so many turns later."""
         zones = self._layout.zone(one), self._layout.zone(other)
         if one == other:
             first, second = self._behind(zones[0], one, after)
@@ -241,15 +250,18 @@ class Prober:
         return Reads(first, second, ends, ends - zones[1].lead(self._bus_turns))
 
     def _behind(self, zone: Zone, track: int, after: float) -> tuple[int, int]:
-        """Two of one track, the second one behind the first: what is ahead may be held."""
+        """Two sectors of one track, the second before the first, since later ones may be
+        prefetched.
+        """
         apart = min(int((1 - after % 1) * zone.slots), zone.sectors - 1)
         begin = track + self._bench.random.randrange(apart, zone.sectors)
         return begin, begin - apart
 
 
 class Reads(NamedTuple):
-    """One behind the other: two sectors, and when the second one begins and ends, in turns
-    from the first one's end."""
+    """Two sectors read in turn, and when the second one begins and ends, in turns from the first
+    one's end.
+    """
 
     first: int
     second: int
@@ -258,6 +270,6 @@ class Reads(NamedTuple):
 
 
 def _passing(zone: Zone, track: int, turn: float) -> int:
-    """The first one of a track to pass from then on."""
+    """The first sector of a track to pass from then on."""
     until = (turn - zone.turn(track)) % 1 * zone.slots
     return track + min(int(until) + 1, zone.sectors - 1)

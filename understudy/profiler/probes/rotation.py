@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """How long a rotation takes.
 
-Reads of the sector behind the last one come past the cache, and each has to wait until the
-platter has nearly gone around.  On a drive whose platter has a position all completions are
-then at one phase of the rotation, moved by a sector's time a step: after waits that grow
-threefold the period is known to a part in 10^7 (Worthington and others 1995, section 3.1).
-A model that draws its latencies has no phase, but their range is the period.
+The probe reads backwards, sector by sector: such reads miss the cache, and each waits until the
+platter has nearly gone around.  If the platter has a position, all completions are at one phase of
+the rotation, which moves by a sector's time a step.  With waits that grow threefold the period is
+known to a part in 10^7 (Worthington and others 1995, section 3.1).  A model that draws its
+latencies at random has no phase, but their range is the period.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from understudy.profiler.targets.bench import NS_PER_S, Bench
 
 WAIT_NS = 50_000_000  # some rotations of any drive
 TRIES = 48
-CONSTANT = 0.3  # of the median: a wait for the platter spreads more than that
+CONSTANT = 0.3  # of the median: rotational latency spreads by more
 FAR = 33  # sectors, still on the same track
 PLACES = 5
 SEEKS = 8
@@ -33,9 +33,9 @@ KEY, PHASE_KEY = "rotation.period_ms", "rotation.phase"
 
 @dataclass(frozen=True)
 class Rotation:
-    """`sector_ns` passes under the head in that time; None: positions repeat nowhere.
+    """A sector passes in `sector_ns`; None: positions never repeat.
 
-    `everywhere`: so they do after a seek.
+    `everywhere`: positions also repeat after seeks.
     """
 
     period_ns: float
@@ -58,21 +58,21 @@ class Rotation:
 
 
 class Behind:
-    """Reads at one place, each behind the last."""
+    """Reads at one place, each before the last."""
 
     def __init__(self, bench: Bench, steps: int) -> None:
-        """Somewhere where there is room for so many sectors."""
+        """At a random place with room for so many sectors."""
         self._bench = bench
         self.sector = bench.place(1, steps / bench.capacity_sectors)
 
     def read(self, step: int = 1) -> int:
-        """That many sectors behind: service time, ns."""
+        """Read `step` sectors before the last read: service time, ns."""
         self.sector -= step
         return self._bench.read(self.sector)
 
 
 def measure(bench: Bench) -> Rotation | None:
-    """None: nothing waits for a platter."""
+    """None: no rotational latency."""
     if not _waits_differ(bench):
         return None
     coarse = _coarse(bench)
@@ -86,10 +86,10 @@ def measure(bench: Bench) -> Rotation | None:
 
 
 def findings(found: Rotation | None, is_known: bool) -> list[Finding]:
-    """In the profile's words; latencies are drawn unless each sector's angle is known."""
+    """Convert to findings; the latency is "known" only if each sector's angle is."""
     if found:
         return [*found.findings(), Finding(PHASE_KEY, "known" if is_known else "random")]
-    return [not_seen(KEY, "no wait for a platter, uniform on some period")]
+    return [not_seen(KEY, "no latency that is uniform over a period")]
 
 
 def _waits_differ(bench: Bench) -> bool:
@@ -102,7 +102,7 @@ def _waits_differ(bench: Bench) -> bool:
 
 
 def _gap_ns(bench: Bench, step: int) -> tuple[float, float]:
-    """From one completion to the next, `step` behind: the median, and how many agree with it."""
+    """The time between completions `step` sectors apart: the median, and the share that agrees."""
     gaps: list[float] = []
     for _ in range(PLACES):
         place = Behind(bench, FAR * TRIES)
@@ -113,7 +113,7 @@ def _gap_ns(bench: Bench, step: int) -> tuple[float, float]:
 
 
 def _coarse(bench: Bench) -> tuple[float, float] | None:
-    """Period and a sector's time, ns: a gap is the period less the sectors of a step."""
+    """The period and a sector's time, ns: the gap is the period less a step's sectors."""
     near_ns, agree = _gap_ns(bench, 1)
     far_ns, _ = _gap_ns(bench, FAR)
     sector_ns = (near_ns - far_ns) / (FAR - 1)
@@ -123,9 +123,9 @@ def _coarse(bench: Bench) -> tuple[float, float] | None:
 
 
 def _refined(bench: Bench, period_ns: float, sector_ns: float) -> float:
-    """One place, waits that grow: whole periods have passed in between, less a sector a step.
+    """The period from one place and growing waits: each gap is whole periods less a step's sector.
 
-    A long step and a short one lack the same sector.
+    A long gap and a short one lack the same sector, so their difference is whole periods.
     """
     place = Behind(bench, 4 * TRIES)
     place.read()
@@ -140,7 +140,7 @@ def _refined(bench: Bench, period_ns: float, sector_ns: float) -> float:
 
 
 def _step_ns(bench: Bench, place: Behind, wait_ns: float, step: int = 1) -> int:
-    """From one completion to the next, some sectors behind."""
+    """Time from one completion to the next, `step` sectors before."""
     begin_ns = bench.now_ns
     bench.wait(wait_ns)
     place.read(step)
@@ -148,9 +148,9 @@ def _step_ns(bench: Bench, place: Behind, wait_ns: float, step: int = 1) -> int:
 
 
 def _is_same_after_seeks(bench: Bench, period_ns: float) -> bool:
-    """Is a place where it was, at the angle that it had, when the arm has been elsewhere?
+    """Whether a place is still at its angle after the arm has been elsewhere.
 
-    All but two of the turns between agree: a track may end there, or an answer come late.
+    All but two of the gaps must agree: a track may end there, or a completion may be late.
     """
     place = Behind(bench, 2 * TRIES)
     angles = []
@@ -165,9 +165,10 @@ def _is_same_after_seeks(bench: Bench, period_ns: float) -> bool:
 
 
 def _range_of_latencies(bench: Bench) -> Rotation | None:
-    """Uniform on a period: the range of n of them is (n - 1) / (n + 1) of it.
+    """The period from the range of latencies that are uniform on it: the range of n draws is (n -
+    1) / (n + 1) of the period.
 
-    None: they are not uniform, so that it is no platter that they wait for.
+    None: the times are not uniform, so they are no rotational latency.
     """
     place = Behind(bench, 2 * DRAWS)
     place.read()

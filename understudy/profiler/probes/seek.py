@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The seek curve, from pairs of places all over the disk.
 
-A read from one place to another takes at least the seek, and less than a rotation more.  So
-where platters have a position, each pair is read again one sector behind, after a wait in
-between that would bring the middle of what is still possible: either the drive makes it, or it
-takes a rotation more (as the minimum time between request completions is found by Worthington
-and others 1995, section 3.3.1).  Seven halvings leave 1/128 of a rotation.
+A read from one place to another takes the seek, and less than a rotation more.  If platters have a
+position, the probe repeats each pair one sector before.  A wait in between puts the sector's pass
+at the middle of the possible range: either the drive makes it, or it takes a rotation more.
+(Worthington and others 1995, section 3.3.1, find the minimum time between request completions that
+way.) Seven such bisections leave 1/128 of a rotation.
 
-Near places, which a drive reads ahead into, and models that draw their latencies, are read
-often instead; the middle of the range is half a rotation above the seek.
+Near places, which the drive prefetches, and models that draw their latencies are read many times
+instead: the middle of their range is half a rotation above the seek.
 """
 
 import math
@@ -28,17 +28,17 @@ NEAR_END = 0.01
 NEAREST = 16  # sectors
 LAST = 0.995
 PAIRS = 12
-SCATTER = 0.02  # of a rotation: if the mean is less sure than that, more pairs
+SCATTER = 0.02  # of a rotation: if the mean's error is larger, more pairs
 HALVINGS = 7
-CHANCES = 8  # of a pair that the cache holds
+CHANCES = 8  # tries to find a pair that the cache does not hold
 NEAR_READS = 256
-WINDOW = 7  # samples that are smoothed together
-READS = 360  # where latencies are drawn
+WINDOW = 7  # samples smoothed together
+READS = 360  # where latencies are random
 
 
 @dataclass(frozen=True)
 class Seek:
-    """ns by distance, a fraction of the disk; `error_ns` of one; `seen` is each pair's."""
+    """ns by distance, a fraction of the disk; `error_ns` of a value; `seen` has each pair's."""
 
     at: tuple[float, ...]
     ns: tuple[float, ...]
@@ -48,7 +48,7 @@ class Seek:
     over: str = "sectors"
 
     def findings(self) -> list[Finding]:
-        """In the profile's words."""
+        """Convert to findings."""
         said = f"+- {self.error_ns / 1e6:.2g} ({self.how})"
         seen = [(at, ns / 1e6) for at, ns in self.seen]
         return [
@@ -65,7 +65,7 @@ def measure(
     hits: Hits | None,
     reach_sectors: int,
 ) -> Seek:
-    """`reach_sectors`: as far as the drive reads ahead."""
+    """`reach_sectors`: the longest prefetch."""
     surveyor = _Surveyor(bench, rotation, medium, hits, reach_sectors)
     at = _distances(bench.capacity_sectors)
     samples = [surveyor.sample(distance) for distance in at]
@@ -82,7 +82,7 @@ def measure(
 
 
 def _distances(capacity_sectors: int) -> list[int]:
-    """Dense where they are short."""
+    """Short distances get more samples."""
     near = np.geomspace(1e-5, NEAR_END, NEAR, endpoint=False)
     far = np.linspace(NEAR_END**0.5, LAST**0.5, FAR) ** 2
     return sorted({max(NEAREST, round(at * capacity_sectors)) for at in (*near, *far)})
@@ -100,7 +100,7 @@ def _smooth(distances: list[int], ns: list[float]) -> list[float]:
 
 
 def _close(times: list[float], period_ns: float) -> list[float]:
-    """Without those that somebody noticed too late."""
+    """The times without those that completed late."""
     middle = sorted(times)[len(times) // 2]
     return [ns for ns in times if abs(ns - middle) <= period_ns / 2]
 
@@ -110,7 +110,7 @@ def _error(times: list[float]) -> float:
 
 
 class _Surveyor:
-    """Samples the seek over a distance: ns, and how far off it may be."""
+    """Samples the seek over a distance: ns and its error."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class _Surveyor:
         self._hits = hits
         self._reach = reach
         self.seen: list[tuple[int, float]] = []
-        self.how = "no rotation is taken off"
+        self.how = "rotational latency is not subtracted"
         if rotation:
             self.how = (
                 f"{PAIRS} pairs a distance or more"
@@ -135,7 +135,7 @@ class _Surveyor:
             )
 
     def sample(self, distance: int) -> tuple[float, float]:
-        """At one distance."""
+        """The seek over one distance."""
         if not self._rotation:
             times = [self._single(distance, 0.0) for _ in range(NEAR_READS)]
             self.seen += ((distance, ns) for ns in times)
@@ -158,7 +158,10 @@ class _Surveyor:
         return self._medium.sector_ns_at(sector / self._bench.capacity_sectors)
 
     def _pair(self, distance: int, room: int) -> tuple[int, int]:
-        """Two places: there and back are as likely, but for near ones, where only back is."""
+        """Two places.
+
+        Both directions are equally likely, except near pairs, which only go back.
+        """
         low = room + self._bench.place(distance + room + 2)
         low = min(low, self._bench.capacity_sectors - distance - 2)
         is_near = distance < 4 * self._reach + 1024
@@ -167,7 +170,7 @@ class _Surveyor:
         return low, low + distance
 
     def _single(self, distance: int, wait_ns: float) -> float:
-        """One whose places the cache does not happen to hold: the arm has gone to both."""
+        """The time of a pair that the cache does not hold, so that the arm went to both places."""
         for _ in range(CHANCES):
             a, b = self._pair(distance, 0)
             first_ns = self._bench.read(a)
@@ -178,14 +181,14 @@ class _Surveyor:
         return service_ns - self._transfer_ns(b)
 
     def _middle(self, distance: int, period_ns: float, reads: int) -> tuple[float, float]:
-        """Of the range of many."""
+        """The seek time from the middle of the range of many pairs."""
         times = [self._single(distance, period_ns) for _ in range(reads)]
         seek_ns = max((min(times) + max(times) - period_ns) / 2, 1.0)
         self.seen.append((distance, seek_ns))
         return seek_ns, period_ns / 2**0.5 / reads
 
     def _halved(self, distance: int, period_ns: float) -> float:
-        """Of one pair."""
+        """The seek time by bisection with one pair."""
         a, b = self._pair(distance, 2 * HALVINGS)
         low_ns, high_ns, last_ns, wait_ns = 0.0, float("inf"), 0.0, 0.0
         for behind in range(HALVINGS + 1):

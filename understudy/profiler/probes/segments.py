@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The read cache's segments: how many, how long each is.
+"""The read cache's segments: how many there are, and how long each is.
 
-Many places are read without a pause and then again, the last one first: as many hit as
-there are segments, for a hit in the newest moves none out (Worthington and others 1995,
-section 3.4).  After a stream that is longer than a segment, and time to read ahead, one span
-hits, and it is a segment long; both its ends are found by halving, at one place, which
-is forgotten each time.
+The probe reads many places without a pause and then again, the last one first.  As many hit as
+there are segments, since a hit in the newest segment evicts none (Worthington and others 1995,
+section 3.4).  After a stream longer than a segment, and time for the prefetch, one span hits, and
+this span is as long as a segment.  Bisection finds both its ends at one place, which the drive is
+made to forget each time.
 """
 
 from dataclasses import dataclass, replace
@@ -20,17 +20,17 @@ A_READ = 8  # sectors
 MOST = 256  # SEGMENTS_MAX in understudy/device/profile.py
 TRIES = 5
 LARGEST = 2**18  # sectors: 128 MiB
-SURE = 2  # places of the same size
+SURE = 2  # places that agree on the size
 PLACES = 4  # at most
-STEPS = 4  # to each double distance, in search of what is held
-MOST_BEHIND = 4  # times what is read ahead of a single read
+STEPS = 4  # to each doubling of the distance, in search of a held sector
+MOST_BEHIND = 4  # times the prefetch of a single read
 PAUSE_NS = 100_000_000
 NUMBER_KEY, SIZE_KEY = "buffer.segments", "buffer.segment_sectors"
 
 
 @dataclass(frozen=True)
 class Segments:
-    """None: not seen."""
+    """`sectors` None: the size was not seen."""
 
     number: int
     agree: int
@@ -38,19 +38,19 @@ class Segments:
     sure_of_size: bool = False
 
     def findings(self) -> list[Finding]:
-        """In the profile's words."""
+        """Convert to findings."""
         tries = f"{self.agree} of {TRIES} tries{', or more' if self.number == MOST else ''}"
         sure = f"exact, at {SURE} places" if self.sure_of_size else "places differ, the longest"
         return [
             Finding(NUMBER_KEY, self.number, tries),
             Finding(SIZE_KEY, self.sectors, sure)
             if self.sectors
-            else not_seen(SIZE_KEY, f"more than {LARGEST} sectors, or too little repeats"),
+            else not_seen(SIZE_KEY, f"more than {LARGEST} sectors, or sizes do not repeat"),
         ]
 
 
 def measure(bench: Bench, hits: Hits | None) -> Segments | None:
-    """How many."""
+    """The number of segments."""
     if not hits:
         return None
     counts = [_count(bench, hits) for _ in range(TRIES)]
@@ -68,12 +68,12 @@ def _count(bench: Bench, hits: Hits) -> int:
         for found, place in enumerate(reversed(places)):
             if not hits.is_hit(bench.read(place, A_READ), A_READ):
                 return found
-        number *= 2  # all of them
+        number *= 2  # all hit
     return MOST
 
 
 def with_size(bench: Bench, hits: Hits, found: Segments, sector_ns: float, ahead: int) -> Segments:
-    """The same, with how long a segment is; `ahead`: sectors that are read ahead of a read."""
+    """The same with a segment's size; `ahead`: sectors prefetched after a read."""
     sizes: list[int] = []
     for _ in range(PLACES):
         size = _Span(bench, hits, found, sector_ns, ahead).size()
@@ -86,7 +86,7 @@ def with_size(bench: Bench, hits: Hits, found: Segments, sector_ns: float, ahead
 
 
 class _Span:
-    """What a long stream leaves in the cache, at one place."""
+    """The span that a long stream leaves in the cache, at one place."""
 
     def __init__(
         self, bench: Bench, hits: Hits, segments: Segments, sector_ns: float, ahead: int
@@ -100,7 +100,7 @@ class _Span:
         self._place = 1 + bench.place(4 * self._largest)
 
     def size(self) -> int | None:
-        """Of the span, sectors."""
+        """The span's length, sectors."""
         length = 64
         while self._holds(length, 0):
             length *= 2
@@ -120,10 +120,10 @@ class _Span:
         return high - low
 
     def _inside(self, length: int) -> int | None:
-        """A sector that is held: the last one, if the drive does not prefetch, or one behind.
+        """A held sector: the last one read, if the drive does not prefetch, or one behind.
 
-        A prefetch to a track's end, or the next one's, may have overwritten all that was asked
-        for, and more.
+        A prefetch to the end of this or the next track may have overwritten the stream's own
+        sectors, and more.
         """
         behind = (round(2 ** (n / STEPS)) for n in range(STEPS * self._largest.bit_length()))
         farthest = min(MOST_BEHIND * self._ahead, self._largest)
@@ -131,7 +131,7 @@ class _Span:
         return next((length + at for at in tried if self._holds(length, length + at)), None)
 
     def _holds(self, length: int, at: int) -> bool:
-        """After a stream of that length: that sector?"""
+        """Whether, after a stream of that length, sector `at` is held."""
         self._bench.elsewhere(self._number + 2)
         part = min(max(A_READ, length // 64), self._bench.longest_sectors)
         for begin in range(0, length, part):
@@ -141,7 +141,7 @@ class _Span:
 
 
 def findings(found: Segments | None) -> list[Finding]:
-    """In the profile's words."""
+    """Convert to findings."""
     if found and found.number:
         return found.findings()
     return [not_seen(NUMBER_KEY, "nothing that was read is held")]

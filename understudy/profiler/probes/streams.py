@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Streams where tracks' ends stop reading ahead: does what follows overwrite what was asked for?
+"""Whether prefetched sectors overwrite the requested ones, where tracks' ends stop the prefetch.
 
-A single read shows it elsewhere (ahead.py): what follows takes its room.  Here a track's end comes
-before the segment is full.  In a stream that goes on to the next track's end the room matters: who
-overwrites comes farther before it stands still.  So streams are read from the drive and from the
-model with either answer, all on the same clock, and the nearer one is it.
+Elsewhere a single read shows the answer (ahead.py): the prefetch overwrites the read or not.  Here
+a track's end comes before the segment is full.  But in a stream that goes on to the next track's
+end the room matters: a drive that overwrites gets farther before it stops.  So the probe reads
+streams from the drive and from models with either answer, all on the same clock.  The nearer model
+gives the answer.
 """
 
 from understudy.profiler.findings.finding import Finding
@@ -15,11 +16,11 @@ from understudy.profiler.targets.bench import Bench
 
 STREAMS = 12
 READS = 160  # some tracks
-PAUSE_NS = 500_000_000  # in which models that are slower catch up
+PAUSE_NS = 500_000_000  # in which slower models catch up
 
 
 def measure(bench: Bench, model: Model) -> Finding:
-    """In the profile's words."""
+    """Measure, and return a finding."""
     answers = {keeps: model([Finding(KEEPS_KEY, keeps)]) for keeps in ("request", "ahead")}
     off_ns = dict.fromkeys(answers, 0)
     for _ in range(STREAMS):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every part of a drive, measured in an order in which each knows what it needs."""
+"""Measures every part of a drive; the order gives each probe the results it needs."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -56,7 +56,7 @@ class Survey:
         self._in_time = True
 
     def reads(self) -> None:
-        """All that reads can show."""
+        """Measure all that reads can show."""
         bench = self._bench
         self._report("rotation", 0.0)
         self._rotation = rotation.measure(bench)
@@ -82,16 +82,16 @@ class Survey:
         self._by_models()
 
     def read_cache(self) -> list[Finding]:
-        """Instead of reads(): of nothing but the read cache."""
+        """Measure only the read cache, instead of reads()."""
         self._report("hits", 0.0)
         self.hits = hits.measure(self._bench)
         return self._cache()
 
     def writes(self) -> None:
-        """After reads(): all that writes can show.  They destroy data."""
+        """Measure all that writes can show, after reads().  Writes destroy data."""
         self._report("writes", 0.75)
         if self._at_once:
-            self.findings += writes.unseen("the cache is one that takes none")
+            self.findings += writes.unseen("this kind of cache takes no writes")
             return
         with self._share(1.0):
             self.findings += writes.measure(self._bench, self.hits, self._model)
@@ -99,8 +99,9 @@ class Survey:
             self.findings += writes.unseen(LATE)
 
     def _by_models(self) -> None:
-        """What shows by the model that is nearest: the bus's watermark, and what one read does not
-        show if tracks' ends stop what follows."""
+        """Findings that need a comparison with models: the bus's watermark, and what a single read
+        does not show where tracks' ends stop the prefetch.
+        """
         if not self.hits or self._at_once:
             return
         draws = self._bench.random.getstate()
@@ -116,7 +117,7 @@ class Survey:
 
     @contextmanager
     def _share(self, share: float) -> Iterator[None]:
-        """A part that may take that share of the time that is left, or is given up."""
+        """Give a part up once it has used that share of the remaining time."""
         self._in_time = True
         try:
             with self._bench.limited(share):
@@ -125,18 +126,18 @@ class Survey:
             self._in_time = False
 
     def _with(self, more: Sequence[Finding]) -> list[Finding]:
-        """What was found, but for what is known better by now."""
+        """The findings so far, replaced where `more` knows better."""
         keys = {found.key for found in more}
         return [*(found for found in self.findings if found.key not in keys), *more]
 
     def _model(self, more: Sequence[Finding]) -> Bench:
-        """Of what was found, and more."""
+        """A model of the findings and `more`."""
         found = document.disk(self._with(more))
         capacity_sectors = self._bench.capacity_sectors
         return Bench(ModelTarget.of(found, capacity_sectors), 0)
 
     def _seeks(self) -> Seek:
-        """By the angles, where they are known."""
+        """The seek curve, by angles where they are known."""
         bench, held = self._bench, self.hits
         if self._rotation and isinstance(self._layout, Layout):
             period_ns = self._rotation.period_ns
@@ -148,7 +149,7 @@ class Survey:
         return seek.measure(bench, self._rotation, self._medium, held, self._reach_sectors)
 
     def _found_tracks(self) -> list[Finding]:
-        """To the sector, if the layout is known."""
+        """The tracks; exact to the sector if the layout is known."""
         exact = self._layout.findings()
         known = {found.key for found in exact}
         capacity_sectors = self._bench.capacity_sectors
@@ -156,7 +157,7 @@ class Survey:
         return [found for found in roughly if found.key not in known] + exact
 
     def _cache(self) -> list[Finding]:
-        """Of the read cache."""
+        """Findings about the read cache."""
         found = hits.findings(self.hits)
         if not self.hits:
             return found
@@ -189,19 +190,19 @@ class Survey:
 
     @property
     def _track_sectors(self) -> float | None:
-        """Of a track, the mean of all zones'."""
+        """Sectors of a track, the mean over all zones."""
         if not self._tracks:
             return None
         return fmean(self._tracks.sectors(zone) for zone in self._tracks.zones)
 
     @property
     def _stop_sectors(self) -> int | None:
-        """In a track, by where reading ahead stops."""
+        """Sectors of a track, from where the prefetch stops."""
         return self._ahead.track_sectors if self._ahead and self._ahead.to_track_end else None
 
     @property
     def _reach_sectors(self) -> int:
-        """As far as it has been seen to read ahead."""
+        """The longest prefetch seen."""
         if self._at_once:
             return self._at_once.prefetch_sectors
         return self._ahead.sectors if self._ahead else 0

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""One track, measured exactly: where it ends, and how many sectors would fit.
+"""Measures one track exactly: where it ends, and how many slots it has.
 
-Along a track angles go on evenly; the first sector of the next one is off by the skew.  Two
-sectors give the slots of a turn, roughly, and those that are farther apart better; then the
-track's end is halved.  The last few sectors are read downwards, for a drive may hold what
-follows a sector that was read.
+Along a track angles grow evenly; the first sector of the next track is off by the skew.  Two
+sectors give the slots of a turn roughly, sectors farther apart more exactly.  Then bisection finds
+the track's end.  The last few sectors are read downwards, since a drive may hold the sectors behind
+one that was read.
 """
 
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from understudy.profiler.probes.angles import NOISE, Protractor
 FIRST_STEP = 8  # sectors
 FARTHER = 3  # times
 NEARLY_ALL = 0.9  # of a turn
-NEAR = 8  # sectors that are not halved any more
+NEAR = 8  # sectors left to a linear search
 
 
 @dataclass(frozen=True)
@@ -29,18 +29,18 @@ class Track:
 
 
 def measure(protractor: Protractor, first: int, capacity_sectors: int) -> Track:
-    """The one that begins there."""
+    """The track that begins there."""
     return _Ruler(protractor, first, capacity_sectors).track()
 
 
 def same(protractor: Protractor, slots: float) -> float:
-    """Two sectors of one track are no farther than that from where they should be, turns."""
+    """The most by which two sectors of one track deviate from the rule, turns."""
     return 1.5 / slots + NOISE * protractor.noise
 
 
 @dataclass
 class _Ruler:
-    """Lies along a track."""
+    """Measures along a track."""
 
     protractor: Protractor
     first: int
@@ -64,11 +64,13 @@ class _Ruler:
         return self.seen[sector]
 
     def _turned(self, sector: int) -> float:
-        """Since the first one."""
+        """Turns since the first sector."""
         return (self._ends(sector) - self._ends(self.first)) % 1
 
     def _measure_slots(self) -> int:
-        """As well as one can within the track; the farthest sector that is on it for sure."""
+        """Measure the slots as exactly as the track allows; returns the farthest sector surely on
+        it.
+        """
         step, farthest = FIRST_STEP, 0
         while self.first + step < self.capacity_sectors:
             turned = self._turned(self.first + step) or 1.0
@@ -81,9 +83,9 @@ class _Ruler:
         return self.first + farthest
 
     def _end(self, on: int) -> int:
-        """The first sector that is not on it; a turn later, if there is no skew to see.
+        """The first sector behind the track; a turn later, if no skew shows it.
 
-        It is read twice, since a host that is away makes any sector come late.
+        That sector is read twice, since a late host makes any completion late.
         """
         beyond = min(self.first + round(self.slots) + 2, self.capacity_sectors)
         while self._is_beyond(beyond):
@@ -95,7 +97,7 @@ class _Ruler:
         return self.first + round(self.slots)
 
     def _halved(self, on: int, beyond: int) -> int:
-        """Between one that is on it and one that is not."""
+        """Bisects between a sector on the track and one behind it."""
         while beyond - on > NEAR:
             middle = (on + beyond) // 2
             on, beyond = (on, middle) if self._is_beyond(middle) else (middle, beyond)

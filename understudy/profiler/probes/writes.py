@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Writes: whether they are taken before they are on the medium, how many, and when they go there.
+"""The write cache: whether and how much it takes, when it destages, and in which order.
 
-A write that an idle drive takes at a cost that does not depend on the platter has gone into
-its cache.  Places that are written without a pause are taken until there is no room for
-another.  A pause between a write at the disk's end and a read where the arm was before shows
-how long the drive waits before it destages: a read after a longer one takes a way back.
-The longest write that is taken says how much there is room for.
-What is left is what brings the model of all this nearest to the drive under seven loads: the order,
-how much a drive that was full keeps when it destages without that wait, and a write's settling.
-Settling is found from the mean times of six; the others from how far apart all seven are by rank
-and in the mean, since a wrong order may have the right mean.
+If an idle drive completes a write at a cost that does not depend on the platter, the write has gone
+to its cache.  The cache takes writes without a pause until it has no room for another.  To find how
+long the drive waits before it destages, the probe writes at the disk's end, pauses, and reads where
+the arm was before.  After a longer pause than the drive's the read has to bring the arm back.  The
+longest write that is taken shows the room in sectors.
+
+Three things are left: the order, how much a drive that was full keeps when it destages without that
+wait, and a write's settling.  Each is the value with which the model is nearest to the drive under
+seven loads.  Settling comes from the mean times of six of the loads.  The other two are chosen by
+how much all seven loads differ by rank and in the mean, since a wrong order may have the right
+mean.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,18 +39,16 @@ LONGEST_PAUSE_NS = 1_000_000_000
 SHORTEST_PAUSE_NS = 50_000
 FOUND = ("us", "settle_ms", "back", "back_idle_ms", "back_order")
 KEYS = {name: f"buffer.write_{name}" for name in FOUND}
-THROUGH_SAID = "an idle drive makes a write wait for the platter"
+THROUGH_SAID = "on an idle drive a write waits for the platter"
 IDLE_SAID = "+- 1 % and 0.05 ms; 0: at once"
 NEAR, AROUND, FAR = (0.0, 0.01), (0.0, 0.05), (0.99, 1.0)  # of the disk
-UNLIKELY = 0.1  # settling is short, orders differ by much: as bad as a tenth of its share
+UNLIKELY = 0.1  # penalty for long settling, as a share of the mean: orders differ by more
 A_SWEEP = 20
 THINK_NS = 10_000_000
 A_RUN = 16
 A_STRAY = 8  # writes, of which one goes to the other end
 OPS_MIXED = ("read", "read", "write")
-ROOM_SAID = (
-    "the longest that is taken; what a full drive keeps, to a quarter, is nearest to the times"
-)
+ROOM_SAID = "the longest write taken; what a full drive keeps, to a quarter, fits the times best"
 AN_INSTANT_MS = 1e-6
 SETTLE_SAID = "from the means of six loads"
 SOME_SETTLING_NS = 1e6
@@ -58,8 +58,8 @@ ORDER_SAID = (
 )
 
 Times = npt.NDArray[np.float64]
-Model = Callable[[Sequence[Finding]], Bench]  # of what was found, and that
-Choice = tuple[Finding, ...]  # the wait, what has room, and the order
+Model = Callable[[Sequence[Finding]], Bench]  # of all findings and these
+Choice = tuple[Finding, ...]  # the wait, the room, and the order
 Served = Callable[[Sequence[Finding]], list[Times]]
 
 
@@ -74,8 +74,10 @@ class Taken:
     idle_ns: float
 
     def rooms(self) -> list[Finding]:
-        """With what a drive that was full keeps, if it waits else: none, to all."""
-        tries = f"{self.agree} of {TRIES} tries, the others took more"
+        """Candidates for the room, with what a drive that was full keeps, if it waits otherwise:
+        none, to all.
+        """
+        tries = f"{self.agree} of {TRIES} tries, others took more"
         whole = [self.number, self.sectors]
         short = self.number * A_WRITE
         lows = {0, *(most * n // 4 for most in (self.sectors, short) for n in (1, 2, 3))}
@@ -83,32 +85,35 @@ class Taken:
         return [Finding(KEYS["back"], room, f"{tries}; {ROOM_SAID}") for room in (*kept, whole)]
 
     def waits(self) -> list[Finding]:
-        """With that of one that was full: none, but which comes first at the same instant?"""
+        """Candidates for the wait.
+
+        If the full drive does not wait, the second value decides who is first at the same instant.
+        """
         idle_ms = round(self.idle_ns / 1e6, 3)
         waits = (idle_ms, [idle_ms, AN_INSTANT_MS]) if idle_ms else (0.0,)
         return [Finding(KEYS["back_idle_ms"], wait, IDLE_SAID) for wait in waits]
 
 
 def is_seen(found: Finding) -> bool:
-    """A figure of writes."""
+    """Whether it is a finding about writes with a value."""
     return found.key in KEYS.values() and found.value is not None
 
 
 def unseen(why: str) -> list[Finding]:
-    """Nothing is known of writes."""
+    """Findings of an unknown write cache."""
     return [not_seen(key, why) for key in KEYS.values()]
 
 
 def measure(bench: Bench, hits: Hits | None, model: Model) -> list[Finding]:
-    """In the profile's words."""
+    """Measure, and return findings."""
     if not hits:
-        return unseen("without hits the bus is not known")
+        return unseen("the bus's speed is not known without hits")
     taken = _taken(bench, hits)
     found = _findings(taken)
     draws = bench.random.getstate()
 
     def served(findings: Sequence[Finding]) -> list[Times]:
-        """By the model, at the same places."""
+        """The loads on the model, at the same places."""
         modelled = model(findings)
         modelled.random.setstate(draws)
         return _loaded(modelled)
@@ -129,7 +134,7 @@ def _taken(bench: Bench, hits: Hits) -> Taken | None:
     bench.milestone()
     bursts = [cache.burst() for _ in range(TRIES)]
     repeated = [number for number in bursts if bursts.count(number) > 1]
-    number = max(1, min(repeated or bursts))  # a single one may be a host that was away
+    number = max(1, min(repeated or bursts))  # a single one may come from a late host
     bench.milestone()
     sectors = cache.sectors()
     bench.milestone()
@@ -139,7 +144,7 @@ def _taken(bench: Bench, hits: Hits) -> Taken | None:
 
 
 def _steady_ns(bench: Bench, hits: Hits, sectors: int) -> float | None:
-    """Of a write that takes the same wherever it goes; a host may be away once."""
+    """The time of a write if it is the same at all places; the host may be late once."""
     for _ in range(CHANCES):
         times = [_after_idleness(bench, sectors) for _ in range(TRIES)]
         if spread(times) <= 2 * hits.tolerance_ns + 0.05 * median(times):
@@ -153,7 +158,7 @@ def _after_idleness(bench: Bench, sectors: int) -> int:
 
 
 class _Cache:
-    """Tells writes that are taken from those that wait."""
+    """Tells writes that the cache takes from those that wait."""
 
     def __init__(self, bench: Bench, hits: Hits, overhead_ns: float) -> None:
         self._bench = bench
@@ -161,7 +166,9 @@ class _Cache:
         self._overhead_ns = overhead_ns
 
     def burst(self) -> int:
-        """How many an idle drive takes, in as many places, with those put away meanwhile."""
+        """How many writes in as many places an idle drive takes, including those destaged
+        meanwhile.
+        """
         self._bench.wait(IDLE_NS)
         for number in range(MOST):
             if not self._is_taken(self._write(A_WRITE), A_WRITE):
@@ -169,7 +176,7 @@ class _Cache:
         return MOST
 
     def sectors(self) -> int:
-        """The longest write that it takes."""
+        """The longest write that the cache takes."""
         most = min(self._bench.longest_sectors, self._bench.capacity_sectors // 16)
         low = A_WRITE
         while low < most and self._takes(min(2 * low, most)):
@@ -183,7 +190,7 @@ class _Cache:
     def idle_ns(self) -> float:
         """From the last request until the arm leaves for a write at the disk's other end.
 
-        A read where the arm was takes a way back then, however long ago that was.
+        From then on a read where the arm was has to bring it back, however long ago it left.
         """
         stays_ns = self._back_ns(lambda: None)
         leaves_ns = self._back_ns(lambda: self._bench.read(self._bench.place(A_WRITE, *FAR)))
@@ -200,7 +207,9 @@ class _Cache:
         self._bench.wait(pause_ns)
 
     def _back_ns(self, between: Callable[[], Any]) -> float:
-        """What a read takes near the last one, and that between; short, but no hit by chance."""
+        """The time of a read near the last one, with `between` in the middle; low, but no
+        accidental hit.
+        """
         times = []
         for _ in range(TRIES):
             self._bench.wait(IDLE_NS)
@@ -230,25 +239,25 @@ def _scattered(bench: Bench) -> Sequence[int]:
 
 
 def _with_strays(bench: Bench) -> Sequence[int]:
-    """At one end, and now and then at the other: who takes the nearest leaves those until last."""
+    """At one end, and now and then at the other: a nearest-first order leaves those until last."""
     ends = [NEAR if n % A_STRAY else FAR for n in range(SUSTAINED)]
     return [bench.write(bench.place(A_WRITE, *end), A_WRITE) for end in ends]
 
 
 def _gathered(bench: Bench) -> Sequence[int]:
-    """Where hardly anything is a seek: who knows the angle waits less."""
+    """Where seeks are negligible: a drive that knows the angles waits less."""
     middle = (0.5, 0.51)
     return [bench.write(bench.place(A_WRITE, *middle), A_WRITE) for _ in range(SUSTAINED)]
 
 
 def _among_reads(bench: Bench) -> Sequence[int]:
-    """A third of random requests."""
+    """Writes are a third of random requests."""
     ops = [bench.random.choice(OPS_MIXED) for _ in range(SUSTAINED)]
     return [bench.serve(op, bench.place(A_WRITE), A_WRITE) for op in ops]
 
 
 def _in_sweeps(bench: Bench) -> Sequence[int]:
-    """The same, some at a time in the order of their places, as an elevator sends them."""
+    """The same requests in batches, sorted by place, as an elevator sends them."""
     times = []
     for _ in range(SUSTAINED // A_SWEEP):
         for place in sorted(bench.place(A_WRITE) for _ in range(A_SWEEP)):
@@ -257,7 +266,9 @@ def _in_sweeps(bench: Bench) -> Sequence[int]:
 
 
 def _in_runs(bench: Bench) -> Sequence[int]:
-    """In sequence: who joins them destages them at once, the others need a turn for each."""
+    """Sequential runs: a drive that joins writes destages a run at once, others need a turn for
+    each.
+    """
     times = []
     for _ in range(SUSTAINED // A_RUN):
         place = bench.place(A_RUN * A_WRITE)
@@ -266,7 +277,7 @@ def _in_runs(bench: Bench) -> Sequence[int]:
 
 
 def _with_pauses(bench: Bench) -> Sequence[int]:
-    """Among reads, with think times: a drive that waits for longer destages only if it was full."""
+    """Among reads, with think times: a drive with a longer wait destages only if it was full."""
     times = []
     for _ in range(SUSTAINED):
         bench.wait(bench.random.expovariate(1 / THINK_NS))
@@ -278,9 +289,9 @@ LOADS = (_scattered, _with_strays, _gathered, _among_reads, _with_pauses, _in_sw
 
 
 def _loaded(bench: Bench) -> list[Times]:
-    """Each load's times without a pause, once the cache is full.
+    """Each load's times, once the cache is full.
 
-    What one load leaves in the cache may stay there for all of the next.
+    Writes that one load leaves in the cache may stay there during the next.
     """
     times = []
     for load in LOADS:
@@ -292,9 +303,12 @@ def _loaded(bench: Bench) -> list[Times]:
 def _by_loads(
     served: Served, taken: Taken | None, found: list[Finding], seen: list[Times]
 ) -> list[Finding]:
-    """Settling, the order, and what a drive that was full keeps: what brings the model nearest to
-    all loads.  In the wrong order it is not seen what it keeps: all or nothing is tried before.  In
-    one that does not wait the last order looks like ascending."""
+    """Settling, the order, and what a drive that was full keeps: the values with which the model is
+    nearest to all loads.
+
+    The right order has to be known before the kept amount shows, so keeping all or nothing is tried
+    first.  For a drive that does not wait, the last order looks like ascending.
+    """
     if taken:
         waits, rooms = taken.waits(), taken.rooms()
         orders = WRITE_ORDERS if taken.idle_ns else WRITE_ORDERS[:3]
@@ -317,7 +331,7 @@ def _by_loads(
 
 
 class Fit(NamedTuple):
-    """A choice with a settling, and by how much times are off."""
+    """A choice with its settling, and the deviation of its times."""
 
     choice: Choice
     settle_ns: float
@@ -325,7 +339,7 @@ class Fit(NamedTuple):
 
 
 class _Nearest:
-    """Tells choices by how near they bring the model to what was seen."""
+    """Ranks choices by how near they bring the model to the drive's times."""
 
     def __init__(self, served: Served, found: list[Finding], seen: list[Times]) -> None:
         self._served = served
@@ -333,12 +347,12 @@ class _Nearest:
         self._seen = seen
 
     def best(self, fits: Sequence[Fit]) -> Fit:
-        """Of these."""
+        """The best of these."""
         mean_ns = float(np.mean(self._seen[0]))
         return min(fits, key=lambda fit: fit.off + UNLIKELY * fit.settle_ns / mean_ns)
 
     def fitted(self, choice: Choice) -> Fit:
-        """With the settling that fits best."""
+        """The choice with the settling that fits best."""
         without, with_some = (
             _relative_means(self._settling(choice, ns), self._seen)
             for ns in (0.0, SOME_SETTLING_NS)
@@ -346,7 +360,7 @@ class _Nearest:
         return self.like(Fit(choice, _settle_ns(without, with_some), 0.0), choice)
 
     def like(self, fit: Fit, choice: Choice) -> Fit:
-        """With the settling of another."""
+        """The choice with the settling of another fit."""
         return Fit(choice, fit.settle_ns, _off(self._settling(choice, fit.settle_ns), self._seen))
 
     def _settling(self, choice: Choice, ns: float) -> list[Times]:
@@ -355,21 +369,24 @@ class _Nearest:
 
 
 def _settle_ns(without: Times, with_some: Times) -> float:
-    """Each load's mean grows with settling in a line, known from two; the least sum of what
-    they are off by is where one of them is not off at all, or without settling."""
+    """The best settling.
+
+    Each load's mean grows linearly with settling, known from two points.  The sum of deviations is
+    least where one load's deviation is zero, or without settling.
+    """
     slope, lacking = (with_some - without) / SOME_SETTLING_NS, 1 - without
     exact = [float(one / by) for one, by in zip(lacking, slope, strict=True) if one > 0 and by > 0]
     return min((0.0, *exact), key=lambda ns: float(np.mean(np.abs(lacking - slope * ns))))
 
 
 def _relative_means(served: list[Times], seen: list[Times]) -> Times:
-    """But for runs: turns that they lose hide settling."""
+    """Without runs, whose lost turns hide settling."""
     pairs = list(zip(served, seen, strict=True))[:-1]
     return np.array([np.mean(a) / np.mean(b) for a, b in pairs])
 
 
 def _off(served: list[Times], seen: list[Times]) -> float:
-    """How far apart they are by rank, and their means, as shares of that; of all loads the mean."""
+    """Deviation by rank plus that of the means, as shares of the mean; averaged over all loads."""
     apart = [
         (np.mean(np.abs(np.sort(a) - np.sort(b))) + abs(np.mean(a) - np.mean(b))) / np.mean(b)
         for a, b in zip(served, seen, strict=True)

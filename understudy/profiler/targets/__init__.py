@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Who can be asked: a disk of this machine (`disk/`), our own model, any module:factory.
+"""Targets to measure: a disk of this machine (`disk/`), our own model, or any module:factory.
 
-`bench.py` is what probes ask through: it keeps the clock, checks each answer, and gives out places
-that nobody has read.  `journal.py` keeps the answers.
+Probes send their requests through `bench.py`, which keeps the clock, checks each completion, and
+gives out fresh places.  `journal.py` records the completions.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The bench on which a target is measured: clock, checks, places nobody has read."""
+"""The bench on which a target is measured: clock, checks, fresh places."""
 
 import random
 from collections.abc import Iterator
@@ -10,23 +10,23 @@ from understudy.device.target import Target
 
 NS_PER_S = 10**9
 NEVER_NS = 2**63
-LATE_NS = 60 * NS_PER_S  # nothing that a drive does takes longer
-LONGEST_SECTORS = 2**17  # of a request, if the target doesn't say
-SMALLEST_SECTORS = 2**18  # 128 MiB: fewer hold no places to go that were not read before
+LATE_NS = 60 * NS_PER_S  # longer than anything a drive does
+LONGEST_SECTORS = 2**17  # of a request, if the target has no limit of its own
+SMALLEST_SECTORS = 2**18  # 128 MiB: a smaller target has too few fresh places
 
 
 class TimeUp(Exception):  # noqa: N818 - as RunFailed
-    """The time that a part may take is over."""
+    """The time of a part is over."""
 
 
 class Bench:
-    """Sends requests to a target one after another, and says how long each took.
+    """Sends requests to a target one by one, and returns how long each took.
 
-    `deadline_ns`: on the target's clock; who goes on beyond it gets TimeUp.
+    `deadline_ns`: on the target's clock; a request after it raises TimeUp.
     """
 
     def __init__(self, target: Target, seed: int) -> None:
-        """At time 0; the seed is of places and waits."""
+        """At time 0; the seed is for places and waits."""
         self._target = target
         self.capacity_sectors = capacity(target)
         self.longest_sectors = int(getattr(target, "longest_sectors", LONGEST_SECTORS))
@@ -55,23 +55,23 @@ class Bench:
         return self.serve("write", sector, sectors)
 
     def wait(self, ns: float) -> None:
-        """Leave the drive alone."""
+        """Leave the drive idle."""
         self.now_ns += round(ns)
 
     def place(self, sectors: int, begin: float = 0.0, end: float = 1.0) -> int:
-        """Where there is room for so many, somewhere in a part of the disk."""
+        """A random place with room for `sectors` in a part of the disk."""
         first = int(begin * self.capacity_sectors)
         last = min(int(end * self.capacity_sectors), self.capacity_sectors) - sectors
         return self.random.randint(first, max(first, last))
 
     def elsewhere(self, requests: int) -> None:
-        """Read in so many places, so that the cache forgets what it held."""
+        """Read as many random places, so that the cache forgets its sectors."""
         for _ in range(requests):
             self.read(self.place(1))
 
     @contextmanager
     def limited(self, share: float) -> Iterator[None]:
-        """For what may take that share of the time that is left."""
+        """Limit the block to that share of the remaining time."""
         whole_ns = self.deadline_ns
         if whole_ns < NEVER_NS:
             self.deadline_ns = self.now_ns + round(share * max(0, whole_ns - self.now_ns))
@@ -81,11 +81,11 @@ class Bench:
             self.deadline_ns = whole_ns
 
     def milestone(self) -> None:
-        """A part is done: what comes begins anew, if the target knows how to go on from here."""
+        """A part is done: a target that can resume will resume from here."""
         getattr(self._target, "milestone", lambda: None)()
 
     def serve(self, op: str, sector: int, sectors: int) -> int:
-        """Service time, ns, of a "read" or a "write" that is sent now, or as soon as may be."""
+        """Service time, ns, of a "read" or "write" that is sent now, or as soon as possible."""
         if self.now_ns > self.deadline_ns:
             raise TimeUp
         what = f"{op} of {sectors} sectors at sector {sector}, sent at {self.now_ns} ns"
@@ -99,10 +99,10 @@ class Bench:
             raise RunFailed(f"target: {what}: completed at {completion_ns!r}, not a whole ns")
         sent_ns = getattr(self._target, "sent_ns", self.now_ns)
         if not isinstance(sent_ns, int) or sent_ns < self.now_ns:
-            raise RunFailed(f"target: {what}: it says that it sent it at {sent_ns!r} ns")
+            raise RunFailed(f"target: {what}: it reports sending at {sent_ns!r} ns")
         service_ns = completion_ns - sent_ns
         if service_ns < 0:
-            raise RunFailed(f"target: {what}: completed at {completion_ns} ns, before that")
+            raise RunFailed(f"target: {what}: completed before, at {completion_ns} ns")
         if service_ns > LATE_NS:
             raise RunFailed(f"target: {what}: took {service_ns / NS_PER_S:.0f} s, given up")
         if (now := capacity(self._target)) != self.capacity_sectors:
@@ -113,7 +113,7 @@ class Bench:
 
 
 def capacity(target: Target) -> int:
-    """What it says; UserError if it can't."""
+    """The target's capacity; UserError if it has none."""
     try:
         return int(target.capacity_sectors)
     except Exception as error:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What a target has answered so far, so that a run that was interrupted goes on.
+"""The answers of a target so far, so that an interrupted run can go on.
 
-What is asked depends on the seed and the answers alone.  So the same command, told the same
-answers, comes to where it was without the target.  FILE.partial has a line of JSON that says
-what is measured and one for each part that is done, with its requests and their answers.
-The part that was interrupted is asked again as a whole: no probe has a gap in it.
+The requests depend only on the seed and the answers.  So the same command with the same answers
+repeats the run so far without the target.  FILE.partial has a line of JSON that identifies the
+measurement, and one for each finished part, with its requests and answers.  An interrupted part is
+measured again as a whole, so that no probe has a gap in it.
 """
 
 import fcntl
@@ -22,17 +22,17 @@ from understudy.device.target import Target
 
 FORGET = 300  # reads: more than a drive has segments
 OPS = ("read", "write")
-ANSWERS_BEGIN = "[["  # as every line's of a part
+ANSWERS_BEGIN = "[["  # the beginning of each part's line
 AFRESH = "delete it to begin again, or name another --out"
 
 Answer = tuple[str, int, int, int, int, int]  # op, sector, sectors, at, sent, completed
 
 
 class Journal:
-    """A target that answers from its journal as far as that goes."""
+    """A target that answers from its journal as long as there are entries."""
 
     def __init__(self, target: Target, file: Path, identity: Mapping[str, Any]) -> None:
-        """`identity`: of what is measured and how; UserError if the journal is another's."""
+        """`identity`: what is measured and how; UserError if the journal has another identity."""
         self._target = target
         self._file = file
         self._identity = {**identity, "version": _version()}
@@ -65,11 +65,11 @@ class Journal:
 
     @property
     def told(self) -> int:
-        """How many answers it had when it was opened."""
+        """How many answers the journal had when opened."""
         return len(self._answers)
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """When it completes, or completed."""
+        """When the request completes, or completed."""
         asked = (op, sector, sectors, at_ns)
         if not self._live:
             answer = next(self._told, None)
@@ -86,7 +86,7 @@ class Journal:
         return completed_ns
 
     def milestone(self) -> None:
-        """A part is done: keep its answers, whatever happens next."""
+        """A part is done: save its answers."""
         if not self._since:
             return
         with _writing(self._file):
@@ -99,19 +99,19 @@ class Journal:
         self._say_how_to_go_on()
 
     def done(self) -> None:
-        """It has done its work."""
+        """The run is done: delete the journal."""
         if self._is_there:
             self._file.unlink(missing_ok=True)
         scratch.say_if_interrupted("")
 
     def close(self) -> None:
-        """Somebody else may go on with it."""
+        """Release the journal, so that another run can use it."""
         if self._open:
             self._open.close()
             self._open = None
 
     def _go_on(self) -> None:
-        """With the target's clock for ours, and nothing in its cache that we are about to read."""
+        """Continue the journal's clock with the target's, and clear the target's cache."""
         self._live = True
         if not self._answers:
             return
@@ -122,21 +122,21 @@ class Journal:
         self._offset_ns = self._answers[-1][5] - free_ns
 
     def _ours(self, ns: int) -> int:
-        """If it is a time at all; the bench complains about others."""
+        """If it is a time at all; the bench rejects other values."""
         return ns + self._offset_ns if isinstance(ns, int) else ns
 
     def _say_how_to_go_on(self) -> None:
         self._is_there = True
         scratch.say_if_interrupted(
-            f"what is measured is kept in {self._file}; give the same command again to go on"
+            f"the measurements so far are in {self._file}; give the same command again to go on"
         )
 
 
 @contextmanager
 def kept(target: Target, out: Path, identity: Mapping[str, Any]) -> Iterator[Journal]:
-    """The target with a journal beside `out`, for whoever calls done() when that is written.
+    """The target with a journal beside `out`; the caller calls done() after writing `out`.
 
-    A target that fails has no use for it.
+    If the target fails, the journal is deleted.
     """
     journal = Journal(target, out.with_name(f"{out.name}.partial"), identity)
     try:
@@ -149,12 +149,12 @@ def kept(target: Target, out: Path, identity: Mapping[str, Any]) -> Iterator[Jou
 
 
 def _version() -> str:
-    """Name of everything that decides what is asked."""
+    """A digest of everything that decides the requests."""
     return digest_of_files(Path(__file__).parents[1].rglob("*.py"))
 
 
 def _locked(file: Path, mode: str) -> IO[str]:
-    """Open, and nobody else's."""
+    """The file, opened and locked."""
     another = f"{file}: another profile is being written there; wait, or name another --out"
     with _writing(file):
         try:
@@ -170,7 +170,7 @@ def _locked(file: Path, mode: str) -> IO[str]:
 
 
 def _read(opened: IO[str], file: Path, identity: Mapping[str, Any]) -> Iterator[Answer]:
-    """Its answers; a last line that a kill cut off is taken away."""
+    """The journal's answers; an incomplete last line, left by a kill, is cut off."""
     try:
         *lines, cut = opened.read().split("\n")
     except ValueError:

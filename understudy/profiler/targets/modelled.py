@@ -9,7 +9,7 @@ CODES = {name: code for code, name in enumerate(OPS)}
 
 
 class ModelTarget:
-    """A Drive that is asked one request at a time."""
+    """A Drive that serves one request at a time."""
 
     def __init__(self, drive: Drive, capacity_sectors: int, *, writable: bool = True) -> None:
         """The drive's clock begins at 0."""
@@ -20,11 +20,11 @@ class ModelTarget:
 
     @classmethod
     def of(cls, disk: DiskProfile, capacity_sectors: int, seed: int = 0) -> "ModelTarget":
-        """What a profile describes, at that size."""
+        """The drive that a profile describes, at that size."""
         return cls(Drive(disk.timing(capacity_sectors), seed), capacity_sectors)
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """When it completes."""
+        """When the request completes."""
         idle_ns = at_ns - self._free_ns
         self._free_ns = at_ns + self._drive.serve_one(CODES[op], sector, sectors, idle_ns)
         return self._free_ns

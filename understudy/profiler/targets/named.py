@@ -13,7 +13,7 @@ NEEDED = ("capacity_sectors", "writable", "request")
 
 
 def target(name: str) -> Target:
-    """What the factory returns; modules are looked for in the folder one is in, too."""
+    """The factory's target; the current folder is on the module path too."""
     module, _, factory = name.partition(":")
     if not module or not factory:
         raise UserError(f"--target: {name}: not of the form module:factory")
@@ -27,12 +27,12 @@ def target(name: str) -> Target:
         raise UserError(f"--target: {name}: {said}") from error
     missing = [need for need in NEEDED if not hasattr(made, need)]
     if missing:
-        raise UserError(f"--target: {name}: what it returns has no {', '.join(missing)}")
+        raise UserError(f"--target: {name}: the returned target has no  {', '.join(missing)}")
     found: Target = made
     return found
 
 
 def code(name: str) -> str:
-    """Of a target that was found: name of the content of its module."""
+    """A digest of the module of a target that was loaded."""
     file = getattr(sys.modules[name.partition(":")[0]], "__file__", None)
     return digest_of_files([Path(file)] if file else [])

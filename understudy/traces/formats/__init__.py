@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The formats of traces: one module in this folder each, told by content and not by name.
+"""The formats of traces: one module each in this folder, recognised by content, not by name.
 
-A format has `NAME` for people, `recognises`, which looks at how a file begins, and `read`, which
-makes tables of it, piece by piece, with the columns of requests.parquet that it has, or raises
-ValueError.  What it does not take it counts, and where a file breaks off it says so: nothing is
-dropped in silence.
+A format has `NAME` for people; `recognises`, which looks at a file's beginning; and `read`, which
+yields tables with the columns of requests.parquet, or raises ValueError.  It counts what it leaves
+out, and reports where a file breaks off: nothing is dropped silently.
 """
 
 import pkgutil
@@ -20,15 +19,15 @@ TAR, TAR_AT = b"ustar", 257
 
 
 class Format(Protocol):
-    """What a module here offers."""
+    """What a module here has to offer."""
 
     NAME: str
 
     def recognises(self, head: bytes) -> bool:
-        """Does a file of this format begin like that?"""
+        """Whether a file of this format begins like that."""
 
     def read(self, file: BinaryIO) -> Iterator[Reading]:
-        """The whole file, from its beginning, and those beside it that are parts of the trace."""
+        """Read the whole file, and files beside it that belong to the trace."""
 
 
 FORMATS = [
@@ -38,9 +37,9 @@ FORMATS = [
 
 
 def read(file: BinaryIO) -> Iterator[Reading]:
-    """What is in a file of any format, packed or not; ValueError says what is wrong with it.
+    """Read a file of any format, packed or not; ValueError says what is wrong with it.
 
-    If several pieces say where it breaks off, the last one does.
+    If several pieces report where it breaks off, the last one counts.
     """
     head = unpacked(file).read(HEAD_BYTES)
     content = unpacked(file)
@@ -58,7 +57,7 @@ def read(file: BinaryIO) -> Iterator[Reading]:
 
 
 def _read(one: Format, content: BinaryIO) -> Iterator[Reading]:
-    """If it can't be read for its damage, that is the reason."""
+    """If the file is damaged, the damage is the reason in the error."""
     try:
         yield from one.read(content)
     except ValueError as error:

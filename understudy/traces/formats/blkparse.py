@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The text that blkparse prints of a blktrace: a row for each request that was issued (D) and
-completed (C); it arrived when its first sector was queued (Q), if that was seen.  What is merged
-behind a request (M), and what another one is merged in front of (F), leaves no time behind for
-the next request at that sector.
+"""blkparse's text of a blktrace: a row for each request that was issued (D) and completed (C).
 
-Of any other lines (plugs, messages, blkparse's summary) nothing is taken.  Requests of which only
-the issue or only the completion was seen are counted.
+A request arrived when its first sector was queued (Q), if that was seen.  A request merged behind
+another (M), or with another merged in front of it (F), leaves no queueing time for the next request
+at that sector.
+
+Other lines (plugs, messages, blkparse's summary) are ignored.  Requests of which only the issue or
+only the completion was seen are counted.
 """
 
 import re
@@ -32,7 +33,7 @@ AGAIN = "issued again before it was completed"
 
 @dataclass
 class Sent:
-    """A request that was issued and is not completed."""
+    """A request that was issued and is not complete."""
 
     arrival_ns: int
     dispatch_ns: int
@@ -47,22 +48,22 @@ class _Reader:
     def __init__(self) -> None:
         self.rows: list[tuple[int | str, ...]] = []
         self._device = b""
-        self._queued: dict[int, tuple[int, int]] = {}  # by first sector: when, by whom
+        self._queued: dict[int, tuple[int, int]] = {}  # by first sector: time, owner
         self._sent: dict[int, Sent] = {}
         self._left_out: Counter[str] = Counter()
 
     @property
     def left_out(self) -> dict[str, int]:
-        """Requests that are no row, by why."""
+        """Requests without a row, by reason."""
         return dict(self._left_out + Counter({UNCOMPLETED: len(self._sent)}))
 
     def given(self) -> pl.DataFrame:
-        """The rows, which it forgets."""
+        """The rows so far, which are removed."""
         rows, self.rows = self.rows, []
         return pl.DataFrame(rows, schema=COLUMNS, orient="row")
 
     def take(self, event: "re.Match[bytes]") -> None:
-        """One event with sectors."""
+        """Process one event with sectors."""
         self._check_device(event["device"])
         now_ns = int(event["s"]) * 10**9 + int(event["ns"])
         sector, sectors = int(event["sector"]), int(event["sectors"])
@@ -98,7 +99,7 @@ class _Reader:
 
 
 def recognises(head: bytes) -> bool:
-    """One of its first lines is an event."""
+    """Whether one of the first lines is an event."""
     return any(EVENT.match(line) for line in head.split(b"\n")[:20])
 
 
@@ -119,7 +120,7 @@ def read(file: BinaryIO) -> Iterator[Reading]:
 
 
 def _op(kind: bytes) -> str:
-    """RWBS: what a request does stands in it, with flags before and behind."""
+    """RWBS: one of its letters is the operation, with flags before and behind."""
     if b"D" in kind:
         return "other"  # discards
     return "read" if b"R" in kind else "write" if b"W" in kind else "other"

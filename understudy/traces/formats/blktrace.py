@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""The kernel's binary records of blktrace, versions 7 and 8, in either byte order: a row for each
-request that was issued (D) and completed (C) in full, as blkparse.py makes of their text, where
-it also says when it arrived.  More is known here: what is split off (X) arrived with the whole,
-what is requeued (R) was issued once, and parts that complete are one request.
+"""The kernel's binary records of blktrace, versions 7 and 8, in either byte order.
+
+There is a row for each request that was issued (D) and completed (C) in full, with arrivals as in
+blkparse.py.  Binary records allow more: a split part (X) arrived with the whole request, a requeued
+request (R) was issued once, and parts that complete count as one request.
 
 A file is read with its siblings of other CPUs (understudy/traces/per_cpu.py), or has all CPUs in
 it, as `blktrace -o -` writes it.  Contract of the parser: host/traces/blktrace.h.
 
-What moves no data (flushes, discards, passthrough) is counted when it is issued; zeroes that a
-device writes by itself look like writes in version 7.  A file breaks off where a record can't be
-one; what precedes is kept.
+Requests that move no data (flushes, discards, passthrough) are counted when issued.  Zeroes that a
+device writes by itself look like writes in version 7.  A file breaks off at the first impossible
+record; the records before are kept.
 """
 
 from collections.abc import Iterator
@@ -49,7 +50,9 @@ LEFT_OUT = {
 
 
 def recognises(head: bytes) -> bool:
-    """It begins with the magic number, of any version that is no letter, in either byte order."""
+    """Whether it begins with the magic number, in either byte order, and a version that is no
+    letter.
+    """
     big, little = head[:3] == MAGICS[0], head[1:4] == MAGICS[1]
     return len(head) > 4 and (big or little) and head[3 if big else 0] < VERSIONS_END
 
@@ -70,7 +73,7 @@ def read(file: BinaryIO) -> Iterator[Reading]:
 
 
 def _read_all(trace: Blktrace, file: BinaryIO) -> list[str]:
-    """Where they break off."""
+    """Where the files break off."""
     named = getattr(file, "name", None)
     paths = files_of(Path(named)) if isinstance(named, str) else []
     if len(paths) < 2:

@@ -14,13 +14,13 @@ OURS = {b"arrival_ns", b"sector", b"sectors"}
 
 
 def recognises(head: bytes) -> bool:
-    """A first line of names, one of them a column of ours."""
+    """Whether the first line has names, one of them a column of ours."""
     names = first_line(head).replace(b'"', b"").split(b",")
     return len(names) > 1 and any(name.strip() in OURS for name in names)
 
 
 def read(file: BinaryIO) -> Iterator[Reading]:
-    """The whole file; the kinds of its columns are those of its first rows."""
+    """The whole file; the first piece decides its columns' types."""
     names, schema = b"", None
     for text in _records(file):
         try:
@@ -33,7 +33,7 @@ def read(file: BinaryIO) -> Iterator[Reading]:
 
 
 def _records(file: BinaryIO) -> Iterator[bytes]:
-    """Pieces of text, none cut at an end of a line between quotes; the first is not just names."""
+    """Pieces of text, never cut within quotes; the first has more than the line of names."""
     held = b""
     for text, _ in pieces(file):
         held += text

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """fio's log of latencies, with offsets: write_lat_log with log_offset=1.
 
-A line is a request: when it completed (ms), latency (ns), direction (0 read, 1 write, 2 trim),
-bytes, offset and more that nobody needs here.  Milliseconds are coarse: a request that can't have
-begun before the last one completed, but for that, began then.  A space stands behind each comma,
-unlike in Tencent's traces.
+Each line is a request: time of completion (ms), latency (ns), direction (0 read, 1 write, 2 trim),
+bytes, offset, and fields that are ignored here.  Milliseconds are coarse: if a request seems to
+have begun less than COARSE_NS before the last completion, it began at that completion.  There is a
+space behind each comma, unlike in Tencent's traces.
 """
 
 import re
@@ -32,7 +32,7 @@ Row = tuple[int, int, int, int, str]
 
 
 def recognises(head: bytes) -> bool:
-    """Its first line is numbers alone."""
+    """Whether the first line has only numbers."""
     return bool(LINE.match(first_line(head).strip()))
 
 
@@ -57,7 +57,7 @@ def read(file: BinaryIO) -> Iterator[Reading]:
 
 
 def _samples(file: BinaryIO, breaks: list[str]) -> Iterator[Sample]:
-    """All; where the file breaks off in its last line, if it does, is put into `breaks`."""
+    """All samples; if the file breaks off in its last line, `breaks` gets the reason."""
     some = False
     for number, line in enumerate(lines(file), start=1):
         try:
@@ -88,7 +88,7 @@ def _sample(line: bytes) -> Sample:
 
 
 def _rows(samples: Iterable[Sample], origin_ns: int, last_ns: int) -> Iterator[Row]:
-    """From an origin on; last_ns: when the sample before the first of these was complete."""
+    """Rows with times from an origin; last_ns: when the sample before these completed."""
     for completed_ms, latency_ns, direction, size, offset in samples:
         begin_ns = completed_ms * MS - latency_ns - origin_ns
         if 0 < last_ns - begin_ns <= COARSE_NS:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""fio's iolog, version 2 or 3: what a job asks for, not how long it took.
+"""fio's iolog, version 2 or 3: a job's requests, without how long they took.
 
-Its first line says which it is.  A line of version 2 is `file action [offset length]`, and a wait's
-offset is microseconds since the wait before; one of version 3 begins with microseconds since the
-log began.  Offsets and lengths are bytes.  Arrivals only.  Each file is an owner; offsets are in
-it.  fio's manual, "Trace file format v2" and "v3".
+The first line has the version.  A line of version 2 is `file action [offset length]`, and a wait's
+offset is microseconds since the wait before.  A line of version 3 begins with microseconds since
+the log began.  Offsets and lengths are bytes.  There are arrivals only.  Each file is an owner, and
+offsets are within it. fio's manual, "Trace file format v2" and "v3".
 """
 
 import re
@@ -30,12 +30,12 @@ ACTIONS = (*PLACED, *OTHERS, *FILES)
 TICK_NS = 1000
 TICKS_MAX = 2**52  # 142 years
 NO_WAITS = (
-    "has no waits, so it does not say when requests came; write it with a newer fio (version 3)"
+    "has no waits, so the times of requests are unknown; write it with a newer fio (version 3)"
 )
 
 
 def recognises(head: bytes) -> bool:
-    """It says so itself."""
+    """Whether the first line says so."""
     return bool(FIRST.match(text.first_line(head)))
 
 
@@ -52,7 +52,7 @@ def read(file: BinaryIO) -> Iterator[Reading]:
 
 
 def _transfers(piece: Reading) -> Reading:
-    """Without what moves no data."""
+    """Without requests that move no data."""
     if not piece.frame.height:
         return piece
     frame = piece.frame.filter(pl.col("op") != "wait")
@@ -62,7 +62,7 @@ def _transfers(piece: Reading) -> Reading:
 
 
 def _lines(fields: text.Fields) -> Reading:
-    """What is asked of files, and the waits; nothing of what is only done to files."""
+    """Requests and waits, without actions that only open or close files."""
     fields.refuse(~fields.frame["action"].is_in(ACTIONS).fill_null(False), "action", "is unknown")
     action = pl.col("action")
     needed = text.Fields(
@@ -85,8 +85,9 @@ def _lines(fields: text.Fields) -> Reading:
 
 
 def _waited(pieces: Iterator[Reading]) -> Iterator[Reading]:
-    """Version 2 with ticks as version 3 has them: microseconds since the log began, which are all
-    waits before."""
+    """Version 2 with version 3's ticks: microseconds since the log began, the sum of all waits
+    before.
+    """
     waited, some, waits = 0, False, False
     for piece in pieces:
         if not piece.frame.height:
@@ -96,7 +97,7 @@ def _waited(pieces: Iterator[Reading]) -> Iterator[Reading]:
         some, waits = True, waits or is_wait.any()
         each = piece.frame.select(pl.when(is_wait).then("ticks").otherwise(0)).to_series()
         if waited + each.cast(pl.Float64).sum() > TICKS_MAX:
-            raise ValueError("its waits are together longer than a century, so they can't be right")
+            raise ValueError("its waits add up to more than a century, so they can't be right")
         ticks = waited + each.cum_sum()
         waited = int(ticks[-1])
         yield replace(piece, frame=piece.frame.with_columns(ticks=ticks))

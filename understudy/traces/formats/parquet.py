@@ -16,7 +16,7 @@ PIECE_ROWS = 2**18
 
 
 def recognises(head: bytes) -> bool:
-    """It says so itself."""
+    """Whether the magic number says so."""
     return head.startswith(MAGIC)
 
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """SNIA's SYSTOR '17: a header, `Timestamp,Response,IOType,LUN,Offset,Size`.
 
-Times are decimal seconds, kept to the ns; offset and size are bytes; IOType is R or W; each LUN
-is an owner.  Of some rows the response or the type is not known.  A row without a type can't be
-used; nor one without a response where others have it, since nobody could say who waited for whom.
-A file without any response has arrivals only.
+Times are decimal seconds, kept to the ns; offset and size are bytes; IOType is R or W; each LUN is
+an owner.  Some rows lack the response or the type.  A row without a type is left out.  So is a row
+without a response, if others have one, since nobody could tell which request waited for which.  A
+file without any response has arrivals only.
+
 Lee, Kumano, Matsuki, Endo, Fukumoto, Sugawara: Understanding Storage Traffic Characteristics on
 Enterprise Virtual Desktop Infrastructure, SYSTOR 2017.
 """
@@ -32,12 +33,12 @@ def recognises(head: bytes) -> bool:
 
 
 def read(file: BinaryIO) -> Iterator[Reading]:
-    """The whole file, all before the first response at once."""
+    """The whole file; pieces before the first response are held back until that comes."""
     return timed(_answered(text.read(file, COLUMNS, _requests, header=HEADER)), 1)
 
 
 def _answered(pieces: Iterator[Reading]) -> Iterator[Reading]:
-    """Without the rows that have no response, or without that column if none has one."""
+    """Without rows that have no response, or without that column if none has one."""
     before: list[Reading] = []
     for piece in pieces:
         before.append(piece)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Tencent's block traces: `Timestamp,Offset,Size,IOType,VolumeID`, as a rule without that header.
+"""Tencent's block traces: `Timestamp,Offset,Size,IOType,VolumeID`, usually without that header.
 
-The timestamp is whole seconds, offset and size are sectors of 512 bytes, IOType is 0 for a read
-and 1 for a write.  Arrivals only.  Each volume is an owner.  fio's logs of latencies are numbers
-between commas as well, but with a space behind each comma.
+The timestamp is whole seconds, offset and size are sectors of 512 bytes, IOType is 0 for a read and
+1 for a write.  There are arrivals only.  Each volume is an owner. fio's logs of latencies also are
+numbers between commas, but with a space behind each comma.
+
 Zhang, Huang, Zhou et al.: OSCA, USENIX ATC 2020.
 """
 

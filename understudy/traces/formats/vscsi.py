@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """CloudPhysics' vscsi: binary records of SCSI commands, in two versions.
 
-Little endian.  Version 1 has 32 bytes a record and arrivals only, version 2 has 40 and a response
-time; which one it is stands in the high byte of `ver`.  `len` is in bytes, `lbn` in sectors of 512,
-`ts` and `rt` in microseconds.  Commands that neither read nor write are left out.
+They are little endian.  Version 1 has 32 bytes a record and arrivals only; version 2 has 40 bytes
+and a response time.  The high byte of `ver` is the version.  `len` is in bytes, `lbn` in sectors of
+512, `ts` and `rt` in microseconds.  Commands that neither read nor write are left out.
+
 Waldspurger, Park, Garthwaite, Ahmad: SHARDS, FAST 2015.
 """
 
@@ -42,7 +43,7 @@ Records = npt.NDArray[np.void]
 
 
 def recognises(head: bytes) -> bool:
-    """Its first record says of which version it is, and has a SCSI opcode."""
+    """Whether the first record has a known version and a SCSI opcode."""
     return _version(head) is not None
 
 
@@ -56,7 +57,7 @@ def read(file: BinaryIO) -> Iterator[Reading]:
 
 
 def _pieces(file: BinaryIO, head: bytes, version: int) -> Iterator[Reading]:
-    """What begins with the head, and goes on in the file."""
+    """Records that begin with `head`, and go on in the file."""
     layout, rest, first = LAYOUTS[version], head, 1
     while True:
         more = file.read(PIECE_RECORDS * layout.itemsize)
@@ -80,13 +81,13 @@ def _version(head: bytes) -> int | None:
 
 
 def _records(data: bytes, layout: np.dtype[np.void]) -> Records:
-    """All that are whole."""
+    """All complete records."""
     count = len(data) // layout.itemsize
     return np.frombuffer(data, layout, count) if count else np.empty(0, layout)
 
 
 def _requests(records: Records, version: int, first: int) -> Reading:
-    """Those of a piece whose first record has that number."""
+    """The requests of a piece; `first` is the number of its first record."""
     _refuse(records["ver"] >> 8 != version, records["ver"], first, f"version is not {version}")
     writes = np.isin(records["cmd"], WRITES)
     transfers = writes | np.isin(records["cmd"], READS)
@@ -109,7 +110,7 @@ def _requests(records: Records, version: int, first: int) -> Reading:
 
 
 def _limits(version: int) -> dict[str, int]:
-    """What a field holds at most."""
+    """The largest value of each field."""
     limits = {"lbn": OFFSET_MAX_BYTES // SECTOR_BYTES, "len": SIZE_MAX_BYTES, "ts": TICKS_MAX}
     return limits | ({"rt": TICKS_MAX} if version == 2 else {})
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a disk and its kernel say of it, for the profile: [facts], and comments above it."""
+"""What a disk and its kernel report about it, for the profile: [facts], and comments above it."""
 
 import os
 import stat
@@ -17,7 +17,7 @@ KEYS = {name: f"facts.{name}" for name in NAMES}
 
 
 def ask(descriptor: int, sys: Path = in_use.SYS) -> Said:
-    """The disk itself, and the kernel for what it does not say; a file says nothing."""
+    """The disk's own report, completed by the kernel's; a file has none."""
     found = os.fstat(descriptor)
     if not stat.S_ISBLK(found.st_mode):
         return Said()
@@ -25,7 +25,7 @@ def ask(descriptor: int, sys: Path = in_use.SYS) -> Said:
 
 
 def kernel(device: int, sys: Path = in_use.SYS) -> Said:
-    """Of what /sys says, the part that people know a disk by."""
+    """The identifying data in /sys."""
     disk = sys / "dev" / "block" / in_use.number(device)
     vendor, model = (_line(disk / "device" / name) for name in ("vendor", "model"))
     turns = {"1": True, "0": False}.get(_line(disk / "queue" / "rotational") or "")
@@ -39,7 +39,7 @@ def kernel(device: int, sys: Path = in_use.SYS) -> Said:
 
 
 def findings(said: Said, capacity_sectors: int) -> list[Finding]:
-    """The section; without a model there is none."""
+    """The [facts] section; without a model there is none."""
     if not said.model:
         return [not_seen(KEYS["model"], f"the device has no name; {settings(said)}")]
     rpm = Finding(KEYS["rpm"], said.rpm) if said.rpm else not_seen(KEYS["rpm"], UNSAID)
@@ -53,13 +53,13 @@ def findings(said: Said, capacity_sectors: int) -> list[Finding]:
 
 
 def said_better(found: Sequence[Finding], own: Sequence[Finding]) -> tuple[Finding, ...]:
-    """With the section; what its keys were before, which nobody had said, is gone."""
+    """The findings with the [facts] section, which replaces values of the same keys."""
     keys = {each.key for each in own if each.value is not None}
     return (*(each for each in found if each.key not in keys), *own)
 
 
 def settings(said: Said) -> str:
-    """How it was set while it was measured."""
+    """The disk's settings during the measurement."""
     turns = {True: "it turns", False: "it does not turn", None: "whether it turns unknown"}
     return (
         f"write cache {ON[said.write_cache]}, read cache {ON[said.read_cache]}, "

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Who has a disk already: a file system, swap, a device that is made of it, a loop device.
+"""Who uses a disk already: a file system, swap, a device made of it, or a loop device.
 
-Each answer is a few words and what to do about it.  Who merely has it open can't be seen.
+Each answer is a few words and what to do about it.  A program that merely has the disk open can't
+be seen.
 """
 
 import os
@@ -15,25 +16,25 @@ IN_MEMORY = ("tmpfs", "ramfs")
 
 
 def number(device: int) -> str:
-    """As /sys and /proc spell it."""
+    """The number as /sys and /proc write it."""
     return f"{os.major(device)}:{os.minor(device)}"
 
 
 def whole(device: int, sys: Path = SYS) -> str | None:
-    """Of a partition: the name of its disk; None: it is no partition."""
+    """The name of a partition's disk; None: it is no partition."""
     place = sys / "dev" / "block" / number(device)
     return place.resolve().parent.name if (place / "partition").exists() else None
 
 
 def of_disk(device: int, proc: Path = PROC, sys: Path = SYS) -> str | None:
-    """Who uses it or one of its partitions; None: nobody whom one can see."""
+    """Who uses the disk or one of its partitions; None: no user is visible."""
     parts = dict(_parts(sys / "dev" / "block" / number(device)))
     uses = (*_mounts(parts, proc), *_swaps(parts, proc), *_holders(parts), *_loops(parts, sys))
     return next(iter(uses), None)
 
 
 def of_file(file: Path, proc: Path = PROC, sys: Path = SYS) -> str | None:
-    """Who uses an image; None: nobody whom one can see."""
+    """Who uses an image; None: no user is visible."""
     for swap in _lines(proc / "swaps"):
         if _same(file, _unescaped(swap.split()[0])):
             return "it is swap; swapoff it first"
@@ -44,14 +45,14 @@ def of_file(file: Path, proc: Path = PROC, sys: Path = SYS) -> str | None:
 
 
 def in_memory(file: Path, proc: Path = PROC) -> str | None:
-    """The file system of an image, if no disk is below it."""
+    """The file system of an image, if it is in memory."""
     device = number(file.stat().st_dev)
     kinds = (kind for at, _, kind, _ in _mounted(proc) if at == device)
     return next((kind for kind in kinds if kind in IN_MEMORY), None)
 
 
 def _parts(disk: Path) -> Iterator[tuple[str, Path]]:
-    """Of the disk and its partitions: number, and folder in /sys."""
+    """The disk and its partitions: number, and folder in /sys."""
     disk = disk.resolve()
     inside = (place.parent for place in sorted(disk.glob("*/partition")))
     for place in (disk, *inside):
@@ -85,7 +86,7 @@ def _loops(parts: dict[str, Path], sys: Path) -> Iterator[str]:
 
 
 def _loop_devices(sys: Path) -> Iterator[tuple[str, str]]:
-    """Name, and what each is made of."""
+    """Each loop device's name, and what it is made of."""
     for file in sorted((sys / "block").glob("*/loop/backing_file")):
         if made_of := _read(file).removesuffix("\n"):
             yield file.parent.parent.name, made_of
@@ -101,12 +102,12 @@ def _mounted(proc: Path) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _lines(table: Path) -> list[str]:
-    """Below the headings."""
+    """The lines below the headings."""
     return [line for line in _read(table).splitlines()[1:] if line.strip()]
 
 
 def _read(file: Path) -> str:
-    """Nothing, if it is not there."""
+    """The file's text; empty if there is no file."""
     try:
         return file.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
@@ -118,7 +119,7 @@ def _unescaped(text: str) -> str:
 
 
 def _number_of(path: str) -> str:
-    """Of a device's file; nothing, if it is none."""
+    """The number of a device's file; empty if it is no device."""
     try:
         return number(Path(path).stat().st_rdev)
     except (OSError, ValueError):

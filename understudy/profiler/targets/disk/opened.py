@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A block device or an image file as a target, past the page cache (O_DIRECT).
 
-It can't send at once: `sent_ns` says when it did.  Its time begins at 0 when it is opened.
-What can't be measured, or must not be touched, is refused before anything is read.
+It can't always send at once; `sent_ns` says when it did.  Its time begins at 0 when it is opened.
+Targets that can't be measured, or must not be touched, are refused before anything is read.
 """
 
 import errno
@@ -45,7 +45,7 @@ class Disk:
     """An open disk, and the process that reads and writes it."""
 
     def __init__(self, path: Path, *, destroy_data: bool = False) -> None:
-        """Only with destroy_data is it opened for writing; UserError says why it can't be."""
+        """Open for writing only with destroy_data; UserError says why the disk can't be opened."""
         self._path = path
         kind = _checked(path)
         self.writable = _is_writable(path, kind)
@@ -79,7 +79,7 @@ class Disk:
         self._wake()
 
     def _wake(self) -> None:
-        """A first read, of which nobody needs the time: one that stands still begins to turn."""
+        """A first, untimed read spins up a disk that stands still."""
         failed, *_ = self._answer("read", 1, 1, 0)
         if failed == errno.EINVAL:
             _refuse(
@@ -98,7 +98,7 @@ class Disk:
         self.close()
 
     def close(self) -> None:
-        """Let go of it; a sender that the disk never answers is left behind."""
+        """Close the disk; a sender that still waits for the disk is left behind."""
         if self._sender:
             self._sender.kill()
             for pipe in (self._sender.stdin, self._sender.stdout):
@@ -110,16 +110,18 @@ class Disk:
 
     @property
     def descriptor(self) -> int:
-        """For whoever asks the disk what it is."""
+        """For callers that ask the disk for its data."""
         return self._descriptor
 
     @property
     def capacity_sectors(self) -> int:
-        """What it said last."""
+        """The capacity that the disk reported last."""
         return self._bytes // SECTOR_BYTES
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """When it completes; it is sent at `sent_ns`, as soon after at_ns as this machine can."""
+        """When the request completes; it is sent at `sent_ns`, as soon after at_ns as this machine
+        can.
+        """
         what = f"{op} of {sectors} sectors at sector {sector}"
         before = self.capacity_sectors
         failed, done, sent_ns, completed_ns = self._answer(op, sector, sectors, at_ns)
@@ -133,7 +135,7 @@ class Disk:
         return completed_ns - self._origin_ns
 
     def _answer(self, op: str, sector: int, sectors: int, at_ns: int) -> tuple[int, int, int, int]:
-        """Error, bytes, sent and completed, on the sender's clock."""
+        """Error, bytes, and times of sending and completion on the sender's clock."""
         assert self._sender
         assert self._sender.stdin
         assert self._sender.stdout
@@ -159,7 +161,7 @@ class Disk:
 
 
 def _checked(path: Path) -> os.stat_result:
-    """What it is, if it is something to measure that nobody uses."""
+    """The file's status, if it can be measured and nobody uses it."""
     try:
         found = path.stat()
     except OSError as error:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a disk says of itself in SCSI's words, if it speaks them (SPC-4, SBC-3).
+"""What a disk reports about itself in SCSI, if it speaks SCSI (SPC-4, SBC-3).
 
-Commands go through Linux's SG_IO.  The parsers take whatever bytes came and find what is
-whole in them.
+Commands go through Linux's SG_IO.  The parsers accept any bytes, and use the complete parts of
+them.
 """
 
 import ctypes
@@ -22,7 +22,7 @@ SLOWEST_RPM, FASTEST_RPM = 0x0401, 0xFFFE
 
 @dataclass(frozen=True)
 class Said:
-    """None: it does not say."""
+    """What a disk reports; None: not reported."""
 
     vendor: str | None = None
     model: str | None = None
@@ -32,13 +32,13 @@ class Said:
     rotates: bool | None = None
 
     def or_else(self, other: "Said") -> "Said":
-        """What this one does not say, in the other's words."""
+        """This report, with gaps filled from the other."""
         mine = {each.name: getattr(self, each.name) for each in fields(self)}
         return Said(**{k: getattr(other, k) if v is None else v for k, v in mine.items()})
 
 
 def ask(descriptor: int) -> Said:
-    """All of it; nothing, if it does not speak SCSI."""
+    """The whole report; empty, if the disk does not speak SCSI."""
     said = inquiry(_inquiry(descriptor, None))
     said = said.or_else(characteristics(_inquiry(descriptor, CHARACTERISTICS)))
     said = said.or_else(mode_page(_mode_sense(descriptor, GEOMETRY)))
@@ -46,14 +46,14 @@ def ask(descriptor: int) -> Said:
 
 
 def inquiry(data: bytes) -> Said:
-    """The standard data: who made it, and what it is called."""
-    if len(data) < 32 or data[0] & 0x1F:  # it is no disk
+    """The standard data: vendor and model."""
+    if len(data) < 32 or data[0] & 0x1F:  # no disk
         return Said()
     return Said(vendor=text(data[8:16]), model=text(data[16:32]))
 
 
 def characteristics(data: bytes) -> Said:
-    """VPD page B1h: how fast it turns, if it does."""
+    """VPD page B1h: the rotation rate, if there is one."""
     if len(data) < 6 or data[1] != CHARACTERISTICS:
         return Said()
     return _turning(int.from_bytes(data[4:6], "big"))
@@ -74,7 +74,7 @@ def mode_page(data: bytes) -> Said:
 
 
 def text(data: bytes) -> str | None:
-    """What can be printed and quoted of it."""
+    """The printable part, without quotes."""
     plain = "".join(chr(byte) if 0x20 <= byte < 0x7F else " " for byte in data)
     return " ".join(plain.replace('"', " ").replace("\\", " ").split()) or None
 
@@ -125,7 +125,7 @@ def _mode_sense(descriptor: int, page: int) -> bytes:
 
 
 def _said(descriptor: int, command: bytes) -> bytes:
-    """The answer to a command; nothing, if there is none."""
+    """The answer to a command; empty, if there is none."""
     data = (ctypes.c_ubyte * ROOM)()
     sense = (ctypes.c_ubyte * 64)()
     words = (ctypes.c_ubyte * len(command))(*command)

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A program that sends requests to a disk, each not before its time, and says when they were
-sent and answered.
+"""A program that sends requests to a disk, none before its time, and reports when each was sent and
+completed.
 
-It is a process of its own because nothing ends one that waits for a disk that never
-answers; whoever asks can give up.  It is told the descriptor of the disk, which is open, and
-imports nothing of the package.  Times are those of CLOCK_MONOTONIC_RAW, which nobody sets and
-nobody slews.
+It is a separate process, since nothing ends a process that waits for a disk that never answers; its
+parent can give up.  It gets the open disk's descriptor, and imports nothing of the package.  Times
+are from CLOCK_MONOTONIC_RAW, which nobody sets or slews.
 """
 
 import gc
@@ -20,7 +19,7 @@ from contextlib import suppress
 
 ASK = struct.Struct("<?qqq")  # write it? offset, bytes, not before (ns)
 ANSWER = struct.Struct("<iqqqq")  # errno, bytes done, sent, completed (ns), bytes of the disk
-SPIN_NS = 300_000  # a sleep may end that late
+SPIN_NS = 300_000  # by which a sleep may end late
 PATTERN_BYTES = 2**20
 
 
@@ -30,15 +29,14 @@ def now_ns() -> int:
 
 
 class Buffers:
-    """One to read into and one to write from, whose pages are there before they are needed."""
+    """A buffer to read into and one to write from, with their pages already allocated."""
 
     def __init__(self) -> None:
-        """Empty."""
         self._read = memoryview(b"")
         self._write = memoryview(b"")
 
     def of(self, write: bool, size: int) -> memoryview:
-        """So many bytes; what is written is nothing that a disk could leave out."""
+        """A buffer of that size; data to write are random, so that no disk can skip them."""
         if write:
             if len(self._write) < size:
                 self._write = _pages(size)
@@ -68,7 +66,7 @@ def wait_until(ns: int) -> None:
 
 
 def serve(disk: int, buffers: Buffers, ask: bytes) -> bytes:
-    """One request."""
+    """Serve one request."""
     write, offset, size, at_ns = ASK.unpack(ask)
     buffer = [buffers.of(write, size)]
     move = os.pwritev if write else os.preadv
@@ -84,7 +82,7 @@ def serve(disk: int, buffers: Buffers, ask: bytes) -> bytes:
 
 
 def _size(disk: int) -> int:
-    """0: it has gone."""
+    """The disk's size; 0: the disk has gone."""
     try:
         return os.lseek(disk, 0, os.SEEK_END)
     except OSError:
@@ -92,14 +90,14 @@ def _size(disk: int) -> int:
 
 
 def be_on_time() -> None:
-    """No other process, nor a collection of garbage, comes between; root may do the first."""
+    """Keep other processes (root only) and garbage collection from interfering."""
     gc.disable()
     with suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 
 
 def main() -> None:
-    """Until nobody asks any more."""
+    """Serve until the parent closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     be_on_time()
     disk, buffers = int(sys.argv[1]), Buffers()

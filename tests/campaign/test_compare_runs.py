@@ -153,7 +153,7 @@ def test_the_table_for_people(folder: Folder) -> None:
         "vm 2.50 (2) 2.25 (1) 0 of 1 pairs, tau -1.00",
         "error +25.0% -25.0%",
     ]
-    assert done.stderr == "left out, as only one has them: cats\n"
+    assert done.stderr == "left out, because only one folder has them: cats\n"
 
 
 def test_what_nobody_saw_is_left_out(folder: Folder) -> None:

@@ -175,11 +175,11 @@ def test_rows_of_another_version_go_and_are_run_again(
 ) -> None:
     file = tmp_path / "s.parquet"
     words = (*WORDS, "--schedulers", "clook", "--seeds", "2", "--out", str(file))
-    assert "rows go" not in understudy(*words).stderr
+    assert "rows removed" not in understudy(*words).stderr
     monkeypatch.setattr(sweep, "version", lambda scheduler: "changed")
     runs = counted(monkeypatch)
     done = understudy(*words)
-    assert f"{file}: 2 rows go: they are of another version of a scheduler, disk" in done.stderr
+    assert f"{file}: 2 rows removed: they are from another version of a" in done.stderr
     assert sorted(runs) == [("clook", 1), ("clook", 2)]
     assert pl.read_parquet(file)["version"].to_list() == ["changed"] * 2
 
@@ -205,7 +205,7 @@ def test_a_mean_is_never_one_of_what_was_edited_and_what_it_was(
     content = (tmp_path / edited).read_text()
     (tmp_path / edited).write_text("/* */" * (edited == "mine.c") + content.replace("250", "260"))
     done = sweep_apart(*words, "--disks", str(disk), "--seeds", "2")
-    assert "rows go" in done
+    assert "rows removed" in done
     rows = pl.read_parquet(file)
     of = {"mine.c": ("scheduler", "version"), "mine.toml": ("disk", "disk_digest")}[edited]
     assert rows.unique(of).select(of[0]).is_unique().all()

@@ -272,7 +272,7 @@ def test_servers_that_a_trace_contradicts(traces: Path) -> None:
             "--disk: not with --queue-depth, which",
         ),
         (["--self-check", "--disk", "array-32"], "--disk: not with --self-check"),
-        ([], "no VM: name a trace of each"),
+        ([], "no VM: name a trace for each"),
         (["--self-check", "PM-3"], "PM-3: no such configuration; there are PM-1"),
         (["--self-check", "--depth", "8"], "--queue-depth: not with --self-check"),
         (["web.parquet", "--merge", "0.5"], "--merge: 0.5: write common, per-vm, or a value"),

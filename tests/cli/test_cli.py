@@ -266,7 +266,7 @@ def test_a_full_out_folder_is_refused_before_any_work(tmp_path: Path) -> None:
     (tmp_path / "notes").write_text("mine")
     done = understudy(*SMALL, str(tmp_path))
     assert done.exit_code == 2
-    assert "already holds something" in done.stderr
+    assert "is not empty" in done.stderr
 
 
 @pytest.mark.usefixtures("nothing_runs")

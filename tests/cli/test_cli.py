@@ -183,7 +183,7 @@ def test_dry_run_prints_lines_one_can_paste_and_does_nothing(
         ),
         (["predict", "--schedulers", "catz"], 'unknown scheduler "catz": did you mean "cats"? '),
         (["predict", "--schedulers", ""], 'unknown scheduler "": there are: all, '),
-        (["predict", "--schedulers", "all,fcfs"], "--schedulers: all means all of ours"),
+        (["predict", "--schedulers", "all,fcfs"], "--schedulers: all can't be combined"),
         (["predict", "--schedulers", "/dev/null"], "--schedulers: /dev/null is not a file"),
         (["predict", "--schedulers", "cats,cats"], "--schedulers: cats is named twice"),
         (

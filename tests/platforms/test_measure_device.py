@@ -412,7 +412,7 @@ def test_one_that_is_read_only(on_disk: Path, tmp_path: Path) -> None:
         (("--destroy-data",), "--destroy-data: random writes nothing; leave it out"),
         (
             ("--workload", "sequential"),
-            "--workload: sequential runs only where the disk is not real",
+            "--workload: sequential does not run on a real disk",
         ),
         (
             ("--schedulers", "none,none"),

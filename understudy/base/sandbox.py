@@ -63,9 +63,7 @@ def require(what: str) -> None:
     """UserError if this machine has no sandbox for `what`, a user's file."""
     why = "" if _open else _missing()
     if why:
-        raise UserError(
-            f"{what} needs a sandbox, and there is none: {why}; --unsafe does without"
-        )
+        raise UserError(f"{what} needs a sandbox, and there is none: {why}; --unsafe does without")
 
 
 @cache

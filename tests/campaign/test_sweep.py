@@ -299,8 +299,7 @@ def test_one_sweep_at_a_time_on_a_file(tmp_path: Path) -> None:
         refused = understudy(*words)
     assert refused.exit_code == 2
     assert refused.stderr == (
-        f"understudy: --out: another sweep is at work on {file}; "
-        "wait for it, or name another file\n"
+        f"understudy: --out: another sweep is using {file}; wait for it, or name another file\n"
     )
     assert understudy(*words).exit_code == 0
 
@@ -401,8 +400,8 @@ def test_junk_in_the_journal_is_refused(
     done = understudy(*words)
     assert done.exit_code == 2
     assert done.stderr == (
-        f"understudy: {partial}: line 2 is no row of a sweep; remove the line, or move the file "
-        "away to run again what it holds\n"
+        f"understudy: {partial}: line 2 is not a row of a sweep; remove the line, or move the "
+        "file away to run its rows again\n"
     )
     assert partial.read_bytes() == content
 
@@ -412,16 +411,16 @@ def test_another_file_is_not_written_over(tmp_path: Path) -> None:
     file.write_text("mine")
     done = understudy(*WORDS, "--out", str(file))
     assert (done.exit_code, file.read_text()) == (2, "mine")
-    assert "is no sweep" in done.stderr
+    assert "is not a sweep" in done.stderr
     pl.DataFrame({"key": ["a"], "version": ["b"]}).write_parquet(file)
     before = file.read_bytes()
     done = understudy(*WORDS, "--out", str(file))
     assert (done.exit_code, file.read_bytes()) == (2, before)
     assert len(done.stderr.splitlines()) == 1
-    assert "is no sweep: its columns" in done.stderr
+    assert "is not a sweep: its columns" in done.stderr
     done = understudy(*WORDS, "--out", str(tmp_path))
     assert done.exit_code == 2
-    assert "is no sweep: " in done.stderr
+    assert "is not a sweep: " in done.stderr
 
 
 def test_the_folder_is_made(tmp_path: Path) -> None:

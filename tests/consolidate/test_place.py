@@ -195,8 +195,8 @@ def test_the_table_and_the_report_show_devices_and_vms(vms: Path) -> None:
     assert "every VM's p95 is at most its target" in done.stdout
     document = json.loads(Path("run/result.json").read_text())
     assert document["trusted"] is None
-    assert "serves as many at once as it is given for and merges nothing" in document["because"][1]
-    assert document["ci95_covers"].startswith("95 % intervals cover what is drawn")
+    assert "serves as many requests at once as given and merges nothing" in document["because"][1]
+    assert document["ci95_covers"].startswith("95 % intervals cover the random draws")
     for sentence in (f"not checked: {'; '.join(document['because'])}", document["ci95_covers"]):
         assert sentence in " ".join(done.stdout.split())
         assert sentence in page

@@ -166,7 +166,7 @@ def test_prune_leaves_what_is_used(filled: Home) -> None:
     fcntl.flock(descriptor, fcntl.LOCK_SH)
     said = run(filled, "prune", "--all")
     os.close(descriptor)
-    assert "1 that running commands use stay" in said
+    assert "kept 1 that running commands use" in said
     assert left(filled) == {"old"}
 
 

@@ -123,6 +123,6 @@ def test_no_room_for_them(tmp_path: Path) -> None:
     )
     assert ended.stderr == ""
     assert ended.stdout == (
-        f"cannot write to {tmp_path}: File too large; TMPDIR names another folder for temporary "
+        f"cannot write to {tmp_path}: File too large; set TMPDIR to another folder for temporary "
         "files\n"
     )

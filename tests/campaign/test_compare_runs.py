@@ -153,7 +153,7 @@ def test_the_table_for_people(folder: Folder) -> None:
         "vm 2.50 (2) 2.25 (1) 0 of 1 pairs, tau -1.00",
         "error +25.0% -25.0%",
     ]
-    assert done.stderr == "left out, as only one has them: cats\n"
+    assert done.stderr == "left out, because only one folder has them: cats\n"
 
 
 def test_what_nobody_saw_is_left_out(folder: Folder) -> None:
@@ -173,8 +173,7 @@ def test_doubts_are_said(folder: Folder) -> None:
     )
     one, other = folder("real", real), folder("vm", virtual)
     assert compared(one, other).stderr.splitlines() == [
-        "sda is a WDC 1, and cheetah stands for a ST373454: differences are also those of the "
-        "disks",
+        "sda is a WDC 1, and cheetah stands for a ST373454: the disks themselves may differ",
         f"{other}: more than 10 of 1,000 requests were late with none: these runs do not count",
         f"{one} has up to 32 requests on the device at once, {other} 1",
     ]
@@ -186,16 +185,16 @@ def test_doubts_are_said(folder: Folder) -> None:
 def test_what_is_no_run_folder(folder: Folder, tmp_path: Path) -> None:
     good = folder("good", document([run("none")]))
     assert refused(tmp_path / "absent", good) == (
-        f"{tmp_path / 'absent'}: no run folder: it has no result.json"
+        f"{tmp_path / 'absent'}: not a run folder: it has no result.json"
     )
     assert refused(good, tmp_path) == (
-        f"{tmp_path}: no run folder: it has no result.json; name one of {good}"
+        f"{tmp_path}: not a run folder: it has no result.json; name one of {good}"
     )
     again = folder("text", "what?")
     assert refused(good, again) == f"{again}: result.json is not JSON; run it again"
     other = folder("other", {"schema": "understudy.placement/1"})
-    assert "is not of a run" in refused(good, other)
-    assert "is not of a run" in refused(good, folder("list", []))
+    assert "is not from a run" in refused(good, other)
+    assert "is not from a run" in refused(good, folder("list", []))
 
 
 @pytest.mark.parametrize("lacks", ["runs", "inputs"])
@@ -203,16 +202,16 @@ def test_half_a_document_is_none(lacks: str, folder: Folder) -> None:
     half = document([run("none")])
     del half[lacks]
     place = folder("half", half)
-    assert refused(place, place) == f"{place}: result.json is not whole ('{lacks}'); run it again"
+    assert refused(place, place) == f"{place}: result.json is incomplete ('{lacks}'); run it again"
 
 
 def test_no_run_in_it_or_half_a_one(folder: Folder) -> None:
-    assert "is not whole" in refused(place := folder("none", document([])), place)
+    assert "is incomplete" in refused(place := folder("none", document([])), place)
     half = run("none")
     del half["mean_response_ms"]
-    assert "is not whole" in refused(place := folder("half", document([half])), place)
+    assert "is incomplete" in refused(place := folder("half", document([half])), place)
     uneven = document([run("none", 1), run("none", 2), run("bfq", 1)])
-    assert "is not whole" in refused(place := folder("uneven", uneven), place)
+    assert "is incomplete" in refused(place := folder("uneven", uneven), place)
 
 
 @pytest.mark.parametrize(

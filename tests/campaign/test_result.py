@@ -120,7 +120,7 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
     (tmp_path / "notes").write_text("mine")
     for out in (tmp_path, tmp_path / "notes"):
         with (
-            pytest.raises(UserError, match="already holds something"),
+            pytest.raises(UserError, match="is not empty"),
             run_folder.reserved(out, result.label(experiment())),
         ):
             pass

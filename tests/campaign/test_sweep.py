@@ -175,11 +175,11 @@ def test_rows_of_another_version_go_and_are_run_again(
 ) -> None:
     file = tmp_path / "s.parquet"
     words = (*WORDS, "--schedulers", "clook", "--seeds", "2", "--out", str(file))
-    assert "rows go" not in understudy(*words).stderr
+    assert "rows removed" not in understudy(*words).stderr
     monkeypatch.setattr(sweep, "version", lambda scheduler: "changed")
     runs = counted(monkeypatch)
     done = understudy(*words)
-    assert f"{file}: 2 rows go: they are of another version of a scheduler, disk" in done.stderr
+    assert f"{file}: 2 rows removed: they are from another version of a" in done.stderr
     assert sorted(runs) == [("clook", 1), ("clook", 2)]
     assert pl.read_parquet(file)["version"].to_list() == ["changed"] * 2
 
@@ -205,7 +205,7 @@ def test_a_mean_is_never_one_of_what_was_edited_and_what_it_was(
     content = (tmp_path / edited).read_text()
     (tmp_path / edited).write_text("/* */" * (edited == "mine.c") + content.replace("250", "260"))
     done = sweep_apart(*words, "--disks", str(disk), "--seeds", "2")
-    assert "rows go" in done
+    assert "rows removed" in done
     rows = pl.read_parquet(file)
     of = {"mine.c": ("scheduler", "version"), "mine.toml": ("disk", "disk_digest")}[edited]
     assert rows.unique(of).select(of[0]).is_unique().all()
@@ -299,8 +299,7 @@ def test_one_sweep_at_a_time_on_a_file(tmp_path: Path) -> None:
         refused = understudy(*words)
     assert refused.exit_code == 2
     assert refused.stderr == (
-        f"understudy: --out: another sweep is at work on {file}; "
-        "wait for it, or name another file\n"
+        f"understudy: --out: another sweep is using {file}; wait for it, or name another file\n"
     )
     assert understudy(*words).exit_code == 0
 
@@ -401,8 +400,8 @@ def test_junk_in_the_journal_is_refused(
     done = understudy(*words)
     assert done.exit_code == 2
     assert done.stderr == (
-        f"understudy: {partial}: line 2 is no row of a sweep; remove the line, or move the file "
-        "away to run again what it holds\n"
+        f"understudy: {partial}: line 2 is not a row of a sweep; remove the line, or move the "
+        "file away to run its rows again\n"
     )
     assert partial.read_bytes() == content
 
@@ -412,16 +411,16 @@ def test_another_file_is_not_written_over(tmp_path: Path) -> None:
     file.write_text("mine")
     done = understudy(*WORDS, "--out", str(file))
     assert (done.exit_code, file.read_text()) == (2, "mine")
-    assert "is no sweep" in done.stderr
+    assert "is not a sweep" in done.stderr
     pl.DataFrame({"key": ["a"], "version": ["b"]}).write_parquet(file)
     before = file.read_bytes()
     done = understudy(*WORDS, "--out", str(file))
     assert (done.exit_code, file.read_bytes()) == (2, before)
     assert len(done.stderr.splitlines()) == 1
-    assert "is no sweep: its columns" in done.stderr
+    assert "is not a sweep: its columns" in done.stderr
     done = understudy(*WORDS, "--out", str(tmp_path))
     assert done.exit_code == 2
-    assert "is no sweep: " in done.stderr
+    assert "is not a sweep: " in done.stderr
 
 
 def test_the_folder_is_made(tmp_path: Path) -> None:

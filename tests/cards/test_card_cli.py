@@ -62,7 +62,7 @@ def test_check_tells_all_mistakes(tmp_path: Path) -> None:
 def test_check_of_a_right_one() -> None:
     result = card("check", "zach1")
     assert result.return_value == 0
-    assert result.output.endswith("zach1.yaml: a card with 31 registers, without a mistake\n")
+    assert result.output.endswith("zach1.yaml: a card with 31 registers, no mistakes\n")
     assert json.loads(card("check", "zach1", "--json").output)["mistakes"] == []
 
 

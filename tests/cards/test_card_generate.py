@@ -75,7 +75,7 @@ def test_what_a_person_goes_on_with_is_theirs(name: str, tmp_path: Path) -> None
         (tmp_path / name).write_bytes(mine)
         (tmp_path / "copier_registers.h").unlink()
         said = generate("copier", tmp_path)
-        assert f"kept {tmp_path / name}, which is yours\n" in said
+        assert f"kept {tmp_path / name}, which you have changed\n" in said
         assert contents(tmp_path) == before | {name: mine}
 
 

@@ -183,7 +183,7 @@ def test_dry_run_prints_lines_one_can_paste_and_does_nothing(
         ),
         (["predict", "--schedulers", "catz"], 'unknown scheduler "catz": did you mean "cats"? '),
         (["predict", "--schedulers", ""], 'unknown scheduler "": there are: all, '),
-        (["predict", "--schedulers", "all,fcfs"], "--schedulers: all means all of ours"),
+        (["predict", "--schedulers", "all,fcfs"], "--schedulers: all can't be combined"),
         (["predict", "--schedulers", "/dev/null"], "--schedulers: /dev/null is not a file"),
         (["predict", "--schedulers", "cats,cats"], "--schedulers: cats is named twice"),
         (
@@ -194,7 +194,7 @@ def test_dry_run_prints_lines_one_can_paste_and_does_nothing(
         (["predict", "--requests", "0"], "--requests: 0 is outside 1 to 100000000"),
         (["predict", "--processes", "10001"], "--processes: 10001 is outside 1 to 10000"),
         (["predict", "--processes", "0"], "--processes: 0 is outside 1 to 1000"),
-        (["predict", "--writes", "30"], "--writes: surge-direct has no use for it"),
+        (["predict", "--writes", "30"], "--writes: surge-direct does not use it"),
         (["predict", "--seed", "-1"], "--seed: -1 is outside 0 to"),
         (["predict", "--on", "vm", "--scale", "nan"], "--scale: nan is outside 1 to 100"),
         (["predict", "--on", "vm", "--scale", "0.5"], "--scale: 0.5 is outside 1 to 100"),
@@ -213,11 +213,11 @@ def test_dry_run_prints_lines_one_can_paste_and_does_nothing(
         (["predict", "--trace", "t" * 300], "--trace: ttt"),
         (
             ["predict", "--on", "sim,vm", "--schedulers", "bfq,kyber"],
-            "--schedulers: sim runs none of bfq, kyber; leave it out of --on, or add one that it",
+            "--schedulers: sim runs none of bfq, kyber; leave it out of --on, or add a scheduler",
         ),
         (
             ["predict", "--on", "vm,sim", "--schedulers", "bfq,kyber"],
-            "--schedulers: sim runs none of bfq, kyber; leave it out of --on, or add one that it",
+            "--schedulers: sim runs none of bfq, kyber; leave it out of --on, or add a scheduler",
         ),
         (["predict", "--virtual-size", "big"], "--virtual-size: big is not a size"),
         (["predict", "--requests", "many"], "Invalid value for '--requests'"),
@@ -225,7 +225,7 @@ def test_dry_run_prints_lines_one_can_paste_and_does_nothing(
         (["predict", "--on", "vm,vm"], "--on: vm,vm names a platform twice"),
         (["predict", "--queue-depth", "0"], "--queue-depth: 0 is outside 1 to 4096"),
         (["predict", "--workload", "random", "--think", "-1"], "--think-ms: -1.0 is outside 0 to"),
-        (["predict", "--rate", "5"], "--rate: surge-direct has no use for it; it goes with"),
+        (["predict", "--rate", "5"], "--rate: surge-direct does not use it; it goes with"),
         (["predict", "--workload", "poisson"], "--workload: poisson needs --rate"),
         (["predict", "--workload", "poisson", "--rate", "0"], "--rate: 0.0 is outside 0.001 to"),
         (["predict", "--workload", "trace"], "--workload: trace needs --trace"),
@@ -247,7 +247,7 @@ def test_dry_run_prints_lines_one_can_paste_and_does_nothing(
             "--queue-depth: 2: vesper-zoned has no [queue]: it takes one at a time; write "
             "depth = 2 into the [queue] of its profile",
         ),
-        (["predict", "--replay", "closed"], "--replay: surge-direct has no use for it; it goes"),
+        (["predict", "--replay", "closed"], "--replay: surge-direct does not use it; it goes"),
         (["predict", "--virtual-size", "1000000"], "--virtual-size: 1000000 is not a whole number"),
         (["predict", "--dsk", "x"], "No such option"),
         (["pedict"], 'unknown command "pedict": did you mean "predict"? '),
@@ -266,7 +266,7 @@ def test_a_full_out_folder_is_refused_before_any_work(tmp_path: Path) -> None:
     (tmp_path / "notes").write_text("mine")
     done = understudy(*SMALL, str(tmp_path))
     assert done.exit_code == 2
-    assert "already holds something" in done.stderr
+    assert "is not empty" in done.stderr
 
 
 @pytest.mark.usefixtures("nothing_runs")

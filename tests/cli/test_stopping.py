@@ -192,7 +192,7 @@ def test_an_interrupted_sweep_says_how_to_go_on(tmp_path: Path) -> None:
     running.press(CTRL_C)
     assert running.stop() == 130
     assert running.lines()[-1] == (
-        f"{INTERRUPTED}the runs that are done are kept in {journal.name}; give the same command "
+        f"{INTERRUPTED}finished runs are kept in {journal.name}; give the same command "
         "again to go on"
     )
     kept = journal.read_text().count("\n")

@@ -204,7 +204,7 @@ def test_a_read_only_cache(tmp_path: Path, place: Path) -> None:
     cache = {"XDG_CACHE_HOME": str(place)}
     done = understudy(tmp_path, *RUN, "--out", "run", mounted=mounted, extra=cache)
     assert done.code == 1
-    assert "XDG_CACHE_HOME names another place" in done.last
+    assert "set XDG_CACHE_HOME to another folder" in done.last
     assert not (tmp_path / "run").exists()
 
 
@@ -214,7 +214,7 @@ def test_somebody_elses_cache(tmp_path: Path, place: Path) -> None:
     done = understudy(tmp_path, *words, before=PLAIN, extra={"XDG_CACHE_HOME": str(place)})
     assert done.code == 1
     assert "Permission denied" in done.last
-    assert "XDG_CACHE_HOME names another place" in done.last
+    assert "set XDG_CACHE_HOME to another folder" in done.last
 
 
 def test_no_home(tmp_path: Path) -> None:

@@ -158,10 +158,10 @@ GOOD = ([[-3.0, 1.0], [1.0, -2.0]], [[1.0, 1.0], [0.0, 1.0]])
 @pytest.mark.parametrize(
     ("d0", "d1", "said"),
     [
-        (GOOD[0], [[1.0, 1.0], [0.0, float("inf")]], r"D1\[1, 1\] is inf: has to be finite"),
+        (GOOD[0], [[1.0, 1.0], [0.0, float("inf")]], r"D1\[1, 1\] is inf: must be finite"),
         ([[-3.0, -1.0], [1.0, -2.0]], GOOD[1], r"D0\[0, 1\] is -1: a rate off the diagonal"),
-        (GOOD[0], [[1.0, 1.0], [-1.0, 2.0]], r"D1\[1, 0\] is -1: a rate has to be 0 or more"),
-        ([[-3.0, 1.0], [1.0, 2.0]], GOOD[1], r"D0\[1, 1\] is 2: the diagonal has to be below 0"),
+        (GOOD[0], [[1.0, 1.0], [-1.0, 2.0]], r"D1\[1, 0\] is -1: a rate must be 0 or more"),
+        ([[-3.0, 1.0], [1.0, 2.0]], GOOD[1], r"D0\[1, 1\] is 2: the diagonal must be below 0"),
         ([[-3.5, 1.0], [1.0, -2.0]], GOOD[1], r"row 0 .* -0.5: .* D0\[0, 0\] should be -3"),
         ([[-1.0, 1.0], [1.0, -1.0]], np.zeros((2, 2)), "D1 is 0 throughout"),
         (-np.eye(2), np.eye(2), "phases 0 and 1 do not lead to each other"),
@@ -176,5 +176,5 @@ def test_what_is_no_process(d0: object, d1: object, said: str) -> None:
 
 @pytest.mark.parametrize("time", [0.0, -1.0, float("nan"), float("inf")])
 def test_times_are_above_zero(time: float) -> None:
-    with pytest.raises(ValueError, match=r"time 1 is .*: has to be finite and above 0"):
+    with pytest.raises(ValueError, match=r"time 1 is .*: must be finite and above 0"):
         MarkovianArrivalProcess(*GOOD).log_likelihood([1.0, time])

@@ -135,7 +135,7 @@ def test_twelve_orders_of_magnitude_are_fitted() -> None:
         (np.ones((300, 2)), r"shape \(300, 2\)"),
         (
             np.r_[np.ones(300), 0.0, 1.0],
-            "service time 300 is 0: has to be finite and above 0; 1 of",
+            "service time 300 is 0: must be finite and above 0; 1 of",
         ),
         (np.r_[np.ones(300), -2.0], "service time 300 is -2"),
         (np.r_[np.nan, np.ones(300)], "service time 0 is nan"),

@@ -195,8 +195,8 @@ def test_the_table_and_the_report_show_devices_and_vms(vms: Path) -> None:
     assert "every VM's p95 is at most its target" in done.stdout
     document = json.loads(Path("run/result.json").read_text())
     assert document["trusted"] is None
-    assert "serves as many at once as it is given for and merges nothing" in document["because"][1]
-    assert document["ci95_covers"].startswith("95 % intervals cover what is drawn")
+    assert "serves as many requests at once as given and merges nothing" in document["because"][1]
+    assert document["ci95_covers"].startswith("95 % intervals cover the random draws")
     for sentence in (f"not checked: {'; '.join(document['because'])}", document["ci95_covers"]):
         assert sentence in " ".join(done.stdout.split())
         assert sentence in page
@@ -211,7 +211,7 @@ def test_the_table_and_the_report_show_devices_and_vms(vms: Path) -> None:
         (["--devices", "a=8", "--p95", "40"], "no VM"),
         (ON_A, "db has no target"),
         (["--each", "vms", "--devices", "a"], "--queue-depths: a: write NAME=VALUE"),
-        (["--each", "vms", "--devices", ""], "--queue-depths: none"),
+        (["--each", "vms", "--devices", ""], "--queue-depths: no device"),
         (["--each", "vms", "--devices", "a=8,a=9", "--p95", "9"], "a is named twice"),
         (["--each", "vms", "--devices", "a=0", "--p95", "9"], "from 1 to 1,024"),
         (
@@ -230,7 +230,7 @@ def test_the_table_and_the_report_show_devices_and_vms(vms: Path) -> None:
         ([*ALL, "--split", "0"], "number of blocks"),
         (["vms/db.parquet", "--each", "vms", "--devices", "a=8", "--p95", "9"], "VM called db"),
         (["--each", "none", "--devices", "a=8", "--p95", "9"], "does not exist"),
-        (["--each", "empty", "--devices", "a=8", "--p95", "9"], "empty: nothing in it"),
+        (["--each", "empty", "--devices", "a=8", "--p95", "9"], "empty: empty"),
         (["short.parquet", "--devices", "a=8", "--p95", "9"], "short: service times"),
     ],
 )

@@ -91,7 +91,7 @@ def test_just_below_full_is_not_capped() -> None:
 @pytest.mark.parametrize(
     ("demands", "rates", "servers", "said"),
     [
-        ([1.0, 0.0], [1.0, 1.0], 32, r"demand of class 1 is 0: has to be finite and above 0"),
+        ([1.0, 0.0], [1.0, 1.0], 32, r"demand of class 1 is 0: must be finite and above 0"),
         ([1.0], [float("nan")], 32, "rate of class 0 is nan"),
         ([1.0], [1.0, 2.0], 32, "1 demands and 2 rates"),
         ([], [], 32, "demands of shape"),

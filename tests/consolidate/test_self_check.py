@@ -146,7 +146,7 @@ def test_whether_it_may_be_trusted(found: list[self_check.Held]) -> None:
     ]
     wrong = self_check.trust(slower)
     assert wrong.trusted is False
-    assert wrong.because == ("PM-1, VM 1 and 2: 8.0% off, and at most 5% is allowed",)
+    assert wrong.because == ("PM-1, VM 1 and 2: 8.0% off; the limit is 5%",)
     document = as_json(
         "understudy", 1, {("PM-1", (1,)): [cast(Outcome, Ran(pl.DataFrame(), {}))]}, slower
     )

@@ -67,7 +67,7 @@ def test_one_says_where_its_figures_are_from(name: str) -> None:
         ("atlas-10k", "medium 28.57 to 19.59 MB/s in 13 zones\nsegments 9 timed, write-back\n"),
         ("travelstar-5k320", "medium transfer takes no time\n"),
         ("cheetah-9lp", "checks within the limits in 2 of 4 checks\n"),
-        ("detailed-10k", "queue of 32 commands at most; --queue-depth says how many are used\n"),
+        ("detailed-10k", "queue at most 32 commands; --queue-depth says how many are used\n"),
         ("ssd-s4600", "size 960.2 GB\nkind array\npage 0.11 ms for a random read of"),
         (
             "ssd-s4600",
@@ -103,7 +103,7 @@ def written(folder: Path, *, period: str, phase: str, throughput: bool = True) -
 @pytest.mark.parametrize(
     ("phase", "expected"),
     [
-        ("known", "positions known, of each sector in 2 zones and 1 slips: no latency is drawn\n"),
+        ("known", "positions known for each sector in 2 zones and 1 slips: no latency is drawn\n"),
         ("random", 'positions known, but not used: rotation.phase is not "known"\n'),
     ],
 )

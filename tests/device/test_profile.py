@@ -107,7 +107,7 @@ def test_a_key_of_an_older_profile_says_what_stands_for_it(tmp_path: Path, key: 
     section, _, name = key.rpartition(".")
     with pytest.raises(UserError) as caught:
         load_text(tmp_path, f"[{section}]\n{name} = 1\n" if section else f"{name} = 1\n")
-    said = f"{tmp_path / 'mine.toml'}: {key}: is no key any more: {profile.DROPPED[key]}"
+    said = f"{tmp_path / 'mine.toml'}: {key}: is no longer a key: {profile.DROPPED[key]}"
     assert str(caught.value) == said
 
 
@@ -137,7 +137,7 @@ def test_sections_that_need_others(tmp_path: Path) -> None:
     scaling = "[scaling]\nreal_track_sectors = 8\ntrack_sectors = 8\n"
     line = "[model]\nintercept_ms = 4\nfull_seek_ms = 5\n"
     for text, message in (
-        ("", "model: is missing, seek and sheet as well: a disk has one of them"),
+        ("", "model: is missing, and so are seek and sheet: a disk needs one of them"),
         (
             line + sections["rotation"],
             "rotation: does not go with model, whose line holds everything",

@@ -115,9 +115,9 @@ def test_tables_in_files_beside_it(tmp_path: Path) -> None:
         ("", "a.csv: has no rows below its names"),
         (ZONES[:-1], "a.csv: line 3 has no end: is the table cut?"),
         (ZONES[:-9] + "\n", "a.csv: line 3: has 5 columns for 7"),
-        (ZONES.replace("slots,", "slot,"), "a.csv: line 1, column 3: slot is none of first_sector"),
-        (ZONES.replace("0.5", "x"), "a.csv: line 3, column angle_turns: x is no number"),
-        ("\xff", "a.csv: is no text"),
+        (ZONES.replace("slots,", "slot,"), "a.csv: line 1, column 3: slot is not one of first"),
+        (ZONES.replace("0.5", "x"), "a.csv: line 3, column angle_turns: x is not a number"),
+        ("\xff", "a.csv: is not text"),
     ],
 )
 def test_a_file_that_is_wrong_is_one_line(
@@ -177,8 +177,8 @@ def slips(rows: str) -> str:
         ("400000,", "99,", "layout.zones: line 3: 99 is less than a track of 100 after 0"),
         ("400000,75", ",75", "layout.zones: line 3: first_sector is missing"),
         ("400000,", "-5,", "layout.zones: line 3, column first_sector: -5 is not from 0 to"),
-        ("400000,", "4e5,", "layout.zones: line 3, column first_sector: 4e5 is no whole number"),
-        ("track_sectors,", "slots,", "layout.zones: line 1, column 3: slots is none of first_sec"),
+        ("400000,", "4e5,", "layout.zones: line 3, column first_sector: 4e5 is not a whole number"),
+        ("track_sectors,", "slots,", "layout.zones: line 1, column 3: slots is not one of first"),
         (ZONES, ZONES.splitlines()[0] + "\n", "layout.zones: has no rows below its names"),
         (ZONES, BANDS.replace("surface", "cylinder").replace("4,0.25,3,8", ",,,8"), CYLINDERS),
         (ZONES, BANDS.replace("8,0.5,5", ",,"), "layout.zones: line 2: band_tracks is missing"),
@@ -196,13 +196,17 @@ def slips(rows: str) -> str:
         (
             "switch_ms",
             'slips = "../b.csv"\nswitch_ms',
-            "layout.slips: ../b.csv: is to be a file beside the profile, without a folder",
+            "layout.slips: ../b.csv: must be a file beside the profile, without a folder",
         ),
-        ("switch_ms", "slips = [1]\nswitch_ms", "layout.slips: is no table; it begins with a line"),
+        (
+            "switch_ms",
+            "slips = [1]\nswitch_ms",
+            "layout.slips: is not a table; it must begin",
+        ),
         ("switch_ms", slips("9,1\n9,1\n"), "layout.slips: line 3: sector 9 is not behind 9"),
-        ("switch_ms", slips("9,\n"), "layout.slips: line 2: a slip has a sector and slots"),
+        ("switch_ms", slips("9,\n"), "layout.slips: line 2: a slip needs a sector and slots"),
         ("switch_ms", slips("9,-2\n"), "layout.slips: line 2, column slots: -2 is not from -1 to"),
-        ("switch_ms", slips("9,1\n400000,-1\n"), "layout.slips: takes up more slots than were sli"),
+        ("switch_ms", slips("9,1\n400000,-1\n"), "layout.slips: absorbs more slots than were sli"),
         ("switch_ms", slips("1000000,1\n"), "layout.slips: 1000000 is behind the end"),
         (
             "capacity_sectors = 1_000_000",
@@ -212,9 +216,9 @@ def slips(rows: str) -> str:
         (
             '[facts]\nvendor = "mine"\nmodel = "own"\ncapacity_sectors = 1_000_000\n',
             "",
-            "layout.zones: of a disk of what size? add facts.capacity_sectors",
+            "layout.zones: needs the disk's size: add facts.capacity_sectors",
         ),
-        ("[layout]", "[tracks]", "tracks: is no key any more: [layout] has taken its place; prof"),
+        ("[layout]", "[tracks]", "tracks: is no longer a key: [layout] replaces it; prof"),
         (
             "[facts]",
             "[scaling]\nreal_track_sectors = 100\ntrack_sectors = 100\n[facts]",

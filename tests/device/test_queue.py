@@ -140,7 +140,9 @@ def test_without_angles_and_age_sptf_is_sstf() -> None:
 def test_sptf_needs_a_model() -> None:
     """Refused before anything runs, and by the engine as well."""
     array = profile.load("array-32")
-    with pytest.raises(UserError, match=r"^--schedulers: sptf needs a disk's model: array-32 is"):
+    with pytest.raises(
+        UserError, match=r"^--schedulers: sptf needs a disk's model, but array-32 is"
+    ):
         in_simulator.check([asked(array, "sptf")])
     with pytest.raises(RunFailed, match=r"^sptf: needs a disk's model: an array .* take a disk"):
         in_simulator.run(asked(array, "sptf"), lambda *_: None)

@@ -96,7 +96,7 @@ def test_a_cut_record_is_refused(extra: int) -> None:
 
 def test_counts_must_agree_with_the_throttles() -> None:
     data = raw().tobytes()
-    with pytest.raises(RunFailed, match="too few records: 2 were read and the throttle counted 3"):
+    with pytest.raises(RunFailed, match="too few records: 2 were read, but the throttle counted 3"):
         records.from_bytes(data, expected=3)
     with pytest.raises(RunFailed, match="too many records"):
         records.from_bytes(data, expected=1)

@@ -143,7 +143,7 @@ def test_bad_input_is_one_line(tmp_path: Path) -> None:
         (("--workload", tmp_path), "is not a file"),
         (("--workload", file, "--parameters", "colour=3"), "has no parameter colour"),
         (("--workload", file, "--parameters", "writes_percent=300"), "not from 0 to 100"),
-        (("--workload", file, "--parameters", "often"), "is not like NAME=3"),
+        (("--workload", file, "--parameters", "often"), "is not of the form NAME=3"),
         (("--workload", write(tmp_path, "open", "poisson"), "--on", "vm"), "is open"),
         (("--workload", scheduler), "registers no workload"),
         (("--workload", "own"), "own needs --workload-file"),

@@ -406,13 +406,13 @@ def test_one_that_is_read_only(on_disk: Path, tmp_path: Path) -> None:
         (("--writes", "30"), "--writes: what is on {} would be lost: add --destroy-data"),
         (
             ("--workload", "surge-direct"),
-            "--workload: surge-direct reads a file system of its own; what is on {} would be lost: "
+            "--workload: surge-direct uses a file system of its own; what is on {} would be lost: "
             "add --destroy-data",
         ),
         (("--destroy-data",), "--destroy-data: random writes nothing; leave it out"),
         (
             ("--workload", "sequential"),
-            "--workload: sequential runs only where the disk is not real",
+            "--workload: sequential does not run on a real disk",
         ),
         (
             ("--schedulers", "none,none"),
@@ -421,7 +421,7 @@ def test_one_that_is_read_only(on_disk: Path, tmp_path: Path) -> None:
         (("--schedulers", "deadlin"), '--schedulers: unknown scheduler "deadlin": did you mean'),
         (("--schedulers", "cats"), "--schedulers: cats is not in kernel "),
         (("--requests", "0"), "--requests: 0 is outside 1 to 100000000"),
-        (("--queue-depth", "2"), "can't be told otherwise; leave it out"),
+        (("--queue-depth", "2"), "can't be changed; leave --queue-depth out"),
         (("--set", "bfq.low_latency=0", "--schedulers", "none"), "--set: bfq is not among"),
     ],
 )
@@ -439,5 +439,5 @@ def test_what_is_there_is_not_predicted() -> None:
     done = CliRunner().invoke(main, ["predict", "--on", "real"])
     assert done.exit_code == 2
     assert done.stderr == (
-        "understudy: --on: real: what is there is measured: understudy measure --device /dev/sdX\n"
+        "understudy: --on: real: to measure a real disk, use understudy measure --device /dev/sdX\n"
     )

@@ -66,7 +66,7 @@ def test_each_partition_has_a_sound_file_system(tmp_path: Path) -> None:
 
 
 def test_a_disk_beyond_the_table_is_refused() -> None:
-    with pytest.raises(UserError, match=r"^--virtual-size: 2199023255552 bytes: a table of"):
+    with pytest.raises(UserError, match=r"^--virtual-size: 2199023255552 bytes: a partition table"):
         partitions.places(2**41, 3)
 
 

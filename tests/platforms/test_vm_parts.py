@@ -289,7 +289,7 @@ def test_what_lies_outside_every_file_is_metadata() -> None:
         ),
         (
             {"disk": "array-32", "scheduler": "sptf"},
-            "--schedulers: sptf needs a disk's model: array-32 is an array; leave it out",
+            "--schedulers: sptf needs a disk's model, but array-32 is an array; leave sptf",
         ),
         ({"queue_depth": 4}, "--queue-depth: 4: cheetah-15k4 takes up to 2 at a time"),
         (

@@ -148,9 +148,9 @@ def test_no_permission(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "profile: name what to profile: --device, --target or --trace, one of them"),
-        (("--device", "a", "--target", "b:c"), "name what to profile: --device, --target or"),
-        (("--device", "a", "--trace", "b"), "name what to profile: --device, --target or"),
+        ((), "profile: name what to profile: one of --device, --target and --trace"),
+        (("--device", "a", "--target", "b:c"), "name what to profile: one of --device"),
+        (("--device", "a", "--trace", "b"), "name what to profile: one of --device"),
         (("--trace", "b", "--destroy-data"), "--destroy-data: nothing can be written to a trace"),
         (("--device", "a", "--out", "nowhere/x.toml"), "--out: nowhere: no such folder"),
     ],

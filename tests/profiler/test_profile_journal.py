@@ -271,7 +271,7 @@ def test_an_interrupted_command_says_how_to_go_on(tmp_path: Path) -> None:
     (home.work / "slow").unlink()
     again = Running(home, *words)
     assert again.end() == 0
-    assert f"{told:,} requests were answered before; going on from there" in again.said
+    assert f"{told:,} requests were answered before; resuming from there" in again.said
     assert not partial.exists()
     first = (home.work / "x.toml").read_text()
     asked_again = len((home.work / "asked").read_text())
@@ -293,7 +293,7 @@ def test_an_interrupted_device_goes_on(tmp_path: Path) -> None:
     assert (home.work / "x.toml.partial").exists()
     again = Running(home, *words)
     assert again.end() == 0
-    assert "requests were answered before; going on from there" in again.said
+    assert "requests were answered before; resuming from there" in again.said
     assert {path.name for path in home.left_overs()} == {"image", "x.toml"}
 
 

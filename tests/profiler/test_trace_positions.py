@@ -198,7 +198,7 @@ def test_what_is_kept_goes_with_a_trace(tmp_path: Path) -> None:
     asked = ["profile", "--target", "x:y", "--out", str(tmp_path / "a.toml"), "--keep", "atlas-10k"]
     said = CliRunner().invoke(main, asked)
     assert said.exit_code == 2
-    assert "--keep: goes with --trace" in said.output
+    assert "--keep: only with --trace" in said.output
 
 
 def test_a_profile_that_is_not_there_can_not_be_kept(tmp_path: Path) -> None:

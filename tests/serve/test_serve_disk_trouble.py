@@ -70,7 +70,7 @@ WRONG = {
     "taken socket": (("--disk", "line.toml", "--socket", "taken.sock"), "taken.sock exists"),
     "long socket": (("--disk", "line.toml", "--socket", "x" * 100), "take a shorter one"),
     "socket nowhere": (("--disk", "line.toml", "--socket", "no/x"), "No such file"),
-    "two places": (("--disk", "line.toml", "--socket", "x", "--port", "0"), "at one place"),
+    "two places": (("--disk", "line.toml", "--socket", "x", "--port", "0"), "at one of them"),
     "no port": (("--disk", "line.toml", "--port", "65536"), "65536"),
     "small data": (
         ("--disk", "line.toml", "--size", "2M", "--data", "small.img"),
@@ -136,7 +136,7 @@ def test_it_ends_with_its_report(tmp_path: Path, how: int, after: int) -> None:
     with client:
         report = served.end(how)
     assert served.process.returncode == 130
-    assert served.said.splitlines()[-1] == f"{INTERRUPTED}slow is not served any more"
+    assert served.said.splitlines()[-1] == f"{INTERRUPTED}slow is no longer served"
     assert (report["schema"], report["disk"]) == ("understudy.served/1", "slow")
     assert report["requests"] == 0
     assert report["lateness_us"] == dict.fromkeys(("mean", "p50", "p99", "max"))
@@ -326,6 +326,6 @@ def test_no_room_for_records(home: Home, monkeypatch: pytest.MonkeyPatch) -> Non
         client.ask_all(Request(READ, 0, 512) for _ in range(5000))
     report = served.end()
     assert report["requests"] == 5000
-    assert "--records: File too large; they are cut off" in served.said
+    assert "--records: File too large; records are cut off" in served.said
     assert len(served.rows()) == 3750
     assert json.dumps(report)

@@ -47,7 +47,7 @@ def test_info(good: str) -> None:
         "interarrival (ms)",
         "response (ms)",
         "left out: 1 of no length",
-        "1 stood behind a later arrival, and were sorted",
+        "1 came after a later arrival in the file, and were sorted",
     ):
         assert words in done.stdout
     assert "incomplete" not in done.stdout
@@ -85,7 +85,7 @@ def test_info_of_arrivals(tmp_path: Path) -> None:
     done = understudy("trace", "info", str(tmp_path / "t"))
     assert done.exit_code == 0
     assert "1 request (0 reads, 1 write) of 1 owner in 0.000 s" in done.stdout
-    assert "arrivals only: how long requests took is not in it" in done.stdout
+    assert "arrivals only: the trace has no response times" in done.stdout
 
 
 def test_info_of_what_is_no_trace(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_convert_keeps_all_columns(good: str, tmp_path: Path) -> None:
     done = understudy("trace", "convert", good, str(out))
     assert done.exit_code == 0
     assert done.stderr == f"wrote {out}: 3 requests\n{good}: left out: 1 of no length\n" + (
-        f"{good}: 1 stood behind a later arrival, and were sorted\n"
+        f"{good}: 1 came after a later arrival in the file, and were sorted\n"
     )
     assert pl.read_parquet(out).columns == [
         *("arrival_ns", "completion_ns", "sector", "sectors", "op", "owner")

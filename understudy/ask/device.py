@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The device of an experiment: which disk or array, at which size, how many requests at once."""
+"""The device of an experiment: the disk or array, its size, its number of requests at once."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,7 +18,7 @@ LARGEST = 16 * 2**40
 
 @lru_cache(maxsize=32)
 def _timing(disk: DiskProfile, capacity_sectors: int, at_once: int) -> Timing:
-    """Kept: milliseconds of work, the same for all schedulers and seeds."""
+    """The disk's timing, cached: it takes milliseconds, and schedulers and seeds share it."""
     return disk.timing(capacity_sectors, at_once)
 
 
@@ -28,15 +28,15 @@ def _size(text: str) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Device(Parameters):
-    """`queue_depth` None: one request at a time on a disk, as many as an array has servers."""
+    """The device; `queue_depth` None means 1 for a disk, the number of servers for an array."""
 
     disk: DiskProfile
     virtual_bytes: int = parameter(
         1_499_463_680,
         option="--virtual-size",
-        help="Size of the virtual disk, whatever its profile says: 512M, 1.5GiB, 2929687s "
-        "(sectors; papers: 73.4G); in larger units than sectors and bytes, from 64M on, it is "
-        "rounded down to a MiB [default: 1.5G].",
+        help="Size of the virtual disk, overriding its profile: 512M, 1.5GiB, 2929687s (sectors; "
+        "papers: 73.4G). A size from 64M on is rounded down to a MiB, unless it is in sectors or "
+        "bytes [default: 1.5G].",
         metavar="SIZE",
         unit="bytes",
         low=SMALLEST,
@@ -46,8 +46,8 @@ class Device(Parameters):
     queue_depth: int | None = parameter(
         None,
         option="--queue-depth",
-        help="Requests on the device at once, up to the depth of a disk's queue "
-        "[default: 1; of the papers' tables, 2; of an array, its servers].",
+        help="Number of requests on the device at once, up to the depth of a disk's queue "
+        "[default: 1; in the papers' tables, 2; on an array, its servers].",
         low=1,
         high=4096,
         column=None,
@@ -55,7 +55,7 @@ class Device(Parameters):
     )
 
     def __post_init__(self) -> None:
-        """Refuse more than the disk takes."""
+        """Refuse a queue depth that the disk does not have."""
         super().__post_init__()
         most = self.disk.queue_depth
         if most is None or self.at_once <= most:
@@ -70,14 +70,14 @@ class Device(Parameters):
 
     @property
     def at_once(self) -> int:
-        """Requests on the device at once: `queue_depth`, or as many as it serves."""
+        """Number of requests on the device at once: `queue_depth`, or its default."""
         return self.queue_depth or self.disk.servers
 
     def timing(self, capacity_sectors: int) -> Timing:
-        """The disk in the core's units, at the size that a platform gives it."""
+        """The disk's timing in the core's units, for the size that a platform gives the disk."""
         return _timing(self.disk, capacity_sectors, self.at_once)
 
     def columns(self) -> dict[str, Any]:
-        """The disk by its name and its content's."""
+        """The disk's name and the digest of its profile."""
         content = digest([self.disk.model_dump_json().encode()])
         return {"disk": self.disk.name, "disk_digest": content, **super().columns()}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The sentence that every platform understands, and what it answers with.
+"""The sentence that every platform understands, and the platform's answer.
 
 "Run this workload through this scheduler on this device, on this platform, and record every
-request".  An Experiment is that sentence, checked, a slot for each of its nouns; an Outcome is
-the record of every bio plus the facts of the run.
+request".  An Experiment is this sentence, checked, with a slot for each noun.  An Outcome is the
+record of every bio and the facts of the run.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from understudy.device.profile import DiskProfile
 
 @dataclass(frozen=True, kw_only=True)
 class Run(Parameters):
-    """Which draws, and how much is measured."""
+    """The seed, and the number of requests to measure."""
 
     seed: int = parameter(
         1, option="--seed", help="First seed [default: 1].", low=0, high=2**63 - 1
@@ -30,7 +30,7 @@ class Run(Parameters):
     requests: int = parameter(
         5000,
         option="--requests",
-        help="Requests to measure (papers: 50000) [default: 5000].",
+        help="Number of requests to measure (papers: 50000) [default: 5000].",
         low=1,
         high=10**8,
     )
@@ -46,7 +46,7 @@ class Experiment(Run):
     platform: Setting
 
     def __post_init__(self) -> None:
-        """Refuse what no platform can run, or not this one."""
+        """Refuse an experiment that this platform can't run."""
         super().__post_init__()
         self.workload.check_platform(self.platform.name)
         self.workload.refuse_elsewhere(self.platform.name)
@@ -54,7 +54,7 @@ class Experiment(Run):
 
     @property
     def around(self) -> Surroundings:
-        """What the workload may know of the rest."""
+        """The parts of the experiment that the workload may know."""
         return Surroundings(
             virtual_bytes=self.device.virtual_bytes,
             requests=self.requests,
@@ -63,7 +63,7 @@ class Experiment(Run):
         )
 
     def columns(self) -> dict[str, Any]:
-        """All that was asked, as results show it."""
+        """All parameters, as results show them."""
         cache = self.workload.cache(self.device.virtual_bytes)
         pages = (
             {"page_cache_bytes": cache.bytes, "read_ahead_kib": cache.read_ahead_kib}
@@ -94,7 +94,7 @@ def asked(
     platform: str = "sim",
     **given: Any,
 ) -> Experiment:
-    """The sentence from plain words: `given` are parameters of any slot, by field."""
+    """Make an Experiment; `given` are parameters of any slot, by field."""
     slots = (workload, Device, SETTINGS[platform], Run)
     unknown = set(given) - {name for slot in slots for name in slot.declared()}
     if unknown:
@@ -111,12 +111,12 @@ def asked(
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a platform returns.
+    """The result of a run on a platform.
 
-    `requests` has one row a bio (the columns of understudy.measure.records); `facts` is
-    everything else that the run said about itself, ready for JSON; `block_trace` has the files of a
-    kernel's own block trace, by name, if it was taken; `unseen` are columns of `requests` of
-    which nobody there knows anything.
+    `requests` has one row per bio (with the columns of understudy.measure.records).  `facts` is
+    everything else that the run reported, ready for JSON.  `block_trace` has the files of the
+    kernel's own block trace, by name, if one was recorded.  `unseen` names the columns of
+    `requests` that the platform cannot know.
     """
 
     experiment: Experiment

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""fio's job files: what their jobs ask of a disk, as far as that can be said without fio."""
+"""fio's job files: the requests of their jobs, as far as they can be known without fio."""
 
 import configparser
 import re
@@ -23,7 +23,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# What none of the requests depends on, or what a run decides itself.
+# Options that no request depends on, or that a run sets itself.
 OF_NO_ACCOUNT = _words(
     """
     name description ioengine thread group_reporting gtod_reduce gtod_cpu disk_util clocksource
@@ -41,7 +41,7 @@ USED = _words(
     thinktime_blocks direct
 """
 )
-# Engines that have one request at a time, whatever the depth, and those that have so many.
+# Engines that send one request at a time, whatever iodepth is; and engines that send iodepth.
 ONE_AT_A_TIME = _words("sync psync vsync pvsync pvsync2")
 AS_DEEP = _words("libaio io_uring posixaio")
 PATTERNS = {
@@ -59,13 +59,13 @@ TIMES_NS = {"": 1000, "us": 1000, "usec": 1000, "ms": 10**6, "msec": 10**6, "s":
 
 @dataclass(frozen=True)
 class JobFile:
-    """A job file, and what people call it."""
+    """A job file, and the name that messages use for it."""
 
     shown: str
     text: str
 
     def jobs(self) -> list[tuple[str, dict[str, str | None]]]:
-        """Name and options of each job, [global]'s among them."""
+        """Name and options of each job, including those of [global]."""
         parser = configparser.RawConfigParser(
             allow_no_value=True,
             strict=False,
@@ -77,7 +77,7 @@ class JobFile:
             parser.read_string(self.text)
         except configparser.Error as error:
             why = str(error).splitlines()[0]
-            raise UserError(f"--workload: {self.shown} is no job file of fio: {why}") from None
+            raise UserError(f"--workload: {self.shown} is not a job file of fio: {why}") from None
         common = dict(parser.items(GLOBAL)) if parser.has_section(GLOBAL) else {}
         names = [name for name in parser.sections() if name != GLOBAL]
         if not names:
@@ -85,7 +85,7 @@ class JobFile:
         return [(name, _named(common) | _named(dict(parser.items(name)))) for name in names]
 
     def on_device(self, device: str) -> str:
-        """The same for the real fio, on a raw disk and without an end."""
+        """The job file for the real fio, changed to use a raw disk and to run without an end."""
         forced = {"filename": device, "time_based": "1", "runtime": "1d"}
         dropped = {"directory", "stonewall", "wait_for", *forced}
         lines = []
@@ -99,7 +99,7 @@ class JobFile:
 
 @dataclass(frozen=True)
 class Asks:
-    """What one process of a job does, one request at a time."""
+    """The requests of one process of a job, one at a time."""
 
     random: bool
     reads_percent: int
@@ -110,9 +110,9 @@ class Asks:
 
 
 def processes(file: JobFile, capacity_sectors: int) -> list[Asks]:
-    """Every process of every job; a job of depth N, at random, is N of them.
+    """The processes of all jobs; a random job with iodepth N becomes N processes.
 
-    UserError, which names job and option, for what can't be said of a simulation.
+    A job that the simulator can't run is a UserError, which names the job and the option.
     """
     found = [one for name, own in file.jobs() for one in _of_job(file, name, own, capacity_sectors)]
     if len(found) > JOBS_MAX:
@@ -121,7 +121,7 @@ def processes(file: JobFile, capacity_sectors: int) -> list[Asks]:
 
 
 def rows(asked: list[Asks], seed: int, steps: int) -> Rows:
-    """So many steps of each process, drawn from a stream of its own."""
+    """This many steps of each process; each process has its own random stream."""
     columns = [_steps(one, Draw(seed, number), steps) for number, one in enumerate(asked)]
     joined = [np.concatenate(parts) for parts in zip(*columns, strict=True)]
     sector, op = joined
@@ -160,9 +160,9 @@ def _of_job(
         if text is None:
             return default
         if not text.strip().isdigit():
-            raise refuse(f"{key}={text} is not a number that the simulator knows")
+            raise refuse(f"the simulator can't read {key}={text} as a number")
         if key in ("numjobs", "iodepth") and int(text) < 1:
-            raise refuse(f"{key}={text} asks for nothing")
+            raise refuse(f"{key}={text} must be at least 1")
         return int(text)
 
     def sectors(key: str, default: int) -> int:
@@ -171,40 +171,40 @@ def _of_job(
         if text is None:
             return default
         if not found:
-            raise refuse(f"{key}={text} is not a size that the simulator knows")
+            raise refuse(f"the simulator can't read {key}={text} as a size")
         value, percent, unit = found.groups()
         if percent:
             return capacity_sectors * int(value) // 100
         size = int(value) * UNITS[unit]
         if size % SECTOR_BYTES:
-            raise refuse(f"{key}={text} is no whole number of sectors")
+            raise refuse(f"{key}={text} is not a whole number of sectors")
         return size // SECTOR_BYTES
 
     unknown = sorted(options.keys() - USED - OF_NO_ACCOUNT)
     if unknown:
-        raise refuse(f"{unknown[0]} is nothing that the simulator knows")
+        raise refuse(f"the simulator does not know {unknown[0]}")
     pattern = (options.get("rw") or "read").strip().lower()
     if pattern not in PATTERNS:
-        raise refuse(f"rw={pattern} is nothing that the simulator knows")
+        raise refuse(f"the simulator does not know rw={pattern}")
     if number("direct", 0) != 1:
         raise refuse("the simulator has no page cache in front of a raw disk: add direct=1")
     if number("thinktime_blocks", 1) != 1:
-        raise refuse("thinktime_blocks is 1 in the simulator")
+        raise refuse("the simulator supports only thinktime_blocks=1")
     random, reads_percent = PATTERNS[pattern]
     mixed = number("rwmixread", 100 - number("rwmixwrite", 50))
     engine = (options.get("ioengine") or "psync").strip().lower()
     if engine not in ONE_AT_A_TIME | AS_DEEP:
-        raise refuse(f"ioengine={engine} is nothing that the simulator knows")
+        raise refuse(f"the simulator does not know ioengine={engine}")
     depth = number("iodepth", 1) if engine in AS_DEEP else 1
     if depth > 1 and not random:
-        raise refuse(f"iodepth={depth} in sequence is nothing that the simulator knows")
+        raise refuse(f"the simulator can't run a sequential job with iodepth={depth}")
     length, first = sectors("bs", 8), sectors("offset", 0)
     step = sectors("offset_increment", 0)
     for copy in range(number("numjobs", 1)):
         begins = first + copy * step
         room = min(sectors("size", capacity_sectors), capacity_sectors - begins)
         if not 1 <= length <= room:
-            raise refuse("it lies behind the end of the disk, or is larger; --virtual-size")
+            raise refuse("its area does not fit on the disk; take a larger --virtual-size")
         think_ns = _time_ns(options.get("thinktime"), refuse)
         one = Asks(
             random,
@@ -220,5 +220,5 @@ def _of_job(
 def _time_ns(text: str | None, refuse: Any) -> int:
     found = re.fullmatch(r"(\d+)\s*([a-z]*)", (text or "0").strip().lower())
     if not found or found[2] not in TIMES_NS:
-        raise refuse(f"thinktime={text} is not a time that the simulator knows")
+        raise refuse(f"the simulator can't read thinktime={text} as a time")
     return int(found[1]) * TIMES_NS[found[2]]

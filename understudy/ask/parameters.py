@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A parameter is declared once, where the thing is that has it.
+"""Parameters: each is declared once, as a field of the class that has it.
 
-From the declaration follow its option on the command line, the check of its range, the platforms
-that can do it, and its column in results.  A slot of the sentence (understudy.ask.experiment) is a
-frozen dataclass of such fields.
+The declaration gives the option on the command line, the check of the range, the platforms that
+support the parameter, and its column in results.  A slot of the sentence
+(understudy.ask.experiment) is a frozen dataclass of such fields.
 """
 
 import dataclasses
@@ -20,11 +20,11 @@ KEY = "parameter"
 
 @dataclass(frozen=True)
 class Parameter:
-    """What is said of a field: `low` and `high` are included, in `unit`; `told` is how a heading
-    shows a value that is not the default.
+    """The declaration of a field.
 
-    `parse` makes the value of what was typed, as `kind` does unless it is given.  `column` is the
-    name in results, if it is not the field's, or None if it has none there.
+    `low` and `high` are inclusive, in `unit`.  `told` is the format in which headings show a value
+    that is not the default.  `parse` converts the text that was typed; without it, `kind` does.
+    `column` is the column's name in results, if it differs from the field's; None: no column.
     """
 
     option: str
@@ -41,7 +41,7 @@ class Parameter:
     told: str = ""
 
     def check(self, value: Any) -> None:
-        """Refuse what is outside its range; None, if a default allows it, is inside."""
+        """Refuse a value outside the range; None is allowed."""
         if value is None or self.low is None:
             return
         for one in value if isinstance(value, tuple) else (value,):
@@ -56,19 +56,19 @@ def parameter(default: Any = dataclasses.MISSING, **declared: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """A slot, or a part of one: every parameter is in its range."""
+    """A slot, or a part of one; every parameter is checked against its range."""
 
     name: ClassVar[str] = ""
     chosen_by: ClassVar[str] = ""  # the option that chooses among kinds of the slot
 
     def __post_init__(self) -> None:
-        """Refuse what no platform can run."""
+        """Check every parameter."""
         for field, declared in self.declared().items():
             declared.check(getattr(self, field))
 
     @classmethod
     def declared(cls) -> dict[str, Parameter]:
-        """Its parameters by field."""
+        """The class's parameters, by field."""
         return {
             field.name: field.metadata[KEY]
             for field in dataclasses.fields(cls)
@@ -77,7 +77,7 @@ class Parameters:
 
     @classmethod
     def of(cls, given: Mapping[str, Any], **rest: Any) -> Self:
-        """One with those of the given values that are its own; None was not given."""
+        """Make one from the given values that belong to it; None means not given."""
         own = {name: given[name] for name in cls.declared() if given.get(name) is not None}
         for field in dataclasses.fields(cls):
             if field.name in own or field.name in rest or KEY not in field.metadata:
@@ -88,7 +88,7 @@ class Parameters:
         return cls(**own, **rest)
 
     def columns(self) -> dict[str, Any]:
-        """Its values as results show them."""
+        """The values, as results show them."""
         return {
             declared.column or field: getattr(self, field)
             for field, declared in self.declared().items()
@@ -96,7 +96,7 @@ class Parameters:
         }
 
     def told(self) -> list[str]:
-        """What a heading says of values that are not the defaults."""
+        """The parts of a heading for values that are not the defaults."""
         return [
             field.metadata[KEY].told.format(_listed(getattr(self, field.name)))
             for field in dataclasses.fields(self)
@@ -106,7 +106,7 @@ class Parameters:
         ]
 
     def refuse_elsewhere(self, platform: str) -> None:
-        """Refuse a value, other than the default, that the platform has no way to honour."""
+        """Refuse a value that the platform does not support, unless it is the default."""
         for field in dataclasses.fields(self):
             declared = field.metadata.get(KEY)
             if not declared or platform in declared.platforms:
@@ -116,12 +116,12 @@ class Parameters:
 
 
 def only_on(option: str, platform: str) -> str:
-    """What to say of an option that another platform has."""
+    """The message for an option of another platform."""
     return f"{option}: only in {WHERE[platform]}; add --on {platform}"
 
 
 def columns_of(slots: Iterable[type[Parameters]]) -> dict[str, type[Any]]:
-    """The columns of several kinds of a slot, each once, with their types."""
+    """The columns of several classes of a slot, each once, with their types."""
     return {
         declared.column or field: declared.kind
         for slot in slots
@@ -131,5 +131,5 @@ def columns_of(slots: Iterable[type[Parameters]]) -> dict[str, type[Any]]:
 
 
 def _listed(value: Any) -> Any:
-    """Several values as they were typed."""
+    """Several values in one cell, comma-separated as typed."""
     return ",".join(map(str, value)) if isinstance(value, tuple) else value

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The schedulers that a run can use: ours, one file each in core/, anybody's file, and the
-kernel's own."""
+"""The schedulers that a run can use: this project's (one file each in core/), a user's file, and
+the kernel's own."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,40 +14,40 @@ from understudy.native import declared, registry
 
 Tunables = tuple[tuple[str, int], ...]
 
-# The kernel's own, each with its module; None: built in.
+# The kernel's own schedulers and their modules; None: built in.
 KERNEL = {"none": None, "mq-deadline": None, "bfq": "bfq", "kyber": "kyber-iosched"}
 
-# Whom the simulator runs for a scheduler of the kernel: deadline makes mq-deadline's
-# decisions, and without a scheduler requests go in order of arrival.
+# The simulator's substitutes for the kernel's schedulers: deadline makes the same decisions as
+# mq-deadline, and "none" serves requests in order of arrival.
 SIMULATED = {"mq-deadline": "deadline", "none": "fcfs"}
 
 DEFAULTS = {"sim": "cats,deadline,cfq,fcfs", "vm": "cats,mq-deadline,bfq,none"}
 
-# What a scheduler cannot be called, besides the kernel's: words of the command line, and
-# our other kernel modules.
+# Names that a scheduler can't have, besides the kernel's schedulers: words of the command line,
+# and this project's other kernel modules.
 RESERVED = ("all", "base", "iosched", "iprobe", "iprobe_selftest", "vdisk", "vgpu", "vpcib", "vpt")
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A scheduler, and those of its tunables that differ from their defaults, unscaled."""
+    """A scheduler, and its tunables that differ from their defaults, not scaled by k."""
 
     name: str
     tunables: Tunables = ()
 
 
 def core() -> list[str]:
-    """Ours: a file in core/schedulers/ is all it takes to be listed."""
+    """This project's schedulers: every file in core/schedulers/."""
     return registry.ours()
 
 
 def declarations() -> dict[str, declared.Scheduler]:
-    """What each of ours says of itself, by name."""
+    """The declarations of this project's schedulers, by name."""
     return declared.schedulers()
 
 
 def on(platform: str) -> list[str]:
-    """Those of ours and of the kernel's that the platform can run; it can run any file."""
+    """The project's and the kernel's schedulers that the platform can run, besides any file."""
     return [*core(), *(SIMULATED if platform == "sim" else KERNEL)]
 
 
@@ -57,17 +57,16 @@ def runs_on(platform: str, name: str) -> bool:
 
 
 def parse(names: str, disk: DiskProfile | None = None) -> list[str]:
-    """A comma-separated list, each one known and none twice; "all" is all of ours that can do
-    with that disk.
+    """Parse a comma-separated list of known schedulers, none of them twice.
 
-    What ends in .c or has a slash is a file; its scheduler goes by the name that it gives
-    itself.
+    "all" means all of this project's schedulers that can run on that disk.  A word that ends in
+    .c or has a slash is a file; the file itself says the scheduler's name.
     """
     words = [name.strip() for name in names.split(",")]
     if words == ["all"]:
         words = _all(disk)
     if "all" in words:
-        raise UserError("--schedulers: all means all of ours; write no other name beside it")
+        raise UserError("--schedulers: all can't be combined with other names")
     chosen = [_from_file(word) if _is_file(word) else word for word in words]
     known = [*core(), *KERNEL]
     for name in chosen:
@@ -78,25 +77,25 @@ def parse(names: str, disk: DiskProfile | None = None) -> list[str]:
 
 
 def _all(disk: DiskProfile | None) -> list[str]:
-    """An array has no model that a scheduler could ask."""
+    """All schedulers; on an array, only those that need no disk model."""
     if not disk or not disk.array:
         return core()
     return [name for name in core() if not declared.scheduler(name).needs_model]
 
 
 def check_model(name: str, disk: DiskProfile) -> None:
-    """Refuse a scheduler that asks a disk's model where there is none."""
+    """Refuse a scheduler that needs a disk's model on a device without one."""
     if disk.array and registry.known(name) and declared.scheduler(name).needs_model:
         raise UserError(
-            f"--schedulers: {name} needs a disk's model: {disk.name} is an array; leave it out, "
-            "or take a disk"
+            f"--schedulers: {name} needs a disk's model, but {disk.name} is an array; leave {name} "
+            "out, or take a disk"
         )
 
 
 def unfit(names: Iterable[str]) -> dict[str, str]:
-    """Those that cannot even say what they are, and why.
+    """The schedulers whose declarations can't be read, and why.
 
-    All of them are compiled first, so that what does not compile is refused at once.
+    All of them are compiled first, so that a file that does not compile is refused at once.
     """
     found = {}
     for name in filter(registry.known, dict.fromkeys(names)):
@@ -108,7 +107,7 @@ def unfit(names: Iterable[str]) -> dict[str, str]:
 
 
 def warnings(names: Iterable[str]) -> str:
-    """What the compiler said of strangers' files that it took."""
+    """The compiler's warnings about users' files that compiled."""
     files = [registry.source(name) for name in dict.fromkeys(names) if registry.known(name)]
     return "".join(registry.warnings(file) for file in files if file.stranger)
 
@@ -119,7 +118,7 @@ def _is_file(word: str) -> bool:
 
 @cache
 def _from_file(word: str) -> str:
-    """The name of the scheduler in a file; the file's, if it crashes before it says so."""
+    """The name of the scheduler in a file; the file's name if it crashes before giving one."""
     path = Path(word).expanduser()
     if path.exists() and not path.is_file():
         raise UserError(f"--schedulers: {word} is not a file")

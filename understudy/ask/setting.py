@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How an experiment is run on each platform."""
+"""The settings of each platform."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
@@ -13,11 +13,11 @@ HOUR_US = 3_600_000_000
 
 
 def _think_scale() -> Any:
-    """The field of either setting."""
+    """The field --think-scale of both settings."""
     return parameter(
         1.0,
         option="--think-scale",
-        help="For think times [default: as --scale; papers: 1].",
+        help="Factor for think times [default: that of --scale; papers: 1].",
         kind=float,
         low=0,
         high=100,
@@ -26,10 +26,10 @@ def _think_scale() -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class OnSim(Parameters):
-    """In the simulator, which has neither kernel nor processes that need the processor.
+    """The simulator, which has neither a kernel nor processes that need the processor.
 
-    `gap_us` is what the host needs between a completion and the next dispatch, `ask_us` what
-    a process needs for itself between an answer and its next request.
+    `gap_us` is the host's time between a completion and the next dispatch.  `ask_us` is a
+    process's own time between an answer and its next request.
     """
 
     name: ClassVar[str] = "sim"
@@ -65,12 +65,12 @@ class OnSim(Parameters):
 
 @dataclass(frozen=True, kw_only=True)
 class OnVm(Parameters):
-    """In a VM.
+    """A VM.
 
-    `scale` is the papers' k: the disk takes k times its model's time, and everything read off the
-    run is divided by k again.  `think_scale` stretches the processes' sleeps; it equals `scale`
-    unless the papers' unscaled sleeps are wanted.  `to_find` names those of the two that the run
-    finds itself, as in the wall clock unless k is given.
+    `scale` is the papers' k: the disk takes k times its model's time, and all times measured in
+    the run are divided by k.  `think_scale` stretches the processes' sleeps; it equals `scale`
+    unless the user wants the papers' unscaled sleeps.  `to_find` names the scales that the run
+    finds itself; it is empty unless the clock is wall and k is not given.
     """
 
     name: ClassVar[str] = "vm"
@@ -86,7 +86,7 @@ class OnVm(Parameters):
     scale: float = parameter(
         1.0,
         option="--scale",
-        help="k, how much slower the disk runs (vm) [default: 1; in the wall clock it is found].",
+        help="k, the slowdown of the disk (vm) [default: 1; found by the run with --clock wall].",
         kind=float,
         low=1,
         high=SCALE_MAX,
@@ -103,14 +103,14 @@ class OnVm(Parameters):
     to_find: tuple[str, ...] = ()
 
     def found(self, scale: float) -> Self:
-        """With the k that was found."""
+        """The setting with the k that the run has found."""
         scales: dict[str, Any] = dict.fromkeys(self.to_find, scale)
         return replace(self, to_find=(), **scales)
 
 
 @dataclass(frozen=True, kw_only=True)
 class OnReal(Parameters):
-    """On a disk of this machine, which keeps its own time."""
+    """A disk of this machine, with its own times."""
 
     name: ClassVar[str] = "real"
     clock: ClassVar[Clock] = "wall"
@@ -129,7 +129,7 @@ SETTINGS: dict[str, type[OnSim] | type[OnVm] | type[OnReal]] = {
 
 
 def setting(platform: str, given: dict[str, Any]) -> Setting:
-    """The platform's setting; k follows the clock, and think times follow k."""
+    """The platform's setting; the default of k depends on the clock, that of --think-scale on k."""
     if platform != "vm":
         return SETTINGS[platform].of(given)
     scale, think = given.get("scale"), given.get("think_scale")

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""--set SCHEDULER.TUNABLE=VALUE: another value than a scheduler's default.
+"""--set SCHEDULER.TUNABLE=VALUE sets a scheduler's tunable.
 
-Ours are checked against their own declarations before anything starts; the
-kernel's schedulers check theirs when the guest writes them.
+Tunables of this project's schedulers are checked against their declarations
+before anything starts.  The kernel's schedulers check theirs when the guest
+writes them.
 """
 
 import re
@@ -20,12 +21,12 @@ SETTING = re.compile(r"([\w-]+)\.(\w+)=(\d{1,20})")
 
 
 def parse(settings: Sequence[str], schedulers: Sequence[str]) -> dict[str, Tunables]:
-    """The settings of each scheduler in the run."""
+    """The tunables of each scheduler in the run."""
     chosen: dict[str, Tunables] = {}
     for text in settings:
         found = SETTING.fullmatch(text)
         if not found:
-            raise UserError(f'--set: "{text}" is not like cats.busdriver_ns=5000000')
+            raise UserError(f'--set: "{text}" is not of the form cats.busdriver_ns=5000000')
         scheduler, name, value = found[1], found[2], int(found[3])
         if scheduler not in schedulers:
             raise UserError(f"--set: {scheduler} is not among --schedulers {','.join(schedulers)}")
@@ -36,9 +37,10 @@ def parse(settings: Sequence[str], schedulers: Sequence[str]) -> dict[str, Tunab
 
 
 def following(scheduler: str, disk: Timing) -> dict[str, int]:
-    """Tunables that describe the disk, for a scheduler that models it: set to this one's.
+    """The tunables that describe the disk, with this disk's values, for a scheduler with a model.
 
-    CATS has a shadow of its cache; SCAN's arm goes to the edge at the speed of its seeks.
+    CATS has a shadow of the disk's cache.  SCAN's model moves the arm to the edge at the speed of
+    the disk's seeks.
     """
     segments, segment_sectors, prefetch_sectors = disk.cache
     if disk.buffer:
@@ -55,9 +57,10 @@ def following(scheduler: str, disk: Timing) -> dict[str, int]:
 
 
 def following_array(scheduler: str, array: Servers) -> dict[str, int]:
-    """The same for an array whose times nobody knows beforehand: the mean, whatever the size.
+    """The same for an array, whose times are not known in advance: its mean, for every size.
 
-    The time between completions is no request's own there (docs/schedulers/sfq.md).
+    On an array the time between completions is not one request's service time
+    (docs/schedulers/sfq.md).
     """
     values = {"cost_request_ns": array.service_ns, "cost_sector_ns": 0, "settle": 0}
     return _that_it_has(scheduler, values)
@@ -70,8 +73,10 @@ def _that_it_has(scheduler: str, values: dict[str, int]) -> dict[str, int]:
 
 
 def _ahead_at_once(disk: Timing) -> int:
-    """What a drive has read ahead, anywhere on the disk, when its answer to a page's read has
-    passed over the bus: all that a scheduler may count on if another request follows at once."""
+    """Sectors that the drive has surely read ahead when a page's read has passed over the bus.
+
+    A scheduler may count on no more, at any place of the disk, if another request follows at once.
+    """
     most = disk.buffer["read_ahead_sectors"]
     slowest_ps = max((ps for _, ps in disk.transfer), default=0)
     if not slowest_ps:
@@ -81,7 +86,7 @@ def _ahead_at_once(disk: Timing) -> int:
 
 
 def check(scheduler: str, name: str, value: int) -> None:
-    """Refuse what one of our schedulers does not have, or not in its range."""
+    """Refuse a tunable that the scheduler does not have, or a value outside its range."""
     tunables = {tunable.name: tunable for tunable in declared.scheduler(scheduler).tunables}
     if name not in tunables:
         raise UserError(f"--set: {unknown(f'tunable of {scheduler}', name, tunables)}")

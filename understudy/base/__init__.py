@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What everything else stands on: errors, paths, names and sizes, the cache."""
+"""The base that all other packages use: errors, paths, names, sizes, the cache."""

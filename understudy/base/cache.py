@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Folders in the cache that are made once, whole, by one process at a time.
+"""Folders in the cache: each is made once, completely, by one process at a time.
 
-A folder's lock, a hidden file beside it, says what it held when it was made: one that holds
-something else is made again.  Whoever uses a folder has a lock on the folder itself until its
-command ends, and `prune` takes away only those that nobody uses.
+A hidden file beside each folder, its lock, records the folder's contents when it was made.  A
+folder with other contents is made again.  A command that uses a folder holds a lock on the folder
+itself until it ends; `prune` removes only folders that no command uses.
 """
 
 import fcntl
@@ -20,14 +20,14 @@ from understudy.base.errors import RunFailed
 from understudy.base.paths import cache_dir
 
 READ_BYTES_MAX = 8 * 2**20
-"""A folder that is larger is known by the sizes of its files alone."""
+"""For a larger folder, only the sizes of its files are recorded."""
 
 _used: dict[Path, int] = {}
-"""The folders that this process has, with their locks."""
+"""The folders that this process uses, with the descriptors that hold their locks."""
 
 
 def digest(parts: Iterable[bytes]) -> str:
-    """Name for a content: 16 hexadecimal digits."""
+    """Digest of some bytes, 16 hexadecimal digits long."""
     sha = hashlib.sha256()
     for part in parts:
         sha.update(len(part).to_bytes(8, "little"))
@@ -36,16 +36,16 @@ def digest(parts: Iterable[bytes]) -> str:
 
 
 def digest_of_files(files: Iterable[Path]) -> str:
-    """Name for the names and contents of files."""
+    """Digest of the names and contents of files."""
     return digest(
         part for path in sorted(files) for part in (path.name.encode(), path.read_bytes())
     )
 
 
 def cached_folder(name: str, make: Callable[[Path], None]) -> Path:
-    """The folder cache/name, filled by make(folder) if it is not there, or not whole.
+    """The folder cache/name, filled by make(folder) if it is missing or incomplete.
 
-    It appears only when it is complete; a second process waits for the first.
+    The folder appears only when it is complete; a second process waits for the first.
     """
     final = cache_dir() / name
     try:
@@ -54,20 +54,20 @@ def cached_folder(name: str, make: Callable[[Path], None]) -> Path:
             _make(final, make)
     except OSError as error:
         raise RunFailed(
-            f"the cache: {error.filename or final}: {error.strerror}; XDG_CACHE_HOME names "
-            "another place"
+            f"the cache: {error.filename or final}: {error.strerror}; set XDG_CACHE_HOME to "
+            "another folder"
         ) from error
     return final
 
 
 def remove(folder: Path) -> None:
-    """Take it out of the cache, at once and whole; who has opened what is in it goes on."""
+    """Remove a folder from the cache in one step; files that are open stay readable."""
     with scratch.folder(".gone.", folder.parent) as trash, suppress(FileNotFoundError):
         folder.rename(trash / folder.name)  # unless another process was faster
 
 
 def prune(folder: Path) -> bool:
-    """Remove it, unless a command uses it; whether it is gone."""
+    """Remove a folder unless a command uses it; return whether it was removed."""
     with _opened(folder) as descriptor:
         if not _locks(descriptor, fcntl.LOCK_EX):
             return False
@@ -78,7 +78,7 @@ def prune(folder: Path) -> bool:
 
 
 def _is_mine(final: Path) -> bool:
-    """Take it into use: a lock on it, and the time; False if it is not there, or not whole."""
+    """Lock the folder for use and set its time; False if it is missing or incomplete."""
     try:
         inode = final.stat().st_ino
         if final not in _used or os.fstat(_used[final]).st_ino != inode:
@@ -90,13 +90,13 @@ def _is_mine(final: Path) -> bool:
             _used[final] = descriptor
     except FileNotFoundError:
         return False
-    with suppress(OSError):  # somebody else's
+    with suppress(OSError):  # another user's folder
         os.utime(final)
     return True
 
 
 def _is_whole(final: Path) -> bool:
-    """As it was made; of one of which nothing was noted, nobody can say, so it is not."""
+    """Is the folder unchanged?  Yes for an old folder without recorded contents."""
     try:
         noted = _lock(final.name, final.parent).read_text()
     except FileNotFoundError:
@@ -105,7 +105,7 @@ def _is_whole(final: Path) -> bool:
 
 
 def _contents(folder: Path) -> str:
-    """Name for its files: their sizes and, if it is small, all that is in them."""
+    """Digest of the folder's files: their sizes and, if it is small, their contents."""
     files = sorted(f"{at}/{name}" for at, _, names in os.walk(folder) for name in names)
     found = {file: os.lstat(file) for file in files}
     parts = [os.fsencode(f"{file[len(str(folder)) :]} {found[file].st_size}") for file in files]
@@ -131,7 +131,7 @@ def _make(final: Path, make: Callable[[Path], None]) -> None:
 
 
 def _sweep(mine: Path) -> None:
-    """Remove what killed makers have left: folders for a name whose lock nobody else holds."""
+    """Remove what killed processes have left: unfinished folders whose lock is free."""
     for left in mine.parent.glob(".*"):
         name = left.name[1:].rpartition(".")[0]
         if left.is_dir() and (name == mine.name or _is_free(_lock(name, mine.parent))):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pick by name from a catalogue, and help with a name that is not in it."""
+"""Pick an entry of a catalogue by name, and suggest a name for an unknown one."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
@@ -11,26 +11,26 @@ T = TypeVar("T")
 
 
 def pick(kind: str, name: str, entries: Mapping[str, T]) -> T:
-    """The entry called `name`, or a UserError that lists what there is."""
+    """The entry called `name`, or a UserError that lists all names."""
     if name not in entries:
         raise UserError(unknown(kind, name, entries))
     return entries[name]
 
 
 def refuse_twice(option: str, names: Sequence[str]) -> None:
-    """A UserError if a name is in the list again."""
+    """A UserError if a name is in the list twice."""
     for name in names:
         if names.count(name) > 1:
             raise UserError(f"{option}: {name} is named twice; --seeds N repeats runs")
 
 
 def unknown(kind: str, name: str, names: Iterable[str]) -> str:
-    """One line: what was asked for, the nearest name, all the names."""
+    """One line: the unknown name, the nearest name, all names."""
     return f'unknown {kind} "{name}": {nearest(name, names)}'
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """The nearest name, and all the names."""
+    """The nearest name, and all names."""
     known = sorted(names)
     found = get_close_matches(name, known, n=1, cutoff=0.4)
     hint = f'did you mean "{found[0]}"? ' if found else ""

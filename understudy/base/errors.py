@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The two ways a command can end badly.
+"""The two ways a command can fail.
 
-Both carry one line that names the next thing to try.  The command line turns
+Both errors carry one line that says what to try next.  The command line turns
 them into exit codes 2 and 1 (README); nothing else catches them.
 """
 
@@ -15,21 +15,21 @@ class RunFailed(Exception):  # noqa: N818 - it is the run that has the error
 
 
 class Unstable(RunFailed):
-    """More was asked for than the device can serve, for ever.
+    """Requests arrive faster than the device can ever serve them.
 
-    `load` is the utilisation that was asked for, None if it isn't known.
+    `load` is the utilisation that the arrivals would need, None if unknown.
     """
 
     def __init__(self, message: str, load: float | None) -> None:
-        """The line, and the figure in it."""
+        """The message and the load."""
         super().__init__(message)
         self.load = load
 
 
 class NotCompiled(RunFailed):
-    """A compiler refused what it was given; `words` are its own."""
+    """A compiler refused a file; `words` are the compiler's messages."""
 
     def __init__(self, message: str, words: str) -> None:
-        """The line, and what follows it."""
+        """The message and the compiler's output after it."""
         super().__init__(f"{message}:\n{words}")
         self.words = words

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Arrays that memory need not hold: each in a file that nobody else sees, and mapped.
+"""Arrays that may be larger than memory: each is a mapped file without a name.
 
-The kernel keeps of such a file what it has room for, and writes the rest back.  Whoever makes or
-looks at a long array does so in blocks; one of at most BLOCK values is an ordinary array.  The
-files are in the folder for temporary files (TMPDIR names another; in one that lies in memory
-nothing is won), and are gone with their arrays, however the command ends.
+The kernel keeps in memory as much of such a file as fits, and writes the rest back.  Code that
+makes or reads a long array works in blocks; an array of at most BLOCK values is an ordinary one.
+The files are in the folder for temporary files, and are gone with their arrays, however the
+command ends.  TMPDIR names another folder; a folder in memory would save nothing.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,23 +23,23 @@ BLOCK = 2**18  # values
 
 
 class Column:
-    """An array that is put together from its beginning."""
+    """An array that grows at its end."""
 
     def __init__(self, kind: npt.DTypeLike) -> None:
-        """Of values of this kind, none yet."""
+        """An empty array of values of this kind."""
         self._kind = np.dtype(kind)
         self._file = scratch.nameless()
 
     def put(self, values: npt.ArrayLike) -> None:
-        """These come next; RunFailed if there is no room for them."""
+        """Append values; RunFailed if there is no room for them."""
         scratch.write(self._file, np.ascontiguousarray(values, self._kind).view(np.uint8).data)
 
     def __del__(self) -> None:
-        with suppress(AttributeError):  # there was no room for the file
+        with suppress(AttributeError):  # __init__ failed: no room for the file
             self._file.close()
 
     def array(self) -> Array:
-        """All of them, which may be changed; nothing is put behind them any more."""
+        """All values, in an array that may be changed; nothing can be appended afterwards."""
         with self._file as file:
             if file.tell() <= BLOCK * self._kind.itemsize:
                 file.seek(0)
@@ -48,14 +48,16 @@ class Column:
 
 
 def blocks(length: int) -> Iterator[slice]:
-    """Of an array of that length, in order; one that is empty if it is 0."""
+    """The blocks of an array of that length, in order; one empty block if it is 0."""
     for begin in range(0, max(length, 1), BLOCK):
         yield slice(begin, min(begin + BLOCK, length))
 
 
 def each(function: Callable[..., Array], *columns: Array) -> Array:
-    """What the function makes of the columns, which are equally long, block by block: as many
-    values, always of one kind."""
+    """Apply the function to equally long columns, block by block.
+
+    For each block it returns as many values as the block has, always of the same kind.
+    """
     first, *rest = blocks(len(columns[0]))
     values = function(*(column[first] for column in columns))
     if not rest:
@@ -68,7 +70,7 @@ def each(function: Callable[..., Array], *columns: Array) -> Array:
 
 
 def joined(columns: list[Array]) -> Array:
-    """One behind the other."""
+    """The columns concatenated."""
     made = Column(columns[0].dtype)
     for column in columns:
         for part in blocks(len(column)):
@@ -77,7 +79,7 @@ def joined(columns: list[Array]) -> Array:
 
 
 def ordered(keys: Ints, *columns: Array) -> tuple[Array, ...]:
-    """Columns beside the keys, in order of these; of equal keys the first stays first."""
+    """The columns sorted by the keys; the sort is stable."""
     if all((np.diff(keys[part.start : part.stop + 1]) >= 0).all() for part in blocks(len(keys))):
         return columns
     at = order(keys)
@@ -85,7 +87,7 @@ def ordered(keys: Ints, *columns: Array) -> tuple[Array, ...]:
 
 
 def order(keys: Ints) -> Ints:
-    """As np.argsort(keys, kind="stable"): blocks are sorted, and then merged."""
+    """Like np.argsort(keys, kind="stable"), by sorting blocks and merging them."""
     if len(keys) <= BLOCK:
         return np.argsort(keys, kind="stable")
     ranked, places = Column(np.int64), Column(np.int64)
@@ -100,8 +102,11 @@ def order(keys: Ints) -> Ints:
 
 
 def _merged(ranked: Ints) -> Iterator[Ints]:
-    """The order of an array of sorted blocks, at most a block at a time: what is below a pivot,
-    which no block has many of, and then what equals it, in the order of the blocks."""
+    """The sorted order of an array of sorted blocks, at most one block at a time.
+
+    Each step chooses a pivot such that no block has many values below it.  The values below the
+    pivot come first, then those equal to it, in the order of the blocks.
+    """
     heads = {part.stop: part.start for part in blocks(len(ranked))}
     while heads:
         least = min(ranked[end - 1] for end in heads)
@@ -119,5 +124,6 @@ def _merged(ranked: Ints) -> Iterator[Ints]:
 
 
 def _first(ranked: Ints, head: int, end: int, pivot: int, side: Any) -> int:
-    """The first place from head on that is not below, or for the right side that is above."""
+    """The first place from `head` on whose value is not below the pivot (side "left"), or is above
+    it ("right")."""
     return head + int(np.searchsorted(ranked[head:end], pivot, side))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is tried once in a command: a failure that took its time is kept as an answer is."""
+"""Functions that run once in a command: their failures are remembered like their results."""
 
 from collections.abc import Callable, Hashable
 from functools import cache, wraps
@@ -12,7 +12,7 @@ Found = TypeVar("Found")
 
 
 def once(function: Callable[[Asked], Found]) -> Callable[[Asked], Found]:
-    """The function, which answers the same question the same way, also if it raises."""
+    """The function, with its result or exception remembered for each argument."""
 
     @cache
     def tried(asked: Asked) -> tuple[list[Found], Exception | None]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tables in files: whatever keeps one from being written is an OSError, as of any file."""
+"""Write tables to files; a failure is an OSError, as for any file."""
 
 import io
 from pathlib import Path
@@ -8,7 +8,7 @@ import polars as pl
 
 
 class _Noted(io.RawIOBase):
-    """A file that keeps its error, since Polars has words of its own for it."""
+    """A file that keeps its OSError, since Polars raises an error of its own instead."""
 
     def __init__(self, file: io.BufferedWriter) -> None:
         self._file = file
@@ -26,7 +26,7 @@ class _Noted(io.RawIOBase):
 
 
 def write(frame: pl.DataFrame, file: Path) -> None:
-    """The whole table."""
+    """Write the whole table."""
     with file.open("wb") as out:
         noted = _Noted(out)
         try:

@@ -14,18 +14,18 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def cache_dir() -> Path:
-    """Folder for what can be made again; created when first asked for."""
+    """Folder of the cache, created on first use; everything in it can be made again."""
     try:
         base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
         folder = Path(base).absolute() / "understudy"
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, RuntimeError) as error:
-        raise RunFailed(f"no cache: {error}; XDG_CACHE_HOME names another place") from error
+        raise RunFailed(f"no cache: {error}; set XDG_CACHE_HOME to another folder") from error
     return folder
 
 
 def runs_dir() -> Path:
-    """Folder that run folders go into unless --out says otherwise."""
+    """Parent of the run folders, unless --out names another place."""
     return Path("runs")
 
 

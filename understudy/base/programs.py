@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Compile small C programs: those of the guest (static) and the host's mkfiles.
+"""Compile small C programs: the guest's (static) and the host's mkfiles.
 
 A program is compiled once for a given content of its sources and kept in the cache.  It is
-compiled from a copy of them as they were when the command first looked, in a folder that is
-the same for everyone, so what has been changed meanwhile and where the checkout lies can't
-be seen in it.  What it includes is found by reading it.
+compiled from a copy of its sources, taken when the command first reads them, in a folder whose
+name is the same on every machine.  So neither later changes nor the place of the checkout affect
+it.  Included headers are found by reading the sources.
 """
 
 import hashlib
@@ -28,10 +28,10 @@ INCLUDE = re.compile(rb'^#include "([^"]*)"', re.MULTILINE)
 
 @dataclass(frozen=True)
 class Program:
-    """One executable, or what another loads.
+    """An executable or a shared library.
 
-    `generated` are headers that are in no file: where they would be, and their text.  A
-    `stranger`'s file is compiled in a sandbox.
+    `generated` are headers that are in no file: their paths and their texts.  `stranger` is the
+    name of a user's file, which is compiled in a sandbox; empty for a file of this project.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Program:
 
 
 def compiled(program: Program) -> Path:
-    """Where the program is in the cache, compiled first if its sources are new."""
+    """Path of the program in the cache; compiles it first if its sources are new."""
     folder = cached_folder(
         f"programs/{program.name}-{content(program)}",
         lambda scratch: _compile(program, scratch),
@@ -54,7 +54,7 @@ def compiled(program: Program) -> Path:
 
 
 def included(sources: Sequence[str]) -> list[str]:
-    """Headers that are files here, in the order in which they are met."""
+    """The headers of this project that the sources include, in order of first use."""
     met = dict.fromkeys(sources)
     waiting = list(sources)
     while waiting:
@@ -65,7 +65,7 @@ def included(sources: Sequence[str]) -> list[str]:
 
 
 def _names_in(name: str) -> list[str]:
-    """What a file includes of ours, as it is called from the root."""
+    """The headers of this project that a file includes, as paths from the root."""
     folder = PurePath(name).parent
     found = (it.decode(errors="replace") for it in INCLUDE.findall(_source(name)))
     names = [os.path.normpath(folder / name) for name in found]
@@ -73,7 +73,7 @@ def _names_in(name: str) -> list[str]:
 
 
 def content(program: Program) -> str:
-    """Name for all that the program is made of."""
+    """Digest of everything that the program is made from."""
     options = (compiler_version(), *CFLAGS, *program.flags, *program.libraries)
     texts = _texts(program)
     return digest(
@@ -84,7 +84,7 @@ def content(program: Program) -> str:
 
 
 def _texts(program: Program) -> dict[str, bytes]:
-    """All that is compiled, by name."""
+    """All sources and headers, by name."""
     generated = {name: text.encode() for name, text in program.generated}
     read = {name: _source(name) for name in (*program.sources, *included(program.sources))}
     return read | generated
@@ -100,12 +100,12 @@ def _source(name: str) -> bytes:
 
 @cache
 def compiler_version() -> str:
-    """Of gcc; it goes into the name of everything that is compiled."""
+    """The version of gcc, which is part of each compiled program's name."""
     return sandbox.compiled(("gcc", "-dumpfullversion"), ROOT, "gcc libc6-dev").stdout.strip()
 
 
 def _library_contents(program: Program) -> bytes:
-    """Of what goes into a static program besides its own code."""
+    """Digest of the libraries that are linked into a static program."""
     return _static_libc() if "-static" in program.flags else b""
 
 
@@ -138,5 +138,5 @@ def _compile(program: Program, folder: Path) -> None:
 
 
 def _inside(name: str) -> Path:
-    """Where a source is in the copy; tests name some from the root."""
+    """Path of a source in the copy; tests name some sources by absolute path."""
     return Path(name).relative_to(Path(name).anchor)

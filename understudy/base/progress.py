@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How long work says how far it is."""
+"""How long-running work reports its progress."""
 
 from collections.abc import Callable
 
@@ -7,4 +7,4 @@ Report = Callable[[str, float], None]  # phase, fraction done from 0 to 1
 
 
 def silent(phase: str, fraction: float) -> None:
-    """Nobody wants to know."""
+    """A report that shows nothing."""

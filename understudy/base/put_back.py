@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Settings of the kernel, put back to what they were, whatever happens.
+"""Restore settings of the kernel, whatever happens.
 
-A journal in /run, where nothing outlives the kernel that has the settings, lists what they are
-before the first of them is changed, in the order in which they are put back.  It is gone when
-all of them are.
+Before the first setting is changed, a journal lists the values of all settings, in the order in
+which to restore them.  The journal is in /run, where nothing outlives the kernel.  It is removed
+when all settings are restored.
 
-Also a program, which imports nothing of the package: `put_back.py JOURNAL` is how
-understudy/__main__.py does it for a command that was killed.  Exit code: 1, and a line for each
-setting that would not go back.
+This file is also a program, which imports nothing of the package: understudy/__main__.py runs
+`put_back.py JOURNAL` for a command that was killed.  The program prints a line for each setting
+that could not be restored; then the exit code is 1.
 """
 
 import json
@@ -18,17 +18,17 @@ from pathlib import Path
 
 FOLDER = Path("/run/understudy")
 OWN_DEFAULT = {"wbt_lat_usec": "-1"}
-"""What makes the kernel choose by itself again: the same value, if written, would not."""
+"""Values that make the kernel choose for itself again; writing the old value would not."""
 
 
 def held(file: Path) -> str:
-    """What a setting is: of several that are offered, the one in brackets."""
+    """The value of a setting; in a list of choices, the one in brackets."""
     text = file.read_text().strip()
     return text.partition("[")[2].partition("]")[0] or text
 
 
 def write(journal: Path, identity: Path, files: Iterable[Path]) -> None:
-    """List the settings as they are; `identity` is a file that tells this disk from a later one."""
+    """List the current settings; `identity` is a file that tells this disk from a later one."""
     listed = {
         "identity": [str(identity), held(identity)],
         "settings": [[str(file), held(file)] for file in files],
@@ -40,7 +40,7 @@ def write(journal: Path, identity: Path, files: Iterable[Path]) -> None:
 
 
 def put_back(journal: Path) -> list[str]:
-    """Why some are still different; of a disk that is gone nothing is."""
+    """Restore the settings; return why some differ still.  A disk that is gone is skipped."""
     try:
         listed = json.loads(journal.read_text())
     except FileNotFoundError:
@@ -61,7 +61,7 @@ def _is_there(identity: str, was: str) -> bool:
 
 
 def _restored(file: Path, was: str) -> str:
-    """Empty if it is what it was."""
+    """Restore one setting; return why it failed, or an empty string."""
     try:
         if held(file) != was and file.name in OWN_DEFAULT:
             file.write_text(OWN_DEFAULT[file.name])
@@ -76,7 +76,7 @@ def _restored(file: Path, was: str) -> str:
 
 
 def main() -> None:
-    """Of the journal that is named."""
+    """Restore the settings in the journal named on the command line."""
     why = put_back(Path(sys.argv[1]))
     with suppress(BrokenPipeError):
         print("\n".join(why), end="")

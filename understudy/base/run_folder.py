@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A run folder: empty while the work goes on, then whole, or gone again.
+"""A run folder: empty during the work, then complete, or removed.
 
-Nothing that exists is written over.
+No existing file is overwritten.
 """
 
 import json
@@ -21,10 +21,10 @@ HIDDEN = ".understudy-"
 
 @contextmanager
 def reserved(out: Path | None, label: str) -> Iterator[Path]:
-    """The run folder to be: a new one, or an empty one, empty until `filled` replaces it.
+    """A new or empty folder for the results; it stays empty until `filled` replaces it.
 
-    Without `out` it is called after the time and the label.  What can't be written is
-    refused here, before any work.  What is empty in the end is taken away again.
+    Without `out` its name is made of the time and the label.  A folder that can't be written is
+    refused here, before any work.  A folder that is empty at the end is removed.
     """
     with scratch.unless_filled() as made:
         try:
@@ -42,7 +42,7 @@ def reserved(out: Path | None, label: str) -> Iterator[Path]:
 
 @contextmanager
 def filled(folder: Path) -> Iterator[Path]:
-    """Where to write all files, which then take the place of `folder` at once."""
+    """A folder for all files; at the end it replaces `folder` in one step."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -63,7 +63,7 @@ def _unwritten(folder: Path, error: OSError) -> RunFailed:
 
 
 def write(folder: Path, document: dict[str, Any], page: str) -> None:
-    """Write result.json and report.html; a file name's byte that is not UTF-8 is spelled out."""
+    """Write result.json and report.html; bytes of file names that are not UTF-8 are escaped."""
     text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     for name, content in (("result.json", text), ("report.html", page)):
         (folder / name).write_text(content, encoding="utf-8", errors="backslashreplace")
@@ -71,15 +71,15 @@ def write(folder: Path, document: dict[str, Any], page: str) -> None:
 
 def _named(out: Path, made: scratch.Reserved) -> Path:
     if not out.name:
-        raise UserError(f'--out: "{out}" can\'t be a new folder; name one')
+        raise UserError(f'--out: "{out}" can\'t be a new folder; name another')
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
-        raise UserError(f"--out: {out} already holds something; name a new folder or remove it")
+        raise UserError(f"--out: {out} is not empty; name a new folder or remove it")
     _make(out, made)
     return out
 
 
 def _default(label: str, made: scratch.Reserved) -> Path:
-    """Of several runs that begin at once each gets its own."""
+    """A folder named after time and label; runs that start at once get different names."""
     name = f"{datetime.now().strftime('%Y%m%d-%H%M%S')}-{label}"
     _make(runs_dir(), made)
     names = chain([name], (f"{name}-{number}" for number in count(2)))
@@ -87,6 +87,6 @@ def _default(label: str, made: scratch.Reserved) -> Path:
 
 
 def _make(folder: Path, made: scratch.Reserved) -> None:
-    """With its parents."""
+    """Make a folder and its parents."""
     for place in (*reversed(folder.parents), folder):
         made.new(place)

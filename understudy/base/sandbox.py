@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Where strangers' code is compiled and run: bubblewrap's namespaces, and nothing of the host.
+"""The sandbox for other people's code: bubblewrap's namespaces, without access to the host.
 
-A process in it has users, processes, a network and an IPC of its own.  It finds the files that
-are named, read-only, and at most one folder to write to.  docs/strangers.md says what that
-promises and what it does not.
+A process in the sandbox has its own users, processes, network and IPC.  It sees the named files,
+read-only, and at most one folder to write to.  docs/strangers.md says what this guarantees and
+what it does not.
 """
 
 import io
@@ -27,7 +27,7 @@ from understudy.base.plain import plain
 PACKAGE = "bubblewrap"
 APART = ("bwrap", "--unshare-all", "--cap-drop", "ALL", "--die-with-parent", "--clearenv")
 
-# What compilers consist of: public files.
+# The files of compilers; all are public.
 TOOLS = (
     *("/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/include"),
     *("/usr/x86_64-linux-gnu", "/usr/aarch64-linux-gnu", "/etc/alternatives", "/etc/ld.so.cache"),
@@ -35,7 +35,7 @@ TOOLS = (
 )
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "MAKEFLAGS": ""}
 
-# Of a process of a compiler, and of what it says.
+# Limits for a compiler's processes and for their output.
 MEMORY_BYTES = 2**32
 FILE_BYTES = 2**26
 KEPT_BYTES = 2**24
@@ -49,26 +49,26 @@ _open = False
 
 
 def leave_open() -> None:
-    """From now on nothing is put into a sandbox: whoever runs the command trusts its files."""
+    """From now on use no sandbox: the user trusts the files (--unsafe)."""
     global _open
     _open = True
 
 
 def is_open() -> bool:
-    """Is nothing put into a sandbox?"""
+    """Is the sandbox switched off?"""
     return _open
 
 
 def require(what: str) -> None:
-    """UserError where there can be no sandbox for `what`, a file that somebody wrote."""
+    """UserError if this machine has no sandbox for `what`, a user's file."""
     why = "" if _open else _missing()
     if why:
-        raise UserError(f"{what} needs a sandbox, and there is none: {why}; --unsafe trusts it")
+        raise UserError(f"{what} needs a sandbox, and there is none: {why}; --unsafe does without")
 
 
 @cache
 def _missing() -> str:
-    """Why there is none and what to do, or nothing."""
+    """Why there is no sandbox and what to do, or an empty string."""
     try:
         done = subprocess.run(
             [*APART, *_tools(), "/usr/bin/true"], capture_output=True, text=True, check=False
@@ -76,11 +76,11 @@ def _missing() -> str:
     except FileNotFoundError:
         return f"no bwrap here; apt-get install {PACKAGE}"
     said = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-    return f"{said}; namespaces have to be allowed for this user" if done.returncode else ""
+    return f"{said}; this user must be allowed to make namespaces" if done.returncode else ""
 
 
 def _tools() -> list[str]:
-    """They are there as they are outside, a link as a link."""
+    """bwrap's options that show TOOLS inside as they are outside; a link stays a link."""
     return [
         word
         for path in map(Path, TOOLS)
@@ -93,14 +93,14 @@ def _tools() -> list[str]:
 
 
 def stranger(file: Path) -> str:
-    """What a file is called if it is not ours, or nothing: what lies in the checkout is."""
+    """The file's name, or an empty string if the file is in this project's checkout."""
     return "" if file.resolve().is_relative_to(ROOT) else str(file)
 
 
 def program(files: Mapping[str, Path], options: Sequence[str], words: Sequence[str]) -> list[str]:
-    """The command that runs a program in a sandbox that holds these files, by their names there.
+    """The command that runs a program in a sandbox with these files, by their names there.
 
-    The first word is one of them.  Nothing can be written.
+    The first word is the program, one of the files.  The program can write nothing.
     """
     if _open:
         return [str(files.get(word, word)) for word in words]
@@ -113,7 +113,7 @@ def program(files: Mapping[str, Path], options: Sequence[str], words: Sequence[s
 
 @cache
 def _loaded() -> dict[str, Path]:
-    """The loader and C's library, as this process has them."""
+    """The dynamic loader and the C library that this process uses."""
     lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
     mapped = {Path(line.split(maxsplit=5)[-1]) for line in lines if "/" in line}
     wanted = sorted(path for path in mapped if path.name.startswith(("libc.so", "ld-linux")))
@@ -128,10 +128,11 @@ def compiled(
     stranger: str = "",
     readable: Iterable[Path] = (),
 ) -> "subprocess.CompletedProcess[str]":
-    """Run a compiler in a folder.  On a stranger's file, in a sandbox: it can write to that folder
-    only, and finds nothing besides but its own files and what is `readable`.
+    """Run a compiler in a folder; for a user's file (`stranger`), in a sandbox.
 
-    UserError if there is no compiler or no sandbox; RunFailed if it does not come to an end.
+    In the sandbox the compiler can write only to that folder.  It can read only that folder, its
+    own files and `readable`.  UserError if there is no compiler or no sandbox; RunFailed if the
+    compiler does not end in time.
     """
     if stranger:
         require(stranger)
@@ -153,7 +154,7 @@ def compiled(
 
 @contextmanager
 def _filter() -> Iterator[tuple[tuple[str, ...], tuple[int, ...]]]:
-    """bwrap's words for a filter of system calls, and the open file that it lies in."""
+    """bwrap's options for the filter of system calls, and the open file with the filter."""
     program = seccomp.program()
     if not program:
         yield (), ()
@@ -165,13 +166,13 @@ def _filter() -> Iterator[tuple[tuple[str, ...], tuple[int, ...]]]:
 
 
 def _check(folder: Path, name: str) -> None:
-    """What a compiler left may lead out of the folder for whoever opens it here, or be huge."""
+    """Remove symbolic links, which may lead out of the folder, and refuse huge files."""
     for path in folder.rglob("*"):
         if path.is_symlink():
             path.unlink()
         elif path.stat().st_size > KEPT_BYTES:
             raise RunFailed(
-                f"{name} made a file of {path.stat().st_size:,} bytes: {KEPT_BYTES:,} are the most"
+                f"{name} made a file of {path.stat().st_size:,} bytes; the limit is {KEPT_BYTES:,}"
             )
 
 
@@ -227,7 +228,7 @@ def _run(
 
 
 def _ended(process: "subprocess.Popen[bytes]") -> int | None:
-    """Its exit code, if it ends before it is time to look at it."""
+    """The process's exit code, if it ends within LOOK_SECONDS."""
     try:
         return process.wait(LOOK_SECONDS)
     except subprocess.TimeoutExpired:
@@ -235,7 +236,7 @@ def _ended(process: "subprocess.Popen[bytes]") -> int | None:
 
 
 def _used_seconds(group: int) -> float:
-    """Processor time of a group of processes and of their children that are gone."""
+    """Processor time of a group of processes and of their children that have ended."""
     ticks = 0
     for file in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):

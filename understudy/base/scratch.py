@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""What must not outlive the command, and files that are whole or not there.
+"""Temporary files and folders, and files that are either complete or absent.
 
-A thing is listed before it is made and taken off when it is gone, so that whoever kills
-the command (understudy/__main__.py) knows what to take away.  The list is a file of
-entries that end with zero bytes: +PATH made, ?PATH a folder that goes if it is empty,
-~PATH a journal of settings to put back, -PATH gone, =WORDS what to say if the command is
-interrupted, ! it has more to say then.
+Each temporary thing is listed before it is made, and removed from the list when it is gone.  So
+the process that kills the command (understudy/__main__.py) knows what to remove.  The list is a
+file of entries, each ended by a zero byte:
+
++PATH   will be made; remove it
+?PATH   a folder; remove it if it is empty
+~PATH   a journal of settings to restore
+-PATH   is gone
+=WORDS  the message if the command is interrupted
+!       the command itself prints more when interrupted
 """
 
 import io
@@ -31,9 +36,9 @@ def list_in(descriptor: int) -> None:
 
 @contextmanager
 def folder(prefix: str, within: Path | None = None) -> Iterator[Path]:
-    """A new folder, by itself in the folder for temporary files unless `within` is named.
+    """A new folder in `within`, or in the folder for temporary files.
 
-    At the end it is gone, but for what was renamed.
+    It is removed at the end, except for files that were renamed out of it.
     """
     made = _named(within or Path(tempfile.gettempdir()), prefix)
     with _writing(made, made.parent):
@@ -48,7 +53,7 @@ def folder(prefix: str, within: Path | None = None) -> Iterator[Path]:
 
 @contextmanager
 def replacing(final: Path) -> Iterator[Path]:
-    """Where to write the file that then takes the place of `final`, if all goes well."""
+    """A path to write; if the block succeeds, the file is renamed to `final`."""
     made = _named(final.parent, f".{final.name}.")
     with _writing(made, final):
         _note("+", made)
@@ -61,13 +66,13 @@ def replacing(final: Path) -> Iterator[Path]:
 
 
 def nameless() -> io.FileIO:
-    """A file in the folder for temporary files that nobody else sees; gone when it is closed."""
+    """A file without a name in the folder for temporary files; gone when it is closed."""
     with _room():
         return tempfile.TemporaryFile(prefix="understudy-", buffering=0)
 
 
 def write(file: io.FileIO, data: memoryview) -> None:
-    """Bytes, where a nameless file stands."""
+    """Write bytes at the current position of a nameless file."""
     with _room():
         while data:
             data = data[file.write(data) :]
@@ -75,13 +80,13 @@ def write(file: io.FileIO, data: memoryview) -> None:
 
 @contextmanager
 def unless_filled() -> Iterator["Reserved"]:
-    """Folders that are gone at the end if they hold nothing."""
+    """Folders that are removed at the end if they are empty."""
     reserved = Reserved()
     try:
         yield reserved
     finally:
         for place in reversed(reserved.made):
-            with suppress(OSError):  # it holds something
+            with suppress(OSError):  # not empty
                 place.rmdir()
             _note("-", place)
 
@@ -90,7 +95,7 @@ class Reserved:
     """The folders of one `unless_filled`."""
 
     def __init__(self) -> None:
-        """None yet."""
+        """No folders yet."""
         self.made: list[Path] = []
 
     def new(self, place: Path) -> bool:
@@ -109,7 +114,7 @@ class Reserved:
 
 @contextmanager
 def settings(journal: Path, identity: Path, files: Iterable[Path]) -> Iterator[None]:
-    """At the end the settings in these files are what they were (understudy/base/put_back.py)."""
+    """Restore the settings in these files at the end (understudy/base/put_back.py)."""
     with _writing(journal, journal):
         _note("~", journal)
         put_back.write(journal, identity, files)
@@ -122,18 +127,18 @@ def settings(journal: Path, identity: Path, files: Iterable[Path]) -> Iterator[N
 
 
 def say_if_interrupted(words: str) -> None:
-    """Instead of "every run was stopped"."""
+    """If the command is interrupted, print this instead of "every run was stopped"."""
     _note("=", words)
 
 
 def report_if_interrupted() -> None:
-    """From now on the worker is told (SIGTERM), and has a second to end by itself."""
+    """From now on an interruption sends the worker SIGTERM, and a second to end by itself."""
     _note("!", "")
 
 
 @contextmanager
 def place(path: Path) -> Iterator[None]:
-    """Something that is made there by others, a socket say; at the end it is gone."""
+    """A path where other code makes something, such as a socket; removed at the end."""
     _note("+", path)
     try:
         yield
@@ -154,19 +159,19 @@ def _note(kind: str, what: Path | str) -> None:
 
 @contextmanager
 def _room() -> Iterator[None]:
-    """Say in one line that there is none for a nameless file."""
+    """Turn an error of a nameless file into one line."""
     try:
         yield
     except OSError as error:
         raise RunFailed(
-            f"cannot write to {tempfile.gettempdir()}: {error.strerror or error}; TMPDIR names "
+            f"cannot write to {tempfile.gettempdir()}: {error.strerror or error}; set TMPDIR to "
             "another folder for temporary files"
         ) from error
 
 
 @contextmanager
 def _writing(made: Path, place: Path) -> Iterator[None]:
-    """Say in one line what can't be written: for what is ours, the place where it should be."""
+    """Turn an error of writing into one line; for a temporary file it names `place` instead."""
     try:
         yield
     except OSError as error:

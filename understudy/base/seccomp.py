@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""A filter of system calls for tools that are not ours (seccomp(2)): what a compiler never needs.
+"""A seccomp(2) filter that denies other people's tools the system calls that no compiler needs.
 
-Linux has one table of numbers for each architecture (asm/unistd.h); where ours has none there is
-no filter, and whoever asks is told so.
+Linux numbers system calls differently on each architecture (asm/unistd.h).  On an architecture
+without numbers here, the filter is empty.
 """
 
 import errno
 import platform
 import struct
 
-# AUDIT_ARCH of linux/audit.h, and the place of its number below.
+# AUDIT_ARCH of linux/audit.h, and the column of the architecture's numbers in REFUSED.
 ARCHITECTURES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
 
-# Other processes, namespaces, the network, the kernel's own programs, keys and modules.
+# System calls for other processes, namespaces, the network, BPF, keys and kernel modules.
 REFUSED = {
     "socket": (41, 198),
     "socketpair": (53, 199),
@@ -45,11 +45,11 @@ REFUSED = {
 LOAD, EQUAL, AT_LEAST, RETURN = 0x20, 0x15, 0x35, 0x06
 NUMBER, ARCHITECTURE = 0, 4  # offsets in struct seccomp_data
 ALLOW, KILL, ERROR = 0x7FFF0000, 0x80000000, 0x00050000 | errno.EPERM
-OTHER_ABI = 0x40000000  # x32 has the same architecture, and other numbers
+OTHER_ABI = 0x40000000  # x32: the same architecture, but other numbers
 
 
 def program() -> bytes:
-    """The filter as an array of struct sock_filter; empty where there is none."""
+    """The filter as an array of struct sock_filter; empty on an unknown architecture."""
     known = ARCHITECTURES.get(platform.machine())
     if not known:
         return b""

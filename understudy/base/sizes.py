@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sizes as people type them: 73.4G is a disk maker's gigabytes, 1.5GiB are binary."""
+"""Sizes as people type them: 73.4G is in decimal gigabytes, 1.5GiB in binary ones."""
 
 import re
 from fractions import Fraction
@@ -19,8 +19,11 @@ PATTERN = re.compile(r"(\d+(?:\.\d+)?)\s*(s|[KMGT]?(?:B|iB)?)", re.IGNORECASE)
 
 
 def parse(option: str, text: str, low: int, high: int) -> int:
-    """Bytes from low to high: exactly, if they are given in bytes or sectors (2929687s); else
-    rounded down to a whole MiB or, of a small size, to 4 KiB."""
+    """A size in bytes, from low to high.
+
+    A size in bytes or sectors (2929687s) is exact.  Other sizes are rounded down to a whole MiB,
+    small ones to 4 KiB.
+    """
     match = PATTERN.fullmatch(text.strip())
     units = {unit.lower(): size for unit, size in UNITS.items()}
     if not match or match[2].lower() not in units:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The sources that a command compiles, as they were when it first looked at them.
+"""The sources that a command compiles, as they were when the command first read them.
 
-A file that is changed while a command runs changes nothing of that command.
+Changing a file while a command runs does not affect that command.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,7 +21,7 @@ CORE_CODE = ("core/*.c", "core/drive/*.c")
 
 @cache
 def taken() -> Mapping[str, bytes]:
-    """Every source of core/, kernel/ and sim/, by its name in the checkout."""
+    """Every source in core/, kernel/ and sim/, by its path in the checkout."""
     found = (
         path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in SUFFIXES
     )
@@ -34,7 +34,7 @@ def taken() -> Mapping[str, bytes]:
 
 @cache
 def matching(*patterns: str) -> Mapping[str, bytes]:
-    """Those whose names are like one of the patterns; "*" stands for part of one name."""
+    """The sources whose paths match one of the patterns; "*" matches part of one name."""
     return {
         name: text
         for name, text in taken().items()
@@ -47,7 +47,7 @@ def _is_like(name: Path, pattern: str) -> bool:
 
 
 def write(sources: Mapping[str, bytes], folder: Path) -> None:
-    """Put them into a folder, under the same names."""
+    """Write the sources into a folder, under the same paths."""
     for name, text in sources.items():
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)

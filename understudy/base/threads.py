@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Work in several threads, which one that fails, or Ctrl-C, ends for all."""
+"""Work in several threads; a failure of one, or Ctrl-C, ends all of them."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -15,10 +15,10 @@ def run_all(
     stop: threading.Event,
     done: Callable[[], None] = lambda: None,
 ) -> list[T]:
-    """What each returns, in their order, so many at once; `done` is told of each.
+    """Run the tasks in threads and return their results in order; call `done` after each.
 
-    What one raises, or this thread, is raised as soon as it happens: no other begins then, and
-    `stop` is set for those that have begun.
+    An exception in a task or in this thread is raised at once: no further task starts, and `stop`
+    is set for the tasks that are running.
     """
     with ThreadPoolExecutor(at_once) as pool:
         try:

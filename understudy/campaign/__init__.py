@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Many runs: side by side, swept into a file, kept as a run folder."""
+"""Many runs: in parallel, as a sweep in one file, or as a run folder."""

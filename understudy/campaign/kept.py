@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A run folder that is there: its runs as figures, and whether those of two may be compared."""
+"""An existing run folder: the figures of its runs, and whether two folders may be compared."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Kept:
-    """What a run folder says: what was asked, and every run of it."""
+    """The content of a run folder: its inputs and all its runs."""
 
     folder: Path
     inputs: dict[str, Any]
@@ -28,50 +28,50 @@ class Kept:
 
     @property
     def platform(self) -> str:
-        """Where it was run."""
+        """The platform of the runs."""
         return self.runs[0].platform
 
     @property
     def disk(self) -> str:
-        """Its name."""
+        """The disk's name."""
         return str(self.inputs["disk"]["name"])
 
     @cached_property
     def schedulers(self) -> tuple[str, ...]:
-        """In the order in which they were asked for."""
+        """The schedulers, in the order of the command."""
         return tuple(dict.fromkeys(run.scheduler for run in self.runs))
 
     @cached_property
     def seeds(self) -> tuple[int, ...]:
-        """In their order."""
+        """The seeds, in the order of the runs."""
         return tuple(dict.fromkeys(run.seed for run in self.runs))
 
     def comparison(self, schedulers: Sequence[str], seeds: Sequence[int]) -> Comparison:
-        """Of these alone."""
+        """A comparison of only these schedulers and seeds."""
         chosen = [run for run in self.runs if run.scheduler in schedulers and run.seed in seeds]
         return Comparison(chosen)
 
 
 def load(folder: Path) -> Kept:
-    """Read result.json; UserError, in a line, if it is no run's."""
+    """Read result.json; UserError of one line if the folder is not a run folder."""
     file = folder / RESULT
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        _refuse(folder, f"no run folder: it has no {RESULT}{_inside(folder)}")
+        _refuse(folder, f"not a run folder: it has no {RESULT}{_inside(folder)}")
     except OSError as error:
         _refuse(folder, f"{RESULT}: {error.strerror}")
     except ValueError:
         _refuse(folder, f"{RESULT} is not JSON; run it again")
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
-        _refuse(folder, f"{RESULT} is not of a run: its schema is not {SCHEMA}")
+        _refuse(folder, f"{RESULT} is not from a run: its schema is not {SCHEMA}")
     try:
         runs = tuple(Summary.from_json(entry) for entry in document["runs"])
         found = Kept(folder, document["inputs"], runs)
         _ = (found.platform, found.disk, *(found.inputs[key] for key in _compared(found)))
         Comparison(found.runs)
     except (KeyError, IndexError, TypeError, ValueError) as error:
-        _refuse(folder, f"{RESULT} is not whole ({error}); run it again")
+        _refuse(folder, f"{RESULT} is incomplete ({error}); run it again")
     return found
 
 
@@ -81,8 +81,8 @@ def common(real: Kept, virtual: Kept) -> tuple[list[str], list[int]]:
         mine, theirs = real.inputs[key], virtual.inputs.get(key)
         if mine != theirs:
             raise UserError(
-                f"{key} is {mine} in {real.folder} and {theirs} in {virtual.folder}: one can't be "
-                "held against the other; run one of them again"
+                f"{key} is {mine} in {real.folder} and {theirs} in {virtual.folder}: they can't be "
+                "compared; run one of them again"
             )
     if _is_modelled(real) and real.inputs["disk_digest"] != virtual.inputs["disk_digest"]:
         raise UserError(
@@ -94,13 +94,13 @@ def common(real: Kept, virtual: Kept) -> tuple[list[str], list[int]]:
 
 
 def doubts(real: Kept, virtual: Kept) -> Iterator[str]:
-    """What may make a comparison say less than it seems to, a line each."""
+    """Reasons why a comparison may say less than it seems to, one line each."""
     facts = [found.inputs["disk"].get("facts") or {} for found in (real, virtual)]
     models = [each.get("model") for each in facts]
     if not _is_modelled(real) and None not in models and models[0] != models[1]:
         yield (
             f"{real.disk} is a {models[0]}, and {virtual.disk} stands for a {models[1]}: "
-            "differences are also those of the disks"
+            "the disks themselves may differ"
         )
     names, seeds = common(real, virtual)
     for found in (real, virtual):
@@ -123,7 +123,7 @@ def _is_modelled(found: Kept) -> bool:
 
 
 def _compared(found: Kept) -> list[str]:
-    """Inputs that have to be the same: the workload's, and how much is measured."""
+    """The inputs that must be the same: those of the workload, and the number of requests."""
     workload = WORKLOADS[found.inputs["workload"]]
     own = (declared.column or field for field, declared in workload.declared().items())
     return ["workload", *(key for key in own if key in found.inputs), "requests"]
@@ -144,7 +144,7 @@ def _listed(values: Sequence[Any]) -> str:
 
 
 def _inside(folder: Path) -> str:
-    """Those of several platforms have a folder each."""
+    """The run folders inside, one per platform, as the end of a message."""
     found = sorted(str(file.parent) for file in folder.glob(f"*/{RESULT}"))
     return f"; name one of {', '.join(found)}" if found else ""
 

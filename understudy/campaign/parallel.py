@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Run many experiments side by side.
+"""Run many experiments in parallel.
 
-A scheduler with a run that failed has failed: its other runs are left out, and what is
-found of the other schedulers counts.  Ctrl-C, and whatever else is not a run's failure,
-stops all.  Each run's records are held against the definitions before they count.
+If one run of a scheduler fails, the scheduler fails: its other runs are left out, but the results
+of other schedulers count.  Ctrl-C, and any error other than a failed run, stops everything.  Each
+run's records are checked against the definitions before they count.
 """
 
 import threading
@@ -28,9 +28,9 @@ def run_all(
     report: RunReport,
     meanwhile: Callable[[], None] = lambda: None,
 ) -> tuple[list[Outcome], dict[str, str]]:
-    """The outcomes in the order of the experiments, `jobs` at a time, and who failed, how.
+    """Run the experiments, `jobs` at a time; return outcomes in order, and failures by scheduler.
 
-    `meanwhile` is done once, by who finds no run left to begin: what follows may need it.
+    The first thread that finds no run left calls `meanwhile`: work that later steps need.
     """
     stop = threading.Event()
     failures: dict[str, str] = {}

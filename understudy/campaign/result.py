@@ -38,25 +38,25 @@ SCHEMA = "understudy.result/1"
 
 @dataclass(frozen=True)
 class Result:
-    """Everything that one command found out."""
+    """All results of one command."""
 
     command: str
     outcomes: tuple[Outcome, ...]
-    failures: Mapping[str, str] = field(default_factory=dict)  # schedulers that failed, and how
+    failures: Mapping[str, str] = field(default_factory=dict)  # schedulers that failed, and why
 
     @cached_property
     def summaries(self) -> list[Summary]:
-        """The runs as figures, in their order."""
+        """The figures of the runs, in order."""
         return [summarise(outcome) for outcome in self.outcomes]
 
     @cached_property
     def comparison(self) -> Comparison:
-        """The same by scheduler and seed."""
+        """The figures by scheduler and seed."""
         return Comparison(self.summaries)
 
     @cached_property
     def verdict(self) -> Trust:
-        """Whether to believe it."""
+        """Whether to trust the results."""
         device, is_open = self.experiment.device, self.experiment.workload.is_open
         found = verdict.verdict(device.disk, device.at_once, self.summaries, is_open=is_open)
         each = {outcome.experiment.scheduler.name: outcome.experiment for outcome in self.outcomes}
@@ -64,7 +64,7 @@ class Result:
 
     @cached_property
     def picks(self) -> tuple[Choice, ...]:
-        """What to choose; nothing, if the runs or the disk's profile are known to be off."""
+        """The recommended schedulers; none if the runs or the profile are known to be wrong."""
         if self.verdict.trusted is False:
             return ()
         picks = choice.choices(self.comparison)
@@ -72,17 +72,17 @@ class Result:
 
     @property
     def platform(self) -> str:
-        """Where all of it was run."""
+        """The platform of all runs."""
         return self.experiment.platform.name
 
     @property
     def experiment(self) -> Experiment:
-        """Any one of the experiments: they differ in scheduler and seed only."""
+        """One of the experiments; they differ only in scheduler and seed."""
         return self.outcomes[0].experiment
 
     @cached_property
     def paper(self) -> PaperTable | None:
-        """The papers' table of the same question."""
+        """The papers' table for the same question."""
         asked = self.experiment
         return reproduction.table_beside(
             asked.workload.name, asked.device.disk.name, self.comparison.schedulers
@@ -109,7 +109,7 @@ class Result:
 
 
 def inputs(command: str, experiments: Sequence[Experiment]) -> dict[str, Any]:
-    """All that it takes to repeat the runs."""
+    """Everything needed to repeat the runs."""
     first = experiments[0]
     asked = {name: value for name, value in first.columns().items() if value is not None}
     return {
@@ -132,7 +132,7 @@ def inputs(command: str, experiments: Sequence[Experiment]) -> dict[str, Any]:
 
 
 def environment(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Versions that the bytes depend on, and the processors that the wall seconds do."""
+    """Versions that the results depend on, and the processors that the wall seconds depend on."""
     facts = outcomes[0].facts
     return {
         "understudy": __version__,
@@ -148,7 +148,7 @@ def environment(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 @cache
 def commit() -> str | None:
-    """The checkout's, with -dirty if something in it is changed; None: nobody can say."""
+    """The checkout's commit, with -dirty if a file in it is changed; None if unknown."""
     command = ["git", "-c", "safe.directory=*", "-C", str(ROOT)]
     command += ["describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(ROOT.parent)}
@@ -160,7 +160,7 @@ def commit() -> str | None:
 
 
 def requests_table(outcomes: Sequence[Outcome]) -> pl.DataFrame:
-    """Every bio of every run, with the scheduler and the seed in front."""
+    """Every bio of every run; the first columns are scheduler and seed."""
     return pl.concat(
         outcome.requests.select(
             pl.lit(outcome.experiment.scheduler.name).alias("scheduler"),
@@ -172,12 +172,12 @@ def requests_table(outcomes: Sequence[Outcome]) -> pl.DataFrame:
 
 
 def label(experiment: Experiment) -> str:
-    """What a run folder is called after."""
+    """The label in a run folder's name."""
     return f"{experiment.workload.name}-{experiment.device.disk.name}"
 
 
 def write(result: Result, folder: Path, report_html: str) -> None:
-    """Write all three files, then put the folder in its place."""
+    """Write all three files, then move the folder to its place."""
     with run_folder.filled(folder) as partial:
         run_folder.write(partial, result.as_json(), report_html)
         parquet.write(requests_table(result.outcomes), partial / "requests.parquet")

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""A stranger's scheduler in a VM, held against the same file in the simulator.
+"""Check a user's scheduler that ran in a VM against the same file in the simulator.
 
-In the VM it is part of the kernel that measures it, and could write its own figures.  In the
-simulator it sits in a process of its own and can't.  Both play the same draws: a VM's run that is
-better than the simulator's by more than chance does not count.
+In the VM the scheduler is part of the kernel that measures it, and could forge its figures.  In
+the simulator it runs in its own process, and can't.  Both use the same random draws.  If the VM's
+run is better than the simulator's by more than chance, it does not count.
 
-Between the two our own schedulers' figures differ by up to 4 % with 5,000 requests, 8 % with 1,000
-and 21 % with 100, the 99th percentile of the VM is up to 10 % shorter (surge-direct,
-surge-buffered and random under cats, clook, deadline, fcfs and sstf).
+For this project's schedulers the figures of VM and simulator differ by up to 4 % with 5,000
+requests, 8 % with 1,000 and 21 % with 100.  The VM's 99th percentile is up to 10 % shorter.  (Tried
+with surge-direct, surge-buffered and random under cats, clook, deadline, fcfs and sstf.)
 """
 
 import math
@@ -25,8 +25,9 @@ from understudy.platforms.sim import in_simulator
 
 MOST_BETTER = 0.05
 CHANCE = 3.0
-"""By chance a figure is better by this over the root of the number of requests, as a share."""
-COMPARED = {  # how many times as much a figure may differ
+"""By chance a figure may be better by this fraction, divided by the root of the number of requests.
+"""
+COMPARED = {  # figures, and by how many times this much they may differ
     Measure("mean_service_ms", "mean service", "ms"): 1,
     Measure("mean_response_ms", "mean response", "ms"): 1,
     Measure("p99_response_ms", "p99 response", "ms"): 3,
@@ -35,7 +36,7 @@ COMPARED = {  # how many times as much a figure may differ
 
 
 def trust(experiment: Experiment) -> Trust:
-    """Not checked, if the measured code could write the figures and no simulator can tell."""
+    """Not checked if the scheduler could forge the figures and the simulator can't run it."""
     if not _is_forgeable(experiment) or not (why := _in_simulator(experiment)[1]):
         return Trust(True)
     name = experiment.scheduler.name
@@ -43,13 +44,13 @@ def trust(experiment: Experiment) -> Trust:
         None,
         (
             f"{name} is part of the kernel that measures it, and the simulator can't play this "
-            f"workload to hold it against: {why}",
+            f"workload to check it: {why}",
         ),
     )
 
 
 def check(experiment: Experiment, measure_it: Callable[[], Summary]) -> None:
-    """RunFailed, if the simulator contradicts what a VM measured of a stranger's scheduler."""
+    """RunFailed if the simulator contradicts a VM's figures for a user's scheduler."""
     if not _is_forgeable(experiment):
         return
     again, _ = _in_simulator(experiment)
@@ -63,8 +64,8 @@ def check(experiment: Experiment, measure_it: Callable[[], Summary]) -> None:
         if not ratio <= 1 + factor * most:
             raise RunFailed(
                 f"{experiment.scheduler.name}: the VM measured a {measure.label} of {vm:.4g} "
-                f"{measure.unit}, where the simulator has {sim:.4g} {measure.unit} for the same "
-                "file: the run does not count, since code in a kernel can forge what that measures"
+                f"{measure.unit}, but the simulator has {sim:.4g} {measure.unit} for the same "
+                "file: the run does not count, since kernel code can forge what the kernel measures"
             )
 
 
@@ -75,7 +76,7 @@ def _is_forgeable(experiment: Experiment) -> bool:
 
 
 def _in_simulator(experiment: Experiment) -> tuple[Experiment | None, str]:
-    """The same experiment there, or why it can't be had."""
+    """The same experiment in the simulator, or why the simulator can't run it."""
     vm = experiment.platform
     try:
         again = replace(experiment, platform=OnSim(think_scale=vm.think_scale / vm.scale))

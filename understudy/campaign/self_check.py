@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The consolidation predictor held against a kernel: the paper's six configurations in one, two and
-three VMs on one array (ICPE 2011, section 5).
+"""Check the consolidation predictor against a kernel: the paper's six configurations in one, two
+and three VMs on one array (ICPE 2011, section 5).
 
-Each VM runs alone first, is predicted from the kernel's own block trace of that together with
-others, and then runs with them: what is measured then is told by the throttle, which shares no code
-with that trace.  A request is what the block layer sends to the device, after its merges: it
-arrives with its first bio, and its service lasts from its dispatch to its completion.
+First each VM runs alone, and the kernel records a block trace.  From these traces the predictor
+predicts the VMs' response times together.  Then the VMs run together, and the throttle, which
+shares no code with the block trace, measures their response times.  A request is what the block
+layer sends to the device after merging.  It arrives with its first bio; its service lasts from
+dispatch to completion.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,8 +46,8 @@ DISK = "array-32-slow"
 VMS = 3
 REQUESTS = 6000  # bios of each VM
 MS = 10**6
-OFF, OFF_BUSY, BUSY = 0.05, 0.10, 0.85  # the most a mean may be off; the same above a load
-TRACES = "traces"  # of the VMs alone, in the run folder
+OFF, OFF_BUSY, BUSY = 0.05, 0.10, 0.85  # largest error of a mean; the same above load BUSY
+TRACES = "traces"  # folder in the run folder, for the traces of VMs alone
 SCHEMA = "understudy.self-check/1"
 
 Vms = tuple[int, ...]
@@ -56,23 +57,23 @@ TOGETHER: tuple[Vms, ...] = tuple(tuple(range(1, count + 1)) for count in range(
 
 @dataclass(frozen=True)
 class Plan:
-    """Which VMs run what: a name of CONFIGURATIONS, and their numbers."""
+    """A configuration's name (CONFIGURATIONS), and the numbers of the VMs that run it."""
 
     configuration: str
     vms: Vms
 
     def __str__(self) -> str:
-        """As progress names it."""
+        """The plan's name in progress reports."""
         return f"{self.configuration}, VM {' and '.join(map(str, self.vms))}"
 
 
 @dataclass(frozen=True)
 class Held:
-    """VMs of one configuration together; a value for each VM, times in ms.
+    """VMs of one configuration running together; a value for each VM, times in ms.
 
-    alone_recorded_ms: what the throttle says of the same runs as alone_ms.
-    interarrival_ms: times between arrivals alone and together, ascending (Figure 8).
-    distance: Kolmogorov and Smirnov's, of these.
+    alone_recorded_ms: the throttle's figures for the runs of alone_ms.
+    interarrival_ms: times between arrivals, alone and together, ascending (Figure 8).
+    distance: the Kolmogorov-Smirnov distance between these two.
     """
 
     plan: Plan
@@ -87,22 +88,22 @@ class Held:
 
     @property
     def distance(self) -> list[float]:
-        """The largest difference of the two shares that are at most so long, for each VM."""
+        """The Kolmogorov-Smirnov distance of interarrival times alone and together, for each VM."""
         return [_distance(alone, together) for alone, together in self.interarrival_ms]
 
     @property
     def predicted_ms(self) -> list[float]:
-        """By simulation."""
+        """Means predicted by simulation."""
         return [one.mean.mean for one in self.predicted.together]
 
     @property
     def product_form_ms(self) -> list[float]:
-        """By Eq. 11."""
+        """Means predicted by the product form (Eq. 11)."""
         return self.predicted.scenario.product_form_ms()
 
     @property
     def poor_fits(self) -> list[str]:
-        """Where the fitted service times do not stand for those alone, in words."""
+        """Messages about VMs whose fitted service times do not match those measured alone."""
         return [
             f"{self.plan.configuration}, {tenant.vm.name}: fitted poorly: {reason}"
             for tenant in self.predicted.scenario.tenants
@@ -111,22 +112,22 @@ class Held:
 
     @property
     def error(self) -> float:
-        """Eq. 13 of the simulation."""
+        """Error of the simulation (Eq. 13)."""
         return mean_relative_error(self.predicted_ms, self.measured_ms)
 
     @property
     def off_most(self) -> float:
-        """What the error may be."""
+        """The largest error allowed."""
         return OFF_BUSY if self.predicted.scenario.offered_load > BUSY else OFF
 
     @property
     def product_form_error(self) -> float:
-        """Eq. 13 of the product form."""
+        """Error of the product form (Eq. 13)."""
         return mean_relative_error(self.product_form_ms, self.measured_ms)
 
 
 def plans(configurations: Sequence[str]) -> list[Plan]:
-    """All that has to run; UserError for a name that there is not."""
+    """All runs that are needed; UserError for an unknown configuration."""
     for name in configurations:
         if name not in CONFIGURATIONS:
             raise UserError(f"{name}: no such configuration; there are {', '.join(CONFIGURATIONS)}")
@@ -134,7 +135,7 @@ def plans(configurations: Sequence[str]) -> list[Plan]:
 
 
 def experiment(plan: Plan, disk: DiskProfile, seed: int) -> Experiment:
-    """A plan's run on the VM platform under sfq, which is told the mean as each request's cost."""
+    """A plan's run on the VM platform under sfq; the mean is each request's cost for sfq."""
     name, given = CONFIGURATIONS[plan.configuration]
     assert disk.array
     tunables = {"settle": 0, "cost_request_ns": round(disk.array.service_ms * MS)}
@@ -152,9 +153,9 @@ def held(
     seed: int = 1,
     report: Report = silent,
 ) -> list[Held]:
-    """Each set of VMs that ran together, predicted from the runs of each alone.
+    """Predict each set of VMs that ran together, from the runs of each VM alone.
 
-    The traces of these go into `folder`, a folder for each VM.
+    The traces of the VMs alone are written to `folder`, in a folder for each VM.
     """
     found = []
     for configuration in dict.fromkeys(name for name, _ in outcomes):
@@ -170,9 +171,9 @@ def held(
 
 
 def trust(found: Sequence[Held]) -> Trust:
-    """Whether every prediction is as near as it may be."""
+    """Whether every prediction is within its limit."""
     off = tuple(
-        f"{one.plan}: {one.error:.1%} off, and at most {one.off_most:.0%} is allowed"
+        f"{one.plan}: {one.error:.1%} off; the limit is {one.off_most:.0%}"
         for one in found
         if one.error > one.off_most
     )
@@ -227,7 +228,7 @@ def as_json(
 
 
 def requests_table(outcomes: Mapping[tuple[str, Vms], Sequence[Outcome]]) -> pl.DataFrame:
-    """Every bio of every run, with its configuration and the VMs that ran in front."""
+    """Every bio of every run; the first columns are its configuration and the VMs that ran."""
     return pl.concat(
         outcome.requests.select(
             pl.lit(configuration).alias("configuration"),
@@ -307,7 +308,7 @@ def _response_ms(runs: Sequence[pl.DataFrame]) -> float:
 
 
 def _rate(runs: Sequence[pl.DataFrame]) -> float:
-    """Requests a ms."""
+    """Requests per ms."""
     spans_ns = [run["completion_ns"].to_numpy().max() - run["arrival_ns"][0] for run in runs]
     return sum(run.height for run in runs) / (float(sum(spans_ns)) / MS)
 

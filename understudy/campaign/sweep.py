@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Many runs, one Parquet file: a row for each, with its inputs and its figures.
+"""Many runs in one Parquet file: a row for each run, with its inputs and its figures.
 
-A row is named by `key`, what was asked, and `version`, what answered; a command runs what has
-no row yet, and rows of other commands stay.  But one name has one content in a file: rows of a
-scheduler, disk or trace that has changed since go, once the command has ended, so that
-nobody's mean is one of both.  Rows are sorted, so the file repeats to the byte however it came
-about (but for the wall seconds).
+A row's name is `key`, its inputs, and `version`, the code that ran.  A command runs only what has
+no row yet; rows of other commands stay.  If a scheduler, disk or trace has changed, its old rows
+are removed when the command ends, so that no mean mixes two versions.  Rows are sorted: the file
+is the same to the byte, in whatever order its runs were done (except for the wall seconds).
 
-What is done is kept at once in FILE.partial, a line of JSON for each run, so that a sweep
-that was interrupted goes on where it stopped.  A run whose requests arrive faster than the
-disk can serve them has a row as well: `status` is unstable, `utilisation` says how much was
-asked for, and there are no figures.
+Each finished run is kept at once in FILE.partial, as a line of JSON, so that an interrupted sweep
+can be resumed.  A run whose requests arrive faster than the disk can serve them also has a row:
+its `status` is unstable, its `utilisation` is the load that arrived, and it has no figures.
 """
 
 import fcntl
@@ -46,9 +44,9 @@ from understudy.recommend.verdict import sentences, verdict
 Row = dict[str, Any]
 Column = type[str] | type[int] | type[float] | type[bool]
 Report = Callable[[int, int], None]
-"""Told how many runs are done, of how many."""
+"""Called with the number of finished runs and the number of all runs."""
 
-AHEAD = 4  # runs that wait for each one that is running: a sweep may have millions
+AHEAD = 4  # runs queued per running one; the rest, perhaps millions, is not created yet
 STABLE, UNSTABLE = "stable", "unstable"
 
 TYPES: dict[Any, Column] = {str: str, int: int, float: float, float | None: float}
@@ -84,18 +82,20 @@ SCHEMA: dict[str, Column] = {
     **FIGURES,
 }
 CONTENT = {"scheduler": "version", "disk": "disk_digest", "trace": "trace_digest"}
-"""What people name, and the column that names its content."""
+"""Columns with names, and for each the column with the digest of its content."""
 NAMES: dict[str, Column] = {
     name: SCHEMA[name] for name in ("key", "version", *CONTENT, *CONTENT.values())
 }
 ORDER = ("platform", "disk", "workload", "scheduler", "seed", "key", "version")
-LINE_BEGINS = b'{"key": '  # as every row's line in the journal
+LINE_BEGINS = b'{"key": '  # the beginning of every line in the journal
 
 
 @dataclass
 class Book:
-    """A sweep's file, and every row that it and its journal held when it was opened; then all that
-    it is to hold, if that is something else."""
+    """A sweep's file and its rows.
+
+    At first these are the rows of the file and its journal; later, the rows to be written.
+    """
 
     file: Path
     rows: pl.DataFrame
@@ -103,18 +103,18 @@ class Book:
 
     @property
     def journal(self) -> Path:
-        """Where the runs of a sweep are that has not ended."""
+        """The file for the runs of an unfinished sweep."""
         return _journal(self.file)
 
 
 @contextmanager
 def opened(file: Path) -> Iterator[Book]:
-    """The sweep in a file, which may be new; other sweeps are kept off it.
+    """Open a sweep's file, which may be new, and lock out other sweeps.
 
-    The file is written at the end, after whoever opened it has shown what was found.
+    The file is written at the end, after the caller has shown the results.
     """
     if not file.name or file.is_dir():
-        raise UserError(f"--out: {file} is no sweep: it is a folder; name a file")
+        raise UserError(f"--out: {file} is not a sweep: it is a folder; name a file")
     with _writing(file):
         file.parent.mkdir(parents=True, exist_ok=True)
         lock = file.with_name(f".{file.name}.lock").open("w")
@@ -123,7 +123,7 @@ def opened(file: Path) -> Iterator[Book]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise UserError(
-                f"--out: another sweep is at work on {file}; wait for it, or name another file"
+                f"--out: another sweep is using {file}; wait for it, or name another file"
             ) from None
         book = Book(file, _read(file))
         yield book
@@ -140,10 +140,10 @@ def run(
     jobs: int,
     report: Report,
 ) -> tuple[pl.DataFrame, dict[str, str]]:
-    """Run what the book does not have yet, `jobs` at a time; return these experiments' rows.
+    """Run what the book does not have yet, `jobs` at a time.
 
-    A scheduler with a run that failed has failed: its other runs are left out, and so are
-    its rows.  Also returned is who failed, and how.
+    Return the rows of these experiments, and the failures by scheduler.  If one run of a scheduler
+    fails, its other runs and its rows are left out.
     """
     names = _names(experiments)
     done = set(book.rows.select("key", "version").rows())
@@ -177,21 +177,20 @@ def run(
 
 
 def _say_how_to_go_on(book: Book) -> None:
-    """To whoever interrupts the sweep from now on."""
+    """If the sweep is interrupted from now on, say how to resume it."""
     if book.journal.exists():
         scratch.say_if_interrupted(
-            f"the runs that are done are kept in {book.journal}; give the same command again to "
-            "go on"
+            f"finished runs are kept in {book.journal}; give the same command again to go on"
         )
 
 
 def outdated(book: Book, experiments: Sequence[Experiment]) -> int:
-    """How many rows are of these experiments' schedulers, disks and traces as they were."""
+    """The number of rows from other versions of these experiments' schedulers, disks and traces."""
     return book.rows.height - _current(book.rows, _names(experiments)).height
 
 
 def _current(rows: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:
-    """Those whose schedulers, disks and traces have, if they are in `names`, the same content."""
+    """The rows without those whose scheduler, disk or trace has another content in `names`."""
     for name, content in CONTENT.items():
         now = dict(names.select(name, content).drop_nulls().unique().rows())
         same = pl.col(name).replace_strict(now, default=pl.col(content), return_dtype=pl.String)
@@ -200,17 +199,17 @@ def _current(rows: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:
 
 
 def summaries(rows: pl.DataFrame) -> list[Summary]:
-    """The figures of stable rows, without the reasons, which a row does not keep."""
+    """The figures of stable rows; rows do not keep the reasons of a verdict."""
     return [Summary(**row, reasons={}) for row in rows.select(*FIGURES).to_dicts()]
 
 
 def _key(asked: Row) -> str:
-    """Name of everything that is asked of a run."""
+    """Digest of all inputs of a run."""
     return digest([json.dumps(asked, sort_keys=True).encode()])
 
 
 def _names(experiments: Sequence[Experiment]) -> pl.DataFrame:
-    """The key of each, and the content of what it names."""
+    """The key of each experiment, and the digests of its scheduler, disk and trace."""
     asked = [experiment.columns() for experiment in experiments]
     named = [one | {"key": _key(one), "version": version(one["scheduler"])} for one in asked]
     return pl.DataFrame([{name: one.get(name) for name in NAMES} for one in named], schema=NAMES)
@@ -218,7 +217,7 @@ def _names(experiments: Sequence[Experiment]) -> pl.DataFrame:
 
 @cache
 def version(scheduler: str) -> str:
-    """Name of everything that answers: the scheduler's own code, and what all runs have."""
+    """Digest of the code that runs: the scheduler's own, and the code of all runs."""
     name = schedulers.SIMULATED.get(scheduler, scheduler)
     code = registry.content(registry.source(name)) if registry.known(name) else name
     return digest([code.encode(), _shared_version().encode()])
@@ -226,7 +225,7 @@ def version(scheduler: str) -> str:
 
 @cache
 def _shared_version() -> str:
-    """Name of the compiled core and simulator, what drives them, and what runs in a VM."""
+    """Digest of the compiled core and simulator, the code that drives them, and the VM's code."""
     code = [
         file
         for part in (ROOT / "understudy").iterdir()
@@ -249,8 +248,11 @@ def _answers(
     jobs: int,
     failures: dict[str, str],
 ) -> Iterator[tuple[int, Row | None]]:
-    """Each run's figures as soon as they are there, before an error of one that ended with
-    them; none from a scheduler that fails, which is noted in `failures`."""
+    """Yield each run's figures as soon as it ends.
+
+    If several runs end together and one has an error, figures come before the error.  A failed
+    scheduler gives no figures, but an entry in `failures`.
+    """
     stop = threading.Event()
     waiting = iter(missing)
     running: dict[Future[Row | None], int] = {}
@@ -284,7 +286,7 @@ def _answers(
 
 
 def _figures(platform: Platform, experiment: Experiment, stop: threading.Event) -> Row:
-    """What a run found; for an unstable one, only how much was asked of the disk."""
+    """The figures of a run; for an unstable run, only the load that arrived."""
     try:
         summary = platform.summarise(experiment, _silent, stop=stop)
         second_run.check(experiment, lambda: summary)
@@ -299,11 +301,11 @@ def _figures(platform: Platform, experiment: Experiment, stop: threading.Event) 
 
 
 def _silent(phase: str, fraction: float) -> None:
-    """One bar for the sweep is enough."""
+    """Show no progress of single runs: the sweep has one bar."""
 
 
 def _row(name: str, experiment: Experiment, figures: Row) -> Row:
-    """A value for every column, None for what there is not."""
+    """A value for every column; None if the run does not have it."""
     answered = version(experiment.scheduler.name)
     values = {**experiment.columns(), "key": name, "version": answered, **figures}
     return {column: values.get(column) for column in SCHEMA}
@@ -314,7 +316,7 @@ def _journal(file: Path) -> Path:
 
 
 def _read(file: Path) -> pl.DataFrame:
-    """Every row that the file and its journal hold, each once."""
+    """Every row of the file and its journal, each once."""
     kept = _read_parquet(file) if file.exists() else pl.DataFrame(schema=SCHEMA)
     noted = pl.DataFrame(list(_read_journal(_journal(file))), schema=SCHEMA)
     return pl.concat([kept, noted]).unique(["key", "version"], maintain_order=True)
@@ -326,17 +328,17 @@ def _read_parquet(file: Path) -> pl.DataFrame:
             frame = pl.read_parquet(content)
     except (OSError, pl.exceptions.PolarsError) as error:
         reason = str(error).splitlines()[0]
-        raise UserError(f"--out: {file} is no sweep: {reason}; name another file") from None
+        raise UserError(f"--out: {file} is not a sweep: {reason}; name another file") from None
     if frame.schema != pl.Schema(SCHEMA):
         raise UserError(
-            f"--out: {file} is no sweep: its columns are not a sweep's of this version; "
+            f"--out: {file} is not a sweep: its columns are not those of this version; "
             "name another file"
         )
     return frame
 
 
 def _read_journal(file: Path) -> Iterator[Row]:
-    """Its rows; a last line that a kill cut off is taken away."""
+    """The journal's rows; a last line that was cut off by a kill is removed."""
     if not file.exists():
         return
     with _writing(file):
@@ -350,14 +352,14 @@ def _read_journal(file: Path) -> Iterator[Row]:
         row = _parse(line)
         if row is None:
             raise UserError(
-                f"{file}: line {number} is no row of a sweep; remove the line, or move the file "
-                "away to run again what it holds"
+                f"{file}: line {number} is not a row of a sweep; remove the line, or move the "
+                "file away to run its rows again"
             )
         yield row
 
 
 def _parse(line: bytes) -> Row | None:
-    """A line of the journal, if that is what it is."""
+    """The row in a line of the journal; None if the line is no row."""
     try:
         row = json.loads(line)
     except ValueError:
@@ -373,13 +375,13 @@ def _fits(value: Any, kind: Column) -> bool:
 
 
 def _note(row: Row, journal: Path) -> None:
-    """Keep a row in the journal, whatever happens next."""
+    """Append a row to the journal, so that it survives a crash."""
     with _writing(journal), journal.open("a", encoding="utf-8") as lines:
         lines.write(json.dumps(row) + "\n")
 
 
 def _put(frame: pl.DataFrame, book: Book) -> None:
-    """The whole file or none; then the journal has done its work."""
+    """Write the file, completely or not at all, then remove the journal."""
     with scratch.replacing(book.file) as fresh:
         parquet.write(frame, fresh)
     with _writing(book.file):
@@ -389,7 +391,7 @@ def _put(frame: pl.DataFrame, book: Book) -> None:
 
 @contextmanager
 def _writing(file: Path) -> Iterator[None]:
-    """Say in one line what can't be written."""
+    """Turn an error of writing into one line."""
     try:
         yield
     except OSError as error:

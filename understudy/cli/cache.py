@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`understudy cache`: what was made once and is kept, and taking it away."""
+"""`understudy cache`: list what the cache holds, and remove it."""
 
 import json
 import os
@@ -20,20 +20,20 @@ BLOCK_BYTES = 512  # of st_blocks
 MB = 10**6
 DAY_SECONDS = 86_400
 WORDS = {
-    "dry-run": "what the lines of --dry-run need",
+    "dry-run": "files that the commands of --dry-run need",
     "images": "file systems",
-    "kernel": "kernels, fetched",
+    "kernel": "kernels, downloaded",
     "machines": "VMs, saved after their boot",
     "modules": "kernel modules",
-    "programs": "programs of the guest and the host",
+    "programs": "programs for the guest and the host",
     "schedulers": "schedulers for the simulator",
-    "workloads": "people's own, for the simulator",
+    "workloads": "users' own workloads, for the simulator",
 }
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A folder that can be made again."""
+    """A folder of the cache; it can be made again."""
 
     path: Path
 
@@ -42,12 +42,12 @@ class Entry:
         return self.path.parent.name
 
     def bytes(self) -> int:
-        """On the disk: files have holes."""
+        """The space that it takes on the disk; files have holes."""
         files = (f"{at}/{name}" for at, _, names in os.walk(self.path) for name in names)
         return sum(os.lstat(file).st_blocks * BLOCK_BYTES for file in files)
 
     def days(self) -> float:
-        """Since its last use."""
+        """Days since its last use."""
         return max(0.0, time.time() - self.path.stat().st_mtime) / DAY_SECONDS
 
 
@@ -55,10 +55,10 @@ class Entry:
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array instead of a table.")
 @click.pass_context
 def command(context: click.Context, as_json: bool) -> None:
-    """What was made once and is kept: how much it is, and when it was last used.
+    """Show what the cache holds, how large it is, and when it was last used.
 
-    All of it can be made again, kernels if there is a network. A folder in which a file was cut
-    off or changed is made again by itself.
+    All of it can be made again; kernels need a network. A folder with a truncated or changed file
+    is made again automatically.
 
     \b
     Example:
@@ -93,11 +93,13 @@ def command(context: click.Context, as_json: bool) -> None:
     "days",
     type=click.FloatRange(0),
     metavar="DAYS",
-    help="What was not used for so long.",
+    help="Remove folders not used for this long.",
 )
-@click.option("--all", "everything", is_flag=True, help="Whatever no running command uses.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Remove all folders that no running command uses."
+)
 def prune(days: float | None, everything: bool) -> None:
-    """Take away what can be made again; what a running command uses stays."""
+    """Remove folders from the cache, except those that a running command uses."""
     if (days is None) != everything:
         raise UserError("prune: write --older DAYS or --all")
     old = [entry for entry in _entries() if entry.days() >= (days or 0)]
@@ -108,12 +110,12 @@ def prune(days: float | None, everything: bool) -> None:
             freed += size
         else:
             used += 1
-    left = f"; {used} that running commands use stay" if used else ""
+    left = f"; kept {used} that running commands use" if used else ""
     click.echo(f"removed {len(old) - used} folders, {_mb(freed)} MB{left}")
 
 
 def _entries() -> Iterator[Entry]:
-    """Every folder of each kind, but for what is half made."""
+    """Every folder of each kind, except unfinished ones."""
     for kind in sorted(cache_dir().glob("[!.]*/")):
         for path in sorted(kind.glob("[!.]*/")):
             yield Entry(path)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`understudy card`: which virtual PCI cards there are, whether a specification is right, and what
-is in one (docs/cards.md)."""
+"""`understudy card`: list virtual PCI cards, check a specification and show what it contains
+(docs/cards.md)."""
 
 import json
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ command.add_command(test)
 @command.command("list", epilog="Example: understudy card list --json")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array instead of lines.")
 def list_cards(as_json: bool) -> None:
-    """The cards that come with the project."""
+    """List the cards that come with the project."""
     cards = [specification.load(name) for name in specification.catalogue()]
     if as_json:
         click.echo(json.dumps([{"name": card.name, "title": card.title} for card in cards]))
@@ -64,9 +64,9 @@ def list_cards(as_json: bool) -> None:
 @click.argument("name", metavar="NAME|FILE.yaml")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object: file, mistakes.")
 def check(name: str, as_json: bool) -> int:
-    """Whether a specification is right; if not, all its mistakes, a line FILE:LINE: REASON each.
+    """Check a specification and print each mistake as a line FILE:LINE: REASON.
 
-    Exit code 2 if it is not.
+    Exit code 2 if there are mistakes.
     """
     file, raw = specification.read(name)
     try:
@@ -77,15 +77,15 @@ def check(name: str, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps({"file": file, "mistakes": []}))
     else:
-        click.echo(f"{file}: a card with {len(card.registers)} registers, without a mistake")
+        click.echo(f"{file}: a card with {len(card.registers)} registers, no mistakes")
     return 0
 
 
 @command.command(epilog="Example: understudy card show zach1")
 @click.argument("name", metavar="NAME|FILE.yaml")
-@click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole card as JSON.")
 def show(name: str, as_json: bool) -> None:
-    """What a card has: BARs, registers, interrupts, DMA."""
+    """Show a card's BARs, registers, interrupts and DMA."""
     card = specification.load(name)
     if as_json:
         click.echo(json.dumps(card.model_dump(mode="json"), indent=2))
@@ -104,28 +104,28 @@ def show(name: str, as_json: bool) -> None:
     metavar="FOLDER",
     required=True,
     type=click.Path(path_type=Path),
-    help="Where it goes; made if it is not there.",
+    help="Folder for the files; created if missing.",
 )
 def generate(name: str, out: Path) -> None:
-    """Write what a driver's author needs of a card.
+    """Write the files that a driver's author needs for a card.
 
     NAME_registers.h is a C header, NAME.rdl the card in SystemRDL. NAME_driver.c is a Linux driver
-    to begin with, NAME_selftest.c a kernel module that tests a card; make builds both. reference
+    to start from, NAME_selftest.c a kernel module that tests a card; make builds both. reference
     and programmer are the manuals, .html and .pdf.
 
-    The same card gives the same bytes. A file that was changed by hand is never overwritten: driver
-    and Makefile are yours from then on, of another one you are told.
+    The same card always gives the same bytes. A file that you have changed is never overwritten:
+    driver and Makefile are kept, and any other changed file is reported.
     """
     card = specification.load(name)
     contents, begun = _files(card)
     written = generated.write(out, card.name, contents, begun)
     for file in (out / name for name in contents):
-        click.echo(f"wrote {file}" if file in written else f"kept {file}, which is yours")
+        click.echo(f"wrote {file}" if file in written else f"kept {file}, which you have changed")
 
 
 def _files(card: Card) -> tuple[dict[str, bytes], list[str]]:
-    """All that is generated, by file names, and those names that a person goes on with."""
-    from understudy.show.card.pdf import pdf  # Matplotlib, whose fonts it has, takes 0.1 s
+    """All generated files by name, and the names of those that the user goes on to edit."""
+    from understudy.show.card.pdf import pdf  # it imports Matplotlib for its fonts: 0.1 s
 
     begun = {f"{card.name}_driver.c": driver(card), "Makefile": makefile(card)}
     manuals = {"reference": reference_manual(card), "programmer": programmers_manual(card)}
@@ -144,10 +144,10 @@ def _files(card: Card) -> tuple[dict[str, bytes], list[str]]:
 @command.command("import", epilog="Example: understudy card import mine.rdl > mine.yaml")
 @click.argument("file", metavar="FILE.rdl", type=click.Path(path_type=Path))
 def import_rdl(file: Path) -> None:
-    """Print the specification of a card that is described in SystemRDL.
+    """Convert a card's SystemRDL description to a specification, and print it.
 
-    Config space, BARs, doorbells, interrupts and DMA are properties of understudy's own: NAME.rdl,
-    which understudy card generate writes, begins with their declarations.
+    Config space, BARs, doorbells, interrupts and DMA are properties that understudy defines. The
+    NAME.rdl that understudy card generate writes begins with their declarations.
     """
     from understudy.cards.rdl_import import load_rdl  # its compiler takes 0.1 s
 
@@ -156,9 +156,9 @@ def import_rdl(file: Path) -> None:
 
 @command.command(epilog="Example: understudy card schema > card.schema.json")
 def schema() -> None:
-    """JSON Schema of a specification, for editors that check while one types.
+    """Print the JSON Schema of specifications, for editors that check while you type.
 
-    It knows each key by itself; understudy card check also knows what they must be to one another.
+    The schema checks each key by itself; understudy card check also checks how keys fit together.
     """
     click.echo(json.dumps(specification.schema(), indent=2))
 

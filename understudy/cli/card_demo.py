@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`understudy card demo`: a card at work in a VM, with pictures and the register log."""
+"""`understudy card demo`: a card working in a VM, with pictures and the register log."""
 
 from pathlib import Path
 
@@ -17,19 +17,19 @@ from understudy.referee.demo import demonstrate
     metavar="FOLDER",
     default=None,
     type=click.Path(path_type=Path),
-    help="Where pictures and log go; default: NAME-demo.",
+    help="Folder for the pictures and the log; default: NAME-demo.",
 )
 @click.option(
     "--vnc",
     type=click.IntRange(0, 59635),
     metavar="N",
-    help="Show it as VNC display N of this machine, each picture for five seconds: "
+    help="Show the card as VNC display N of this machine, each picture for five seconds: "
     "vncviewer localhost:N.",
 )
 def demo(name: str, out: Path | None, vnc: int | None) -> None:
-    """Boot a VM with a card, load its reference driver, and have it do something to look at.
+    """Boot a VM with a card, load its reference driver, and run a demonstration.
 
-    Leaves the pictures that a graphics card showed (frame-*.png), and register-log.txt: each load
+    Writes the pictures that a graphics card showed (frame-*.png), and register-log.txt: each load
     and store of the driver, each interrupt and each transfer, by name.
     """
     folder = out or Path(f"{Path(name).stem}-demo")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`understudy card test`: a driver against a virtual card, and a referee (docs/referee.md)."""
+"""`understudy card test`: run a driver against a virtual card and check it (docs/referee.md)."""
 
 import json
 import shlex
@@ -36,34 +36,34 @@ def _cpus(context: click.Context, option: click.Parameter, given: str) -> tuple[
     required=True,
     metavar="FILE.c",
     type=click.Path(path_type=Path),
-    help="The driver; headers beside it are taken too.",
+    help="The driver; it may include headers beside it.",
 )
 @click.option(
     "--exercise",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="What it has to stand: a shell script, or a C program, which may know the driver's "
-    "headers.  Default: drivers/NAME_exercise beside the card.",
+    help="The program that uses the driver: a shell script, or a C program, which may include the "
+    "driver's headers.  Default: drivers/NAME_exercise beside the card.",
 )
 @click.option(
     "--cpus",
     default="1,2,4",
     show_default=True,
     callback=_cpus,
-    help="A run on each so many processors; on 1 it repeats to the byte.",
+    help="One run with each number of processors; a run with 1 repeats exactly.",
 )
 @click.option(
     "--seed",
     default=1,
     show_default=True,
     type=click.IntRange(1, 2**31),
-    help="Draws the moments at which interrupts come.",
+    help="Seed for the random times of interrupts.",
 )
 @click.option(
     "--out",
     metavar="FOLDER",
     type=click.Path(path_type=Path),
-    help="Where the register log and the kernel's log of each run go.",
+    help="Folder for the register log and the kernel log of each run.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object, for a grader.")
 def test(
@@ -77,8 +77,8 @@ def test(
 ) -> int:
     """Build a driver, run it against a virtual card, and say what is wrong with it.
 
-    It is loaded, exercised, unloaded, loaded again, and loses its card while it is in use. Exit
-    code 1 if anything was found.
+    The driver is loaded, exercised, unloaded and loaded again; then the card is removed while in
+    use. Exit code 1 if anything is wrong.
     """
     subject = run.prepared(name, driver, exercise)
     card = subject.card
@@ -102,17 +102,17 @@ def test(
 
 
 def _again(name: str, driver: Path, exercise: Path | None, cpus: tuple[int, ...], seed: int) -> str:
-    """The command that does the same runs."""
+    """The command that repeats these runs."""
     words = ["understudy", "card", "test", name, "--driver", str(driver)]
     words += ["--exercise", str(exercise)] if exercise else []
     return shlex.join([*words, "--cpus", ",".join(map(str, cpus)), "--seed", str(seed)])
 
 
 def told(outcome: run.Outcome) -> Iterator[str]:
-    """What is said of a run, line by line."""
+    """The lines to print about a run."""
     accesses = f"{len(outcome.accesses)} accesses"
     if outcome.missed:
-        accesses += f" (and {outcome.missed} more, which nobody looked at)"
+        accesses += f" (and {outcome.missed} more, which were not checked)"
     if outcome.findings:
         yield f"{outcome.setting}, {accesses}:"
     else:
@@ -122,7 +122,7 @@ def told(outcome: run.Outcome) -> Iterator[str]:
 
 
 def _each_rule(findings: tuple[Finding, ...], begin: str) -> Iterator[str]:
-    """A line for each, however often it was found."""
+    """One line for each broken rule, however often it was broken."""
     times = Counter(finding.rule for finding in findings)
     for rule, count in times.items():
         first = next(finding for finding in findings if finding.rule == rule)

@@ -23,11 +23,11 @@ EXAMPLE = "Example: understudy compare --schedulers all --workload random --proc
 @with_settings(seeds=SEEDS)
 @click.pass_obj
 def command(line: str, disk: str, workload: str, names: str, settings: Settings) -> None:
-    """Rank schedulers by mean response, and say which cannot be told apart.
+    """Rank schedulers by mean response time, and say which cannot be told apart.
 
-    As predict, but with several seeds and a row for each scheduler.  All of them see the
-    same draws for the same seed.  With 95 % the truly best one is among those that are
-    named: intervals are corrected for how many are compared.
+    Like predict, but with several seeds and a row for each scheduler.  With the same seed all
+    schedulers get the same random draws.  With 95 % confidence the best scheduler is among
+    those named: the intervals are corrected for the number of schedulers compared.
     """
     found = profile.load(disk)
     played, settings = workload_of(workload, settings)

@@ -20,13 +20,13 @@ FOLDER = click.Path(path_type=Path, readable=False)
 @click.command("compare-runs", epilog="Example: understudy compare-runs runs/measured runs/vm")
 @click.argument("real", type=FOLDER)
 @click.argument("virtual", type=FOLDER)
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
 def command(real: Path, virtual: Path, as_json: bool) -> None:
-    """Hold the runs of one folder against those of another, with errors and ranks.
+    """Compare the runs of one folder with those of another, with errors and ranks.
 
-    REAL is what should come out, a folder of measure's, or of any platform; VIRTUAL is what is
-    held against it.  They must have asked the same of their disks.  Compared are the schedulers
-    and seeds that both have.
+    REAL has the true figures: a folder from understudy measure, or from any platform.  VIRTUAL is
+    compared with it.  Both must have run the same workload with the same options; only schedulers
+    and seeds that both have are compared.
     """
     first, second = kept.load(real), kept.load(virtual)
     names, seeds = kept.common(first, second)
@@ -36,7 +36,7 @@ def command(real: Path, virtual: Path, as_json: bool) -> None:
     for doubt in kept.doubts(first, second):
         click.echo(doubt, err=True)
     if alone := sorted({*first.schedulers, *second.schedulers} - {*names}):
-        click.echo(f"left out, as only one has them: {', '.join(alone)}", err=True)
+        click.echo(f"left out, because only one folder has them: {', '.join(alone)}", err=True)
     if as_json:
         click.echo(json.dumps(_document(first, second, seeds, found), indent=2))
     else:

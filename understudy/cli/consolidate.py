@@ -51,54 +51,57 @@ LABEL = 80  # letters of a run folder's name
     "--queue-depth",
     "depth",
     type=click.IntRange(1, SERVERS_MOST),
-    help="Requests that the device serves at once: its servers  [default: those of --disk, or of "
-    "the disk that all run folders were recorded on].",
+    help="Number of requests that the device serves at once (its servers)  [default: the servers "
+    "of --disk, or of the disk that all run folders were recorded on].",
 )
 @click.option(
     "--disk",
     metavar="NAME|FILE",
-    help="The device's profile, for its servers alone: an array's; 1 of a disk.",
+    help="The device's profile, used only for the number of servers: an array's, or 1 for a disk.",
 )
 @click.option(
-    "--weights", metavar="NAME=N,...", default="", help="Shares of the device, where not 1."
+    "--weights", metavar="NAME=N,...", default="", help="Shares of the device; 1 if not named."
 )
 @click.option(
     "--merge",
     metavar="common|per-vm|VALUE",
     default=f"{UNMERGED:g}",
-    help="Requests that a server takes as one: given (1: none), or searched for, one value for all "
-    "VMs or one for each.",
+    help="Number of requests that a server merges into one: a VALUE (1: no merging), or found by "
+    "search: one value for all VMs (common) or one for each (per-vm).",
 )
 @click.option(
     "--service-times",
     "service",
     type=click.Choice([SERVED, RESPONSE]),
     default=SERVED,
-    help="Alone, from when a server was free; or response times, as in the paper.",
+    help="Service time of a VM alone: from when a server was free (served), or the response time, "
+    "as in the paper (response).",
 )
 @click.option(
     "--replications",
     type=click.IntRange(1, 100_000),
-    help=f"Simulate so often [default: until --precision is reached, at most {MOST}].",
+    help=f"Number of simulations [default: until --precision is reached, at most {MOST}].",
 )
 @click.option(
     "--precision",
     type=click.FloatRange(0.001, 1),
     default=PRECISION,
-    help="Half the width of each mean's 95 % interval, as part of the mean.",
+    help="Half the width of each mean's 95 % interval, as a fraction of the mean.",
 )
 @click.option(
     "--what-if",
     "changes",
     multiple=True,
     metavar="CHANGE",
-    help="Also with depth=16,64, or NAME.weight=2,4, or NAME.copies=2,3 (so many such VMs).",
+    help="Predict again with a change: depth=16,64, or NAME.weight=2,4, or NAME.copies=2,3 (2 or 3 "
+    "such VMs).",
 )
 @click.option(
     "--self-check",
     is_flag=True,
-    help="Hold it against a kernel: Postmark and FFSB in VMs, alone and together, in a virtual "
-    "machine (a quarter of an hour); instead of VMs name some of the six configurations, as PM-1.",
+    help="Check predictions against a kernel: Postmark and FFSB run in VMs, alone and together, in "
+    "a virtual machine (a quarter of an hour). Instead of VMs, name some of the six "
+    "configurations, such as PM-1.",
 )
 @vms_given.with_options
 @click.pass_obj
@@ -124,8 +127,8 @@ def command(
 ) -> None:
     """Predict response times of VMs that will share one storage device.
 
-    Each VM is a trace of it alone, or a folder with traces of several of its runs, in any format
-    that has response times (docs/traces.md). How it is done: docs/consolidation.md.
+    Each VM is given by a trace recorded while it ran alone, or by a folder with traces of several
+    such runs, in any format with response times (docs/traces.md). Method: docs/consolidation.md.
     """
     jobs = jobs or os.cpu_count() or 1
     effort = Effort(_merge(merge), replications, precision)
@@ -135,7 +138,7 @@ def command(
         return
     named = vm.named(vms)
     if not named:
-        raise UserError("no VM: name a trace of each, as in web=vm1/")
+        raise UserError("no VM: name a trace for each, as in web=vm1/")
     shares = _weights(weights, named)
     variations = what_if.parse(changes, list(named))
     limit = vms_given.limit_blocks(split)
@@ -162,12 +165,12 @@ def command(
 
 
 def _refuse_useless() -> None:
-    """What was given, and the self-check does not look at."""
+    """Refuse the options that the self-check does not use."""
     context = click.get_current_context()
     for parameter in context.command.params:
         given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
         if given and parameter.name in NOT_CHECKED:
-            raise UserError(f"{parameter.opts[0]}: not with --self-check, which settles it itself")
+            raise UserError(f"{parameter.opts[0]}: not with --self-check, which sets it itself")
 
 
 def _weights(text: str, names: Mapping[str, Path]) -> dict[str, int]:
@@ -183,7 +186,7 @@ def _weights(text: str, names: Mapping[str, Path]) -> dict[str, int]:
 def _merge(text: str) -> str | float:
     if text in (COMMON, PER_VM):
         return text
-    wrong = f"--merge: {text}: write {COMMON}, {PER_VM}, or a value from 1 (nothing is merged)"
+    wrong = f"--merge: {text}: write {COMMON}, {PER_VM}, or a value from 1 (no merging)"
     return vms_given.number(text, 1, vms_given.MERGE_MOST, wrong)
 
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""How many requests the device that VMs share serves at once (D): as is given, as its profile says,
-or as the run folders say that the VMs are recorded in; refused where nobody says."""
+"""The number of requests (D) that the VMs' shared device serves at once.
+
+D comes from --queue-depth, the disk's profile, or the run folders that hold the VMs' traces.  If
+none of them says, the command is refused.
+"""
 
 import json
 from collections.abc import Mapping
@@ -14,24 +17,24 @@ from understudy.traces.read import REQUESTS, parts
 
 UNKNOWN = (
     "--queue-depth: not given, and no trace says how many requests the device serves at once: "
-    "give it, as --queue-depth 8, or the device, as --disk array-32. A rotating disk serves 1, "
-    "an array as many as it has servers, and none more than the kernel gives it (cat "
-    "/sys/block/X/device/queue_depth; of NVMe queue/nr_requests)"
+    "give the number, as --queue-depth 8, or the device, as --disk array-32. A rotating disk "
+    "serves 1, an array as many as it has servers. No device serves more than the kernel sends it "
+    "(cat /sys/block/X/device/queue_depth; for NVMe, queue/nr_requests)"
 )
 
 
 @dataclass(frozen=True)
 class Depth:
-    """D, and who says so."""
+    """D, and where it comes from."""
 
     servers: int
     source: str
 
 
 def find(given: int | None, disk: str | None, vms: Mapping[str, Path]) -> Depth:
-    """D of the device that these VMs will share; UserError if nobody says, or not all the same."""
+    """D of the device that these VMs will share; UserError if unknown, or if traces disagree."""
     if given and disk:
-        raise UserError("--disk: not with --queue-depth, which says how many its servers are")
+        raise UserError("--disk: not with --queue-depth, which already gives the number of servers")
     if given:
         return Depth(given, "--queue-depth")
     if disk:
@@ -54,8 +57,10 @@ def _within(found: Depth) -> Depth:
 
 
 def _recorded(path: Path) -> Depth | None:
-    """That of the disk which the result.json of a run folder names: a disk has one head.  None if
-    there is no such file, or it is of a device that keeps its servers to itself."""
+    """D of the disk named in a run folder's result.json; 1 if that disk is no array.
+
+    None if there is no such file, or if the run was on a device whose servers are not known.
+    """
     file = path / REQUESTS if path.is_dir() else parts(str(path))[0]
     if file.name != REQUESTS:
         return None

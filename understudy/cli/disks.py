@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""understudy disks: which disks there are, and what is known of each."""
+"""understudy disks: list the disks, and show what is known about each."""
 
 import json
 from collections.abc import Iterator
@@ -26,11 +26,11 @@ WORDS = ("kind", "segments")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array instead of a table.")
 @click.pass_context
 def command(context: click.Context, as_json: bool) -> None:
-    """The disks that come with the project.
+    """List the disks that come with the project.
 
     \b
-    A disk of your own is a short file for --disk: from its data sheet (docs/disks.md),
-    or measured by understudy profile.
+    For a disk of your own, give --disk a short file: write it from the data sheet
+    (docs/disks.md), or let understudy profile measure the disk.
 
     \b
     Example:
@@ -50,10 +50,10 @@ def command(context: click.Context, as_json: bool) -> None:
 
 @command.command()
 @click.argument("name")
-@click.option("--out", type=click.Path(path_type=Path), help="Draw it: a .png, .svg or .pdf file.")
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@click.option("--out", type=click.Path(path_type=Path), help="Picture: a .png, .svg or .pdf file.")
+@click.option("--json", "as_json", is_flag=True, help="Print the disk as JSON.")
 def show(name: str, out: Path | None, as_json: bool) -> None:
-    """What is known of one disk: NAME, or FILE.toml."""
+    """Show what is known about one disk: NAME, or FILE.toml."""
     disk = profile.load(name)
     if as_json:
         click.echo(json.dumps(_as_json(disk), indent=2))
@@ -88,7 +88,7 @@ def _lines(disk: DiskProfile) -> Iterator[tuple[str, str]]:
     if disk.queue:
         yield (
             "queue",
-            f"of {disk.queue.depth} commands at most; --queue-depth says how many are used",
+            f"at most {disk.queue.depth} commands; --queue-depth says how many are used",
         )
     if disk.limits:
         yield "made from", disk.limits
@@ -101,18 +101,18 @@ def _lines(disk: DiskProfile) -> Iterator[tuple[str, str]]:
 
 
 def _positions(disk: DiskProfile) -> str:
-    """Whether latencies are known, if tracks say on which angles their sectors lie."""
+    """Whether rotational latencies are known; empty if the layout has no sector angles."""
     if not disk.layout or not disk.layout.knows_angles:
         return ""
     if not disk.knows_positions:
         return 'known, but not used: rotation.phase is not "known"'
     zones, slips = len(disk.layout.zones), len(disk.layout.slips)
     slipped = f" and {slips:,} slips" if slips else ""
-    return f"known, of each sector in {zones} zone{'s' * (zones > 1)}{slipped}: no latency is drawn"
+    return f"known for each sector in {zones} zone{'s' * (zones > 1)}{slipped}: no latency is drawn"
 
 
 def _figures(disk: DiskProfile) -> tuple[str, str, str]:
-    """Size, rpm, and the mean of a random read of a page."""
+    """Size, rpm, and the mean time of a random read of a page."""
     period_ms = disk.rotation.period_ms if disk.rotation else 0
     rpm = 60_000 / period_ms if period_ms else (disk.facts and disk.facts.rpm) or 0
     return _size(disk), f"{rpm:,.0f}" if rpm else "", f"{_page_ms(disk):.3g}"

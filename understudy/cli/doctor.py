@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""understudy doctor: what this machine has and lacks, and the command that mends it."""
+"""understudy doctor: what this machine has, what is missing, and how to fix that."""
 
 import json
 import platform
@@ -23,9 +23,9 @@ Look = Callable[[], Iterator["Finding"]]
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at; mend is empty if there is nothing to do.
+    """The state of one thing; `mend` is the command that fixes it, or empty.
 
-    A thing that is not needed (KVM) may be missing without harm.
+    Things that are not `needed` (KVM) may be missing.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Finding:
 
 
 def _package_state(name: str) -> str:
-    """The installed version, or nothing."""
+    """The installed version, or an empty string."""
     answer = subprocess.run(
         ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", name],
         capture_output=True,
@@ -84,14 +84,14 @@ def _kernel() -> Iterator[Finding]:
         needed=False,
     )
     if fetched:
-        yield Finding("headers", kernel.headers.is_dir(), "unpacked beside it", "")
+        yield Finding("headers", kernel.headers.is_dir(), "unpacked beside the kernel", "")
 
 
 def _modules() -> Iterator[Finding]:
     try:
         kernel = packages.current_kernel()
     except UserError:
-        return  # said before
+        return  # _kernel reports this
     if not kernel.folder.is_dir():
         return
     try:
@@ -112,25 +112,25 @@ def _kvm(again: bool) -> Iterator[Finding]:
 
 
 def examine(again: bool, say: Callable[[str], None]) -> list[Finding]:
-    """Look at everything, and say at what; with again, boot under KVM even if the answer is
+    """Check everything, announcing each check; `again` boots under KVM even if the result is
     known."""
     looks: dict[str, Look] = {
         "Debian's packages": _debian_packages,
         "QEMU": _qemu,
         "the stock kernel": _kernel,
-        "the kernel modules, which are built if they are new": _modules,
-        f"KVM, by booting a kernel once, {kvm.TIMEOUT_SECONDS} s at most": partial(_kvm, again),
+        "the kernel modules (building them if needed)": _modules,
+        f"KVM, by booting a kernel once (at most {kvm.TIMEOUT_SECONDS} s)": partial(_kvm, again),
     }
     found: list[Finding] = []
     for what, look in looks.items():
-        say(f"looking at {what}")
+        say(f"checking {what}")
         found += look()
     return found
 
 
 @contextmanager
 def _saying() -> Iterator[Callable[[str], None]]:
-    """On stderr: on a terminal one line that changes, else one line after the other."""
+    """Announce on stderr: one changing line on a terminal, else a new line each time."""
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
         yield partial(console.print, soft_wrap=True)
@@ -148,12 +148,12 @@ def _print(findings: list[Finding]) -> None:
 
 
 @click.command("doctor", epilog="Example: understudy doctor --json")
-@click.option("--again", is_flag=True, help="Boot under KVM again, though the answer is known.")
+@click.option("--again", is_flag=True, help="Boot under KVM again, even if the result is known.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 def command(again: bool, as_json: bool) -> None:
-    """Say what this machine has and lacks, and what mends it.
+    """Say what this machine has, what is missing, and how to fix that.
 
-    Exit code 1 if something is lacking that is needed.
+    Exit code 1 if something needed is missing.
     """
     with _saying() as say:
         findings = examine(again, say)

@@ -13,15 +13,16 @@ from understudy.show.grid import Grid
 
 PAPER_COLUMNS = ("real s", "virtual s", "slowdown")
 DIFFERS = (
-    "The last three columns are the dissertation's: a real Permedia 2v and its virtual stand-in, "
-    "whose daemon drew under X, on a 2.8 GHz Pentium D. Ours are one rasteriser, called directly "
-    "and behind card, driver and daemon, in the virtual clock of one VM, so the slowdowns have "
-    "different baselines. At size 80 it prints a slowdown of 13.93; its seconds give 19.67."
+    "The last three columns are from the dissertation: a real Permedia 2v and its virtual "
+    "stand-in, whose daemon drew under X, on a 2.8 GHz Pentium D. Our columns time one rasteriser "
+    "in the virtual clock of one VM: called directly, and behind card, driver and daemon. So the "
+    "two slowdowns have different baselines. At size 80 the dissertation prints a slowdown of "
+    "13.93; its seconds give 19.67."
 )
 
 
 def reproduce(triangles: int, seed: int, as_json: bool) -> None:
-    """Run it and print ours beside the paper's."""
+    """Run the table and print our times beside the paper's."""
     with phases("table3.1") as report:
         found = times(TABLE_3_1, triangles, seed, lambda line: report(line, 0.5))
     if as_json:
@@ -32,7 +33,7 @@ def reproduce(triangles: int, seed: int, as_json: bool) -> None:
     click.echo(f"{triangles:,} smooth-shaded triangles, by size in pixels, seed {seed}")
     Grid(columns, [rows]).show(Console())
     if triangles != TRIANGLES:
-        click.echo(f"The paper's are of {TRIANGLES:,} triangles.")
+        click.echo(f"The paper drew {TRIANGLES:,} triangles.")
     click.echo(DIFFERS)
 
 

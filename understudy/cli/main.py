@@ -3,11 +3,11 @@
 
 A sub-command is a module in this folder with a click command object named
 `command`; nothing lists them.  Exit codes: 0 done, 1 the run failed, 2 the
-request was wrong; trouble is one line on stderr.  Interruptions are not its
-business (understudy/__main__.py).
+request was wrong.  An error is one line on stderr.  Interruptions are handled
+elsewhere (understudy/__main__.py).
 
-The click context's object is the command line as it was given, so that a
-command can print it and keep it in its result.
+The click context's object is the command line as typed: a command prints it
+and keeps it in its result.
 """
 
 import os
@@ -47,14 +47,14 @@ class Understudy(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does, but with the nearest name for a wrong one, and old spellings."""
+        """As click does, but suggest the nearest name for a wrong one, and accept old spellings."""
         if not self.get_command(ctx, args[0]) and not args[0].startswith("-"):
             raise UserError(unknown("command", args[0], self.list_commands(ctx)))
         name, command, rest = super().resolve_command(ctx, args)
         return name, command, old.spelled_anew(name or "", rest)
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> NoReturn:
-        """Run, and end the process with the right exit code."""
+        """Run the command and end the process with the right exit code."""
         words = list(sys.argv[1:] if args is None else args)
         extra |= {"standalone_mode": False, "prog_name": "understudy"}
         extra["obj"] = shlex.join(["understudy", *words])
@@ -62,7 +62,7 @@ class Understudy(click.Group):
         sys.exit(_flushed(self._run(words, *rest, **extra)))
 
     def _run(self, words: list[str], *rest: Any, **extra: Any) -> int:
-        """The command's exit code; what went wrong is said."""
+        """Run the command, print any error, return the exit code."""
         try:
             code = super().main(words, *rest, **extra)
         except click.exceptions.NoArgsIsHelpError as error:
@@ -77,7 +77,7 @@ class Understudy(click.Group):
         except OSError as error:
             return _complain(_reason(error), EXIT_FAILED)
         except MemoryError:
-            return _complain("no memory for that: take fewer requests", EXIT_FAILED)
+            return _complain("out of memory: take fewer requests", EXIT_FAILED)
         return code if isinstance(code, int) else 0
 
     def _modules(self) -> dict[str, str]:
@@ -95,14 +95,14 @@ def _complain(message: str, code: int) -> int:
 
 
 def _reason(error: OSError) -> str:
-    """Whatever could not be read or written."""
+    """The file that could not be read or written, and why."""
     return f"{error.filename or 'standard output'}: {error.strerror or error}"
 
 
 def _flushed(code: int) -> int:
-    """What was printed may not have been taken: a full disk, a reader that has gone."""
+    """Flush standard output, which fails if the disk is full or the reader has gone."""
     try:
-        if sys.stdout:  # it may have been closed from the start
+        if sys.stdout:  # None if standard output was closed from the start
             sys.stdout.flush()
     except BrokenPipeError:
         _discard_output()
@@ -114,7 +114,7 @@ def _flushed(code: int) -> int:
 
 
 def _discard_output() -> None:
-    """Python would try again to write it, and complain, when it ends."""
+    """Otherwise Python tries to write the output again when it exits, and complains."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -123,4 +123,4 @@ def _discard_output() -> None:
 )
 @click.version_option(__version__, prog_name="understudy", message="%(prog)s %(version)s")
 def main() -> None:
-    """Predict how I/O schedulers do on a disk you don't have, with virtual machines."""
+    """Predict how I/O schedulers perform on a disk you don't have, with virtual machines."""

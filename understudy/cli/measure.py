@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`understudy measure`: schedulers on a disk that is there (the "real" half of PERFORM 2010, 6)."""
+"""`understudy measure`: schedulers on a real disk (the "real" half of PERFORM 2010, 6)."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -32,7 +32,7 @@ EXAMPLE = (
     help="A whole disk that nobody uses.",
 )
 @click.option("--workload", default="random", help=f"One of {', '.join(PLAYED)}.")
-@click.option("--schedulers", "names", help="Comma-separated [default: all that its kernel has].")
+@click.option("--schedulers", "names", help="Comma-separated [default: all that the kernel has].")
 @click.option("--destroy-data", is_flag=True, help="The workload may write, anywhere on the disk.")
 @with_settings(predicts=False)
 @click.pass_obj
@@ -46,9 +46,9 @@ def command(
 ) -> None:
     """Measure I/O schedulers on a disk of this machine.
 
-    The same workloads and the same table as predict's in a VM; the disk keeps its own time.  Each
-    scheduler is chosen in turn, and in the end the disk's settings are what they were, also
-    if the command is interrupted.  Nothing is written without --destroy-data.
+    Workloads and table are those of predict --on vm, but times are the disk's own.  Each
+    scheduler runs in turn.  At the end the disk's settings are restored, even if the command is
+    interrupted.  Nothing is written without --destroy-data.
     """
     for said in on_disk.put_back_left():
         click.echo(said, err=True)
@@ -65,7 +65,7 @@ def command(
 def _check_writing(
     played: type[Workload], settings: Settings, disk: Disk, destroy_data: bool
 ) -> None:
-    """Data is lost where somebody says so, and nowhere else."""
+    """Refuse workloads that would lose data without --destroy-data."""
     writes = settings.given.get("writes_percent", 0) > 0
     if destroy_data and not writes and not played.reads_files:
         raise UserError(f"--destroy-data: {played.name} writes nothing; leave it out")
@@ -75,19 +75,21 @@ def _check_writing(
         raise UserError(f"--writes: what is on {disk.path} would be lost: add --destroy-data")
     if played.reads_files:
         raise UserError(
-            f"--workload: {played.name} reads a file system of its own; what is on {disk.path} "
+            f"--workload: {played.name} uses a file system of its own; what is on {disk.path} "
             "would be lost: add --destroy-data"
         )
 
 
 def _for(disk: Disk, settings: Settings) -> Settings:
-    """The same on that disk: as large as it is, and with as many requests at once as it is given,
-    one if it can be told."""
+    """The settings for that disk: its size, and --queue-depth requests at once.
+
+    The default is one request at once, if the disk's queue depth can be set.
+    """
     at_once = settings.given.get("queue_depth")
     if at_once and not disk.told_depth:
         raise UserError(
-            f"--queue-depth: {disk.path} takes {disk.at_once_max} at once, and can't be told "
-            "otherwise; leave it out"
+            f"--queue-depth: {disk.path} takes {disk.at_once_max} at once, and this can't be "
+            "changed; leave --queue-depth out"
         )
     given = settings.given | {
         "virtual_bytes": disk.sectors * SECTOR_BYTES,

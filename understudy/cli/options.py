@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Options of commands with runs: those that the slots declare (understudy/ask/), and the command's.
+"""Options of commands with runs: those declared by the slots (understudy/ask/), and their own.
 
-An option that was not given is None until the slot that it belongs to takes its default.
+An option that was not given is None until its slot fills in the default.
 """
 
 import functools
@@ -31,7 +31,7 @@ SLOTS: tuple[type[Parameters], ...] = (*WORKLOADS.values(), Run, Device, *SETTIN
 def _predicting(context: click.Context, option: click.Parameter, value: str) -> str:
     if "real" in value.split(","):
         raise UserError(
-            "--on: real: what is there is measured: understudy measure --device /dev/sdX"
+            "--on: real: to measure a real disk, use understudy measure --device /dev/sdX"
         )
     return value
 
@@ -40,7 +40,7 @@ ON = click.option(
     "--on",
     default="sim",
     callback=_predicting,
-    help="Platform: sim, the simulator (at once), vm, a stock kernel in a VM, or sim,vm.",
+    help="Platform: sim (the simulator, at once), vm (a stock kernel in a VM), or sim,vm.",
 )
 COMMON = (
     click.option(
@@ -48,7 +48,7 @@ COMMON = (
         "tunables",
         multiple=True,
         metavar="SCHEDULER.TUNABLE=VALUE",
-        help="Another value for a scheduler's tunable, such as cats.busdriver_ns=5000000.",
+        help="Set a scheduler's tunable, such as cats.busdriver_ns=5000000.",
     ),
     click.option("--out", type=click.Path(path_type=Path), help="New folder for the results."),
     click.option("--json", "as_json", is_flag=True, help="Print result.json instead of the table."),
@@ -79,14 +79,15 @@ OPTIONS = (
     click.option(
         "--jobs",
         type=click.IntRange(1, 1000),
-        help="Runs at a time [default: one a processor; wall clock 1, as they disturb each other].",
+        help="Runs at a time [default: one per processor; 1 with --clock wall, where runs would "
+        "disturb each other].",
     ),
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What was asked; `given` are the slots' parameters, by field."""
+    """The values of all options; `given` has the slots' parameters, by field."""
 
     on: str
     seeds: int
@@ -100,7 +101,7 @@ class Settings:
     def experiments(
         self, disk: DiskProfile, workload: type[Workload], names: Sequence[str], platform: str
     ) -> list[Experiment]:
-        """One for each scheduler and seed, every value checked."""
+        """One experiment for each scheduler and seed, with every value checked."""
         self._refuse_useless(workload)
         chosen = tunables.parse(self.tunables, names)
         slots = (workload, Device, SETTINGS[platform], Run)
@@ -119,16 +120,16 @@ class Settings:
         ]
 
     def or_else(self, **given: Any) -> "Settings":
-        """The same, with a command's own defaults for what was not given."""
+        """The same, with a command's own defaults for options that were not given."""
         return Settings(**{**vars(self), "given": given | self.given})
 
     def without(self, workload: type[Workload]) -> "Settings":
-        """The same for a workload that can't do with all of it."""
+        """The same without the options that this workload does not have."""
         useful = {name: self.given[name] for name in self.given if not _is_useless(name, workload)}
         return Settings(**{**vars(self), "given": useful})
 
     def _refuse_useless(self, workload: type[Workload]) -> None:
-        """What was given, and nobody in this command would look at."""
+        """Refuse options that would have no effect in this command."""
         for name in self.given:
             if _is_useless(name, workload):
                 raise UserError(_useless(name, workload))
@@ -153,7 +154,7 @@ class Settings:
 
 
 def workload_of(text: str, settings: Settings) -> tuple[type[Workload], Settings]:
-    """The workload of that name; what ends in .c or has a slash is a file with one, or fio's."""
+    """The workload of that name, from a C file (.c, or a path), or from a job file of fio."""
     if text.endswith((".fio", ".job", ".ini")):
         jobs = OF_WORKLOADS["job_file"].parse
         assert jobs
@@ -170,7 +171,7 @@ def _on_real(workload: type[Workload]) -> bool:
 
 
 def _declared(slots: Iterable[type[Parameters]]) -> dict[str, Parameter]:
-    """Every parameter of the slots, each once."""
+    """Every parameter of the slots, once."""
     return {name: entry for slot in slots for name, entry in slot.declared().items()}
 
 
@@ -193,7 +194,7 @@ REST = "Options"
 
 
 class Grouped(click.Command):
-    """Its help has the options by what of the sentence they say."""
+    """A command whose help groups the options: workload, disk, schedulers and so on."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """A section for each group."""
@@ -215,13 +216,13 @@ def _is_useless(name: str, workload: type[Workload]) -> bool:
 def _useless(name: str, workload: type[Workload]) -> str:
     users = [entry.name for entry in WORKLOADS.values() if name in entry.declared()]
     return (
-        f"{DECLARED[name].option}: {workload.name} has no use for it; it goes with --workload "
+        f"{DECLARED[name].option}: {workload.name} does not use it; it goes with --workload "
         + " or ".join(users)
     )
 
 
 def _option(name: str, declared: Parameter) -> Callable[..., Any]:
-    """The command line's way to give a parameter."""
+    """The command-line option of a parameter."""
     kind: Any = click.Choice(declared.choices) if declared.choices else declared.kind
     return click.option(
         declared.option,
@@ -237,14 +238,14 @@ def with_settings(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command every slot's parameters and its own options, as one argument `settings`.
 
-    `seeds` is how many there are unless --seeds says otherwise.  One that does not predict measures
-    a disk of this machine, and has neither platforms nor a choice how to run them.
+    `seeds` is the default of --seeds.  A command that does not predict (`predicts` false) measures
+    a disk of this machine: it has no --on, --jobs or --unsafe.
     """
     repeated = click.option(
         "--seeds",
         type=click.IntRange(1, 1000),
         default=seeds,
-        help="How many seeds, one after another.",
+        help="Number of seeds, starting from --seed.",
     )
     declared = DECLARED if predicts else OF_DISKS
     of_slots = [_option(name, entry) for name, entry in declared.items()]
@@ -260,7 +261,7 @@ def with_settings(
 
 
 def _gathered(function: Callable[..., None]) -> Callable[..., None]:
-    """The command as click calls it."""
+    """The command as click calls it: options in, `settings` out."""
 
     @functools.wraps(function)
     def gathered(*args: Any, **asked: Any) -> None:

@@ -13,17 +13,17 @@ from understudy.papers.orders import Order, orders
 
 
 @click.command("order")
-@click.option("--head", required=True, metavar="SECTOR", help="Where the head is.")
+@click.option("--head", required=True, metavar="SECTOR", help="Position of the head.")
 @click.option(
-    "--requests", required=True, metavar="SECTOR,...", help="What is pending, oldest first."
+    "--requests", required=True, metavar="SECTOR,...", help="Pending requests, oldest first."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(head: str, requests: str, as_json: bool) -> None:
     """Compare the orders in which pending requests could be served.
 
-    Service takes as long as the way from one request to the next; response
-    counts from now.  "optimal" is the order with the least mean response of all that there
-    are; its mean service is not always the least.  The papers' example:
+    A request's service time is the distance from the one before; response time counts from
+    now.  "optimal" has the least mean response time of all orders, though not always the least
+    mean service time.  The papers' example:
 
     \b
         understudy order --head 100 --requests 20,82,120,200
@@ -35,7 +35,7 @@ def command(head: str, requests: str, as_json: bool) -> None:
         click.echo(json.dumps({"head": start, "orders": result}))
     else:
         Console().print(_table(found))
-        click.echo("optimal: the least mean response of all orders")
+        click.echo("optimal: the least mean response time of all orders")
 
 
 def _positions(text: str) -> list[int]:

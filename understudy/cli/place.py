@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`understudy place`: which VM goes onto which storage device."""
+"""`understudy place`: assign each VM to a storage device."""
 
 import json
 import os
@@ -31,7 +31,7 @@ EXAMPLE = (
 TARGET_MOST_MS = 1e9
 TARGET_LEAST_MS = 1e-6
 COPIES_MOST = 1000
-LENGTHS = 2.0  # from the shortest trace to the longest, beyond which it is said
+LENGTHS = 2.0  # warn if the longest trace is more than this many times as long as the shortest
 
 
 @click.command("place", epilog=EXAMPLE)
@@ -42,50 +42,50 @@ LENGTHS = 2.0  # from the shortest trace to the longest, beyond which it is said
     metavar="FOLDER",
     multiple=True,
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Everything in it is a VM: a trace, or a folder with traces of several runs.",
+    help="A folder of VMs: each entry is a trace, or a folder with traces of several runs.",
 )
 @click.option(
     "--queue-depths",
     "devices",
     metavar="NAME=SERVERS,...",
     required=True,
-    help="The devices, and how many requests each serves at once.",
+    help="The devices, and the number of requests that each serves at once.",
 )
 @click.option(
     "--p95-ms",
     "p95",
     type=click.FloatRange(TARGET_LEAST_MS, TARGET_MOST_MS),
-    help="What no VM's 95th percentile of response time may exceed, ms.",
+    help="Limit for every VM's 95th percentile of response time, in ms.",
 )
 @click.option(
     "--targets-ms",
     "targets",
     metavar="NAME=MS,...",
     default="",
-    help="The same for some VMs, where not --p95-ms.",
+    help="Limits for single VMs, overriding --p95-ms.",
 )
 @click.option(
-    "--copies", metavar="NAME=N,...", default="", help="So many VMs that behave as this one."
+    "--copies", metavar="NAME=N,...", default="", help="Place N VMs that behave like this one."
 )
 @click.option(
     "--merge",
     metavar="VALUE",
     default="1",
-    help="Requests that a server takes as one; understudy consolidate finds it. 1: none, which is "
-    "on the safe side.",
+    help="Number of requests that a server merges into one; understudy consolidate finds it. 1: no "
+    "merging, which is the safe side.",
 )
 @click.option(
     "--traced-on",
     metavar="SERVERS",
     type=click.IntRange(1, SERVERS_MOST),
-    help="Servers of the device of the traces: service times then count from when one was free "
-    "[default: they are the response times].",
+    help="Number of servers of the device that the traces were recorded on: service time then "
+    "starts when a server is free [default: service times are the response times].",
 )
 @click.option(
     "--budget",
     type=click.IntRange(1, 1_000_000),
     default=BUDGET,
-    help="Simulate a device with some of the VMs at most so often.",
+    help="Limit on the number of simulations, each of one device with some of the VMs.",
 )
 @vms_given.with_options
 @click.pass_obj
@@ -110,14 +110,14 @@ def command(
 ) -> None:
     """Find a storage device for each VM, so that all meet their targets.
 
-    VMs are given as to understudy consolidate: by traces of each alone. Exit code 1 if no
-    assignment is found, with the reason why there is none, or the nearest one that was found.
-    How it is done: docs/consolidation.md.
+    Give VMs as for understudy consolidate: traces of each VM running alone. Exit code 1 if no
+    assignment is found; the command then prints why there is none, or the nearest one found.
+    Method: docs/consolidation.md.
     """
     where = _devices(devices)
     named = vm.named([*vms, *(text for folder in folders for text in _entries(folder))])
     if not named:
-        raise UserError("no VM: name a trace of each, as in web=vm1/, or a folder with --each")
+        raise UserError("no VM: name a trace for each, as in web=vm1/, or a folder with --each")
     found = _guests(named, copies, p95, targets)
     value = vms_given.number(
         merge, 1, vms_given.MERGE_MOST, f"--merge: {merge}: write a value from 1"
@@ -151,7 +151,7 @@ def command(
 def _read(
     named: dict[str, Path], reading: vms_given.Reading, folder: Path, report: Report
 ) -> dict[Path, Tenant]:
-    """Each trace once, however many VMs it is given for."""
+    """Read each trace once, however many VMs use it."""
     first: dict[Path, str] = {}
     for name, path in named.items():
         first.setdefault(path.resolve(), name)
@@ -166,15 +166,15 @@ def _devices(text: str) -> tuple[Device, ...]:
         wrong = f"--queue-depths: {name}={value}: write NAME=SERVERS, from 1 to {SERVERS_MOST:,}"
         found.append(Device(name, vms_given.whole(value, SERVERS_MOST, wrong)))
     if not found:
-        raise UserError("--queue-depths: none; write NAME=SERVERS,..., as in fast=64,slow=32")
+        raise UserError("--queue-depths: no device; write NAME=SERVERS,..., as in fast=64,slow=32")
     return tuple(found)
 
 
 def _entries(folder: Path) -> Iterator[str]:
-    """What is in the folder: its folders, and its traces, of which those of each CPU are one."""
+    """The folder's folders and traces; the per-CPU files of one trace count once."""
     found = sorted(place for place in folder.iterdir() if not place.name.startswith("."))
     if not found:
-        raise UserError(f"--each: {folder}: nothing in it; name a folder with a trace of each VM")
+        raise UserError(f"--each: {folder}: empty; name a folder with a trace of each VM")
     yield from (str(place) for place in found if place.is_dir())
     if any(place.is_file() for place in found):
         yield from vm.runs_of(folder)
@@ -209,8 +209,8 @@ def _warn_of_lengths(tenants: Sequence[Tenant]) -> None:
     if long.arrivals.last_ns > LENGTHS * short.arrivals.last_ns:
         click.echo(
             f"{short.name} lasts {short.arrivals.last_ns / 1e9:.4g} s and {long.name} "
-            f"{long.arrivals.last_ns / 1e9:.4g} s: on a device, as much counts of each as the "
-            "shortest there has",
+            f"{long.arrivals.last_ns / 1e9:.4g} s: on each device, every trace is used only up to "
+            "the length of the shortest one there",
             err=True,
         )
 

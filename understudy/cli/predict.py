@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`understudy predict`: how schedulers do on a disk you don't have (PERFORM 2010, 4 to 6)."""
+"""`understudy predict`: how schedulers perform on a disk you don't have (PERFORM 2010, 4 to 6)."""
 
 import click
 
@@ -33,11 +33,11 @@ def command(
     names: str | None,
     settings: Settings,
 ) -> None:
-    """Predict how I/O schedulers do on a disk you don't have.
+    """Predict how I/O schedulers perform on a disk you don't have.
 
-    In the simulator, at once; with --on vm it boots a stock kernel once for each
-    scheduler, with a virtual disk that keeps the time of the disk in question, and
-    compares what the workload saw.
+    The simulator answers at once.  --on vm boots a stock kernel for each scheduler, with a
+    virtual disk that has the timing of the disk in question, and compares the response times
+    that the workload saw.
     """
     chosen = schedulers.DEFAULTS[settings.platforms[-1]] if names is None else names
     found = profile.load(disk)

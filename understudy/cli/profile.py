@@ -43,32 +43,34 @@ SEEDS = click.IntRange(0, 2**63 - 1)
     type=click.Path(path_type=Path, readable=False),
     help="A whole disk, or an image file.",
 )
-@click.option("--target", "name", metavar="MODULE:FACTORY", help="Python that answers for a drive.")
-@click.option("--trace", metavar="FILE", help="Recorded requests, if nothing can be asked.")
+@click.option("--target", "name", metavar="MODULE:FACTORY", help="Python code that acts as drive.")
+@click.option("--trace", metavar="FILE", help="Recorded requests, for a drive that is not here.")
 @click.option(
-    "--keep", metavar="PROFILE", help="With --trace: a profile that has what no trace shows."
+    "--keep", metavar="PROFILE", help="With --trace: a profile for the values that no trace shows."
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Profile to write.")
 @click.option(
     "--method",
     type=click.Choice(methods.names()),
     default=methods.FULL,
-    help="Each part by a probe of its own, or as in a paper.",
+    help="full: a separate probe for each part; others: as in a paper.",
 )
 @click.option(
-    "--picture", type=click.Path(path_type=Path), help="Draw it: a .png, .svg or .pdf file."
+    "--picture",
+    type=click.Path(path_type=Path),
+    help="Draw the profile: a .png, .svg or .pdf file.",
 )
-@click.option("--seed", type=SEEDS, default=1, help="Of the places that are asked for.")
+@click.option("--seed", type=SEEDS, default=1, help="Seed for the places that are read or written.")
 @click.option(
     "--minutes",
     type=click.FloatRange(min=0, min_open=True),
-    help="Most that it takes of the drive's time; what matters most comes first.",
+    help="Limit for the drive's time; the most important probes run first.",
 )
 @click.option(
     "--as",
     "kind",
     type=click.Choice(["disk"]),
-    help="Profile it as one, though it has neither arm nor rotation.",
+    help="Profile the device as a disk, though it has neither arm nor rotation.",
 )
 @click.option("--destroy-data", is_flag=True, help="Measure writes too, anywhere on the drive.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
@@ -88,18 +90,19 @@ def command(
 ) -> None:
     """Measure a drive by timing requests, fit a profile to it, and say how well it predicts.
 
-    A device is read past the page cache; nobody else may use it meanwhile.  The factory of a
-    target returns `capacity_sectors`, `writable` and `request(op, sector, sectors, at_ns)`,
-    which says when the "read" or "write" completes, in ns.  One request is sent at a time.
-    Nothing is written to a drive without --destroy-data.  A trace is in a format of
-    docs/traces.md that has response times; it shows less.  --keep takes cache, facts and
-    short seeks from a profile that has them.
+    Reads of a device bypass the page cache; nobody else may use the device meanwhile.  The
+    factory of a target returns an object with `capacity_sectors`, `writable` and `request(op,
+    sector, sectors, at_ns)`, which returns when the "read" or "write" completes, in ns.  One
+    request is sent at a time.  Nothing is written to a drive without --destroy-data.
 
-    In the file each value has its confidence above it, or "not seen"; --disk takes the file.
-    A run that was interrupted goes on where it was when the same command is given again.
+    A trace must have response times (docs/traces.md).  It shows less than a measurement; --keep
+    takes cache, facts and short seeks from another profile.
+
+    In the file each value has its confidence above it, or "not seen".  --disk accepts the file.
+    The same command given again resumes a run that was interrupted.
     """
     if [device, name, trace].count(None) != 2:
-        raise UserError("profile: name what to profile: --device, --target or --trace, one of them")
+        raise UserError("profile: name what to profile: one of --device, --target and --trace")
     if out.suffix != ".toml":
         raise UserError(f"--out: {out}: a profile is a .toml file")
     if not out.parent.is_dir():
@@ -110,13 +113,13 @@ def command(
         if destroy_data:
             raise UserError("--destroy-data: nothing can be written to a trace")
         if method != methods.FULL:
-            raise UserError(f"--method: {method} asks for requests of its own, not for a trace's")
+            raise UserError(f"--method: {method} sends its own requests, and can't use a trace")
         if minutes is not None or kind:
-            raise UserError("--minutes, --as: nothing is asked of a trace; leave them out")
+            raise UserError("--minutes, --as: nothing is measured with --trace; leave them out")
         found = _fitted(trace, seed, keep)
         _write(found, out)
     elif keep:
-        raise UserError("--keep: goes with --trace; what can be asked is measured")
+        raise UserError("--keep: only with --trace; a drive is measured instead")
     else:
         with _target(device, name, destroy_data) as target:
             code = named.code(name) if name else ""
@@ -134,7 +137,7 @@ def command(
 
 
 def _drawing(picture: Path | None) -> Callable[[Fitted, str], None]:
-    """Whatever is wrong with its name is said before anything is measured."""
+    """A function that draws into the file; the file's name is checked before any measurement."""
     if not picture:
         return lambda *_: None
     from understudy.show import picture as pictures  # Matplotlib takes half a second
@@ -145,7 +148,7 @@ def _drawing(picture: Path | None) -> Callable[[Fitted, str], None]:
 
 
 def _fitted(trace: str, seed: int, keep: str | None) -> Fitted:
-    """To a trace."""
+    """The profile fitted to a trace."""
     kept = load_profile(keep) if keep else None
     found = load(trace)
     try:
@@ -164,7 +167,7 @@ def _fitted(trace: str, seed: int, keep: str | None) -> Fitted:
 
 @dataclass(frozen=True)
 class How:
-    """How a target is measured: what a journal that is gone on with was begun with."""
+    """How a target is measured; a resumed journal must have been started with the same values."""
 
     seed: int
     destroy_data: bool
@@ -173,7 +176,7 @@ class How:
 
 
 def _measured(target: Target, named_as: dict[str, str], out: Path, how: How) -> Fitted:
-    """By asking it; the file is written, too."""
+    """Measure the target and write its profile."""
     identity = {**named_as, "capacity_sectors": capacity(target), **asdict(how)}
     with journal.kept(target, out, identity) as journaled, phases("profile") as report:
         _say_it_goes_on(journaled)
@@ -194,19 +197,19 @@ def _measured(target: Target, named_as: dict[str, str], out: Path, how: How) -> 
 
 def _write(found: Fitted, out: Path) -> None:
     with ExitStack() as written:
-        for name, text in reversed(found.files(out.stem).items()):  # it takes its place last
+        for name, text in reversed(found.files(out.stem).items()):  # the profile is renamed last
             file = written.enter_context(scratch.replacing(out.with_name(name)))
             file.write_text(text, encoding="utf-8")
 
 
 def _say_it_goes_on(kept: Journal) -> None:
     if kept.told:
-        click.echo(f"{kept.told:,} requests were answered before; going on from there", err=True)
+        click.echo(f"{kept.told:,} requests were answered before; resuming from there", err=True)
 
 
 @contextmanager
 def _target(device: Path | None, name: str | None, destroy_data: bool) -> Iterator[Target]:
-    """The one that was named, for as long as it is needed."""
+    """The named target, open while the block runs."""
     if name:
         target = named.target(name)
         if destroy_data and not target.writable:
@@ -221,7 +224,7 @@ def _target(device: Path | None, name: str | None, destroy_data: bool) -> Iterat
 
 
 def _show(found: Fitted) -> None:
-    """How well it predicts, and what was not seen."""
+    """Print how well the profile predicts, and which values were not seen."""
     checks.grid(found.checks).show(console())
     click.echo(standing(found.checks))
     for why in dict.fromkeys(each.confidence for each in found.findings if each.value is None):

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Progress on stderr: on a terminal bars, of all runs and of those that are running; else a
-few lines, of what is prepared and of every tenth of the runs that is done, or of a
-single run's phases.  Each says how long the rest takes, once that can be told.
+"""Progress on stderr.
+
+A terminal shows bars: one for all runs, one for each that is running.  Elsewhere a few lines
+report the preparation and each tenth of the runs done, or the phases of a single run.  Bars and
+lines show the time left as soon as it can be estimated.
 """
 
 import threading
@@ -25,9 +27,9 @@ from understudy.base.progress import Report
 
 ALL = "all runs"
 RUNNING_SHOWN = 8  # more of them would push each other off the screen
-LINES = 10  # of runs that are done, where there are no bars
+LINES = 10  # about finished runs, where there are no bars
 DONE = 1.0
-MANY = 100  # of a unit: then the next larger one
+MANY = 100  # of a unit of time; above, the next larger unit is used
 
 
 Named = Callable[[Experiment], str]
@@ -41,7 +43,7 @@ class Bars:
     """Reports that may be called from any thread."""
 
     def __init__(self, progress: Progress, runs: int, named: Named = _scheduler_and_seed) -> None:
-        """Show nothing until the first report."""
+        """Show nothing before the first report."""
         self._progress = progress
         self._runs = runs
         self._named = named
@@ -52,11 +54,11 @@ class Bars:
         self._lock = threading.Lock()
 
     def prepare(self, phase: str, fraction: float) -> None:
-        """What is fetched and built before the runs."""
+        """Show what is being fetched or built before the runs."""
         self.phase("prepare", phase, fraction)
 
     def phase(self, name: str, phase: str, fraction: float) -> None:
-        """What one piece of work is doing."""
+        """Show what one piece of work is doing."""
         with self._lock:
             if self._progress.disable:
                 self._say(f"{name}: {phase}", self._to_go(name, fraction))
@@ -64,7 +66,7 @@ class Bars:
                 self._show(name, phase, fraction)
 
     def run(self, experiment: Experiment, phase: str, fraction: float) -> None:
-        """What one run is doing; it is done at DONE."""
+        """Show what one run is doing; at fraction DONE the run is done."""
         name = self._named(experiment)
         with self._lock:
             if fraction >= DONE and phase == "done":
@@ -77,7 +79,7 @@ class Bars:
                 self._say(f"{name}: {phase}", self._to_go(name, fraction))
 
     def count(self, done: int, total: int) -> None:
-        """How many runs of many are done."""
+        """Show how many of all runs are done."""
         with self._lock:
             self._count(done)
 
@@ -91,7 +93,7 @@ class Bars:
             self._say(f"{done:,} of {self._runs:,} runs done", to_go)
 
     def _show_all(self) -> None:
-        """Above those that are running."""
+        """Show the bar of all runs, above those of single runs."""
         self._hide("prepare")
         self._show(ALL, f"{self._done:,} of {self._runs:,}", self._done / self._runs)
 
@@ -111,7 +113,7 @@ class Bars:
             self._progress.remove_task(self._tasks.pop(name))
 
     def _say(self, line: str, to_go: str) -> None:
-        """Not twice in a row."""
+        """Print a line, unless it is the same as the last one."""
         if line != self._said:
             self._said = line
             whole = f"{line}, {to_go}" if to_go else line
@@ -119,14 +121,14 @@ class Bars:
 
 
 class _Pace:
-    """How long the rest takes, if it goes on as since the first report."""
+    """The time left, if work goes on at the average pace since the first report."""
 
     def __init__(self) -> None:
         self._began = 0.0
         self._first = self._last = DONE
 
     def to_go(self, now: float, fraction: float) -> str:
-        """In words; empty, if there is none or nobody knows yet."""
+        """In words; empty if the work is done or the pace is not known yet."""
         if fraction < self._last:
             self._began, self._first = now, fraction
         self._last = fraction
@@ -144,14 +146,14 @@ class _Pace:
 
 
 class _ToGo(ProgressColumn):
-    """As of the last report."""
+    """The time left at the last report."""
 
     def render(self, task: Task) -> Text:
         return Text(task.fields["to_go"], no_wrap=True)
 
 
 class _What(ProgressColumn):
-    """What a bar is of and what is being done, cut rather than wrapped."""
+    """A bar's name and phase, cut rather than wrapped."""
 
     def render(self, task: Task) -> Text:
         return Text(
@@ -161,7 +163,7 @@ class _What(ProgressColumn):
 
 @contextmanager
 def phases(name: str) -> Iterator[Report]:
-    """A bar of one piece of work, or a line for each of its phases."""
+    """A bar for one piece of work, or a line for each of its phases."""
     with _progress() as progress:
         shown = Bars(progress, 1)
         yield lambda phase, fraction: shown.phase(name, phase, fraction)
@@ -169,7 +171,7 @@ def phases(name: str) -> Iterator[Report]:
 
 @contextmanager
 def bars(runs: int, named: Named = _scheduler_and_seed) -> Iterator[Bars]:
-    """Bars of so many runs for as long as the block lasts; then they are gone."""
+    """Bars for this many runs, shown only while the block runs."""
     with _progress() as progress:
         yield Bars(progress, runs, named)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`understudy reproduce`: the papers' Tables 2 and 3 (PERFORM 2010, 6) and the dissertation's Table
-3.1 (Jones 2010), ours beside theirs."""
+"""`understudy reproduce`: our figures beside the papers', for Tables 2 and 3 (PERFORM 2010, 6) and
+the dissertation's Table 3.1 (Jones 2010)."""
 
 import click
 
@@ -23,24 +23,24 @@ DRAWING = "table3.1"
     "--triangles",
     metavar="N",
     type=click.IntRange(1, 10_000_000),
-    help=f"Of {DRAWING}: how many; default: {TRIANGLES:,}, which takes minutes.",
+    help=f"Number of triangles of {DRAWING}; default: {TRIANGLES:,}, which takes minutes.",
 )
 @with_settings()
 @click.pass_obj
 def command(line: str, name: str, triangles: int | None, settings: Settings) -> None:
-    """Run a table of the papers and print theirs beside ours.
+    """Run a table of the papers and print the papers' figures beside ours.
 
-    The schedulers of table2 and table3 are cats, mq-deadline, which is deadline's successor, and
-    our cfq, on the papers' disk, which is given two requests at once, as there; the ranks by
-    each measure are what to compare, not the absolute figures.  table3.1 draws triangles through
-    the virtual graphics card, and directly.
+    table2 and table3 run cats, mq-deadline (the successor of deadline) and our cfq on the papers'
+    disk, which gets two requests at once, as in the papers.  Compare the ranks by each measure,
+    not the absolute figures.  table3.1 draws triangles directly, and through the virtual graphics
+    card.
     """
     paper = catalog.pick("table", name, {**TABLES, DRAWING: None})
     if paper is None:
         _drawing(triangles, settings)
         return
     if triangles is not None:
-        raise UserError(f"{name}: takes no --triangles: {DRAWING} does")
+        raise UserError(f"{name}: takes no --triangles; only {DRAWING} does")
     asked = Asked(
         disk=profile.load(PAPERS_DISK),
         workload=WORKLOADS[paper.workload],
@@ -53,5 +53,5 @@ def _drawing(triangles: int | None, settings: Settings) -> None:
     useless = sorted(set(settings.given) - {"seed"})
     if useless:
         option = useless[0].replace("_", "-")
-        raise UserError(f"{DRAWING}: takes no --{option}: --triangles, --seed and --json are its")
+        raise UserError(f"{DRAWING}: takes no --{option}, only --triangles, --seed and --json")
     drawing_table.reproduce(triangles or TRIANGLES, settings.given.get("seed", 1), settings.as_json)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`understudy schedulers`: which there are, and what can be set of each."""
+"""`understudy schedulers`: list the schedulers and their tunables."""
 
 import json
 from dataclasses import asdict
@@ -20,7 +20,8 @@ WORDS = ("what it is", "tunable")
 def command(as_json: bool) -> None:
     """The schedulers that --schedulers takes, and the tunables that --set takes.
 
-    Ours run everywhere, the kernel's own in a VM (--on vm) and on a disk of this machine.
+    This project's schedulers run everywhere; the kernel's own run in a VM (--on vm) and on a disk
+    of this machine.
     """
     found = schedulers.declarations()
     if as_json:
@@ -39,9 +40,9 @@ def command(as_json: bool) -> None:
         for name, one in found.items()
     ]
     Grid(TUNABLES, [block for block in rows if block], words=WORDS).show(console())
-    click.echo("--set SCHEDULER.TUNABLE=VALUE sets one; units end their names")
+    click.echo("--set SCHEDULER.TUNABLE=VALUE sets a tunable; its name ends with its unit")
 
 
 def _of_kernel(name: str) -> str:
     other = SIMULATED.get(name)
-    return "the kernel's own" + (f"; the simulator runs {other} for it" if other else "")
+    return "the kernel's own" + (f"; the simulator runs {other} instead" if other else "")

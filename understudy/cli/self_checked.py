@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`understudy consolidate --self-check`: what it predicts beside what a kernel does."""
+"""`understudy consolidate --self-check`: predictions beside a kernel's response times."""
 
 import json
 import shutil

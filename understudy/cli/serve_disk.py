@@ -35,33 +35,36 @@ WAYS = {
     "--virtual-size",
     "size",
     metavar="SIZE",
-    help="Of the disk: 512M, 1.5GiB, 2929687s (sectors) [default: its data file's, its "
-    "profile's, or 1.5G].",
+    help="Size of the disk: 512M, 1.5GiB, 2929687s (sectors) [default: that of its data file or "
+    "profile, or 1.5G].",
 )
 @click.option(
     "--socket",
     type=click.Path(path_type=Path),
-    help="Where clients find it [default: NAME.sock here].",
+    help="Unix socket for clients [default: NAME.sock in this folder].",
     show_default=False,
 )
 @click.option(
     "--port",
     type=click.IntRange(0, PORT_MAX),
-    help="Or a port of this host, for its own programs; 0: one that is free.",
+    help="Listen on this port of localhost instead; 0: any free port.",
 )
 @click.option(
     "--data",
     type=click.Path(path_type=Path),
-    help="File that keeps the data, made if it is not there [default: memory, gone at the end].",
+    help="File for the data, created if missing [default: memory, lost at the end].",
 )
 @click.option(
-    "--scale", type=click.FloatRange(0.001, 1000), default=1.0, help="k, how much slower it runs."
+    "--scale",
+    type=click.FloatRange(0.001, 1000),
+    default=1.0,
+    help="k, the slowdown of the disk.",
 )
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, help="Of all draws.")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, help="Random seed.")
 @click.option(
     "--records",
     type=click.Path(path_type=Path),
-    help="New file for a record of each request, as docs/vpt-sysfs.md has them.",
+    help="New file for a record of each request (format: docs/vpt-sysfs.md).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def command(
@@ -75,22 +78,22 @@ def command(
     records: Path | None,
     as_json: bool,
 ) -> int:
-    """Serve a disk that keeps its time, until Ctrl-C.
+    """Serve a disk with the timing of its profile, until Ctrl-C.
 
-    Any program or guest that speaks NBD may use it: data goes at once to memory or a file, and
-    each answer is held until the disk would have given it. The end is a report of how late
-    that was.
+    Any program or guest that speaks NBD may use the disk. Data goes to memory or a file at once;
+    each answer is held back until the disk would have given it. At the end a report says how late
+    the answers were.
 
-    A guest in a virtual clock (QEMU with -icount, predict --on vm) can't use it: time that
-    passes on the host does not pass there, so it would see a disk that takes next to none. For
-    such a guest there is the throttle (docs/vpt-sysfs.md), or core/ linked into it.
+    A guest in a virtual clock (QEMU with -icount, predict --on vm) can't use this disk: host time
+    does not pass there, so the guest would see a disk that takes almost no time. Use the throttle
+    (docs/vpt-sysfs.md) for such a guest, or link core/ into it.
     """
     wanted = profile.load(name)
     disk = ServedDisk(wanted, _bytes(wanted, size, data), scale, seed)
     began = time.monotonic()
     with _listening(wanted.name, socket, port) as at, store.kept(data, disk.size) as kept:
         service = server.Service(disk.timed, kept, disk.at_once, _new(records))
-        scratch.say_if_interrupted(f"{wanted.name} is not served any more")
+        scratch.say_if_interrupted(f"{wanted.name} is no longer served")
         try:
             server.serve(service, at.socket, lambda: _announce(disk, at.place))
         finally:
@@ -105,7 +108,7 @@ def _bytes(disk: DiskProfile, size: str | None, data: Path | None) -> int:
     if data and (found := store.size_of(data)):
         if not SMALLEST <= found <= LARGEST:
             raise UserError(
-                f"--data: {data} has {found:,} bytes, which no disk here has; --virtual-size"
+                f"--data: {data} has {found:,} bytes, which no disk can have; give --virtual-size"
             )
         return found
     if disk.facts:
@@ -115,7 +118,7 @@ def _bytes(disk: DiskProfile, size: str | None, data: Path | None) -> int:
 
 def _listening(name: str, path: Path | None, port: int | None) -> AbstractContextManager[Listening]:
     if path and port is not None:
-        raise UserError("--socket and --port: a disk is at one place; leave one of them out")
+        raise UserError("--socket and --port: a disk listens at one of them; leave the other out")
     if port is not None:
         return listening.at_port(port)
     return listening.at_socket(path or Path(f"{name}.sock"))
@@ -154,4 +157,4 @@ def _print(disk: ServedDisk, place: Place, seconds: float, as_json: bool) -> Non
         for label, text in report.lines(found, disk.scale):
             click.echo(f"{label:14}{text}")
     if disk.timed.record_error:
-        raise RunFailed(f"--records: {os.strerror(disk.timed.record_error)}; they are cut off")
+        raise RunFailed(f"--records: {os.strerror(disk.timed.record_error)}; records are cut off")

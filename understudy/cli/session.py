@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """From checked experiments to a printed table and a run folder.
 
-With several platforms each one's table is printed as soon as it is there, and goes into
-a folder of its own inside the run folder; then come the differences, and what to pick.
+With several platforms each table is printed as soon as it is ready, and saved in its own folder
+inside the run folder.  The differences and the recommended scheduler follow.
 """
 
 import json
@@ -34,7 +34,7 @@ FILE_WIDTH = 120  # columns of a table that goes to a file or a pipe
 
 @dataclass(frozen=True)
 class Asked:
-    """Three slots of the sentence; the platforms are the settings'."""
+    """Three slots of the sentence (ask/experiment.py); `Settings` has the platforms."""
 
     disk: DiskProfile
     workload: type[Workload]
@@ -47,7 +47,7 @@ def carry_out(
     asked: Asked,
     layout: table.Layout | None = None,
 ) -> None:
-    """Run everything, or with --dry-run say what would be run."""
+    """Run everything, or with --dry-run print what would be run."""
     warn_of_trace(settings)
     names = settings.platforms
     planned = {name: _for(name, settings, asked) for name in names}
@@ -72,7 +72,7 @@ def carry_out(
                     _put(found, place, settings, layout)
                 tell(found.failures)
                 failures |= found.failures
-        finally:  # what was found is said, though it could not be written
+        finally:  # print the results even if they could not be written
             _conclude(answers, settings)
     if failures or any(found.verdict.trusted is False for found in answers):
         raise click.exceptions.Exit(EXIT_FAILED)
@@ -85,7 +85,7 @@ def tell(failures: Mapping[str, str]) -> None:
 
 
 def tell_warnings(names: Iterable[str]) -> None:
-    """The compiler's, of files that may do otherwise than was meant."""
+    """Print the compiler's warnings about schedulers from users' files."""
     click.echo(plain(schedulers.warnings(names)), err=True, nl=False)
 
 
@@ -94,7 +94,7 @@ def _fit(experiments: Sequence[Experiment], failures: Mapping[str, str]) -> list
 
 
 def _load_report() -> None:
-    """Matplotlib takes half a second to be there."""
+    """Import Matplotlib during the runs: it takes half a second."""
     from understudy.show import report  # noqa: F401
 
 
@@ -113,13 +113,17 @@ def _put(
 
 
 def _for(platform: str, settings: Settings, asked: Asked) -> list[Experiment]:
-    """What it is to run: of several, each what it can; alone, it has to complain itself."""
+    """The platform's runs.
+
+    Among several platforms each runs the schedulers that it can; a single platform refuses the
+    others by itself.
+    """
     skip = len(settings.platforms) > 1
     chosen = [name for name in asked.schedulers if not skip or schedulers.runs_on(platform, name)]
     if not chosen:
         raise UserError(
             f"--schedulers: {platform} runs none of {', '.join(asked.schedulers)}; leave it out of "
-            "--on, or add one that it runs"
+            "--on, or add a scheduler that it runs"
         )
     return settings.experiments(asked.disk, asked.workload, chosen, platform)
 
@@ -147,7 +151,7 @@ def _print_lines(platform: platforms.Platform, experiments: Sequence[Experiment]
 
 
 def _warn(found: result.Result) -> None:
-    """Of requests that are too much for the device; and tell what a scheduler printed."""
+    """Print what schedulers printed, and warn of overload."""
     for outcome in found.outcomes:
         printed = outcome.facts.get("printed", "").splitlines()
         rest = [f"... {len(printed) - PRINTED_LINES:,} lines more in result.json"]
@@ -158,27 +162,27 @@ def _warn(found: result.Result) -> None:
         if load > 1:
             click.echo(
                 f"{outcome.experiment.scheduler.name}, seed {outcome.experiment.seed}: overloaded: "
-                f"requests arrive {load:,.2f} times as fast as the device can serve them, so how "
-                "long they wait depends on where the run ends",
+                f"requests arrive {load:,.2f} times as fast as the device can serve them, so "
+                "waiting times depend on the length of the run",
                 err=True,
             )
 
 
 def warn_of_trace(settings: Settings) -> None:
-    """What of the trace, if one is replayed, is not replayed."""
+    """Print which requests of a replayed trace are left out."""
     trace = settings.given.get("trace")
     if trace and trace.losses:
         click.echo(plain(f"{trace.name}: {trace.losses}"), err=True)
 
 
 def console() -> Console:
-    """Standard output: a terminal's width, or FILE_WIDTH."""
+    """Standard output: as wide as the terminal, or FILE_WIDTH."""
     found = Console(highlight=False)
     return found if found.is_terminal else Console(width=FILE_WIDTH)
 
 
 def _conclude(answers: Sequence[result.Result], settings: Settings) -> None:
-    """What there is to say once every platform has answered."""
+    """Print what needs the answers of every platform."""
     if settings.as_json and answers:
         documents = {found.platform: found.as_json() for found in answers}
         whole = documents if len(answers) > 1 else answers[0].as_json()

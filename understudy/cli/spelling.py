@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Output for a terminal that lacks a character: spelled otherwise instead of an error."""
+"""Output for terminals that lack a character: it is spelled differently, without an error."""
 
 import codecs
 import io
@@ -10,7 +10,7 @@ NAME = "understudy.spelled"
 
 
 def for_any_terminal() -> None:
-    """Standard output and error take every text from now on."""
+    """From now on standard output and standard error accept every text."""
     codecs.register_error(NAME, _spell)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

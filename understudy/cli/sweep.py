@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`understudy sweep`: every disk with every workload, scheduler and seed, into one file."""
+"""`understudy sweep`: run every disk with every workload, scheduler and seed, into one file."""
 
 import json
 from collections.abc import Sequence
@@ -46,14 +46,14 @@ Swept = tuple[pl.DataFrame, dict[str, str]]
 def command(disks: str, workloads: str, names: str, settings: Settings) -> None:
     """Run every disk with every workload, every scheduler and every seed.
 
-    Only figures are kept, a row for each run, in the file that --out names [sweep.parquet].
-    Any command may add to it, and runs what it does not have yet, so the same command goes
-    on with a sweep that was interrupted, and one with more seeds runs the new ones.  Rows of
-    a scheduler, disk or trace that has changed since go.  An option of one workload (--writes,
-    --rate ...) is for those that have a use for it.
+    The file that --out names [sweep.parquet] keeps only the figures, a row for each run.  A
+    command runs only what the file does not have yet: the same command resumes an interrupted
+    sweep, and a command with more seeds runs only the new ones.  If a scheduler, disk or trace
+    has changed, its rows are removed.  An option of some workloads (--writes, --rate ...) affects
+    only those.
     """
     if len(settings.platforms) > 1:
-        raise UserError("--on: one platform at a time; run it once for each")
+        raise UserError("--on: one platform at a time; run the command once for each")
     experiments = [
         experiment
         for disk in _disks(disks)
@@ -102,8 +102,8 @@ def _words(text: str) -> list[str]:
 def _say_outdated(rows: int, file: Path) -> None:
     if rows:
         click.echo(
-            f"{file}: {rows} rows go: they are of another version of a scheduler, disk or trace, "
-            "or of Understudy",
+            f"{file}: {rows} rows removed: they are from another version of a scheduler, disk or "
+            "trace, or of Understudy",
             err=True,
         )
 
@@ -124,7 +124,7 @@ class Line:
     workload: str
     scheduler: str
     mean: Estimate | None  # None: requests arrive faster than the disk can serve them
-    utilisation: float | None  # then, what they ask for
+    utilisation: float | None  # if `mean` is None: the load that arrives
     verdict: str
 
     def as_json(self) -> dict[str, Any]:
@@ -134,7 +134,7 @@ class Line:
 
 
 def _show(frame: pl.DataFrame, settings: Settings) -> None:
-    """For each disk and workload the schedulers, the best mean response first."""
+    """Print the schedulers for each disk and workload, best mean response time first."""
     groups = [_lines(rows) for _, rows in frame.group_by("disk", "workload", maintain_order=True)]
     if settings.as_json:
         click.echo(json.dumps([line.as_json() for group in groups for line in group], indent=2))
@@ -150,17 +150,17 @@ def _show(frame: pl.DataFrame, settings: Settings) -> None:
     for sentence in _verdicts(frame):
         click.echo(sentence)
     if settings.seeds == 1:
-        click.echo("one seed: no interval; --seeds 10 says who can be told apart")
+        click.echo("one seed: no intervals; --seeds 10 says which schedulers can be told apart")
 
 
 def _trusted(rows: pl.DataFrame) -> bool | None:
-    """As the least trusted run."""
+    """The verdict of the least trusted run."""
     states = set(rows["trusted"])
     return False if False in states else None if None in states else True
 
 
 def _verdicts(frame: pl.DataFrame) -> list[str]:
-    """Each once: what not to believe, and why."""
+    """Which results not to trust, and why; each reason once."""
     stable = frame.filter(status=sweep.STABLE)
     found = (
         f"{disk}, {workload}: {because}"
@@ -171,13 +171,13 @@ def _verdicts(frame: pl.DataFrame) -> list[str]:
 
 
 def _overload(load: float | None) -> str:
-    """None: so much that nothing was served yet."""
+    """What to print; the load is None if nothing was served."""
     asked = "" if load is None else f"load {load:.2f}: "
     return f"{asked}more than the disk can serve"
 
 
 def _lines(rows: pl.DataFrame) -> list[Line]:
-    """One disk and one workload: a scheduler has a mean if it was stable with every seed."""
+    """Lines of one disk and workload; a scheduler has a mean if it was stable with every seed."""
     place = (rows["disk"][0], rows["workload"][0])
     loads = dict(
         rows.filter(status=sweep.UNSTABLE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`understudy trace`: what a trace is like (ICPE 2011, section 5.2), and one table of any."""
+"""`understudy trace`: describe a trace (ICPE 2011, section 5.2), or convert it to a table."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -44,12 +44,12 @@ def command() -> None:
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array instead of tables.")
 @click.option(
-    "--picture", type=click.Path(path_type=Path), help="Draw them: a .png, .svg or .pdf file."
+    "--picture", type=click.Path(path_type=Path), help="Draw the traces: a .png, .svg or .pdf file."
 )
 def info(files: tuple[str, ...], as_json: bool, picture: Path | None) -> None:
-    """What each trace is like: sizes, times between arrivals, response times.
+    """Describe each trace: request sizes, times between arrivals, response times.
 
-    Exit code 1 if a file breaks off: what precedes is told all the same.
+    Exit code 1 if a file is cut off; the requests before the cut are still described.
     """
     draw = _drawing(picture)
     documents, traces = [], []
@@ -74,7 +74,7 @@ def info(files: tuple[str, ...], as_json: bool, picture: Path | None) -> None:
 def convert(file: str, out: Path) -> None:
     """Write a trace as Parquet, with the columns of requests.parquet (docs/method.md).
 
-    Exit code 1 if FILE breaks off: what precedes is written all the same.
+    Exit code 1 if FILE is cut off; the requests before the cut are still written.
     """
     if out.suffix != ".parquet":
         raise UserError(f"{out}: the name of a Parquet file ends in .parquet")
@@ -89,7 +89,7 @@ def convert(file: str, out: Path) -> None:
 
 
 def _drawing(file: Path | None) -> Callable[[Sequence[Trace]], None]:
-    """What draws into the file, whose name is looked at before anything is read."""
+    """A function that draws into the file; the name is checked before any trace is read."""
     if not file:
         return lambda traces: None
     from understudy.show import picture, traces  # Matplotlib takes half a second
@@ -104,7 +104,7 @@ def _drawing(file: Path | None) -> Callable[[Sequence[Trace]], None]:
 
 
 def _table(trace: Trace) -> pl.DataFrame:
-    """A row a request, in order of arrival."""
+    """One row per request, in order of arrival."""
     times = {"dispatch_ns": trace.dispatch_ns, "completion_ns": trace.completion_ns}
     return pl.DataFrame(
         {
@@ -135,7 +135,7 @@ def _show(trace: Trace, found: Character) -> None:
     shares = [f"{100 * count / found.requests:.1f}" for count in found.bins]
     counts = [f"{count:,}" for count in found.bins]
     sizes = [("requests", counts), ("%", shares)]
-    Grid(BINS, [sizes], "sizes, up to so many blocks of 4 kB").show(console())
+    Grid(BINS, [sizes], "sizes, up to this many blocks of 4 kB").show(console())
     for line in (*_device(found), *_losses(trace)):
         click.echo(line)
 
@@ -156,9 +156,9 @@ def _cells(figures: Series | None) -> list[str]:
 
 
 def _device(found: Character) -> Iterator[str]:
-    """What needs the instants of completion, and of dispatch."""
+    """The figures that need completion times, and dispatch times."""
     if found.response is None:
-        yield "arrivals only: how long requests took is not in it"
+        yield "arrivals only: the trace has no response times"
     if waiting := found.outstanding:
         yield f"outstanding: {waiting.mean:.3f} on average, {waiting.most:,} at most"
     if found.utilisation is not None:
@@ -166,11 +166,11 @@ def _device(found: Character) -> Iterator[str]:
 
 
 def _losses(trace: Trace) -> Iterator[str]:
-    """What the table does not have, and what was put in order."""
+    """The requests that were left out, sorted or cut off."""
     if trace.losses:
         yield trace.losses
     if trace.out_of_order:
-        yield f"{trace.out_of_order:,} stood behind a later arrival, and were sorted"
+        yield f"{trace.out_of_order:,} came after a later arrival in the file, and were sorted"
     if trace.broken:
         yield f"incomplete: {trace.broken}"
 

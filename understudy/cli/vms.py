@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""VMs given by their traces: options of the commands that take them, and how they are read."""
+"""VMs given by their traces: the options of commands that take VMs, and reading the traces."""
 
 import itertools
 from collections.abc import Callable, Mapping
@@ -25,23 +25,23 @@ OPTIONS = (
         "--split",
         metavar="BLOCKS|none",
         default=str(LIMIT_BLOCKS),
-        help="What is longer is split by the hypervisor, in blocks of 4 kB.",
+        help="Longest request that the hypervisor does not split, in blocks of 4 kB.",
     ),
     click.option(
         "--arrivals",
         type=click.Choice(["issue", "queue"]),
         default="issue",
-        help="When a request arrives, in traces that tell: as the VM issues it, or as it is "
-        "queued.",
+        help="When a request arrives, in traces that have both times: when the VM issues it, or "
+        "when it is queued.",
     ),
     click.option(
-        "--accept-poor-fit", is_flag=True, help="Go on with service times that fit poorly."
+        "--accept-poor-fit", is_flag=True, help="Go on although service times fit poorly."
     ),
-    click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, help="Of all draws."),
+    click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, help="Random seed."),
     click.option(
         "--jobs",
         type=click.IntRange(1, 1000),
-        help="Fits, and replications, at a time [default: one a processor].",
+        help="Fits or replications at a time [default: one per processor].",
     ),
     click.option("--json", "as_json", is_flag=True, help="Print result.json instead of the table."),
     click.option("--out", type=click.Path(path_type=Path), help="New folder for the results."),
@@ -66,7 +66,7 @@ class Reading:
     def tenants(
         self, vms: Mapping[str, Path], weights: Mapping[str, int], folder: Path, report: Report
     ) -> list[Tenant]:
-        """All VMs, in this order, with what they need in `folder`; says what is left out."""
+        """All VMs, in this order, with their files in `folder`; prints what is left out."""
         found = [
             self._read(name, path, folder / str(rank), rank / len(vms), report)
             for rank, (name, path) in enumerate(vms.items())
@@ -102,14 +102,14 @@ class Reading:
 
 
 def limit_blocks(text: str) -> int:
-    """What --split says."""
+    """The value of --split in blocks."""
     if text == "none":
         return UNSPLIT
     return whole(text, UNSPLIT, f"--split: {text} is not a number of blocks, such as 128, or none")
 
 
 def pairs(option: str, text: str) -> dict[str, str]:
-    """NAME=VALUE,... in that order; UserError for what is no pair, and a name that comes twice."""
+    """NAME=VALUE,... in that order; UserError for a word that is no pair, or a repeated name."""
     found: dict[str, str] = {}
     for word in filter(None, text.split(",")):
         name, equals, value = word.partition("=")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`understudy workloads`: which there are, and the options of each."""
+"""`understudy workloads`: list the workloads and the options of each."""
 
 import dataclasses
 import json
@@ -20,7 +20,7 @@ WORDS = ("what it is", "option", "unit")
 @click.command("workloads", epilog="Example: understudy workloads --json")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def command(as_json: bool) -> None:
-    """The workloads that --workload takes, and the options that go with each."""
+    """List the workloads for --workload, and the options of each."""
     found = {name: list(_options(one)) for name, one in WORKLOADS.items()}
     if as_json:
         document = [

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What a hypervisor splits: requests above a size become several pieces (ICPE 2011, section 4.2.1,
-Eqs. 3 to 5 and 12).
+"""Splitting by the hypervisor: a request above a size becomes several pieces (ICPE 2011, section
+4.2.1, Eqs. 3 to 5 and 12).
 
 A request of B blocks becomes ceil(B / limit) pieces that arrive together.  Service times are drawn
-whatever the size, so how many blocks each has (Eq. 5) does not matter; responses are
-joined again where they are simulated (Eq. 6, native/open_queue.py).
+independently of size, so the number of blocks of each piece (Eq. 5) does not matter.  The
+simulation joins the pieces' responses again (Eq. 6, native/open_queue.py).
 """
 
 import numpy as np
@@ -17,9 +17,9 @@ LIMIT_BLOCKS = 128  # 512 kB, the paper's system
 
 
 def pieces(sectors: npt.ArrayLike, limit_blocks: int = LIMIT_BLOCKS) -> I64:
-    """Eq. 3: how many each request becomes, from its length in sectors of 512 bytes.
+    """Eq. 3: the number of pieces of each request, from its length in sectors of 512 bytes.
 
-    ValueError that names the first request that is impossible.
+    A ValueError names the first request with an impossible length.
     """
     if limit_blocks < 1:
         raise ValueError(f"limit_blocks is {limit_blocks}: a piece has at least one block")
@@ -39,5 +39,5 @@ def pieces(sectors: npt.ArrayLike, limit_blocks: int = LIMIT_BLOCKS) -> I64:
 
 
 def splitting_ratio(of_each: I64) -> float:
-    """Psi, Eq. 12: pieces a request; 1 if nothing is split (Table 6 has 1.01 to 1.83)."""
+    """Psi, Eq. 12: pieces per request; 1 if nothing is split (Table 6 has 1.01 to 1.83)."""
     return float(of_each.mean()) if len(of_each) else 1.0

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A Markov chain over Erlang branches: service times as they are fitted.
+"""A Markov chain over Erlang branches: the model that is fitted to service times.
 
-Each time is drawn from the Erlang distribution of one branch, and a chain says which branch is
-next.  That is a MAP with as many phases as all branches have stages, whose distribution is
-hyper-Erlang (Thuemmler, Buchholz and Telek 2006), and a hidden Markov model, which is fitted
-by expectation and maximisation (Baum and Welch).  Times have a mean of about 1 here.
+Each time is drawn from the Erlang distribution of one branch, and a chain chooses the next branch.
+This is a MAP with as many phases as all branches have stages; its distribution is hyper-Erlang
+(Thuemmler, Buchholz and Telek 2006).  It is also a hidden Markov model, and is fitted by
+expectation-maximisation (Baum and Welch).  Times have a mean of about 1 here.
 """
 
 from dataclasses import dataclass
@@ -17,14 +17,17 @@ from understudy.consolidate.map import MarkovianArrivalProcess, stationary
 
 Array = NDArray[np.float64]
 
-RARE = 1e-7  # no change between branches is less probable than that, so the chain is irreducible
-GAIN = 2e-5  # in log-likelihood per time, below which a fit has converged
+RARE = 1e-7  # least probability of a change between branches; keeps the chain irreducible
+GAIN = 2e-5  # in log-likelihood per time; with less in a step, a fit has converged
 
 
 @dataclass(frozen=True)
 class Branches:
-    """shapes (K,), whole numbers: stages; rates (K,) of a stage; change (K, K): from one time's
-    branch to the next's, rows adding up to 1."""
+    """K branches and the chain between them.
+
+    shapes (K,): the number of stages of each branch.  rates (K,): the rate of a stage.  change
+    (K, K): the probabilities of the next time's branch; each row adds up to 1.
+    """
 
     shapes: Array
     rates: Array
@@ -61,7 +64,7 @@ class Branches:
         return scaled
 
     def process(self, unit: float) -> MarkovianArrivalProcess:
-        """The MAP, its times `unit` times as long."""
+        """The MAP, with times multiplied by `unit`."""
         ends = np.cumsum(self.shapes).astype(int)
         begins, rates = ends - self.shapes.astype(int), self.rates / unit
         stays = np.repeat(rates, self.shapes.astype(int))
@@ -73,11 +76,11 @@ class Branches:
         return MarkovianArrivalProcess(d0, d1)
 
     def log_likelihood(self, times: Array) -> float:
-        """Per time, of sequences (L, B): B of L times each, one below the other."""
+        """The log-likelihood per time of sequences (L, B): B columns of L times each."""
         return _forward(self, times)[1]
 
     def improved(self, times: Array, steps: int) -> "Branches":
-        """After at most so many steps of Baum and Welch on sequences (L, B)."""
+        """The branches after at most this many Baum-Welch steps on sequences (L, B)."""
         now, before = self, -np.inf
         for _ in range(steps):
             now, likelihood = _step(now, times)
@@ -98,7 +101,7 @@ def first_guess(shapes: Array, times: Array) -> Branches:
 
 
 def _densities(branches: Branches, times: Array) -> tuple[Array, Array]:
-    """(L, B, K), the largest of each time divided out, and the logarithms (L, B) of those."""
+    """Densities (L, B, K), divided by each time's largest, and the logarithms (L, B) of these."""
     shapes, rates = branches.shapes, branches.rates
     logs = (
         shapes * np.log(rates)
@@ -128,7 +131,7 @@ def _forward(branches: Branches, times: Array) -> tuple[Array, float]:
 
 
 def _step(branches: Branches, times: Array) -> tuple[Branches, float]:
-    """One step, and the log-likelihood per time before it."""
+    """The branches after one step, and the log-likelihood per time before it."""
     filtered, likelihood = _forward(branches, times)
     smoothed, ratios = filtered.copy(), np.empty_like(filtered)
     for place in range(len(times) - 2, -1, -1):

@@ -2,11 +2,11 @@
 """Fits a Markovian arrival process to measured service times (ICPE 2011, section 4.2.2).
 
 Chains over Erlang branches (`branches.py`) of several orders are fitted to the even blocks of the
-sample and compared by the likelihood of the odd ones.  The best are fitted to all blocks, and
-then moved as little as it takes to have the sample's mean, coefficient of variation and
-autocorrelation.  Nothing is drawn: the same sample gives the same process, without a seed.
+sample, and compared by the likelihood of the odd blocks.  The best chains are fitted to all blocks.
+They are then changed as little as possible to match the sample's mean, coefficient of variation
+and autocorrelation.  Nothing is random: the same sample gives the same process, without a seed.
 
-The sample has to be in the order in which requests were served; its unit is the caller's.
+The sample must be in the order in which requests were served; the caller chooses its unit.
 """
 
 from dataclasses import dataclass
@@ -31,12 +31,12 @@ from understudy.traces.characterise import std
 Array = NDArray[np.float64]
 
 FEWEST = 300  # times
-WIDEST = 1e60  # mean time, in the unit in which they are given: its powers have to be numbers
-HIGHEST = 16  # phases, whose coefficient of variation can't be below 1/4
-BLOCK, BLOCKS = 256, 200  # consecutive times fitted as one sequence, and how many of those at most
+WIDEST = 1e60  # largest mean time, in the caller's unit: its powers must not overflow
+HIGHEST = 16  # most phases; their coefficient of variation can't be below 1/4
+BLOCK, BLOCKS = 256, 200  # consecutive times fitted as one sequence; most sequences
 TRIAL_BLOCK, TRIAL_BLOCKS = 64, 320  # for a comparison; half of them are held out
 TRIAL_STEPS, STEPS = 25, 60
-ALIKE = 2e-3  # log-likelihood per time below which the smaller process is taken
+ALIKE = 2e-3  # difference in log-likelihood per time below which the smaller process is chosen
 MATCHED = 10  # lags whose autocorrelation is matched
 SHAPES: tuple[tuple[int, ...], ...] = (
     *((stages,) for stages in (1, 2, 3, 4, 5, 6, 8, 12, 16)),
@@ -47,17 +47,18 @@ SHAPES: tuple[tuple[int, ...], ...] = (
 
 @dataclass(frozen=True)
 class Fitted:
-    """The process, in the sample's unit, and how well it stands for the sample."""
+    """The process, in the sample's unit, and how well it matches the sample."""
 
     process: MarkovianArrivalProcess
     report: Report
 
 
 def fit(times: ArrayLike, accept_poor: bool = False) -> Fitted:
-    """The process for a sample (N,) of service times in the order in which they came.
+    """Fit a process to a sample (N,) of service times, in order of service.
 
-    ValueError for a sample that can't be one, UserError with the reason if the fit is poor, unless
-    the caller accepts that.  Times that vary less than an Erlang of 16 stages become one.
+    ValueError for an impossible sample.  UserError with the reason if the fit is poor, unless the
+    caller accepts that.  Times that vary less than an Erlang distribution of 16 stages are fitted
+    by such a distribution.
     """
     given = _checked(times)
     unit = float(given.mean())
@@ -80,12 +81,12 @@ def _checked(times: ArrayLike) -> Array:
     if len(wrong):
         place = int(wrong[0])
         raise ValueError(
-            f"service time {place} is {given[place]:.6g}: has to be finite and above 0; "
+            f"service time {place} is {given[place]:.6g}: must be finite and above 0; "
             f"{len(wrong)} of {len(given)} are not, leave them out"
         )
     if not 1 / WIDEST < given.mean() < WIDEST:
         raise ValueError(
-            f"a mean service time of {given.mean():.6g}: has to be between {1 / WIDEST:g} and "
+            f"a mean service time of {given.mean():.6g}: must be between {1 / WIDEST:g} and "
             f"{WIDEST:g}; give the times in another unit, such as ms"
         )
     return given
@@ -101,15 +102,15 @@ def _judged(
     if report.poor and not accept_poor:
         raise UserError(
             f"the service times are fitted poorly: {'; '.join(report.poor)}; "
-            "give more of them, or accept the fit as it is"
+            "give more service times, or accept the fit as it is"
         )
     return Fitted(process, report)
 
 
 def _blocks(times: Array, length: int, most: int) -> Array:
-    """(L, B): blocks of consecutive times, at most so many, spread evenly over the sample.
+    """(L, B): at most `most` blocks of consecutive times, spread evenly over the sample.
 
-    The last times, fewer than a block's, are in none.
+    The last times are left out if they do not fill a block.
     """
     length = min(length, len(times) // 4)
     whole = times[: len(times) // length * length].reshape(-1, length)
@@ -134,7 +135,7 @@ def _best(
     held_out: dict[tuple[int, ...], float],
     trials: dict[tuple[int, ...], Branches],
 ) -> Branches:
-    """The likeliest, or a smaller one about as likely; if its moments can't be had, the next."""
+    """The most likely process, or a smaller one about as likely, whose moments can be matched."""
     blocks, cv = _blocks(times, BLOCK, BLOCKS), std(times)
     target = autocorrelations(times, MATCHED)
     top = max(held_out.values())
@@ -152,14 +153,17 @@ def _best(
 
 
 def _off(branches: Branches, cv: float, target: Array, limit: float) -> float:
-    """How far from the sample's figures, 1 being half of what makes a fit poor."""
+    """The distance from the sample's figures; 1 is half of the limit for a poor fit."""
     lags = np.abs(branches.autocorrelation(len(target)) - target).max()
     return float(max(2 * lags / limit, 2 * abs(branches.cv() / cv - 1) / CV))
 
 
 def _matched(branches: Branches, cv: float, target: Array) -> Branches:
-    """The branches nearest to these that have the sample's figures; the mean is 1 (least squares
-    over the logarithms of rates and of the odds of changes; what shifts the distribution costs)."""
+    """The branches nearest to these that match the sample's figures; their mean is 1.
+
+    By least squares over the logarithms of the rates and of the odds of changes.  Changes that
+    shift the distribution are penalised.
+    """
     size = len(branches.shapes)
     rates, odds = np.log(branches.rates), np.log(branches.change)
     weights = branches.weights

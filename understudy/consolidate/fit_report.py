@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What was fitted against what was given: moments, autocorrelation, likelihood, distribution; and
-whether that is poor."""
+"""Compares a fitted process with its sample (moments, autocorrelation, likelihood, distribution),
+and says whether the fit is poor."""
 
 import math
 from collections.abc import Iterator
@@ -17,9 +17,9 @@ Array = NDArray[np.float64]
 
 LAGS = 100
 JUDGED_LAGS = 10
-MEAN, CV, AUTOCORRELATION, DISTANCE = 0.01, 0.05, 0.05, 0.1  # beyond which a fit is poor
-CHANCE = 3.0  # standard errors of an autocorrelation, each 1 / sqrt(N), that are chance
-POINTS = 1000  # of the sample's distribution at which the process's is computed
+MEAN, CV, AUTOCORRELATION, DISTANCE = 0.01, 0.05, 0.05, 0.1  # a fit beyond one is poor
+CHANCE = 3.0  # standard errors of an autocorrelation, each 1 / sqrt(N), that may be chance
+POINTS = 1000  # points of the sample's distribution at which the process's is computed
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,12 @@ class Figures:
 
 @dataclass(frozen=True)
 class Report:
-    """held_out: log-likelihood per time, in units of the mean time, of blocks that were not fitted,
-    by the stages of each branch.  distance: Kolmogorov and Smirnov's, to within 1 / POINTS.
-    poor: the reasons why the process does not stand for the sample; empty if it does."""
+    """How well a process matches its sample.
+
+    held_out: log-likelihood per time, in units of the mean time, of blocks that were not fitted,
+    by the stages of each branch.  distance: the Kolmogorov-Smirnov distance, to within 1 / POINTS.
+    poor: the reasons why the fit is poor; empty if it is not.
+    """
 
     given: Figures
     fitted: Figures
@@ -45,20 +48,20 @@ class Report:
 
 
 def autocorrelations(times: Array, lags: int) -> Array:
-    """Of a sample (N,), N > lags, at lags 1 to `lags`; 0 of a constant."""
+    """The autocorrelations of a sample (N,), N > lags, at lags 1 to `lags`; 0 for a constant."""
     found = autocorrelation(times, range(1, lags + 1))
     return np.array([value or 0.0 for value in found.values()])
 
 
 def lag_limit(times: int) -> float:
-    """How far off an autocorrelation may be, of a sample of so many times."""
+    """The largest error of an autocorrelation that is not poor, for a sample of this many times."""
     return max(AUTOCORRELATION, CHANCE / math.sqrt(times))
 
 
 def compare(
     times: Array, process: MarkovianArrivalProcess, held_out: dict[tuple[int, ...], float]
 ) -> Report:
-    """The sample (N,) beside the process, both in one unit."""
+    """Compare the sample (N,) with the process, both in one unit."""
     given = Figures(
         (_moment(times, 1), _moment(times, 2), _moment(times, 3)),
         std(times) / float(times.mean()),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Service times of many VMs fitted side by side.
+"""Fits the service times of many VMs in parallel.
 
-A fit is a second or more of Python, so each of the jobs is a process, this very module, which is
-told over a pipe which file has the sample, and hands back the fit.  It leaves nothing that could
-outlive it, and ends when its pipe does.  The answer is the same however many there are.
+A fit takes a second or more of Python, so each job is a separate process, which runs this module.
+It reads the name of the sample's file from a pipe, and writes back the fit.  The process leaves no
+files, and ends when its pipe is closed.  The fits do not depend on the number of jobs.
 """
 
 import pickle
@@ -31,9 +31,9 @@ def fit_each(
     jobs: int,
     done: Callable[[str], None] = lambda name: None,
 ) -> list[Fitted]:
-    """A fit, in ns, of each VM's service times; `done` is told of each by name, from any thread.
+    """Fit each VM's service times, in ns; calls `done` with each VM's name, from any thread.
 
-    Raises as `fit` for the first that can't be fitted, and names it.
+    Raises the same errors as `fit` for the first VM that can't be fitted, with its name.
     """
     found: dict[int, Fitted] = {}
     failed: dict[int, Exception] = {}
@@ -63,7 +63,7 @@ def fit_each(
 
 
 def _with_fitters(jobs: int, take: Callable[[Fitting], None], stop: threading.Event) -> None:
-    """Have so many take what there is; one needs no process."""
+    """Run `take` with this many fitters; a single fitter needs no process."""
     if jobs == 1:
         take(_fit)
         return
@@ -76,7 +76,7 @@ def _with_fitters(jobs: int, take: Callable[[Fitting], None], stop: threading.Ev
 
 
 def _times(vm: VirtualMachine, file: Path) -> Path:
-    """Run after run, into the file."""
+    """Write the service times of all runs into the file."""
     with file.open("wb") as out:
         for run in vm.runs:
             out.write(run.service_ns.data)
@@ -88,7 +88,7 @@ def _fit(file: Path, accept_poor: bool) -> Fitted:
 
 
 class _Fitter:
-    """A process that fits what it is given."""
+    """A process that fits samples."""
 
     def __enter__(self) -> "_Fitter":
         self._process = subprocess.Popen(
@@ -101,7 +101,7 @@ class _Fitter:
         self._process.communicate()
 
     def fit(self, file: Path, accept_poor: bool) -> Fitted:
-        """As `_fit`, there."""
+        """Call `_fit` in the process."""
         assert self._process.stdin
         assert self._process.stdout
         try:
@@ -110,7 +110,7 @@ class _Fitter:
             answer = pickle.load(self._process.stdout)
         except (EOFError, BrokenPipeError, pickle.UnpicklingError) as error:
             raise RunFailed(
-                "a process that fits service times has ended; is there memory enough? "
+                "a process that fits service times has ended; is there enough memory? "
                 "--jobs 1 needs the least"
             ) from error
         if isinstance(answer, Exception):
@@ -120,7 +120,7 @@ class _Fitter:
 
 
 def _serve(asked: IO[bytes], answers: IO[bytes]) -> None:
-    """Until nothing more is asked."""
+    """Fit samples until the pipe is closed."""
     while True:
         try:
             file, accept_poor = pickle.load(asked)

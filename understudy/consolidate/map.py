@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """A Markovian arrival process, as a source of service times (ICPE 2011, section 4.2.2).
 
-A Markov chain moves among n phases.  D0 holds the rates of moves at which nothing happens, D1 the
-rates of those that end one service time and begin the next; the diagonal of D0 makes each row of
-D0 + D1 add up to 0.  Phases carry on from one time to the next, which is what correlates them.
-Rates are per unit of time, whichever unit that is, and times are in that unit.
+A Markov chain moves among n phases.  D0 holds the rates of moves without an event.  D1 holds the
+rates of moves that end one service time and begin the next.  The diagonal of D0 makes each row of
+D0 + D1 add up to 0.  The phase at the end of one time is the phase in which the next begins, which
+correlates the times.  Rates are per unit of time; any unit will do, and times are in that unit.
 
-Formulas are the textbooks' (M. F. Neuts, Matrix-Geometric Solutions, 1981), on rates scaled to a
-mean of 1, since rates of disks span many orders of magnitude.
+The formulas are from a textbook (M. F. Neuts, Matrix-Geometric Solutions, 1981).  They are applied
+to rates scaled to a mean of 1, since rates of disks span many orders of magnitude.
 """
 
 from collections.abc import Sequence
@@ -22,20 +22,20 @@ from scipy.sparse.csgraph import connected_components
 
 Array = NDArray[np.float64]
 
-ROW_SUM = 1e-9  # of the row's diagonal: how far from 0 a row of D0 + D1 may be
+ROW_SUM = 1e-9  # largest sum of a row of D0 + D1, as a fraction of the row's diagonal
 TERMS = 18  # of the exponential's series, for an argument of at most 1: exact to 1e-16
 BLOCK = 4096  # times whose matrices are in memory at once
 CHUNK = 1 << 16  # moves of the chain drawn at once
 
 
 class Tables(NamedTuple):
-    """The process as a program draws from it, moves of one phase to a row.
+    """The process as tables for a program that draws from it; a row for each phase.
 
     rates: (n,), one over the mean stay in each phase.  cumulative: (n, 2n), the cumulative
-    probabilities of the outcomes when a phase is left, the last of a row being exactly 1.  Outcome
-    j below n is a move to phase j, outcome n + j a move to phase j with which the time ends.
-    The outcome of u in [0, 1) is the first whose entry is above u.  start: (n,), the cumulative
-    probabilities of the phase in which a time begins.
+    probabilities of the outcomes when the chain leaves a phase; the last of a row is exactly 1.
+    Outcome j below n is a move to phase j; outcome n + j is a move to phase j that ends the time.
+    A random number u in [0, 1) gives the first outcome whose entry is above u.  start: (n,), the
+    cumulative probabilities of the phase in which a time begins.
     """
 
     rates: Array
@@ -45,13 +45,13 @@ class Tables(NamedTuple):
 
 @dataclass(frozen=True)
 class MarkovianArrivalProcess:
-    """D0 and D1, both (n, n), checked: ValueError names the entry that is wrong."""
+    """D0 and D1, both (n, n) and checked; a ValueError names the wrong entry."""
 
     d0: Array
     d1: Array
 
     def __init__(self, d0: ArrayLike, d1: ArrayLike) -> None:
-        """Copies of both; they are not to be changed."""
+        """Copy both matrices; the copies must not be changed."""
         for name, given in (("d0", d0), ("d1", d1)):
             matrix = np.array(given, dtype=np.float64)
             matrix.flags.writeable = False
@@ -77,14 +77,14 @@ class MarkovianArrivalProcess:
 
     @cached_property
     def _scaled(self) -> tuple[Array, Array]:
-        """-D0 inverted and D1, per mean time."""
+        """The inverse of -D0, and D1, scaled to a mean of 1."""
         inverse = np.linalg.inv(-self.d0 * self.mean).astype(np.float64)
         return inverse, self.d1 * self.mean
 
     def moment(self, power: int) -> float:
         """E[X^power]: k! start (-D0)^-k 1."""
         if power < 1:
-            raise ValueError(f"moment {power}: has to be 1 or more")
+            raise ValueError(f"moment {power}: must be 1 or more")
         row = self.start
         for _ in range(power):
             row = row @ self._scaled[0]
@@ -96,9 +96,9 @@ class MarkovianArrivalProcess:
         return float(np.sqrt(self.moment(2) / self.mean**2 - 1))
 
     def autocorrelation(self, lags: int) -> Array:
-        """The autocorrelation (lags,) of times 1 to `lags` apart."""
+        """The autocorrelation (lags,) at lags 1 to `lags`."""
         if lags < 1:
-            raise ValueError(f"{lags} lags: has to be 1 or more")
+            raise ValueError(f"{lags} lags: must be 1 or more")
         inverse, ends = self._scaled
         row, later = self.start @ inverse, inverse.sum(axis=1)
         together = np.empty(lags)
@@ -120,8 +120,8 @@ class MarkovianArrivalProcess:
         """The logarithm of the density of these times in this order.
 
         The forward algorithm: a row of n is multiplied by exp(D0 x) D1 for each time x and scaled
-        to a sum of 1.  The matrices are made in blocks and each block is multiplied pair by
-        pair, so no loop is as long as the sample.  ValueError if a time is not above 0.
+        to a sum of 1.  The matrices are computed in blocks, and each block is multiplied pair by
+        pair, so that no loop is as long as the sample.  ValueError if a time is not above 0.
         """
         checked = _times(times)
         row, total = self.start, 0.0
@@ -134,19 +134,19 @@ class MarkovianArrivalProcess:
         return total
 
     def tables(self) -> Tables:
-        """What a program needs that draws from this process."""
+        """The tables for a program that draws from this process."""
         rates = -np.diag(self.d0)
         moves = np.hstack([self.d0 + np.diag(rates), self.d1])
         return Tables(rates, _cumulative(moves), _cumulative(self.start[None])[0])
 
     def sample(self, count: int, seed: int) -> Array:
-        """`count` times in the order in which they come, the first begun in a phase of `start`.
+        """Draw `count` times in order; the phase in which the first begins is drawn from `start`.
 
-        The same seed gives the same times.  Phases are walked one move after another, about a
-        million times a second; a program that needs more draws from `tables`.
+        The same seed gives the same times.  The walk makes about a million moves a second; a
+        faster program can draw from `tables`.
         """
         if count < 0:
-            raise ValueError(f"{count} times: has to be 0 or more")
+            raise ValueError(f"{count} times: must be 0 or more")
         random = np.random.default_rng(seed)
         rates, cumulative, start = self.tables()
         phase = int(np.searchsorted(start, random.random(), side="right"))
@@ -172,8 +172,8 @@ class MarkovianArrivalProcess:
     def _stays(self, times: Array) -> tuple[Array, Array]:
         """exp(D0 x) for each time x, as (m, n, n) and the logarithms (m,) of factors taken out.
 
-        Uniformisation: D0 + q has no negative entry, so its series has no cancellation, nor have
-        the squarings by which its argument is brought below 1.
+        By uniformisation: D0 + q has no negative entry, so neither the series nor the squarings
+        that keep its argument below 1 suffer from cancellation.
         """
         fastest = float(-np.diag(self.d0).min())
         jumps = self.d0 / fastest + np.eye(self.order)
@@ -213,19 +213,19 @@ def stationary(generator: Array) -> Array:
 
 def _check(d0: Array, d1: Array) -> None:
     if d0.ndim != 2 or d0.shape[0] != d0.shape[1] or d0.shape != d1.shape or not d0.size:
-        raise ValueError(f"D0 is {d0.shape} and D1 {d1.shape}: both have to be n x n, n above 0")
+        raise ValueError(f"D0 is {d0.shape} and D1 {d1.shape}: both must be n x n, n above 0")
     off = d0 - np.diag(np.diag(d0))
-    _refuse("D0", d0, ~np.isfinite(d0), "has to be finite")
-    _refuse("D1", d1, ~np.isfinite(d1), "has to be finite")
-    _refuse("D0", d0, off < 0, "a rate off the diagonal has to be 0 or more")
-    _refuse("D1", d1, d1 < 0, "a rate has to be 0 or more")
-    _refuse("D0", d0, np.diag(np.diag(d0) >= 0), "the diagonal has to be below 0")
+    _refuse("D0", d0, ~np.isfinite(d0), "must be finite")
+    _refuse("D1", d1, ~np.isfinite(d1), "must be finite")
+    _refuse("D0", d0, off < 0, "a rate off the diagonal must be 0 or more")
+    _refuse("D1", d1, d1 < 0, "a rate must be 0 or more")
+    _refuse("D0", d0, np.diag(np.diag(d0) >= 0), "the diagonal must be below 0")
     sums = (d0 + d1).sum(axis=1)
     wrong = np.flatnonzero(np.abs(sums) > ROW_SUM * -np.diag(d0))
     if len(wrong):
         row = int(wrong[0])
         raise ValueError(
-            f"row {row} of D0 + D1 adds up to {sums[row]:.6g}: has to be 0; "
+            f"row {row} of D0 + D1 adds up to {sums[row]:.6g}: must be 0; "
             f"D0[{row}, {row}] should be {d0[row, row] - sums[row]:.6g}"
         )
     if not d1.any():
@@ -248,12 +248,12 @@ def _times(times: ArrayLike) -> Array:
     wrong = np.flatnonzero(~(np.isfinite(checked) & (checked > 0)))
     if len(wrong):
         place = int(wrong[0])
-        raise ValueError(f"time {place} is {checked[place]:.6g}: has to be finite and above 0")
+        raise ValueError(f"time {place} is {checked[place]:.6g}: must be finite and above 0")
     return checked
 
 
 def _product(matrices: Array) -> tuple[Array, float]:
-    """The product of (m, n, n) in order, and the logarithm of the factor taken out of it."""
+    """The product of m matrices (m, n, n) in order, and the logarithm of the factor taken out."""
     log = 0.0
     while True:
         largest = matrices.max(axis=(1, 2))
@@ -276,7 +276,7 @@ def _cumulative(weights: Array) -> Array:
 def _walk(
     cumulative: Array, phase: int, uniform: Array
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_], int]:
-    """The phases left by each move, whether a time ends with it, and the phase after the last."""
+    """The phase that each move leaves, whether the move ends a time, and the last phase."""
     size = len(cumulative)
     moves = _outcomes(cumulative, uniform).tolist()
     left: list[int] = []
@@ -290,7 +290,7 @@ def _walk(
 
 
 def _outcomes(cumulative: Array, uniform: Array) -> NDArray[np.int64]:
-    """What each draw would do (m, n), whichever phase the chain is in by then."""
+    """The outcome of each draw (m, n), for every phase that the chain may be in."""
     columns: Sequence[NDArray[np.intp]] = [
         np.searchsorted(row, uniform, side="right") for row in cumulative
     ]
@@ -298,7 +298,7 @@ def _outcomes(cumulative: Array, uniform: Array) -> NDArray[np.int64]:
 
 
 def _sum_up(stays: Array, ends: NDArray[np.bool_], before: float) -> tuple[Array, float]:
-    """Times that end within these moves, and what the last, which does not, has lasted."""
+    """The times that end within these moves, and the duration so far of the one that does not."""
     places = np.flatnonzero(ends)
     if not len(places):
         return np.empty(0), before + float(stays.sum())

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""How many requests a hypervisor merges: the merge value at which a simulation's queue is as long
-as expected (ICPE 2011, section 4.3.2, Algorithm 2); and one for each VM (its future work).
+"""Finds how many requests a hypervisor merges: the merge value with which a simulation's queue is
+as long as expected (ICPE 2011, section 4.3.2, Algorithm 2); or a value for each VM (the paper's
+future work).
 
-The search needs nothing but the mean queue length of a simulation with a merge value.  Merging
-shortens the queue; `corrected` (Eq. 8) is what is compared with the expected length.  While
-only one side of the answer is known the value moves by a step, then by halves (Eq. 10).  A value is
-never below 1, which means that nothing is merged: where even that leaves the queue shorter than
-expected the search ends there, since no merging explains more.
+The search needs only the mean queue length of a simulation with a merge value.  Merging shortens
+the queue; `corrected` (Eq. 8) is compared with the expected length.  The value moves by a step
+until both sides of the answer are known, then by bisection (Eq. 10).  A value of 1 means no
+merging, and no value is below 1.  If the queue with 1 is still shorter than expected, the search
+ends, since no merging can explain that.
 
-With a value for each VM, each VM's own corrected length is to be as expected: its N_iso, of which
-Eq. 7 has the sum.  All values move at once, in proportion to what is off, by less and less as they
-pass by.
+With a value for each VM, each VM's own corrected length must be as expected: its N_iso (Eq. 7 has
+the sum of these).  All values move at once, in proportion to their errors, and by smaller steps
+each time that they pass the answer.
 """
 
 import math
@@ -22,29 +23,29 @@ from understudy.base.errors import RunFailed
 TOLERANCE = 0.05  # of the expected length, Eq. 9
 STEP = 1.0
 TRIES = 40
-NARROW = 1e-3  # between values that the answer lies between: it jumps there
-WIDEST = math.log(4)  # a value for each VM at most becomes so many times as large at once
+NARROW = 1e-3  # width of the interval around the answer at which the length must jump there
+WIDEST = math.log(4)  # logarithm of the largest factor in one step, with a value for each VM
 
 
 @dataclass(frozen=True)
 class Tried:
-    """A merge value, and the mean queue length that a simulation had with it."""
+    """A merge value, and a simulation's mean queue length with it."""
 
     merge: float
     queue_length: float
 
     @property
     def corrected(self) -> float:
-        """Eq. 8."""
+        """The corrected queue length (Eq. 8)."""
         return self.queue_length / self.merge
 
 
 @dataclass(frozen=True)
 class Search:
-    """All that was tried, the last of which is the answer.
+    """All values tried; the last one is the answer.
 
-    within says whether its corrected length is as expected; if not, the merge value is 1 and
-    the queue shorter than expected all the same.
+    within: whether the corrected length is as expected.  If not, the merge value is 1, and even so
+    the queue is shorter than expected.
     """
 
     expected: float
@@ -65,9 +66,9 @@ def search(
     step: float = STEP,
     tries: int = TRIES,
 ) -> Search:
-    """The merge value; queue_length(merge) simulates, always with the same draws.
+    """Find the merge value; queue_length(merge) simulates, always with the same random draws.
 
-    RunFailed, with the values between which it lies, if it is not found.
+    If no value is found, RunFailed names the last ones tried.
     """
     _check(expected, start)
     tried: list[Tried] = []
@@ -96,9 +97,9 @@ def search_each(
     tolerance: float = TOLERANCE,
     tries: int = TRIES,
 ) -> tuple[Search, ...]:
-    """A merge value for each VM; queue_lengths(merges) simulates, always with the same draws.
+    """Find a merge value for each VM; queue_lengths(merges) simulates, with the same random draws.
 
-    RunFailed names the VM's place, from 1, whose value is not found.
+    If no value is found for a VM, RunFailed gives the VM's number, from 1.
     """
     for one in expected:
         _check(one, start)
@@ -125,13 +126,16 @@ def search_each(
 
 def _check(expected: float, start: float) -> None:
     if not expected > 0:
-        raise ValueError(f"an expected queue length of {expected} requests: has to be above 0")
+        raise ValueError(f"an expected queue length of {expected} requests: must be above 0")
     if not start >= 1:
-        raise ValueError(f"a merge value of {start}: has to be 1 or more")
+        raise ValueError(f"a merge value of {start}: must be 1 or more")
 
 
 def _next(low: float | None, high: float | None, step: float) -> float:
-    """Above `low` the queue is too long, below `high` too short; Eq. 10 if both are known."""
+    """The next value to try: Eq. 10 if both bounds are known, else a step.
+
+    At `low` the queue is too long, at `high` too short.
+    """
     if low is None:
         assert high is not None
         return max(1.0, high - step)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What becomes of each VM's response times in a scenario (ICPE 2011, sections 4 and 5.3).
+"""Predicts each VM's response times in a scenario (ICPE 2011, sections 4 and 5.3).
 
-The scenario is replicated until each VM's mean is known well enough; before that, if asked, a merge
-value is searched for with a few replications.  Batches are of a fixed size, so the answer does not
-depend on how many processors there are.
+If wanted, a few replications first find a merge value.  Then the scenario is replicated until each
+VM's mean is known precisely enough.  Batches of replications have a fixed size, so the answer does
+not depend on the number of processors.
 """
 
 import math
@@ -24,20 +24,20 @@ from understudy.native.open_queue import QueueFigures
 
 BATCH = 10
 MOST = 200
-PRECISION = 0.05  # half the width of each mean's interval, of the mean
-SEARCH_REQUESTS = 500_000  # that make a queue's length steady enough for a search
+PRECISION = 0.05  # half the width of each mean's interval, as a fraction of the mean
+SEARCH_REQUESTS = 500_000  # enough to make a queue's length steady for a search
 SEARCH_FEWEST, SEARCH_MOST = 2, 10
 COMMON, PER_VM = "common", "per-vm"
-UNMERGED = 1.0  # a device that merges is the exception, and merging makes an answer shorter
+UNMERGED = 1.0  # the default: few devices merge, and merging shortens response times
 
 
 @dataclass(frozen=True)
 class Effort:
     """How a prediction is made.
 
-    merge: the value, or how it is searched for: `common`, one for all as in the paper; `per-vm`.
-    replications: so many, or None: until the half width of each mean's 95 % interval is at most
-    `precision` of it, or MOST.
+    merge: the value, or how to search for it: `common`, one for all VMs as in the paper; `per-vm`.
+    replications: their number.  None: until the half width of each mean's 95 % interval is at most
+    the fraction `precision` of the mean, but at most MOST.
     """
 
     merge: str | float = UNMERGED
@@ -47,11 +47,11 @@ class Effort:
 
 @dataclass(frozen=True)
 class Together:
-    """One VM beside the others; times in ms.
+    """One VM running with the others; times in ms.
 
-    mean: over replications, of each one's mean, with its 95 % interval.  percentiles: the mean of
-    each one's; distribution: (1000,), so for each permille from 1.  requests: of a replication,
-    on average.
+    mean: the mean over replications of their means, with its 95 % interval.  percentiles: the
+    means over replications.  distribution: (1000,), the same for each permille from 1.  requests:
+    the average number in a replication.
     """
 
     mean: Estimate
@@ -64,8 +64,10 @@ class Together:
 
 @dataclass(frozen=True)
 class Prediction:
-    """A scenario's answer.  searches: how the merge value was found, or those of each VM; none if
-    it was given."""
+    """The answer for a scenario.
+
+    searches: how the merge value, or each VM's, was found; empty if it was given.
+    """
 
     scenario: Scenario
     effort: Effort
@@ -76,17 +78,17 @@ class Prediction:
 
     @cached_property
     def together(self) -> list[Together]:
-        """Each VM's figures."""
+        """The figures of each VM."""
         return [self._of(k) for k in range(len(self.scenario.tenants))]
 
     @property
     def converged(self) -> bool:
-        """Whether each mean's interval is as narrow as was asked for."""
+        """Whether each mean's interval is as narrow as `precision` wants."""
         return _is_narrow([one.mean for one in self.together], self.effort.precision)
 
     @property
     def load(self) -> float:
-        """Utilisation with what is merged; from 1 on the answer depends on how long runs are."""
+        """Utilisation with merging; from 1 on the answer depends on the length of the runs."""
         tenants = zip(self.scenario.tenants, self.merge, strict=True)
         return sum(tenant.erlangs / omega for tenant, omega in tenants) / self.scenario.servers
 
@@ -109,9 +111,9 @@ class Prediction:
 def predict(
     replications: Replications, effort: Effort | None = None, report: Report = silent
 ) -> Prediction:
-    """Simulate a scenario as often as it takes.
+    """Simulate a scenario as often as needed.
 
-    RunFailed if no merge value is found, Unstable if with it requests pile up without an end.
+    RunFailed if no merge value is found, Unstable if requests pile up for ever in spite of it.
     """
     effort = effort or Effort()
     finder = _Finder(replications, report)
@@ -124,7 +126,7 @@ def predict(
 
 
 class _Finder:
-    """Looks for merge values."""
+    """Finds merge values."""
 
     def __init__(self, replications: Replications, report: Report) -> None:
         self._replications = replications
@@ -134,7 +136,7 @@ class _Finder:
         self.expected = [_mean(values) for values in zip(*drawn, strict=True)]
 
     def searches(self, how: str | float) -> tuple[merge_value.Search, ...]:
-        """How one, or each VM's, was found."""
+        """The search for one merge value, or those for each VM's."""
         if how == COMMON:
             return (merge_value.search(self._length, sum(self.expected)),)
         if how == PER_VM:
@@ -142,7 +144,7 @@ class _Finder:
         return ()
 
     def merge(self, how: str | float, searches: Sequence[merge_value.Search]) -> Merge:
-        """A value for each VM."""
+        """The merge value of each VM."""
         if how == PER_VM:
             return tuple(search.merge for search in searches)
         return (searches[0].merge if searches else float(how),) * len(self.expected)
@@ -164,7 +166,7 @@ def _in_system(figures: QueueFigures) -> list[float]:
 
 
 def _enough(scenario: Scenario) -> int:
-    """Replications for a search."""
+    """The number of replications for a search."""
     each = sum(tenant.vm.requests / len(tenant.vm.runs) for tenant in scenario.tenants)
     return min(SEARCH_MOST, max(SEARCH_FEWEST, math.ceil(SEARCH_REQUESTS / each)))
 
@@ -186,7 +188,7 @@ def _replicated(
 
 
 def _teller(report: Report, numbers: range, most: int) -> Callable[[], None]:
-    """What is told of each that is done."""
+    """A function that reports each finished replication."""
     phase = f"replications {numbers[0] + 1} to {numbers[-1] + 1} of at most {most}"
     done = iter(numbers)
     return lambda: report(phase, (next(done) + 1) / most)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Response times by a product-form queueing network (ICPE 2011, section 5.3.2), and how far
-predictions are from measurements.
+"""Response times by a product-form queueing network (ICPE 2011, section 5.3.2), and the error of
+predictions.
 
-The yardstick for the simulation: classes that share n servers, nothing merged, split or bursty.
-Rates are one over the unit of the demands; results have that unit.
+The product form is a reference for the simulation: classes share n servers, without merging,
+splitting or bursts.  The unit of rates is one over the unit of demands; results have the unit of
+demands.
 """
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
-FULL = 0.99  # utilisation that stands for anything that is 1 or more
+FULL = 0.99  # utilisation that replaces any utilisation of 1 or more
 
 
 def response_times(demands: ArrayLike, rates: ArrayLike, servers: int) -> Array:
@@ -21,41 +22,41 @@ def response_times(demands: ArrayLike, rates: ArrayLike, servers: int) -> Array:
     """
     demand, rate = _positive("demand", demands), _positive("rate", rates)
     if len(demand) != len(rate):
-        raise ValueError(f"{len(demand)} demands and {len(rate)} rates: one of each for a class")
+        raise ValueError(f"{len(demand)} demands and {len(rate)} rates: give one of each per class")
     if servers < 1:
-        raise ValueError(f"{servers} servers: has to be 1 or more")
+        raise ValueError(f"{servers} servers: must be 1 or more")
     load = float(rate @ demand) / servers
     result: Array = demand / (1 - (load if load < 1 else FULL))
     return result
 
 
 def mean_relative_error(estimated: ArrayLike, measured: ArrayLike) -> float:
-    """Eq. 13 over all classes, with the measured response below the line.
+    """Eq. 13 over all classes, with the measured response time in the denominator.
 
-    The paper prints the estimate there, but its Table 5 was computed like this.
+    The paper prints the estimate in the denominator, but computed its Table 5 like this.
     """
     estimate, measurement = _positive("estimate", estimated), _positive("measurement", measured)
     if len(estimate) != len(measurement):
         raise ValueError(
-            f"{len(estimate)} estimates and {len(measurement)} measurements: one of each a class"
+            f"{len(estimate)} estimates and {len(measurement)} measurements: give one per class"
         )
     return float(np.mean(np.abs(estimate - measurement) / measurement))
 
 
 def expected_queue_length(isolated: ArrayLike) -> float:
-    """The mean number of requests in the system when all classes run, by Eq. 7: the sum of those
-    measured when each ran alone."""
+    """The mean number of requests in the system when all classes run (Eq. 7): the sum of those
+    measured when each class ran alone."""
     return float(_positive("queue length", isolated).sum())
 
 
 def _positive(name: str, given: ArrayLike) -> Array:
     values = np.asarray(given, dtype=np.float64)
     if values.ndim != 1 or not len(values):
-        raise ValueError(f"{name}s of shape {values.shape}: a list of one for each class is needed")
+        raise ValueError(f"{name}s of shape {values.shape}: give a list with one per class")
     wrong = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
     if len(wrong):
         place = int(wrong[0])
         raise ValueError(
-            f"{name} of class {place} is {values[place]:.6g}: has to be finite and above 0"
+            f"{name} of class {place} is {values[place]:.6g}: must be finite and above 0"
         )
     return values

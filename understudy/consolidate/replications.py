@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A scenario simulated again and again (ICPE 2011, Algorithm 2, its inner loops).
+"""Repeated simulations of a scenario (ICPE 2011, the inner loops of Algorithm 2).
 
-Replication i draws one of each VM's runs, and service times, from the seed and i alone: all
-merge values are tried on the same draws.  Runs are cut where the shortest drawn ends, as
-the others would else have the device for themselves.
+Replication i draws one run of each VM, and service times, from only the seed and i: so all merge
+values are tried with the same draws.  All runs end with the shortest one drawn, since afterwards
+the others would have the device to themselves.
 """
 
 import os
@@ -25,31 +25,31 @@ Merge = tuple[float, ...]
 
 @dataclass(frozen=True)
 class Drawn:
-    """One replication's runs, a VM each; those after until_ns do not count."""
+    """The runs of one replication, one per VM; requests after until_ns do not count."""
 
     runs: tuple[Run, ...]
 
     @property
     def until_ns(self) -> int:
-        """Just after the last arrival of the shortest."""
+        """The time just after the last arrival of the shortest run."""
         return min(run.arrivals.last_ns for run in self.runs) + 1
 
     @property
     def expected(self) -> list[float]:
-        """N_iso of each, Eq. 7, of what counts."""
+        """N_iso of each run (Eq. 7), for the requests that count."""
         return [run.in_system(self.until_ns) for run in self.runs]
 
 
 @dataclass(frozen=True)
 class Replications:
-    """Of one scenario, from a seed, so many side by side as there are processors unless told."""
+    """Replications of one scenario from a seed; by default as many in parallel as processors."""
 
     scenario: Scenario
     seed: int = 1
     jobs: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
 
     def drawn(self, replication: int) -> Drawn:
-        """Its runs."""
+        """The runs of a replication."""
         random = np.random.default_rng([self.seed, replication])
         vms = [tenant.vm for tenant in self.scenario.tenants]
         return Drawn(tuple(vm.runs[int(random.integers(len(vm.runs)))] for vm in vms))
@@ -57,7 +57,7 @@ class Replications:
     def run(
         self, numbers: Sequence[int], merge: Merge, done: Callable[[], None] = lambda: None
     ) -> list[QueueFigures]:
-        """The replications with these numbers; `done` is told of each.  Raises as `simulate`."""
+        """Run the replications with these numbers; `done` follows each.  Raises as `simulate`."""
         stop = threading.Event()
 
         def one(number: int) -> QueueFigures:
@@ -74,12 +74,12 @@ class Replications:
 
         def look(_: int) -> None:
             if stop.is_set():
-                raise RunFailed("stopped, as another replication failed")
+                raise RunFailed("stopped because another replication failed")
 
         queue = OpenQueue(classes, self.scenario.servers, drawn.until_ns)
         return simulate(queue, _seed(self.seed, number), look=look)
 
 
 def _seed(seed: int, replication: int) -> int:
-    """Apart for each."""
+    """A different seed for each replication."""
     return int(np.random.default_rng([seed, replication, 1]).integers(2**63))

@@ -11,7 +11,7 @@ from understudy.consolidate.fit import Fitted
 from understudy.consolidate.vm import NS_PER_MS, VirtualMachine
 from understudy.native.service_times import ServiceTimes
 
-SERVERS_MOST = 1024  # as sfq's depth
+SERVERS_MOST = 1024  # the limit of sfq's depth
 WEIGHT_MOST = 10_000
 
 
@@ -19,7 +19,7 @@ WEIGHT_MOST = 10_000
 class Tenant:
     """A VM with a share of the device.
 
-    fitted: its service times, ns.  weight: its share beside the others', for SFQ(D).
+    fitted: its service times, ns.  weight: its share relative to the others', for SFQ(D).
     """
 
     vm: VirtualMachine
@@ -28,35 +28,35 @@ class Tenant:
 
     @cached_property
     def service(self) -> ServiceTimes:
-        """As they are drawn where the queue is simulated."""
+        """The service times for the queue's simulation."""
         return ServiceTimes.of(self.fitted.process.tables())
 
     @property
     def erlangs(self) -> float:
-        """How many servers its pieces keep busy on average, if none are merged."""
+        """The number of servers that its pieces keep busy on average, without merging."""
         vm = self.vm
         return vm.rate_per_ms * vm.splitting_ratio * self.fitted.process.mean / NS_PER_MS
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """Who shares a device of how many servers."""
+    """The VMs that share a device, and its number of servers."""
 
     tenants: tuple[Tenant, ...]
     servers: int
 
     @property
     def offered_load(self) -> float:
-        """Utilisation asked for if nothing is merged; at 1 and above the queue grows and grows."""
+        """The utilisation without merging; from 1 on the queue grows for ever."""
         return self._erlangs / self.servers
 
     @property
     def fewest_servers(self) -> int:
-        """The smallest D that is stable if nothing is merged."""
+        """The smallest D that is stable without merging."""
         return math.floor(self._erlangs) + 1
 
     def product_form_ms(self) -> list[float]:
-        """Each VM's mean response time by Eq. 11, ms."""
+        """Each VM's mean response time by the product form (Eq. 11), in ms."""
         demands = [tenant.vm.mean_response_ms for tenant in self.tenants]
         rates = [tenant.vm.rate_per_ms for tenant in self.tenants]
         return [float(time) for time in product_form.response_times(demands, rates, self.servers)]

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Service times of a VM that ran alone, from when its requests arrived and were completed.
+"""Service times of a VM that ran alone, from its requests' arrivals and completions.
 
-The paper takes response times for service times, since alone nothing waits (ICPE 2011, section
-4.2.2).  Something does where requests come in bursts of more than the device serves at once.  There
-a request begins when one of the servers is free; they are taken in order of arrival, as SFQ(D)
-does with a single class.  A trace that does not agree with that (a request is complete before it
-could have begun) tells of a device that does more at once, or in another order: then response
-times are taken, as by the paper.
+The paper uses response times as service times, since a VM alone has no waiting requests (ICPE 2011,
+section 4.2.2).  But requests do wait if a burst has more of them than the device serves at once.
+Then a request begins when a server is free, and the servers take requests in order of arrival, as
+SFQ(D) does with a single class.  A trace can contradict this: a request completes before it could
+have begun.  Then the device served more requests at once, or in another order, and response times
+are used as in the paper.
 """
 
 import heapq
@@ -18,13 +18,16 @@ from understudy.base import mapped
 from understudy.native.arrays import I64
 from understudy.traces.characterise import most_outstanding
 
-DISAGREE = 0.01  # of the requests that waited, that may be complete before they could begin
+DISAGREE = 0.01  # share of waiting requests that may complete before they could have begun
 
 
 @dataclass(frozen=True)
 class Served:
-    """service_ns: (N,), in order of arrival.  waited: requests that found all servers busy.
-    beyond: of those, how many were complete before one was free."""
+    """The service times of a trace.
+
+    service_ns: (N,), in order of arrival.  waited: the number of requests that found all servers
+    busy.  beyond: the number of those that completed before a server was free.
+    """
 
     service_ns: I64
     waited: int
@@ -32,12 +35,12 @@ class Served:
 
     @property
     def agrees(self) -> bool:
-        """Whether the trace is of so many servers that take requests in order."""
+        """Whether the trace is consistent with this many servers that take requests in order."""
         return self.beyond <= DISAGREE * self.waited
 
 
 def served(arrival_ns: I64, response_ns: I64, servers: int) -> Served:
-    """What the trace says of its service times; response times where it disagrees."""
+    """The trace's service times; its response times if it contradicts the servers."""
     service_ns = mapped.Column(np.int64)
     latest_ns = np.empty(0, np.int64)
     waited = beyond = 0
@@ -54,8 +57,11 @@ def served(arrival_ns: I64, response_ns: I64, servers: int) -> Served:
 
 
 def _begins(arrived: I64, completed: I64, latest: I64, servers: int) -> tuple[I64, I64]:
-    """One begins once fewer than `servers` of those before it are not complete: at the earliest
-    of the `servers` latest completions among them; and what these are at the end."""
+    """When each request begins, and the `servers` latest completions at the end.
+
+    A request begins once fewer than `servers` of those before it are incomplete: at the earliest
+    of the `servers` latest completions among those.
+    """
     asked = np.concatenate([np.full(len(latest), arrived[0]), arrived])
     ends = np.concatenate([latest, completed])
     if most_outstanding(asked, ends) <= servers:

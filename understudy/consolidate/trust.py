@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """How far an answer may be trusted: what was checked, and what its intervals cover.
 
-True: checked and within its limit.  None: not checked, and `because` names what was not.  False:
-checked and off, and `because` says by how much.
+True: checked and within its limit.  None: not checked; `because` names what was not.  False:
+checked and outside its limit; `because` says by how much.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,24 +13,22 @@ from understudy.consolidate.scenario import Scenario, Tenant
 from understudy.measure.trust import Trust
 
 INTERVALS = (
-    "95 % intervals cover what is drawn: service times from the fitted processes, and runs of a VM "
-    "that has several; not another sample of the same VM, nor how well a process fits "
-    f"(autocorrelation beyond lag {JUDGED_LAGS} above all), nor what a device merges"
+    "95 % intervals cover the random draws: service times from the fitted processes, and runs of a "
+    "VM that has several. They do not cover another sample of the same VM, the quality of the fit "
+    f"(autocorrelation beyond lag {JUDGED_LAGS} above all), or merging in the device"
 )
 
 
 def of_prediction(scenario: Scenario, merge: Merge) -> Trust:
-    """Of VMs predicted on one device."""
+    """The trust in a prediction of VMs on one device."""
     serves = f"that the device serves {scenario.servers} at once"
     checks = ("a run of these VMs together", f"{serves} and {_merges(max(merge))}")
     return _verdict(scenario.tenants, checks)
 
 
 def of_placement(tenants: Sequence[Tenant], merge: float) -> Trust:
-    """Of VMs predicted on several devices."""
-    each = (
-        "that each device is as fast as the traced one, serves as many at once as it is given for"
-    )
+    """The trust in a prediction of VMs on several devices."""
+    each = "that each device is as fast as the traced one, serves as many requests at once as given"
     return _verdict(tenants, ("a run of VMs together", f"{each} and {_merges(merge)}"))
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""A VM as it was measured alone: a repository of runs (ICPE 2011, sections 4.1 and 4.2.1).
+"""A VM as measured alone: a repository of runs (ICPE 2011, sections 4.1 and 4.2.1).
 
-A run is a trace, reduced to what a prediction needs and kept in files, so that memory does not
-grow with it.  A request arrives when the VM's own scheduler issues it, where the trace tells that
-from when it was queued (`by="issue"`), and its response lasts from then to its completion.  Its
-service begins when one of the device's servers takes it (served.py), or, if it arrives as it
-is queued, when it is issued.
+A run is a trace, reduced to the data for a prediction, and kept in files so that memory does not
+grow with the trace.  With `by="issue"` a request arrives when the VM's own scheduler issues it, if
+the trace records this time separately; else it arrives when it is queued.  The response time lasts
+from arrival to completion.  Service begins when one of the device's servers takes the request
+(served.py) or, if requests arrive when queued, when the request is issued.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,10 +35,10 @@ Floats = npt.NDArray[np.float64]
 
 NS_PER_MS = 10**6
 SHORTEST_NS = 1
-POINTS = 1000  # of a distribution that is drawn
+POINTS = 1000  # points of a distribution in a drawing
 TIMES = ("arrival_ns", "dispatch_ns", "completion_ns")
 COLUMNS = ("request_id", *TIMES, "sector", "sectors", "op", "owner")
-MERGED = "merged into another of the VM's requests, which has grown by it"
+MERGED = "merged into another of the VM's requests"
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ class Run:
 
     arrivals: on disk, the first at 0.  response_ns and service_ns: (N,), in the same order, mapped
     from files.
-    sizes: requests by size, as `bins`.  interarrival_ms: (POINTS,) or fewer, quantiles.
-    notes: what was left out or changed, in words.  contradiction: that of them which says that this
-    is no trace of the servers that Reduction names, if it is of more than a few requests.
+    sizes: requests by size, in the bins of `bins`.  interarrival_ms: at most POINTS quantiles.
+    notes: what was left out or changed, in words.  contradiction: the note that the trace does not
+    fit the servers that Reduction names; None if this is so for only a few requests.
     """
 
     name: str
@@ -69,11 +69,11 @@ class Run:
 
     @cached_property
     def span_ns(self) -> int:
-        """From the first arrival to the last completion, ns."""
+        """The time from the first arrival to the last completion, ns."""
         return _last_end_ns(self.arrivals.arrival_ns, self.response_ns)
 
     def in_system(self, until_ns: int | None = None) -> float:
-        """N_iso, Eq. 7: how many were outstanding on average, of those that arrived before."""
+        """N_iso (Eq. 7): requests outstanding on average, counting those that arrived before."""
         if until_ns is None or until_ns > self.arrivals.last_ns:
             return float(self.response_ns.sum(dtype=np.float64)) / self.span_ns
         count = int(np.searchsorted(self.arrivals.arrival_ns, until_ns))
@@ -102,17 +102,17 @@ class VirtualMachine:
 
     @cached_property
     def mean_response_ms(self) -> float:
-        """R, alone."""
+        """R: the mean response time alone."""
         return float(self.response_ms.mean())
 
     @cached_property
     def percentiles_ms(self) -> dict[int, float]:
-        """Of response times alone, nearest-rank."""
+        """Percentiles of response times alone (nearest rank)."""
         return percentiles(self.response_ms)
 
     @cached_property
     def rate_per_ms(self) -> float:
-        """Lambda: requests a ms."""
+        """Lambda: requests per ms."""
         return self.requests / (sum(run.span_ns for run in self.runs) / NS_PER_MS)
 
     @cached_property
@@ -122,7 +122,7 @@ class VirtualMachine:
 
     @cached_property
     def splitting_ratio(self) -> float:
-        """Psi, Eq. 12."""
+        """Psi (Eq. 12): pieces per request."""
         return sum(run.splitting_ratio * run.requests for run in self.runs) / self.requests
 
     @property
@@ -138,7 +138,7 @@ def named(arguments: Sequence[str]) -> dict[str, Path]:
         name, path = _parted(argument)
         if name in found:
             raise UserError(
-                f"{argument}: there is a VM called {name} already ({found[name]}); name one of "
+                f"{argument}: there is a VM called {name} already ({found[name]}); rename one of "
                 f"them, as in other={path}"
             )
         found[name] = path
@@ -149,7 +149,7 @@ def _parted(argument: str) -> tuple[str, Path]:
     name, equals, rest = argument.partition("=")
     if equals and not Path(argument).exists():
         if not name or not rest:
-            raise UserError(f"{argument}: a VM is given as NAME=PATH, such as web=vm1/")
+            raise UserError(f"{argument}: give a VM as NAME=PATH, such as web=vm1/")
         return name, Path(rest)
     path = Path(argument)
     words = path.resolve().name.split(".")
@@ -157,8 +157,8 @@ def _parted(argument: str) -> tuple[str, Path]:
 
 
 def runs_of(path: Path) -> list[str]:
-    """What `recorded` is to read: a trace, all those in a folder in order of their names, or all
-    seeds of a run folder."""
+    """The traces for `recorded` to read: one trace, all traces in a folder in order of their names,
+    or all seeds of a run folder."""
     if not path.is_dir():
         return every_run(str(path))
     if (path / REQUESTS).is_file():
@@ -177,9 +177,9 @@ def runs_of(path: Path) -> list[str]:
 class Reduction:
     """How a trace becomes a run.
 
-    limit_blocks: what is longer is split.  by: when a request arrives.  servers: how many the
-    device had while the VM was alone, so that service times without waiting can be told; None:
-    response times are taken for them.
+    limit_blocks: longer requests are split.  by: when a request arrives.  servers: the number of
+    servers of the device that the VM ran on alone, from which service times are computed.  None:
+    response times are used as service times.
     """
 
     limit_blocks: int = LIMIT_BLOCKS
@@ -188,7 +188,7 @@ class Reduction:
 
 
 def read(name: str, path: Path, folder: Path, how: Reduction) -> VirtualMachine:
-    """Read all runs of a VM, whose reduced form goes into `folder`; UserError names a bad one."""
+    """Read all runs of a VM and write them, reduced, to `folder`; a UserError names a bad one."""
     runs = tuple(
         _reduced(_whole(file), folder / f"{rank}", how) for rank, file in enumerate(runs_of(path))
     )
@@ -206,8 +206,10 @@ def _whole(file: str) -> Trace:
 
 
 def _as_sent(trace: Trace) -> Trace:
-    """Rows that went to the disk as one request, where a run folder says so, are that request: it
-    arrives with its first row."""
+    """Join rows that went to the disk as one request, if a run folder says so.
+
+    The request arrives with its first row.
+    """
     columns: dict[str, Any] = {name: getattr(trace, name) for name in COLUMNS}
     if columns["request_id"] is None:
         return trace
@@ -258,7 +260,7 @@ def _last_end_ns(arrival_ns: I64, response_ns: I64) -> int:
 
 
 def _lasted(begin_ns: I64, end_ns: I64) -> tuple[I64, int]:
-    """How long each took, at least SHORTEST_NS; and how many took less."""
+    """The duration of each, at least SHORTEST_NS; and how many took less."""
     lasted_ns = mapped.each(np.subtract, end_ns, begin_ns)
     parts = mapped.blocks(len(lasted_ns))
     short = sum(int((lasted_ns[part] < SHORTEST_NS).sum()) for part in parts)
@@ -280,7 +282,7 @@ def _kept(file: Path, values: I64) -> I64:
 
 
 def _quantiles(values: Floats) -> Floats:
-    """At most POINTS of them, nearest-rank, from the smallest to the largest."""
+    """At most POINTS quantiles (nearest rank), from the smallest to the largest."""
     ordered = mapped.each(np.copy, values)
     ordered.sort()
     ranks = np.unique(np.linspace(0, len(values) - 1, min(len(values), POINTS)).astype(int))
@@ -291,13 +293,13 @@ def _notes(trace: Trace, instant: int) -> Iterator[str]:
     if trace.losses:
         yield trace.losses
     if trace.out_of_order:
-        yield f"{trace.out_of_order:,} stood behind a later one in the file; put in order"
+        yield f"{trace.out_of_order:,} came after a later one in the file; sorted"
     if instant:
-        yield f"{instant:,} took no time by the trace's clock; taken as {SHORTEST_NS} ns"
+        yield f"{instant:,} took no time by the trace's clock; counted as {SHORTEST_NS} ns"
 
 
 def _contradiction(found: Served, servers: int | None) -> str:
     return (
-        f"alone {found.beyond:,} were complete before one of {servers} servers could have taken "
-        "them: its device did more at once, or in another order; service times are response times"
+        f"alone {found.beyond:,} completed before one of {servers} servers could have taken them: "
+        "the device served more at once, or in another order; response times are used instead"
     )

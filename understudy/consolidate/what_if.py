@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Scenarios that differ from another in one thing: the device's servers, a VM's weight, or how many
-VMs of one kind there are.
+"""Scenarios that differ from another in one thing: the device's servers, a VM's weight, or the
+number of VMs of one kind.
 
-A copy of a VM plays its runs from another place on, round to where they began, and each replication
-draws from where: what was recorded once would otherwise come from all copies at the same instants.
+A copy of a VM plays each run from another place to the end, then from the beginning to that place.
+Each replication draws this place.  Otherwise all copies would send the recorded requests at the
+same times.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,25 +20,25 @@ from understudy.consolidate.vm import Run, VirtualMachine
 from understudy.native.arrivals import write_arrivals
 
 LIMITS = {"depth": SERVERS_MOST, "weight": WEIGHT_MOST, "copies": 100}
-PLACES = 5  # from which each run of a copy is played
+PLACES = 5  # possible starting places for each run of a copy
 HINT = "write depth=16,64, or NAME.weight=2,4, or NAME.copies=2,3"
 
 
 @dataclass(frozen=True)
 class Change:
-    """What is different: a VM's `weight` or `copies`, or the device's `depth` (vm None)."""
+    """A change: of a VM's `weight` or `copies`, or of the device's `depth` (vm None)."""
 
     vm: str | None
     what: str
     value: int
 
     def __str__(self) -> str:
-        """As it is typed."""
+        """The change as typed on the command line."""
         return f"{self.vm}.{self.what}={self.value}" if self.vm else f"{self.what}={self.value}"
 
 
 def parse(texts: Sequence[str], names: Sequence[str]) -> list[Change]:
-    """Changes from texts as "depth=16,64", in that order."""
+    """Parse changes from texts such as "depth=16,64", in that order."""
     return [change for text in texts for change in _parse(text, names)]
 
 
@@ -57,7 +58,7 @@ def _parse(text: str, names: Sequence[str]) -> Iterator[Change]:
 
 
 def changed(scenario: Scenario, change: Change, folder: Path) -> Scenario:
-    """The other scenario; what it needs beside this one's files goes into `folder`."""
+    """The changed scenario; files that it needs beside this one's are written to `folder`."""
     if change.vm is None:
         return replace(scenario, servers=change.value)
     tenants = [
@@ -77,12 +78,12 @@ def _changed(tenant: Tenant, change: Change, folder: Path) -> tuple[Tenant, ...]
 
 
 def copied(tenant: Tenant, count: int, folder: Path) -> tuple[Tenant, ...]:
-    """So many VMs that behave as this one, itself the first."""
+    """This many VMs that behave like this one; the first is the VM itself."""
     return (tenant, *(_copy(tenant, number, folder) for number in range(2, count + 1)))
 
 
 def _copy(tenant: Tenant, number: int, folder: Path) -> Tenant:
-    """The places depend on nothing but its number."""
+    """A copy of a VM; its starting places depend only on its number."""
     name = f"{tenant.vm.name}#{number}"
     random = np.random.default_rng(number)
     runs = tuple(
@@ -94,10 +95,12 @@ def _copy(tenant: Tenant, number: int, folder: Path) -> Tenant:
 
 
 def _rotated(run: Run, turn: float, folder: Path) -> Run:
-    """Begun when this share of it is over; the gap from its last request to its first is the mean
-    one."""
+    """The run started at the fraction `turn` of its length.
+
+    The gap between its last and its first request is the mean interarrival time.
+    """
     if folder.exists():
-        raise ValueError(f"{folder} is there already")
+        raise ValueError(f"{folder} already exists")
     arrival_ns = run.arrivals.arrival_ns
     period_ns = run.arrivals.last_ns + -(-run.arrivals.last_ns // max(1, run.requests - 1))
     from_ns = int(turn * period_ns)
@@ -118,5 +121,5 @@ def _rotated(run: Run, turn: float, folder: Path) -> Run:
 
 
 def _rolled(values: mapped.Array, first: int) -> mapped.Array:
-    """From the first one on, and round."""
+    """The values from `first` to the end, then from the beginning."""
     return mapped.joined([values[first:], values[:first]])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""[[checks]] of a profile: what the drive took and what its model takes, for one workload each.
+"""[[checks]] of a profile: each compares the drive's time with its model's, for one workload.
 
-A check is of requests that no fit has seen, on places that no probe has used.  What it asks for
-is what a run may ask for as well (understudy/measure/demand.py): a run is held against the checks
-that ask for what it asks for (understudy/recommend/verdict.py).
+A check uses requests that no fit has seen, at places that no probe has used.  It lists the demands
+of its requests ("asks"), which a run may have too (understudy/measure/demand.py).  A run is judged
+by the checks with the same demands (understudy/recommend/verdict.py).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,7 +46,7 @@ IN_WORDS: Mapping[Ask, str] = {
     "queue": "a queue in the drive",
 }
 PLACES: tuple[Ask, ...] = ("random", "near", "sequences", "streams", "re-reads")
-"""Where a request goes."""
+"""Demands about the place of a request."""
 PLACES_COUNTED = ("near", "sequential", "streamed", "again")
 LIMIT_PERCENT = 3.0
 DEMERIT_LIMIT_PERCENT = 8.0
@@ -54,14 +54,14 @@ CHECKS_MAX = 100
 LIMITS = ("limit_percent", "demerit_limit_percent")
 LEAST_MS = 1e-6  # 1 ns
 LEAST_SHARE = 0.01
-"""What fewer requests ask for is left out."""
+"""Demands of a smaller share of the requests are left out."""
 
 Time = Annotated[float, Field(ge=0, le=MINUTE_MS)]
 Limit = Annotated[float, Field(gt=0, le=1000)]
 
 
 class Check(Section):
-    """One workload.  `asks`: the share of its requests that ask for each."""
+    """A check with one workload.  `asks`: each demand, and the share of requests that have it."""
 
     workload: Annotated[Text, Field(min_length=1, max_length=80)]
     asks: Annotated[dict[Ask, Annotated[float, Field(gt=0, le=1)]], Field(min_length=1)]
@@ -73,17 +73,17 @@ class Check(Section):
 
     @property
     def off_ms(self) -> float:
-        """By how much the model's mean is longer than the target's."""
+        """The model's mean minus the target's."""
         return self.model_ms - self.target_ms
 
     @property
     def difference_percent(self) -> float:
-        """The same, of the target's mean."""
+        """The same as a percentage of the target's mean."""
         return 100 * self.off_ms / max(self.target_ms, LEAST_MS)
 
     @property
     def demerit_percent(self) -> float:
-        """Of the target's mean."""
+        """The demerit as a percentage of the target's mean."""
         return 100 * self.demerit_ms / max(self.target_ms, LEAST_MS)
 
     @property
@@ -95,13 +95,13 @@ class Check(Section):
         )
 
     def said(self) -> str:
-        """By how much it is off, in words."""
+        """The size of the error, in words."""
         if abs(self.difference_percent) > self.limit_percent:
             return f"{abs(self.difference_percent):.3g} % off"
         return f"off by a demerit of {self.demerit_percent:.3g} %"
 
     def toml_lines(self) -> list[str]:
-        """Its entry in a profile; what follows from it is a comment."""
+        """The check's entry in a profile; derived values are in comments."""
         asks = ", ".join(f"{ask} = {share:g}" for ask, share in self.asks.items())
         within = "within" if self.within else f"{self.said()}, not within"
         given = self.model_fields_set
@@ -118,7 +118,7 @@ class Check(Section):
         ]
 
     def as_json(self) -> dict[str, Any]:
-        """Its entry with --json."""
+        """The check's entry with --json."""
         return {
             "workload": self.workload,
             "asks": dict(self.asks),
@@ -134,20 +134,20 @@ class Check(Section):
 
 
 def standing(checks: Sequence[Check]) -> str:
-    """How many are within their limits, in words."""
+    """How many checks are within their limits, in words."""
     if not checks:
         return "never checked"
     return f"within the limits in {sum(check.within for check in checks)} of {len(checks)} checks"
 
 
 def in_words(asks: Iterable[Ask]) -> str:
-    """In the order of ASKS."""
+    """The demands in words, in the order of ASKS."""
     *others, last = [IN_WORDS[ask] for ask in ASKS if ask in {*asks}]
     return f"{', '.join(others)} and {last}" if others else last
 
 
 def asked(counts: Mapping[str, int], requests: int) -> dict[Ask, float]:
-    """The share of the requests that ask for each, by the counts of understudy/native/demand.py."""
+    """Each demand's share of the requests, from the counts of understudy/native/demand.py."""
     found: dict[Ask, int] = {
         "random": requests - sum(counts[place] for place in PLACES_COUNTED),
         "near": counts["near"],
@@ -167,7 +167,7 @@ def asked(counts: Mapping[str, int], requests: int) -> dict[Ask, float]:
 
 
 def untried(checks: Sequence[Check], asked: Iterable[Ask]) -> list[str]:
-    """What of it no check has asked for, and which two of it none has asked for together."""
+    """The demands that no check has, and the pairs of demands that no check has together."""
     wanted = set(asked)
     alone = [ask for ask in ASKS if ask in wanted and not _tried(checks, {ask})]
     pairs = [

@@ -25,7 +25,7 @@ Order = Literal[  # enum write_order
 ]
 WRITE_ORDERS: tuple[Order, ...] = get_args(Order)
 TO_TRACK_END = "to track end"
-UNSEEN = 2**18  # sectors of a segment whose end nobody has seen
+UNSEEN = 2**18  # sectors of a segment whose length is not known
 
 
 def _write_back(value: Any) -> Any:
@@ -42,7 +42,7 @@ def _write_back(value: Any) -> Any:
             return value
     raise PydanticCustomError(
         "write_back",
-        f"input should be a number of writes, at most {WRITES_MAX}, or [writes, sectors of all, "
+        f"input should be a number of writes, at most {WRITES_MAX}, or [writes, sectors in all, "
         "sectors that a full drive keeps]",
     )
 
@@ -52,7 +52,7 @@ def _waits(value: Any) -> Any:
     if len(both) == 2 and all(type(ms) in (int, float) and 0 <= ms <= MINUTE_MS for ms in both):
         return value
     raise PydanticCustomError(
-        "waits", f"input should be 0 to {MINUTE_MS} ms, or [those, those of a full drive]"
+        "waits", f"input should be 0 to {MINUTE_MS} ms, or [ms, ms of a full drive]"
     )
 
 
@@ -70,8 +70,8 @@ Ahead = Annotated[int | Literal["to track end"], PlainValidator(_ahead)]
 
 
 class DriveBuffer(Section):
-    """A buffer that works in time: what is read ahead is there when the platter has brought
-    it, and writes may be taken before they are on the medium (core/drive/drive.h)."""
+    """A buffer with timing: sectors read ahead are available once they have passed under the
+    head, and writes may complete before they are on the medium (core/drive/drive.h)."""
 
     bus_mb_per_s: MegabytesPerSecond
     bus_watermark_percent: Annotated[int, Field(ge=0, le=100)] = 0
@@ -103,19 +103,19 @@ class DriveBuffer(Section):
 
     @property
     def to_track_end(self) -> bool:
-        """Whether reading ahead ends with a track."""
+        """Whether read-ahead stops at the end of a track."""
         return self.read_ahead_sectors == TO_TRACK_END
 
     @property
     def ahead(self) -> int:
-        """How many sectors it reads ahead at most."""
+        """The longest read-ahead in sectors."""
         if isinstance(self.read_ahead_sectors, str):
             return self.segment_sectors
         return self.read_ahead_sectors
 
     @property
     def write_room(self) -> tuple[int, int, int]:
-        """How many writes may wait, how many sectors in all, and in a drive that was full."""
+        """Limits for pending writes: their number, their sectors, the sectors of a full drive."""
         if isinstance(self.write_back, int):
             sectors = self.write_back * self.segment_sectors
             return self.write_back, sectors, sectors
@@ -123,7 +123,7 @@ class DriveBuffer(Section):
         return writes, sectors, low[0] if low else sectors
 
     def timing(self) -> dict[str, int]:
-        """In the units of core/, by the names of core/drive/settings.c."""
+        """The settings in the units of core/, by the names of core/drive/settings.c."""
         writes, sectors, low_sectors = self.write_room
         waits = self.write_back_idle_ms
         idle_ms, full_idle_ms = waits if isinstance(waits, list) else (waits, 0.0)

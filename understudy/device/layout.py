@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""[layout] of a profile: which track each sector lies on and, if it says that too, on which
-angle of a turn (core/drive/tracks.h, core/drive/platter.h)."""
+"""[layout] of a profile: the track of each sector and, if known, the sector's angle on the track
+(core/drive/tracks.h, core/drive/platter.h)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -27,8 +27,8 @@ from understudy.device.timing import (
 TRACK_SECTORS_MAX = 2**20  # TRACKS_SECTORS_MAX in core/drive/tracks.h
 ZONES_MAX = 1024  # TRACKS_ZONES_MAX
 SLIPS_MAX = 16384  # TRACKS_SLIPS_MAX
-STEP = 2**16  # of struct tracks
-SIZE_STEP = 2**11  # sectors: sizes are whole MiB, so the real disk's is less by so much
+STEP = 2**16  # one sector in the units of struct tracks
+SIZE_STEP = 2**11  # sectors; sizes are whole MiB, so a disk of the real size may lack this many
 
 SECTORS = Column(1, TRACK_SECTORS_MAX)
 SPARE = Column(0, TRACK_SECTORS_MAX - 1)
@@ -49,8 +49,11 @@ SLIP = {"sector": Column(), "slots": Column(-1, 2**31)}
 
 @dataclass(frozen=True)
 class Level:
-    """So many tracks; the last one lacks `spare` sectors, which pass like others, and from its end
-    to what follows it is `skew`, in turns."""
+    """A group of tracks.
+
+    The last track has `spare` sectors that hold no data but pass under the head like others.
+    `skew` is the angle from the end of that track to the beginning of the next group, in turns.
+    """
 
     tracks: int
     skew: float
@@ -61,11 +64,11 @@ class Level:
 class Zone:
     """A recording zone: its first sector on the real disk, and the sectors of a track.
 
-    The rest is None, or says on which angle a sector lies: `slots` pass in a turn, a track's spare
-    ones as well; `angle` is the zone's beginning, `skew` from a track's end to the next one's
-    beginning, unless the track ends a `cylinder`, or a `band` of those.  With `surfaces` the
-    tracks of the inner level lie beside each other on one surface, and those of the band's next
-    one on the next, backwards.
+    The other fields give the angles of sectors, or are None.  `slots` is the number of sectors that
+    pass in a turn, including spare ones; `angle` is the beginning of the zone.  `skew` is the angle
+    from a track's end to the next track's beginning; a track that ends a `cylinder`, or a `band` of
+    cylinders, has the skew of that level instead.  With `surfaces` the tracks of the inner level
+    are side by side on one surface; the band continues on the next surface, backwards.
     """
 
     first: int
@@ -79,18 +82,18 @@ class Zone:
 
     @property
     def cells(self) -> tuple[object, ...]:
-        """By the columns of ZONE."""
+        """The zone's values in the order of the columns of ZONE."""
         cylinder, surface = (None, self.cylinder) if self.surfaces else (self.cylinder, None)
         levels = (_cells(level) for level in (cylinder, surface, self.band))
         plain = (self.first, self.sectors, self.slots, self.angle, self.skew)
         return (*plain, *(cell for level in levels for cell in level))
 
     def levels(self) -> list[Level]:
-        """From the inside out."""
+        """The levels, innermost first."""
         return [level for level in (self.cylinder, self.band) if level]
 
     def core(self, first: int, before: int) -> TrackZone:
-        """In the units of core/, after so many tracks."""
+        """The zone in the units of core/; `before` is the number of tracks before it."""
         slots, cylinder = self.slots, _core(self.cylinder, NO_LEVEL, 0, self.sectors)
         spare = self.cylinder.spare if self.cylinder else 0
         band = _core(self.band, cylinder, spare, self.sectors)
@@ -111,7 +114,7 @@ def _cells(level: Level | None) -> tuple[object, ...]:
 
 
 def _core(level: Level | None, below: TrackLevel, spare: int, sectors: int) -> TrackLevel:
-    """`spare`: of the level below."""
+    """A level in the units of core/; `spare` is that of the level below."""
     if not level:
         return NO_LEVEL
     within = (level.tracks - 1) // below.tracks if below.tracks else 0
@@ -120,7 +123,7 @@ def _core(level: Level | None, below: TrackLevel, spare: int, sectors: int) -> T
 
 
 def tracks_of(zone: TrackZone, places: int) -> int:
-    """Whole or begun, on so many places."""
+    """The number of tracks, whole or begun, that this many sectors of a zone take."""
     last, tracks, band, cylinder = places - 1, 0, zone.band, zone.cylinder
     if band.tracks:
         tracks += last // band.sectors * band.tracks
@@ -135,7 +138,7 @@ def tracks_of(zone: TrackZone, places: int) -> int:
 
 
 def angle(turns: float) -> int:
-    """In the units of core/."""
+    """An angle in the units of core/."""
     return round(exact(turns) * TURN) % TURN
 
 
@@ -143,17 +146,17 @@ def angle(turns: float) -> int:
 
 
 def zones_text(zones: Sequence[Zone]) -> str:
-    """As a profile has them."""
+    """The table of zones, as in a profile."""
     return table.text(list(ZONE), [zone.cells for zone in zones])
 
 
 def slips_text(slips: Sequence[tuple[int, int]]) -> str:
-    """As a profile has them."""
+    """The table of slips, as in a profile."""
     return table.text(list(SLIP), slips)
 
 
 def _zones(given: object, info: ValidationInfo) -> tuple[Zone, ...]:
-    if isinstance(given, tuple):  # of a model that was checked
+    if isinstance(given, tuple):  # from a model that was already checked
         return given
     found = table.rows(given, info, ZONE)
     if len(found) > ZONES_MAX:
@@ -194,8 +197,10 @@ def _level(row: table.Row, name: str) -> Level | None:
 
 
 def _fault(zone: Zone) -> str:
-    """What of it contradicts the rest.  Spare slots pass before the next track begins; one of them
-    may be rounding."""
+    """Why the zone's values contradict each other, or an empty string.
+
+    Spare slots pass before the next track begins; one of them may be due to rounding.
+    """
     if zone.slots is None:
         return ""
     if zone.slots < zone.sectors:
@@ -208,7 +213,7 @@ def _fault(zone: Zone) -> str:
         if level.spare >= zone.sectors:
             return f"{level.spare} spare sectors leave nothing of a track of {zone.sectors}"
     if zone.cylinder and zone.band and zone.band.tracks % zone.cylinder.tracks and zone.surfaces:
-        return f"a band of {zone.band.tracks} tracks is no number of {zone.cylinder.tracks}"
+        return f"a band of {zone.band.tracks} tracks is not a multiple of {zone.cylinder.tracks}"
     return ""
 
 
@@ -220,7 +225,7 @@ def _slips(given: object, info: ValidationInfo) -> tuple[tuple[int, int], ...]:
         raise wrong("", f"has {len(found)} rows, more than {SLIPS_MAX}")
     for number, row in enumerate(found, 2):
         if None in row:
-            raise wrong("", f"line {number}: a slip has a sector and slots")
+            raise wrong("", f"line {number}: a slip needs a sector and slots")
     slips: Any = found
     for number, ((before, _), (after, _)) in enumerate(pairwise(slips), 3):
         if after <= before:
@@ -232,12 +237,13 @@ def _slips(given: object, info: ValidationInfo) -> tuple[tuple[int, int], ...]:
 
 
 class Layout(Section):
-    """The recording zones of the disk, as a table (ZONE).  A transfer that goes over a track's end
-    takes `switch_ms`, or where angles are known what the skews say; from a zone to the next it
-    is `switch_ms` at least.
+    """The recording zones of the disk, as a table (ZONE).
 
-    `slips`, another table: from a sector on, to the end of its zone, all lie so many slots farther
-    on than they would; where spare sectors take that up, -1 says that they no longer do.
+    A transfer across a track's end takes `switch_ms` more; if angles are known, the skews give
+    this time.  From one zone to the next it is at least `switch_ms`.
+
+    `slips` is another table: from a sector to the end of its zone, all sectors are shifted by a
+    number of slots.  An entry of -1 ends a shift, where spare sectors absorb it.
     """
 
     zones: Annotated[tuple[Zone, ...], BeforeValidator(_zones)]
@@ -256,13 +262,13 @@ class Layout(Section):
                     f"{zone.first}",
                 )
             if (after.slots is None) != (zone.slots is None):
-                raise wrong("zones", f"line {number}: angles are of all zones or of none")
+                raise wrong("zones", f"line {number}: give angles for all zones or for none")
         if self.slips and min(self.slipped(), key=lambda slip: slip[1])[1] < 0:
-            raise wrong("slips", "takes up more slots than were slipped in its zone")
+            raise wrong("slips", "absorbs more slots than were slipped in its zone")
         return self
 
     def keys(self) -> dict[str, str | float]:
-        """As a profile has them."""
+        """The section's keys, as in a profile."""
         found: dict[str, str | float] = {"zones": zones_text(self.zones)}
         if self.slips:
             found["slips"] = slips_text(self.slips)
@@ -270,11 +276,11 @@ class Layout(Section):
 
     @property
     def knows_angles(self) -> bool:
-        """Whether each sector has one."""
+        """Whether the layout gives each sector's angle."""
         return self.zones[0].slots is not None
 
     def slipped(self) -> tuple[tuple[int, int], ...]:
-        """The slips, each with all that were slipped in its zone until there."""
+        """The slips, each with the sum of slots slipped in its zone so far."""
         firsts = iter([*(zone.first for zone in self.zones[1:]), 2**64])
         end, total, found = next(firsts), 0, []
         for sector, slots in self.slips:
@@ -285,7 +291,7 @@ class Layout(Section):
         return tuple(found)
 
     def check_against(self, capacity_sectors: int) -> None:
-        """Is it the layout of a disk of that size?"""
+        """Check that the layout fits a disk of that size."""
         last = self.zones[-1]
         if capacity_sectors - last.first < last.sectors:
             raise wrong(
@@ -298,11 +304,11 @@ class Layout(Section):
     def tracks(
         self, capacity_sectors: int, real_sectors: int, period_ms: float | None, *, counts: bool
     ) -> Tracks:
-        """For a disk of that size; without a period nothing is said of angles.  `counts`: the arm's
-        way is counted in tracks.
+        """The tracks of a disk of that size; without a period, without angles.
 
-        The real size as a whole number of MiB is the real one.  On any other disk nothing was
-        slipped, and zones that would be shorter than a track there are a part of those before.
+        `counts`: seek distances are counted in tracks.  The real size, rounded down to a MiB,
+        counts as the real size.  A disk of any other size has no slips; zones that would be
+        shorter than a track there are joined to those before.
         """
         if capacity_sectors < self.zones[0].sectors:
             raise UserError(
@@ -331,7 +337,7 @@ class Layout(Section):
         )
 
     def _at_size(self, capacity_sectors: int, real_sectors: int) -> list[tuple[Zone, int]]:
-        """Zones, and the first sector of each."""
+        """The zones on a disk of that size, with the first sector of each."""
         half = real_sectors // 2
         firsts = [(zone.first * capacity_sectors + half) // real_sectors for zone in self.zones]
         ends = [*firsts[1:], capacity_sectors]
@@ -343,7 +349,7 @@ class Layout(Section):
 
     @staticmethod
     def transfer(period_ms: float, tracks: Tracks, capacity_sectors: int) -> Curve:
-        """ps for each sector by place, as its slot passes; angles have to be known."""
+        """The time for a sector to pass under the head, in ps by place; needs known angles."""
         period_ps = exact(period_ms) * 10**9
         rates = [
             (zone.first, round(period_ps / round(TURN / Fraction(zone.slot))))

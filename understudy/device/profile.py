@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""A disk as people describe it: profiles/NAME.toml, checked.
+"""The profile of a disk: profiles/NAME.toml, checked.
 
-Its mechanics are one of two models: [model], the line intercept + full_seek * d/D of
-PERFORM 2010 section 4, or Vesper's sampled curves (SIGCSE 2006 section 2.1), [seek] with
-[throughput] and [rotation]; a data sheet's figures, [sheet], give those (sheet.py).  [cache]
-is the papers' on-board cache of segments (PERFORM 2010 section 3), [buffer] one that works
-in time and takes writes.  Facts from the manual stand beside the model and never enter it.
+The mechanics follow one of two models.  [model] is the line intercept + full_seek * d/D of
+PERFORM 2010 section 4.  [seek], [throughput] and [rotation] are Vesper's sampled curves
+(SIGCSE 2006 section 2.1); [sheet], the figures of a data sheet, gives such curves (sheet.py).
+[cache] is the papers' on-board cache of segments (PERFORM 2010 section 3); [buffer] is a cache
+with timing that also accepts writes.  The model uses no fact from the manual.
 
-Files speak ms, us and MB/s (10^6 bytes) by fractions of the disk; whoever drives core/
-asks `timing` for whole ns and sectors.
+Files use ms, us and MB/s (10^6 bytes), and fractions of the disk.  `timing` converts them to
+the whole ns and sectors that core/ uses.
 """
 
 import tomllib
@@ -58,29 +58,29 @@ SERVERS_MAX = 2**16  # as in sim/check.c
 TURN_MS_MIN, TURN_MS_MAX = 0.001, 1000  # angles: PLATTER_TURN_NS_MAX in core/drive/platter.h
 QUEUE_DEPTH_MAX = 256  # core/drive/drive.h
 
-# Keys that profiles had, and what says it now.
+# Former keys of profiles, and what replaces them.
 DROPPED = {
-    "tracks": "[layout] has taken its place; profile the drive again",
-    "seek.contains_rotation": "take half a rotation off seek.ms",
+    "tracks": "[layout] replaces it; profile the drive again",
+    "seek.contains_rotation": "subtract half a rotation from seek.ms",
     "sheet.average_over": "average_seek_ms is over random pairs of tracks",
     "facts.sector_bytes": "a sector has 512 bytes",
-    "holds_for": "checks say it",
-    "facts.rotation_ms": "rpm says it",
+    "holds_for": "the checks replace it",
+    "facts.rotation_ms": "rpm replaces it",
     "facts.surfaces": "no model uses it",
     "facts.tracks_per_surface": "no model uses it",
     "buffer.write_same_track_saves_us": "write_us is the mean of all writes",
-    "buffer.command_ms": "it is what a seek of no distance takes, seek.ms",
-    "buffer.replace": "what was used longest ago is given up",
-    "buffer.hits_interrupt": "after_hit says it",
-    "buffer.hits_return": "after_hit says it",
-    "buffer.hits_resume": "after_hit says it",
-    "buffer.read_ahead_to_track_end": 'read_ahead_sectors = "to track end" says it',
-    "buffer.read_ahead_overwrites": "segment_keeps says it",
+    "buffer.command_ms": "it is the time of a seek of no distance, in seek.ms",
+    "buffer.replace": "the least recently used segment is evicted",
+    "buffer.hits_interrupt": "after_hit replaces it",
+    "buffer.hits_return": "after_hit replaces it",
+    "buffer.hits_resume": "after_hit replaces it",
+    "buffer.read_ahead_to_track_end": 'read_ahead_sectors = "to track end" replaces it',
+    "buffer.read_ahead_overwrites": "segment_keeps replaces it",
     "buffer.read_ahead_finishes_sector": "the arm leaves at once",
     "buffer.write_waits_for_read_ahead": "a write stops reading ahead",
-    "buffer.read_discards": "what was sent is kept",
-    "buffer.write_back_sectors": "write_back says it",
-    "buffer.write_back_low_sectors": "write_back says it",
+    "buffer.read_discards": "sectors that were sent stay in the buffer",
+    "buffer.write_back_sectors": "write_back replaces it",
+    "buffer.write_back_low_sectors": "write_back replaces it",
 }
 
 
@@ -91,7 +91,7 @@ class SeekLine(_Section):
     full_seek_ms: Ms
 
     def timing(self, capacity_sectors: int) -> Timing:
-        """The line over that many sectors."""
+        """The line for a disk of that many sectors."""
         full_seek_ns = to_ns(self.full_seek_ms, 10**6)
         return Timing(
             capacity_sectors=capacity_sectors,
@@ -101,8 +101,11 @@ class SeekLine(_Section):
 
 
 class SeekCurve(_Section):
-    """Time to seek over a distance, which is a fraction of the disk: of its sectors, or of its
-    tracks, if each sector's angle is known."""
+    """Seek time by distance.
+
+    The distance is a fraction of the disk's sectors or, if each sector's angle is known, of its
+    tracks.
+    """
 
     ms: Annotated[tuple[Ms, ...], ARRAY]
     at: Annotated[tuple[DiskFraction, ...], ARRAY] | None = None
@@ -114,7 +117,7 @@ class SeekCurve(_Section):
         return self
 
     def curve(self, capacity_sectors: int) -> Curve:
-        """ns by distance."""
+        """Seek times in ns, by distance."""
         ns = [exact(ms) * 10**6 for ms in self.ms]
         return lines(_samples(self.at, ns), capacity_sectors)
 
@@ -136,22 +139,22 @@ class Throughput(_Section):
         return self
 
     def curve(self, slower: Fraction, capacity_sectors: int) -> Curve:
-        """ps for each sector by place, made `slower` times as long."""
+        """Time per sector in ps, by place, multiplied by `slower`."""
         between = zones if self.zones else lines
         ps = [sector_ps(mb_per_s) * slower for mb_per_s in self.mb_per_s]
         return between(_samples(self.at, ps), capacity_sectors)
 
 
 class Rotation(_Section):
-    """What a request waits for its sector to come around: half a rotation, a part of one
-    that is drawn for it, or what it takes, if the tracks say on which angle each sector lies."""
+    """The rotational latency: half a rotation, a random part of a rotation, or the exact time, if
+    the layout gives each sector's angle."""
 
     period_ms: PositiveMs
     phase: Literal["mean", "random", "known"] = "mean"
 
 
 class Scaling(_Section):
-    """Vesper's scaling to a small disk: its tracks are short, but take as long."""
+    """Vesper's scaling to a small disk: tracks are shorter, but a rotation takes as long."""
 
     real_track_sectors: Sectors
     track_sectors: Sectors
@@ -167,15 +170,18 @@ class DiskCache(_Section):
 
 
 class CommandQueue(_Section):
-    """Requests that the drive takes while it is busy: when it is free it chooses the one soonest
-    under its head, unless the oldest has waited for too long (core/drive/command_queue.h)."""
+    """The queue for requests that arrive while the drive is busy.
+
+    When the drive is free it chooses the request that is soonest under its head, unless the oldest
+    one has waited too long (core/drive/command_queue.h).
+    """
 
     depth: Annotated[int, Field(ge=1, le=QUEUE_DEPTH_MAX)]
     age_limit_ms: Ms = 500.0
 
 
 class DiskFacts(_Section):
-    """What the manual says; the timing model uses none of it."""
+    """Facts from the manual; the timing model uses none of them."""
 
     vendor: Text
     model: Text
@@ -193,7 +199,7 @@ class Servers(_Section):
 
     @property
     def service_ns(self) -> int:
-        """The mean, or the time of every request."""
+        """The mean service time, or the constant one."""
         return to_ns(self.service_ms, 10**6)
 
 
@@ -206,10 +212,10 @@ class DiskProfile(BaseModel):
     name: Text
     summary: Text = ""
     limits: Text = ""
-    """What it was made from, in words; empty: nobody says."""
+    """What the profile was made from, in words; empty if unknown."""
 
     checks: Annotated[tuple[Check, ...], Field(strict=False, max_length=CHECKS_MAX)] = ()
-    """What it was tried with, and what came out."""
+    """Checks of the profile, with their results."""
 
     model: SeekLine | None = None
     seek: SeekCurve | None = None
@@ -229,7 +235,7 @@ class DiskProfile(BaseModel):
         if self.array:
             return self._check_array()
         if not self.model and not self.seek and not self.sheet:
-            raise _wrong("model", "is missing, seek and sheet as well: a disk has one of them")
+            raise _wrong("model", "is missing, and so are seek and sheet: a disk needs one of them")
         for key in ("model", "seek", "throughput", "rotation", "scaling"):
             if self.sheet and getattr(self, key):
                 raise _wrong(key, "does not go with sheet, whose figures give it")
@@ -257,10 +263,13 @@ class DiskProfile(BaseModel):
         return self
 
     def _check_layout(self, layout: Layout) -> None:
-        """It is the real disk's.  A track takes a rotation, or about that: spare sectors are not
-        counted."""
+        """Check the layout against the rates.
+
+        The layout is the real disk's.  A track takes about a rotation: spare sectors are not
+        counted.
+        """
         if not self.facts:
-            raise _wrong("layout.zones", "of a disk of what size? add facts.capacity_sectors")
+            raise _wrong("layout.zones", "needs the disk's size: add facts.capacity_sectors")
         capacity_sectors = self.facts.capacity_sectors
         layout.check_against(capacity_sectors)
         if not (self.rotation and self.throughput):
@@ -277,7 +286,7 @@ class DiskProfile(BaseModel):
                 )
 
     def _check_known(self) -> None:
-        """Each sector has an angle, and the platters turn at a speed that core/ can follow."""
+        """Check that each sector has an angle, and that core/ supports the rotational speed."""
         assert self.rotation
         if not self.layout or not self.layout.knows_angles:
             raise _wrong("rotation.phase", '"known" needs a layout with the angles of its zones')
@@ -291,7 +300,7 @@ class DiskProfile(BaseModel):
             )
 
     def _check_takes_time(self, seek: SeekCurve) -> None:
-        """Every request takes 1 ns or more, wherever it is."""
+        """Check that every request takes at least 1 ns, wherever it is."""
         sector = sector_ps(max(self.throughput.mb_per_s)) * self._slower if self.throughput else 0
         rotation = exact(self.rotation.period_ms) / 2 if self.rotation else 0
         if max(exact(min(seek.ms)) * 10**6, rotation * 10**6, sector / 1000) < 1:
@@ -315,7 +324,7 @@ class DiskProfile(BaseModel):
         return self
 
     def with_curves(self) -> Self:
-        """With what the figures of a sheet come to."""
+        """The profile with the curves that follow from its sheet."""
         if not self.sheet:
             return self
         rotation = Rotation(period_ms=self.sheet.period_ms, phase="random")
@@ -326,12 +335,12 @@ class DiskProfile(BaseModel):
         return self.model_copy(update=curves)
 
     def __hash__(self) -> int:
-        """By its name: what its checks ask for is a dictionary."""
+        """Hash by name, since the checks' demands are a dictionary."""
         return hash(self.name)
 
     @property
     def holds_for(self) -> tuple[Ask, ...]:
-        """What it was tried with, where every check of that is within its limits."""
+        """The demands that were checked, and whose checks are all within their limits."""
         return tuple(
             ask
             for ask in ASKS
@@ -341,30 +350,30 @@ class DiskProfile(BaseModel):
 
     @property
     def queue_depth(self) -> int | None:
-        """Most requests that it takes at once; None: an array takes any number."""
+        """The most requests that it accepts at once; None: an array accepts any number."""
         if self.array:
             return None
         return self.queue.depth if self.queue else 1
 
     @property
     def servers(self) -> int:
-        """How many requests it serves at once: a disk has one head."""
+        """The number of requests that it serves at once; 1 for a disk, which has one head."""
         return self.array.servers if self.array else 1
 
     @property
     def knows_positions(self) -> bool:
-        """Whether it is known when a sector is under the head."""
+        """Whether the model knows when each sector is under the head."""
         return self.rotation is not None and self.rotation.phase == "known"
 
     @property
     def _slower(self) -> Fraction:
-        """How many times longer a sector takes on the virtual disk."""
+        """The factor by which a sector takes longer on the virtual disk."""
         if not self.scaling:
             return Fraction(1)
         return Fraction(self.scaling.real_track_sectors, self.scaling.track_sectors)
 
     def timing(self, capacity_sectors: int, queue_depth: int = 1) -> Timing:
-        """This disk's timing on a virtual disk of any size, with so much of its queue in use."""
+        """The timing of a virtual disk of any size, with this much of the queue in use."""
         mechanics = self.model.timing if self.model else self._sampled_timing
         timing = mechanics(capacity_sectors)
         if self.layout and self.facts:
@@ -381,7 +390,7 @@ class DiskProfile(BaseModel):
         return replace(timing, cache=cache, hit_ns=to_ns(self.cache.hit_us, 10**3))
 
     def _laid_out(self, timing: Timing, layout: Layout, real_sectors: int) -> Timing:
-        """With its tracks and, if positions are known, when their sectors pass."""
+        """The timing with the tracks and, if positions are known, their rotational positions."""
         capacity_sectors = timing.capacity_sectors
         period_ms = self.rotation.period_ms if self.rotation and self.knows_positions else None
         by_tracks = bool(self.seek and self.seek.over == "tracks")
@@ -432,14 +441,14 @@ def _check_slowest(mb_per_s: float, slower: Fraction) -> None:
 
 
 def _samples(at: Sequence[float] | None, values: Sequence[Fraction]) -> list[Sample]:
-    """Values and where they are: evenly spread over the disk if nothing is said."""
+    """Values and their places; evenly spread over the disk by default."""
     spread = (Fraction(i, max(1, len(values) - 1)) for i in range(len(values)))
     places = spread if at is None else map(exact, at)
     return list(zip(places, values, strict=True))
 
 
 def unmodelled(name: str, facts: DiskFacts | None, takes: int) -> DiskProfile:
-    """A disk that is there, takes so many requests at once, and keeps a time that is measured."""
+    """The profile of a real disk that accepts `takes` requests at once; its times are measured."""
     return DiskProfile.model_construct(
         name=name,
         summary=f"{facts.vendor} {facts.model}" if facts else "",
@@ -462,13 +471,13 @@ def catalogue() -> dict[str, Path]:
 
 
 def read(file: Path) -> DiskProfile:
-    """Parse and check one profile; any trouble is one line with file and key."""
+    """Parse and check one profile; an error is one line with file and key."""
     document = _parse(file)
     if "name" in document:
-        raise UserError(f"{file}: name: not a key of a profile, the file's name is the disk's")
+        raise UserError(f"{file}: name: not a key of a profile; the disk is named after the file")
     for key, instead in DROPPED.items():
         if _has(document, key.split(".")):
-            raise UserError(f"{file}: {key}: is no key any more: {instead}")
+            raise UserError(f"{file}: {key}: is no longer a key: {instead}")
     try:
         return DiskProfile.model_validate(
             {**document, "name": file.stem}, context={"folder": file.parent}
@@ -478,7 +487,7 @@ def read(file: Path) -> DiskProfile:
 
 
 def _has(table: Any, path: Sequence[str]) -> bool:
-    """A key of a table, or of one in it."""
+    """Does the table, or a table inside it, have the key?"""
     for name in path:
         if not isinstance(table, dict) or name not in table:
             return False
@@ -491,7 +500,7 @@ def _parse(file: Path) -> dict[str, Any]:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise UserError(
-            f"{file}: {error.strerror or error}; --disk takes a name or a file"
+            f"{file}: {error.strerror or error}; --disk needs a name or a file"
         ) from None
     except ValueError as error:
         raise UserError(f"{file}: not TOML: {' '.join(str(error).split())}") from None
@@ -515,7 +524,7 @@ def _first_reason(error: ValidationError) -> str:
 
 
 def _nearest_key(place: tuple[int | str, ...]) -> str:
-    """What a key may have been meant to be: the keys of its section."""
+    """A hint for an unknown key: the keys of its section."""
     section: Any = DiskProfile
     for name in place[:-1]:
         field = section.model_fields.get(name)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What every section of a profile is: checked keys with units in their names, and a source;
-and what the sections share."""
+"""The base of every section of a profile: checked keys with units in their names, and a source."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -14,7 +13,7 @@ from understudy.base.plain import plain
 
 MINUTE_MS = 60_000  # DISK_NS_MAX in core/drive/disk.h
 SAMPLES_MAX = 1024  # CURVE_POINTS_MAX in core/drive/curve.h
-CACHE_SPAN_MAX = 2**32  # of a segment and of prefetch: what CATS can follow
+CACHE_SPAN_MAX = 2**32  # sectors of a segment or a prefetch that CATS can model
 SECTORS_MAX = 2**40
 SECTOR_BYTES = 512
 
@@ -36,12 +35,12 @@ class Section(BaseModel):
 
 
 def wrong(key: str, reason: str) -> PydanticCustomError:
-    """An error of one key below the section that is being checked."""
+    """An error in one key of the section that is being checked."""
     return PydanticCustomError("wrong", "{reason}", {"key": key, "reason": reason})
 
 
 def check_places(at: Sequence[float], values: int) -> None:
-    """Fractions of the disk that ascend from 0, one for each value."""
+    """Check places: ascending fractions of the disk from 0, one for each value."""
     if len(at) != values:
         raise wrong("at", f"has {len(at)} places for {values} values")
     if at[0] != 0:
@@ -52,7 +51,7 @@ def check_places(at: Sequence[float], values: int) -> None:
 
 
 def sector_ps(mb_per_s: float) -> Fraction:
-    """What a sector takes at a throughput, in picoseconds."""
+    """The time for a sector at a throughput, in picoseconds."""
     return SECTOR_BYTES * 10**6 / exact(mb_per_s)
 
 
@@ -62,5 +61,5 @@ def exact(value: float) -> Fraction:
 
 
 def to_ns(value: float, ns_per_unit: int) -> int:
-    """Whole ns."""
+    """A time in whole ns."""
     return round(exact(value) * ns_per_unit)

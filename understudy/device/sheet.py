@@ -7,12 +7,12 @@ track to the full stroke,
 
     track to track + a sqrt(x) + b x
 
-with a and b such that the full stroke and the average are the sheet's.  A sheet without a
-full stroke gives the curve without its line, b = 0.  A seek of no distance takes no time;
-shorter than a track, it is as long as it is likely to cross the end of one.
+with a and b such that the full stroke and the average are the sheet's.  Without a full
+stroke in the sheet, b = 0.  A seek of no distance takes no time.  A seek shorter than a
+track takes the track-to-track time multiplied by the probability that it crosses a track's end.
 
-Rates fall along the disk as they do where sectors are equally dense on tracks that are
-equally wide: the square of the rate falls in a line.  docs/disks.md derives both.
+Rates fall along the disk as on tracks of equal width with equally dense sectors: the square
+of the rate falls linearly.  docs/disks.md derives both.
 """
 
 from collections.abc import Callable
@@ -25,24 +25,24 @@ from understudy.device.section import MegabytesPerSecond, Section, wrong
 
 STEPS = 128  # of the curve, shorter at its beginning
 RATES = 17
-LINE = 1 / 3  # of its whole height a line reaches so much on average over random pairs
-ROOT = 8 / 15  # and a square root
-CYLINDERS = 100_000  # of the right order for the disks of this century
+LINE = 1 / 3  # mean of x over random pairs of places
+ROOT = 8 / 15  # mean of sqrt(x)
+CYLINDERS = 100_000  # the right order of magnitude for disks since 2000
 
-Printed = Annotated[float, Field(ge=0, le=1000)]  # ms: what no disk needs
+Printed = Annotated[float, Field(ge=0, le=1000)]  # ms; no disk is slower
 Positive = Annotated[float, Field(ge=1e-6, le=1000)]
 Samples = tuple[tuple[float, ...], tuple[float, ...]]  # places, values
 
 
 class DataSheet(Section):
-    """What vendors print, and what it comes to."""
+    """The figures that vendors print, and the timing that follows from them."""
 
     rpm: Annotated[float, Field(ge=1, le=100_000)]
     track_to_track_ms: Printed
     average_seek_ms: Positive
     full_stroke_ms: Positive | None = None
     overhead_ms: Printed = 0.0
-    """Of a command, besides seek, rotation and transfer."""
+    """Overhead of a command, besides seek, rotation and transfer."""
 
     cylinders: Annotated[int, Field(ge=2, le=10**7)] = CYLINDERS
     outer_mb_per_s: MegabytesPerSecond | None = None
@@ -70,7 +70,7 @@ class DataSheet(Section):
             raise wrong("outer_mb_per_s", "is missing: give both rates, or none")
 
     def _check_shape(self, full_stroke_ms: float) -> None:
-        """The curve rises all the way, and bends down, not up."""
+        """Check that the curve rises everywhere and bends down, not up."""
         if full_stroke_ms <= self.average_seek_ms:
             raise wrong(
                 "full_stroke_ms",
@@ -87,7 +87,7 @@ class DataSheet(Section):
 
     @property
     def period_ms(self) -> float:
-        """Of a rotation, to the nanosecond."""
+        """The period of a rotation, rounded to a nanosecond."""
         return round(60_000 / self.rpm, 6)
 
     @property
@@ -110,7 +110,7 @@ class DataSheet(Section):
         return self.full_stroke_ms - self.track_to_track_ms - self._root_ms
 
     def seeks(self) -> Samples:
-        """Distances, and the time of each with the overhead of a command."""
+        """Seek distances and times, including the overhead of a command."""
         shares = [(step / STEPS) ** 2 for step in range(STEPS + 1)]
         one = 1 / self.cylinders
         distances = (0.0, *(one + (1 - one) * share for share in shares))
@@ -121,7 +121,7 @@ class DataSheet(Section):
         return self.track_to_track_ms + self._root_ms * sqrt(share) + self._line_ms * share
 
     def rates(self) -> Samples | None:
-        """Places, and the throughput there; none if the sheet has none."""
+        """Places and their throughput; None if the sheet has no rates."""
         if self.outer_mb_per_s is None or self.inner_mb_per_s is None:
             return None
         rate = _falling(self.outer_mb_per_s, self.inner_mb_per_s)

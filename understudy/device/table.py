@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Tables of a profile: comma-separated values below a line of names with their units.
 
-A short one stands in the TOML, between triple quotes; a long one in a file beside it, and the
-TOML has that file's name.
+A short table is in the TOML, between triple quotes.  A long table is in a file beside the TOML,
+which has that file's name.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,23 +14,23 @@ from pydantic import ValidationInfo
 
 from understudy.device.section import wrong
 
-LONG = 40  # rows: more of them are in a file of their own
+LONG = 40  # rows; a longer table has its own file
 
 
 @dataclass(frozen=True)
 class Column:
-    """Numbers from `least` on, up to `most`; `share`: parts of a whole, less than 1."""
+    """A column of whole numbers from `least` to `most`, or of fractions below 1 (`share`)."""
 
     least: int = 0
     most: int = 2**40
     share: bool = False
 
     def value(self, cell: str) -> float | int:
-        """ValueError says what it is not."""
+        """The number in a cell; a ValueError says what is wrong."""
         try:
             found = float(cell) if self.share else int(cell)
         except ValueError:
-            raise ValueError(f"is no {'number' if self.share else 'whole number'}") from None
+            raise ValueError(f"is not a {'number' if self.share else 'whole number'}") from None
         if self.share and not 0 <= found < 1:
             raise ValueError("is not from 0 up to 1")
         if not self.share and not self.least <= found <= self.most:
@@ -42,21 +42,21 @@ Row = dict[str, Any]
 
 
 def rows(given: object, info: ValidationInfo, columns: Mapping[str, Column]) -> list[Row]:
-    """Of a key that holds the table, or the name of its file in the profile's folder."""
+    """The rows of a key that holds the table, or its file's name in the profile's folder."""
     if not isinstance(given, str):
-        raise wrong("", "is no table; it begins with a line of names, between triple quotes")
+        raise wrong("", "is not a table; it must begin with a line of names, between triple quotes")
     if not given.endswith(".csv"):
         return _parsed(given, columns, "")
     name = Path(given)
     if name.name != given:
-        raise wrong("", f"{given}: is to be a file beside the profile, without a folder")
+        raise wrong("", f"{given}: must be a file beside the profile, without a folder")
     folder = (info.context or {}).get("folder", Path())
     try:
         text = (folder / name).read_text(encoding="utf-8")
     except OSError as error:
         raise wrong("", f"{given}: {error.strerror}; it belongs beside the profile") from None
     except ValueError:
-        raise wrong("", f"{given}: is no text") from None
+        raise wrong("", f"{given}: is not text") from None
     return _parsed(text, columns, f"{given}: ")
 
 
@@ -68,7 +68,7 @@ def _parsed(text: str, columns: Mapping[str, Column], where: str) -> list[Row]:
     for number, name in enumerate(names, 1):
         if name not in columns or name in names[: number - 1]:
             known = ", ".join(columns)
-            raise wrong("", f"{where}line 1, column {number}: {name} is none of {known}, once")
+            raise wrong("", f"{where}line 1, column {number}: {name} is not one of {known}, once")
     found = []
     for number, line in enumerate(lines[1:], 2):
         cells = line.split(",")
@@ -93,7 +93,7 @@ def _row(
 
 
 def text(names: Sequence[str], found: Sequence[Sequence[object]]) -> str:
-    """The table, without columns that are empty."""
+    """The table as text, without empty columns."""
     used = [i for i in range(len(names)) if any(row[i] is not None for row in found)]
     lines = [[names[i] for i in used]]
     lines += [["" if row[i] is None else str(row[i]) for i in used] for row in found]

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""A drive as a black box: what is measured, and what a profile of it is held against."""
+"""A drive as a black box: it can be measured, and its profile can be checked against it."""
 
 from typing import Protocol
 
 
 class Target(Protocol):
-    """A drive: one request at a time, `at_ns` never before the last completion.
+    """A drive that serves one request at a time; `at_ns` is never before the last completion.
 
-    One that can't send at once, since it has a clock of its own, has `sent_ns` as well: when it
-    sent the last request, at_ns or later.  One that would cut a long request into several says
-    from where on: `longest_sectors`.
+    A target with its own clock, which may send a request later than `at_ns`, also has `sent_ns`:
+    the time when it sent the last request.  A target that splits long requests also has
+    `longest_sectors`, the longest request that is not split.
     """
 
     @property
     def capacity_sectors(self) -> int:
-        """Its size; it stays what it is."""
+        """The drive's size, which does not change."""
 
     @property
     def writable(self) -> bool:
-        """Whether it takes writes."""
+        """Whether the drive accepts writes."""
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """When a "read" or a "write" that is sent at `at_ns` completes, ns."""
+        """Send a "read" or a "write" at `at_ns`; return its completion time in ns."""

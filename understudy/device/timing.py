@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A disk in the units of core/: whole ns, ps and sectors of the disk that stands in.
+"""A disk in the units of core/: whole ns, ps, and sectors of the virtual disk.
 
-A profile speaks of fractions of the disk.  Here they become curves over the sectors of
-one virtual disk, for the throttle and the core alike.
+Profiles use fractions of the disk.  Here these become curves over the sectors of one
+virtual disk, for both the throttle and the core.
 """
 
 from bisect import bisect_right
@@ -14,12 +14,12 @@ from operator import itemgetter
 
 Curve = tuple[tuple[int, int], ...]
 Sample = tuple[Fraction, Fraction]  # fraction of the disk, value
-TURN = 2**64  # core/drive/platter.h counts angles so
+TURN = 2**64  # one turn in the units of core/drive/platter.h
 
 
 @dataclass(frozen=True)
 class TrackLevel:
-    """So many tracks, the sectors on them, and the skew behind them (struct track_level in
+    """A number of tracks, their sectors, and the skew after them (struct track_level in
     core/drive/tracks.h)."""
 
     tracks: int = 0
@@ -46,7 +46,7 @@ class TrackZone:
 
 
 def flat(zone: TrackZone) -> list[int]:
-    """Its numbers and those of its levels, in order."""
+    """The zone's numbers and those of its levels, in order."""
     numbers: list[int] = []
     for value in astuple(zone):
         numbers += value if isinstance(value, tuple) else (value,)
@@ -55,8 +55,8 @@ def flat(zone: TrackZone) -> list[int]:
 
 @dataclass(frozen=True)
 class Tracks:
-    """The layout (struct tracks in core/drive/tracks.h); `slips` are sectors, and how many places
-    were left out until there."""
+    """The layout (struct tracks in core/drive/tracks.h); `slips` are sectors, each with the number
+    of slots skipped so far."""
 
     zones: tuple[TrackZone, ...] = ()
     slips: tuple[tuple[int, int], ...] = ()
@@ -71,12 +71,12 @@ NO_TRACKS = Tracks()
 class Timing:
     """One disk at one size.
 
-    `seek` has (distance, ns), `transfer` (first sector, ps for each sector; none: transfer
-    takes no time of its own), both a line between two points; `switch_ns` is from one of the
-    `tracks` to the next; if these have a velocity it is known when a sector is under the head, and
-    `transfer` is what their slots say; `cache` is segments, sectors in each, prefetch; a disk with
-    a `buffer`, which is settings by their names, does not look at it.  `queue_depth` is how much of
-    its command queue is in use; 0: it takes one request at a time.
+    `seek` has points (distance, ns), `transfer` points (first sector, ps per sector); both are
+    linear between points.  Without `transfer` points, transfer takes no time of its own.
+    `switch_ns` is the time from one of the `tracks` to the next.  If the tracks have a velocity,
+    the model knows when each sector is under the head, and `transfer` follows from their slots.
+    `cache` is segments, sectors in each, prefetch; a disk with a `buffer` (settings by name)
+    ignores it.  `queue_depth` is the part of its command queue in use; 0: one request at a time.
     """
 
     capacity_sectors: int
@@ -94,7 +94,7 @@ class Timing:
     queue_age_limit_ns: int = 0
 
     def settings(self) -> dict[str, int]:
-        """What of it is a number, by the names of core/drive/settings.c."""
+        """The values that are numbers, by the names of core/drive/settings.c."""
         segments, segment_sectors, prefetch_sectors = self.cache
         found = {
             "intercept_ns": self.intercept_ns,
@@ -116,10 +116,10 @@ class Timing:
 
 
 def lines(samples: Sequence[Sample], end: int) -> Curve:
-    """The lines between the samples, taken at the sectors that are nearest to them.
+    """The piecewise linear curve through the samples, evaluated at the sectors nearest to them.
 
-    Taken there, not moved there: each point is on the profile's curve, and samples
-    that fall on one sector of a small disk are one point.
+    Samples are not moved to those sectors, so each point is on the profile's curve.  Samples that
+    fall on the same sector of a small disk become one point.
     """
     places = sorted({round(at * end) for at, _ in samples})
     return tuple((place, round(_value(samples, Fraction(place, end)))) for place in places)
@@ -131,8 +131,10 @@ def zones(samples: Sequence[Sample], end: int) -> Curve:
 
 
 def steps(firsts: Sequence[tuple[int, int]], end: int) -> Curve:
-    """A curve that is constant in pieces; of several at one sector the last one counts, and
-    neighbours that are alike are one."""
+    """A piecewise constant curve.
+
+    If several pieces begin at one sector, the last one counts; equal neighbours are joined.
+    """
     groups = groupby(dict(firsts).items(), key=itemgetter(1))
     pieces = dict(next(alike) for _, alike in groups)
     lasts = [*(first - 1 for first in list(pieces)[1:]), end]
@@ -144,7 +146,7 @@ def steps(firsts: Sequence[tuple[int, int]], end: int) -> Curve:
 
 
 def value_at(curve: Curve, place: int) -> Fraction:
-    """On the line between two points."""
+    """The curve's value at a place, linear between two points."""
     return _value([(Fraction(at), Fraction(value)) for at, value in curve], Fraction(place))
 
 

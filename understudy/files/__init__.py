@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Where an ext4 image puts its files."""
+"""ext4 images, and the places of their files."""

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The file system that the SURGE processes read (PERFORM 2010 section 5), built on the host.
 
-Files are born as in the papers: fill, erase half at random, add the same number back
-with other sizes.  Each has its place on the disk but no data, so only metadata is kept:
-the 4 KiB blocks that are not zero (`blocks.bin`, which guest/restore.c puts onto an empty
-disk) and the place of every file (`layout.npz`).  An image depends on nothing but its
-size, its seed and the sources, and is built once.
+Files are created as in the papers: fill the disk, erase half of the files at random, add
+the same number again with other sizes.  Each file has its place on the disk but no data,
+so only metadata is kept: the 4 KiB blocks that are not zero (`blocks.bin`, which
+guest/restore.c writes to an empty disk) and the place of every file (`layout.npz`).  An
+image depends only on its size, its seed and the sources, and is built once.
 
 Sizes are drawn from lognormal(9.357, 1.318) below 133 kB and Pareto(1.1, 133 kB) above,
 cut at 100 MB.  The papers do not give the share of large files; a lognormal draw above
@@ -38,7 +38,7 @@ from understudy.base.progress import Report
 
 Ints = npt.NDArray[np.int64]
 
-OWN_SOURCE = Path(__file__).read_bytes()  # as it was when it was imported
+OWN_SOURCE = Path(__file__).read_bytes()  # as imported, even if the file changes later
 BLOCK_BYTES = 4096
 PAPER_FILES = 1_000_000
 PAPER_DISK_BYTES = 73_400_000_000
@@ -55,11 +55,11 @@ LARGE_ALPHA = 1.1
 CUT_BYTES = 100_000_000
 CUT_SHARE = 1 / 16
 
-# As guest/file_path.h.
+# The same values as in guest/file_path.h.
 FILES_PER_LEAF = 100
 LEAVES_PER_TOP = 100
 
-# Any instant will do, as long as it never moves: the month in which the paper appeared.
+# Any fixed time will do: here the month in which the paper appeared.
 BIRTH_SECONDS = 1_275_350_400
 FEATURES = (
     "none,has_journal,ext_attr,resize_inode,dir_index,filetype,extent,64bit,flex_bg,"
@@ -89,7 +89,7 @@ MKFILES = Program(
 
 @dataclass(frozen=True)
 class Layout:
-    """Where file `i` lies: extents `first[i]` up to `first[i + 1]`, in the file's order.
+    """The places of files: file `i` has extents `first[i]` up to `first[i + 1]`, in file order.
 
     `start` and `length` are in blocks of 4 KiB from the start of the disk.
     """
@@ -113,10 +113,10 @@ class Layout:
 
 @dataclass(frozen=True)
 class Facts:
-    """What goes into a result about the image.
+    """The facts about the image that a result keeps.
 
-    `content_hash` names the inputs; `blocks_sha256` is of what came out, so that two
-    machines can tell whether they had the same file system.
+    `content_hash` is a digest of the inputs.  `blocks_sha256` is a digest of the blocks, so that
+    two machines can tell whether they had the same file system.
     """
 
     image_bytes: int
@@ -157,7 +157,7 @@ class Image:
 
 def build(virtual_bytes: int, report: Report, seed: int = IMAGE_SEED) -> Image:
     """Find the image for a disk of `virtual_bytes` in the cache, or build it."""
-    file_count(virtual_bytes)  # refuses before any work
+    file_count(virtual_bytes)  # refuse a wrong size before any work
     name = _content(virtual_bytes, seed)
     folder = cached_folder(
         f"images/{name}",
@@ -167,12 +167,12 @@ def build(virtual_bytes: int, report: Report, seed: int = IMAGE_SEED) -> Image:
 
 
 def file_count(virtual_bytes: int) -> int:
-    """As many files for the disk's size as the papers had; refuses what can't be built."""
+    """The number of files, in proportion to the papers'; refuse a size that can't be built."""
     count = max(FILES_MIN, round(PAPER_FILES * virtual_bytes / PAPER_DISK_BYTES))
     if virtual_bytes < DISK_BYTES_MIN or count > FILES_MAX:
         high = int(FILES_MAX / PAPER_FILES * PAPER_DISK_BYTES)
         raise UserError(
-            f"a file system on {virtual_bytes} bytes: SURGE takes {DISK_BYTES_MIN} to {high}"
+            f"a file system on {virtual_bytes} bytes: SURGE needs {DISK_BYTES_MIN} to {high}"
         )
     return count
 
@@ -247,7 +247,7 @@ def _facts(image_bytes: int, seed: int, layout: Layout, blocks: Path, name: str)
 
 
 def make_raw(work: Path, virtual_bytes: int, seed: int, report: Report) -> tuple[Path, Layout]:
-    """Make the whole image, a sparse file in `work`; returns it and where its files are."""
+    """Make the whole image, a sparse file in `work`; return it and the places of its files."""
     count = file_count(virtual_bytes)
     raw = work / "disk.img"
     report("file system: mke2fs", 0.0)
@@ -260,7 +260,7 @@ def make_raw(work: Path, virtual_bytes: int, seed: int, report: Report) -> tuple
 
 
 def _tool(name: str) -> str:
-    """e2fsprogs lives where a user's PATH may not reach."""
+    """Path of a tool of e2fsprogs, whose folder may not be in a user's PATH."""
     found = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
     if not found:
         raise UserError(f"no {name} here: apt-get install e2fsprogs")
@@ -269,7 +269,7 @@ def _tool(name: str) -> str:
 
 @cache
 def mke2fs_version() -> str:
-    """As it says it, with its date."""
+    """The version that mke2fs prints, with its date."""
     done = subprocess.run([_tool("mke2fs"), "-V"], capture_output=True, text=True, check=False)
     return done.stderr.partition("\n")[0].strip()
 
@@ -277,9 +277,9 @@ def mke2fs_version() -> str:
 def make_file_system(
     work: Path, raw: Path, blocks: int, seed: int, inodes: int, journal_mb: int = JOURNAL_MB
 ) -> None:
-    """An empty one in `raw`, a sparse file; the same bytes for the same numbers.
+    """Make an empty file system in `raw`, a sparse file; equal arguments give equal bytes.
 
-    A journal of 0 is none.
+    A journal of 0 MB means no journal.
     """
     conf = work / "mke2fs.conf"
     conf.write_text(MKE2FS_CONF)
@@ -315,7 +315,7 @@ def _last_line(text: str) -> str:
 
 
 def _write_script(out: IO[str], virtual_bytes: int, seed: int, count: int) -> int:
-    """Fill, erase half at random, fill again; then ask for every place."""
+    """Write the script: fill, erase half at random, fill again, report every file's place."""
     generator = np.random.Generator(np.random.PCG64(seed))
     paths = [file_path(index, count) for index in range(count)]
     sizes = draw_sizes(generator, count, virtual_bytes)
@@ -351,7 +351,7 @@ def _script(
 
 
 def _check_fit(sizes: Ints, virtual_bytes: int, seed: int, count: int) -> None:
-    """Refuse a draw that is too large: the tail is heavy, and a small disk may overflow."""
+    """Refuse sizes that do not fit: their distribution has a heavy tail; the disk may be small."""
     data = int((-(-sizes // BLOCK_BYTES)).sum()) * BLOCK_BYTES
     overhead = _inodes(count) * 256 + JOURNAL_MB * 2**20 + leaf_count(count) * BLOCK_BYTES
     room = int(virtual_bytes * 0.98) - overhead - 2 * 2**20
@@ -363,7 +363,7 @@ def _check_fit(sizes: Ints, virtual_bytes: int, seed: int, count: int) -> None:
 
 
 def place_files(raw: Path, script: Path, places: Path, lines: int, report: Report) -> None:
-    """Carry out a script of so many lines (host/image/mkfiles.c); `places` gets the answer."""
+    """Run a script of `lines` lines (image/mkfiles.c), which writes the files' places."""
     program = compiled(MKFILES)
     command = [str(program), "--progress", str(raw)]
     with (
@@ -383,7 +383,7 @@ def place_files(raw: Path, script: Path, places: Path, lines: int, report: Repor
 
 
 def _follow(stderr: Iterable[str], lines: int, report: Report) -> str:
-    """Pass progress on; returns the last line that was something else."""
+    """Report progress; return the last line that was no progress."""
     said = ""
     for line in stderr:
         word, _, done = line.partition(" ")
@@ -418,7 +418,7 @@ def read_places(path: Path, count: int) -> Layout:
 
 
 def write_blocks(raw: Path, target: Path, layout: Layout) -> None:
-    """Keep the blocks that are not zero and hold no file's data."""
+    """Write the blocks that are not zero and hold no file's data."""
     image_bytes = raw.stat().st_size
     is_data = _data_map(layout, image_bytes // BLOCK_BYTES)
     numbers: list[Ints] = []
@@ -437,7 +437,7 @@ def write_blocks(raw: Path, target: Path, layout: Layout) -> None:
 
 
 def _data_map(layout: Layout, blocks: int) -> npt.NDArray[np.bool_]:
-    """Which blocks belong to files: an erased file's metadata may still lie there."""
+    """Which blocks belong to files; these blocks may still hold metadata of erased files."""
     steps = np.zeros(blocks + 1, np.int8)
     np.add.at(steps, layout.start, 1)
     np.add.at(steps, layout.start + layout.length, -1)
@@ -451,7 +451,7 @@ def _keep(first: int, chunk: bytes, is_data: npt.NDArray[np.bool_]) -> tuple[Int
 
 
 def _written_chunks(image: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Read the parts of a sparse file that were ever written, in whole blocks."""
+    """Read the parts of a sparse file that were written, in whole blocks."""
     descriptor, at = image.fileno(), 0
     size = os.fstat(descriptor).st_size
     while at < size:

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A disk in equal partitions, each with an ext4 file system of its own, for VMs that share it.
+"""A disk in equal partitions for VMs that share it, each with its own ext4 file system.
 
-The image holds a table of partitions (an MBR) and, in each partition, the same file system:
-those of its files that are there from the beginning have a place but no data, as SURGE's have
-(`understudy.files.image`).  It depends on nothing but its size, the files and the sources, and is
-built once.
+The image holds a partition table (an MBR) and, in each partition, the same file system.  Files
+that exist from the beginning have a place but no data, like SURGE's (`understudy.files.image`).
+The image depends only on its size, the files and the sources, and is built once.
 """
 
 import hashlib
@@ -23,13 +22,13 @@ from understudy.base.progress import Report
 from understudy.files import image
 from understudy.files.image import BLOCK_BYTES, BLOCKS_HEADER, BLOCKS_MAGIC
 
-OWN_SOURCE = Path(__file__).read_bytes()  # as it was when it was imported
+OWN_SOURCE = Path(__file__).read_bytes()  # as imported, even if the file changes later
 SECTOR_BYTES = 512
 ALIGNMENT_BYTES = 2**20
 SEED = 1  # of the file system's identity
-JOURNAL_MB = 0  # one belongs to no control group (docs/decisions/0038-owner-groups.md)
-BYTES_PER_INODE = 16 * 2**10  # mke2fs's own
-SECTORS_MAX = 2**32 - 1  # of the table's numbers
+JOURNAL_MB = 0  # a journal would belong to no control group (docs/decisions/0038-owner-groups.md)
+BYTES_PER_INODE = 16 * 2**10  # the default of mke2fs
+SECTORS_MAX = 2**32 - 1  # largest number in the partition table
 
 ENTRIES_AT = 446
 ENTRY = struct.Struct("<B3sB3sII")
@@ -40,9 +39,9 @@ SIGNATURE = b"\x55\xaa"
 
 @dataclass(frozen=True)
 class Partitioning:
-    """So many equal partitions, with these files in each: path and bytes.
+    """A number of equal partitions, and the files in each: path and bytes.
 
-    A file lies in at most one folder, whose name precedes a slash.
+    A file's path has at most one folder.
     """
 
     count: int
@@ -51,7 +50,7 @@ class Partitioning:
 
 @dataclass(frozen=True)
 class Facts:
-    """What goes into a result about the image, as `understudy.files.image.Facts`."""
+    """The facts about the image that a result keeps, like `understudy.files.image.Facts`."""
 
     image_bytes: int
     partitions: int
@@ -86,7 +85,7 @@ def places(virtual_bytes: int, count: int) -> list[tuple[int, int]]:
     each = room // count * ALIGNMENT_BYTES // SECTOR_BYTES
     if virtual_bytes // SECTOR_BYTES > SECTORS_MAX:
         raise UserError(
-            f"--virtual-size: {virtual_bytes} bytes: a table of partitions takes up to "
+            f"--virtual-size: {virtual_bytes} bytes: a partition table allows at most "
             f"{SECTORS_MAX * SECTOR_BYTES}"
         )
     return [(ALIGNMENT_BYTES // SECTOR_BYTES + index * each, each) for index in range(count)]
@@ -138,7 +137,7 @@ def _build_into(
 def _make_raw(
     work: Path, sectors: int, files: tuple[tuple[str, int], ...], report: Report
 ) -> tuple[Path, image.Layout]:
-    """One partition's file system, a sparse file in `work`; returns it and where its files are."""
+    """Make one partition's file system, a sparse file in `work`; return it and the file places."""
     raw = work / "partition.img"
     report("file system: mke2fs", 0.0)
     bytes_ = sectors * SECTOR_BYTES
@@ -164,7 +163,7 @@ def _image_bytes(placed: list[tuple[int, int]]) -> int:
 
 
 def _table(placed: list[tuple[int, int]]) -> bytes:
-    """The disk's first block: nothing to boot, and an entry for each partition."""
+    """The disk's first block: no boot code, and an entry for each partition."""
     entries = b"".join(
         ENTRY.pack(0, BEYOND_CYLINDERS, LINUX, BEYOND_CYLINDERS, first, sectors)
         for first, sectors in placed
@@ -174,7 +173,7 @@ def _table(placed: list[tuple[int, int]]) -> bytes:
 
 
 def _write_blocks(one: Path, target: Path, placed: list[tuple[int, int]]) -> int:
-    """The table, and one partition's blocks once for each; how many blocks that is."""
+    """Write the table, and the same blocks for each partition; return the number of blocks."""
     content = one.read_bytes()
     _, _, count = BLOCKS_HEADER.unpack_from(content)
     numbers = np.frombuffer(content, "<u8", count, BLOCKS_HEADER.size)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Records of a run, the measures read off them, and how sure a difference is."""
+"""Records of a run, the measures computed from them, and the confidence in a difference."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """How well one set of runs predicts another: errors, and whether the schedulers rank alike.
 
-The papers' claim is about rank (PERFORM 2010 section 6; Tables 2 and 3): which of two schedulers
-is better on the real disk.  A pair of which the real disk leaves that open can't be
-predicted, so it does not count.  Kendall's tau (tau-b) is of the means of all pairs.
+The papers' claim is about ranks (PERFORM 2010 section 6; Tables 2 and 3): which of two schedulers
+is better on the real disk.  If the real disk's runs can't tell two schedulers apart, the pair does
+not count.  Kendall's tau (tau-b) uses the means of all pairs.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from understudy.measure.metrics import Measure
 
 @dataclass(frozen=True)
 class Agreement:
-    """One measure of the schedulers that both have run; `real` is what the other should be."""
+    """One measure of the schedulers that both sets have run; `real` has the true figures."""
 
     measure: Measure
     real: dict[str, Estimate]
@@ -28,12 +28,12 @@ class Agreement:
     tau: float | None  # None: one of both has no order
 
     def error(self, scheduler: str) -> float | None:
-        """Of the prediction, as a share of the real figure; None if that is 0."""
+        """The prediction's error as a fraction of the real figure; None if that is 0."""
         real = self.real[scheduler].mean
         return (self.virtual[scheduler].mean - real) / real if real else None
 
     def ranks(self) -> tuple[dict[str, int], dict[str, int]]:
-        """1 for the best: of the real ones, and of the others."""
+        """The ranks by the real figures and by the predicted ones; 1 is the best."""
         real = {name: found.mean for name, found in self.real.items()}
         virtual = {name: found.mean for name, found in self.virtual.items()}
         return ranks(real, self.measure), ranks(virtual, self.measure)
@@ -64,7 +64,7 @@ class Agreement:
 def agreement(
     real: Comparison, virtual: Comparison, names: Sequence[str], measure: Measure
 ) -> Agreement:
-    """Of the schedulers `names`, which both have run."""
+    """The agreement for the schedulers `names`, which both sets have run."""
     means = [
         {name: side.estimate(name, measure).mean for name in names} for side in (real, virtual)
     ]
@@ -95,7 +95,7 @@ def _order(one: float, other: float) -> int:
 
 
 def _tau(first: Sequence[int], second: Sequence[int]) -> float | None:
-    """Tau-b, from the order of each pair in both."""
+    """Tau-b, from the order of each pair in both sets."""
     ordered = sqrt(sum(map(abs, first)) * sum(map(abs, second)))
     together = sum(one * other for one, other in zip(first, second, strict=True))
     return together / ordered if ordered else None

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The runs of several schedulers held against each other, and how sure a difference is.
+"""Compares the runs of several schedulers, and says how certain a difference is.
 
 Runs with the same seed draw the same files and sleeps, so schedulers are
-compared in pairs, seed by seed: a difference counts only if the Student-t
-interval of its mean leaves zero out.  A single difference has the 95 % interval;
-a choice among many has wider ones (understudy.recommend.choice).  One seed gives
-values without an interval.
+compared in pairs, seed by seed.  A difference counts only if the Student-t
+interval of its mean excludes zero.  A single difference has the 95 % interval;
+a choice among many has wider intervals (understudy.recommend.choice).  With one
+seed there is no interval.
 """
 
 import math
@@ -29,7 +29,7 @@ class Estimate:
 
     @property
     def includes_zero(self) -> bool:
-        """True if the interval leaves the sign open."""
+        """Whether the interval includes zero, so that the sign is uncertain."""
         return abs(self.mean) <= (self.half_width or 0.0)
 
 
@@ -73,7 +73,7 @@ class Comparison:
         return estimate([one - other for one, other in pairs], confidence)
 
     def saw(self, measure: Measure) -> bool:
-        """Whether anybody saw it, of any scheduler."""
+        """Whether any run has this measure."""
         values = (value for name in self.schedulers for value in self._values(name, measure))
         return not all(map(math.isnan, values))
 

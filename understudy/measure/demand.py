@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a run asked of its device, from its records (understudy/native/demand.py)."""
+"""The demands of a run on its device, from its records (understudy/native/demand.py)."""
 
 import numpy as np
 import polars as pl
@@ -8,7 +8,7 @@ from understudy.native import demand
 
 
 def counts(frame: pl.DataFrame) -> dict[str, int]:
-    """Counts of requests; of several rows of one, the first stands for it."""
+    """Counts of requests; the first row of a request represents it."""
     requests = (
         frame.group_by("request_id")
         .agg(

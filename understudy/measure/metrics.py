@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The papers' measures, read off one run's records.
+"""The papers' measures, computed from one run's records.
 
-Definitions are those of docs/method.md: a
-response belongs to a bio, a service to the request that carried it; variances
-are population variances, percentiles nearest-rank.  In a run at scale k the
-disk was k times slower on purpose, so every time is divided by k first (PERFORM 2010
-section 4) and the result says what k was.  An array serves several at once: a
-service time there is what its server took.
+docs/method.md defines them.  A response time belongs to a bio, a service time to the
+request that carried the bio.  Variances are population variances; percentiles are
+nearest-rank.  In a run at scale k the disk was k times slower on purpose, so every time
+is divided by k first (PERFORM 2010 section 4), and the result includes k.  On an array,
+which serves several requests at once, service time is the time of one server.
 """
 
 import math
@@ -27,7 +26,7 @@ from understudy.native.figures import Figures
 NS_PER_MS = 1e6
 NS_PER_S = 1e9
 
-# What only the platform can time; the keys are the same in Outcome.facts.
+# Times that only the platform knows; the keys are the same in Outcome.facts.
 FACTS_IN_SECONDS = (
     "virtual_seconds",
     "wall_seconds",
@@ -60,7 +59,7 @@ PAPER_MEASURES = (
 
 # What is printed below them.
 LATE_MAX_PERMILLE = 10
-"""With more late requests a run in the wall clock does not count (Jones 2010, section 4.3.2)."""
+"""A run in the wall clock with more late requests does not count (Jones 2010, section 4.3.2)."""
 MORE_MEASURES = (
     Measure("p50_response_ms", "p50 response", "ms"),
     Measure("p95_response_ms", "p95 response", "ms"),
@@ -76,7 +75,7 @@ MORE_MEASURES = (
 class Summary:
     """One run in figures.  Field names are result.json's keys and end in their units.
 
-    What nobody could see is not a number (NaN), null in result.json.
+    A figure that the platform can't observe is NaN, and null in result.json.
     """
 
     scheduler: str
@@ -84,10 +83,10 @@ class Summary:
     seed: int
     clock: str
     scale: float
-    requests: int  # bios: what processes and the file system asked for
+    requests: int  # bios of processes and of the file system
     dispatched: int  # requests that went to the disk
-    merged: int  # bios that rode in another's request
-    metadata: int  # bios that the file system asked for itself
+    merged: int  # bios merged into another bio's request
+    metadata: int  # bios for the file system's own metadata
     mean_service_ms: float
     var_service_ms2: float
     mean_response_ms: float
@@ -98,23 +97,23 @@ class Summary:
     p999_response_ms: float
     max_response_ms: float
     throughput_sectors_per_ms: float
-    mean_device_ms: float  # dispatch to completion, what it waited on the device as well
+    mean_device_ms: float  # dispatch to completion, including waiting on the device
     mean_model_service_ms: float
     mean_lateness_ms: float
-    device_seconds: float  # first arrival to last completion, on the disk's clock
-    virtual_seconds: float  # length of the measurement on the guest's clock
+    device_seconds: float  # first arrival to last completion, by the disk's clock
+    virtual_seconds: float  # length of the measurement by the guest's clock
     wall_seconds: float
     boot_wall_seconds: float
     measure_wall_seconds: float
     capacity_sectors: int
-    late: int  # requests that the virtual disk answered after their due time
+    late: int  # requests that the virtual disk completed after their due time
     stale: int  # requests chosen while the disk was busy
     hits: int  # requests that the device's cache held
     predicted: int  # requests chosen because the shadow cache held them
     predicted_hits: int  # both
     predicted_hit_share: float | None  # of the hits; None without a hit
-    reasons: dict[str, int]  # requests by why the scheduler chose them
-    var_device_ms2: float = math.nan  # results of 2026-11 and before lack it and what follows
+    reasons: dict[str, int]  # number of requests by the scheduler's reason for choosing them
+    var_device_ms2: float = math.nan  # results of 2026-11 and before lack this and all below
     written: int = 0  # of the requests that went to the disk, as all below (measure/demand.py)
     sized: int = 0
     long_ones: int = 0
@@ -129,12 +128,12 @@ class Summary:
 
     @property
     def late_permille(self) -> float:
-        """Of 1,000 requests that went to the disk."""
+        """Late requests per 1,000 that went to the disk."""
         return 1000 * self.late / max(1, self.dispatched)
 
     @property
     def is_too_late(self) -> bool:
-        """Whether it is a run in the wall clock that does not count."""
+        """Whether this run in the wall clock has too many late requests to count."""
         return self.clock == "wall" and self.late_permille > LATE_MAX_PERMILLE
 
     def value(self, measure: Measure) -> float:
@@ -150,7 +149,7 @@ class Summary:
 
     @classmethod
     def from_json(cls, entry: Mapping[str, Any]) -> "Summary":
-        """The run of such an entry; KeyError names what it lacks."""
+        """The run of such an entry; a KeyError names a missing key."""
         found = {
             field.name: entry[field.name]
             for field in fields(cls)
@@ -202,7 +201,7 @@ def summarise(outcome: Outcome) -> Summary:
 
 
 def from_figures(run: Experiment, figures: Figures, facts: dict[str, Any]) -> Summary:
-    """All measures of a simulation that kept no requests; percentiles to 1/256."""
+    """All measures of a simulation that kept no requests; percentiles are exact to 1/256."""
     response = figures.response
     service = figures.model if run.device.disk.array else figures.service
     busy_ns = figures.last_completion_ns - figures.first_arrival_ns
@@ -259,18 +258,20 @@ OF_REQUESTS = (
 
 
 def carried_requests(frame: pl.DataFrame) -> pl.DataFrame:
-    """One row a request that went to the disk, in the order of dispatch."""
+    """One row per request that went to the disk, in the order of dispatch."""
     carried = Carried(frame)
     columns = {name: carried[name] for name in OF_REQUESTS}
     return pl.DataFrame(columns).sort("dispatch_ns", "request_id")
 
 
 class Carried:
-    """The columns of the requests that went to the disk, made one at a time as asked for:
-    all of them would be a copy of a long table."""
+    """The columns of the requests that went to the disk.
+
+    Each column is made when it is used: all at once would copy a long table.
+    """
 
     def __init__(self, frame: pl.DataFrame) -> None:
-        """Of several rows of a request, the first stands for it."""
+        """The first row of a request represents it."""
         self._frame = frame
         merged = shares_a_request(frame)
         self._first = ~merged if merged.any() else None
@@ -285,14 +286,17 @@ class Carried:
         return column if self._first is None else column.filter(self._first)
 
     def __len__(self) -> int:
-        """How many."""
+        """The number of requests."""
         return self._frame.height if self._first is None else int(self._first.sum())
 
 
 def _service_times_ns(outcome: Outcome, carried: Carried) -> Times:
-    """Service of each request, ns.  A drive that chooses among several began with each its model
-    service before it was due, whichever it served before; so did one for which a service begins
-    when it could have, and not when kernel and throttle had handed it over."""
+    """Service time of each request, ns.
+
+    If the drive chooses among several requests, each began its model service time before it was
+    due, whichever request came before.  The same holds for a drive whose services begin as early
+    as possible, rather than when kernel and throttle hand the request over.
+    """
     run = outcome.experiment
     if "dispatch_ns" in outcome.unseen:
         return np.full(len(carried), math.nan)
@@ -308,7 +312,7 @@ def _service_times_ns(outcome: Outcome, carried: Carried) -> Times:
 
 
 def service_times_ns(carried: Carried | pl.DataFrame) -> Times:
-    """Service of each request, ns, in the order of dispatch: completion - max(dispatch,
+    """Service time of each request, ns, in the order of dispatch: completion - max(dispatch,
     previous completion)."""
     order = np.lexsort((carried["request_id"].to_numpy(), carried["dispatch_ns"].to_numpy()))
     start = carried["dispatch_ns"].to_numpy()[order]
@@ -318,8 +322,10 @@ def service_times_ns(carried: Carried | pl.DataFrame) -> Times:
 
 
 def _times_between_ns(carried: Carried) -> Times:
-    """The same of a real drive with several requests, in the order of completion: it is not known
-    with which it began when."""
+    """The same for a real drive with several requests at once, in the order of completion.
+
+    The times at which such a drive begins its requests are not known.
+    """
     order = np.argsort(carried["completion_ns"].to_numpy(), kind="stable")
     start = carried["dispatch_ns"].to_numpy()[order]
     completion = carried["completion_ns"].to_numpy()[order]
@@ -328,7 +334,7 @@ def _times_between_ns(carried: Carried) -> Times:
 
 
 def response_times_ms(outcome: Outcome) -> Times:
-    """Response of each bio, ms of the modelled disk: (completion - arrival) / k."""
+    """Response time of each bio, in ms of the modelled disk: (completion - arrival) / k."""
     response = outcome.requests["completion_ns"] - outcome.requests["arrival_ns"]
     return response.to_numpy().astype(np.float64) / (NS_PER_MS * outcome.experiment.platform.scale)
 
@@ -339,7 +345,7 @@ def span_ns(frame: pl.DataFrame) -> int:
 
 
 def percentile(values: Times, percent: float) -> float:
-    """Nearest rank: the smallest value that at least `percent` % do not exceed."""
+    """Nearest rank: the smallest value that at least `percent` % of the values do not exceed."""
     rank = max(1, math.ceil(Fraction(str(percent)) * len(values) / 100))
     return float(np.partition(values, rank - 1)[rank - 1])
 

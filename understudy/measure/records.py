@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What the throttle remembers of each bio, as a table.
+"""The throttle's records of bios, as a table.
 
-The bytes are an array of struct vpt_record (kernel/vpt/record.h); the columns
-and the meaning of each instant are those of docs/method.md.
-Times are ns from the first arrival; an instant that never
-came is null.  Reading refuses bytes that cannot be such an array; `check`
-refuses a table that breaks what the definitions promise.
+The bytes are an array of struct vpt_record (kernel/vpt/record.h).  docs/method.md
+defines the columns and the times.  Times are ns from the first arrival; a time
+that did not occur is null.  Reading refuses bytes that cannot be such an array;
+`check` refuses a table that violates the definitions.
 """
 
 from collections.abc import Set
@@ -82,8 +81,8 @@ def from_bytes(
 ) -> pl.DataFrame:
     """Decode the throttle's buffer.
 
-    `origin_ns` is the instant that becomes 0 (default: the first arrival);
-    `expected` is how many records the throttle says it wrote.
+    `origin_ns` is the time that becomes 0 (default: the first arrival);
+    `expected` is the number of records that the throttle reports.
     """
     raw = np.frombuffer(_whole_records(data, expected), dtype=RECORD)
     _refuse_impossible(raw)
@@ -95,19 +94,19 @@ def _whole_records(data: bytes, expected: int | None) -> bytes:
     count, rest = divmod(len(data), RECORD.itemsize)
     if rest:
         raise RunFailed(
-            f"the throttle's records are cut off: {len(data)} bytes is {count} records of "
+            f"the throttle's records are cut off: {len(data)} bytes are {count} records of "
             f"{RECORD.itemsize} and {rest} bytes more; run it again"
         )
     if not count:
         raise RunFailed("the throttle recorded no request: the workload never reached the disk")
     if expected is not None and count != expected:
         size = "too few" if count < expected else "too many"
-        raise RunFailed(f"{size} records: {count} were read and the throttle counted {expected}")
+        raise RunFailed(f"{size} records: {count} were read, but the throttle counted {expected}")
     return data
 
 
 def _refuse_impossible(raw: np.ndarray[Any, Any]) -> None:
-    """Numbers that no throttle writes: the bytes are not its records."""
+    """Refuse numbers that the throttle never writes: such bytes are not its records."""
     for field in raw.dtype.names or ():
         if raw.dtype[field] == np.dtype("<u8"):
             _refuse(raw, raw[field] >= 2**63, field)
@@ -139,12 +138,12 @@ def _columns(raw: np.ndarray[Any, Any], origin_ns: int) -> dict[str, pl.Series]:
 
 
 def named(codes: np.ndarray[Any, Any], names: pl.Enum) -> pl.Series:
-    """A column of an enumeration from its codes, which have to be in it."""
+    """A column of an enumeration, from its codes; all must be valid."""
     return pl.Series(names.categories, dtype=names).gather(codes)
 
 
 def with_idle_time(frame: pl.DataFrame) -> pl.DataFrame:
-    """How long the disk had nothing to do before each request was dispatched."""
+    """Add the time for which the disk was idle before each dispatch."""
     requests = (
         frame.select("request_id", "dispatch_ns", "completion_ns")
         .unique("request_id", keep="first")
@@ -159,16 +158,16 @@ def with_idle_time(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def shares_a_request(frame: pl.DataFrame) -> pl.Series:
-    """For each row, was it merged with another?  Few are, so this sorts and does not hash."""
+    """For each row, whether it was merged with another; few are, so this sorts, not hashes."""
     ids = np.sort(frame["request_id"].to_numpy())
     several = np.unique(ids[1:][ids[1:] == ids[:-1]])
     return frame["request_id"].is_in(several)
 
 
 def check(frame: pl.DataFrame, unseen: Set[str] = frozenset()) -> None:
-    """Hold a run's records against the definitions; the first row that lies fails the run.
+    """Check a run's records against the definitions; the first wrong row fails the run.
 
-    Nothing is promised of columns that nobody saw.
+    Columns that the platform can't observe are not checked.
     """
     for broken, promise in _row_promises().items():
         if unseen.isdisjoint(promise.meta.root_names()):
@@ -182,7 +181,7 @@ def check(frame: pl.DataFrame, unseen: Set[str] = frozenset()) -> None:
 
 
 def _row_promises() -> dict[str, pl.Expr]:
-    """What a bad row is, in words and as a filter that finds it."""
+    """Kinds of wrong rows: the words of the message, and the filter that finds such rows."""
     column = pl.col
     return {
         "never completed": column("completion_ns").is_null(),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How far an answer may be trusted: one of three states, never mixed up, and the reasons."""
+"""How far an answer may be trusted: one of three states, and the reasons."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +10,8 @@ WORDS = {True: "checked and within", None: "not checked", False: "checked and of
 @dataclass(frozen=True)
 class Trust:
     """True: checked and within the limits.  None: `because` names what was not checked.  False:
-    `because` says what is off, and nothing is recommended.  `tail_because`: what takes back the
-    pick by the tail alone."""
+    `because` says what is outside its limits, and nothing is recommended.  `tail_because`: why
+    there is no recommendation for the tail."""
 
     trusted: bool | None
     because: tuple[str, ...] = ()
@@ -22,7 +22,7 @@ class Trust:
         return ": ".join([WORDS[self.trusted], *filter(None, ["; ".join(self.because)])])
 
     def __and__(self, other: "Trust") -> "Trust":
-        """No more trusted than either of both."""
+        """The trust in two answers together: the lower of both."""
         states = (self.trusted, other.trusted)
         state = False if False in states else None if None in states else True
         because = tuple(

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What the papers measured, and ours beside it."""
+"""The papers' measurements, and ours beside them."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the dissertation measured of its virtual graphics card (Jones 2010, Table 3.1): seconds
+"""The dissertation's measurements of its virtual graphics card (Jones 2010, Table 3.1): seconds
 for a million smooth-shaded triangles by DMA, on a real Permedia 2v and on the virtual one."""
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class PaperTimes:
 
     @property
     def slowdown(self) -> float:
-        """Of the virtual card, against the real one."""
+        """The slowdown of the virtual card relative to the real one."""
         return self.virtual / self.real
 
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Static orders of service: everything is pending, nothing else arrives.
 
-The setting of PERFORM 2010 Table 1: a request is a point, and service takes as long as
-the head's way to it.  Greedy (SSTF) is not optimal there, which is what the
-table-building scheduler starts from.
+The setting is that of PERFORM 2010 Table 1: a request is a point, and its service time is
+the distance of the head from it.  The greedy order (SSTF) is not optimal there, which
+motivates the table-building scheduler.
 
-All orders are the core's own; the schedulers serve requests of length 0, after one
-that leaves the head where it should be.
+The core's schedulers give all orders.  They serve requests of length 0, after one request
+that puts the head at its place.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ from understudy.native.request import READ
 
 @dataclass(frozen=True)
 class Order:
-    """An order of service, as positions, and what it costs."""
+    """An order of service, as positions, and its mean times."""
 
     order: list[int]
     mean_service: float
@@ -49,7 +49,7 @@ def _scheduled(scheduler: str, head: int, requests: Sequence[int]) -> list[int]:
 
 
 def _optimal(head: int, requests: Sequence[int]) -> list[int]:
-    """The least mean response: the table."""
+    """The order with the least mean response time, by the table-building scheduler."""
     positions = sorted(requests)
     return [positions[i] for i in optimal_order(head, positions)]
 
@@ -74,7 +74,7 @@ def _check(head: int, requests: Sequence[int]) -> None:
     if not requests:
         raise UserError("no requests: give at least one position, as in --requests 20,82,120")
     if len(requests) > TABLE_MAX:
-        raise UserError(f"{len(requests)} requests: the table takes {TABLE_MAX} at most")
+        raise UserError(f"{len(requests)} requests: the table has room for {TABLE_MAX}")
     for position in (head, *requests):
         if not 0 <= position <= POSITION_MAX:
             raise UserError(f"position {position} is not from 0 to {POSITION_MAX}")

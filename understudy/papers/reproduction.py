@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Our runs beside a table of the papers, measure by measure, with the ranks.
 
-Absolute figures are not expected to agree; the order of the schedulers is what the
-papers claim to predict (PERFORM 2010 section 6), so that is what is compared.
+Absolute figures are not expected to agree.  The papers claim to predict the order of the
+schedulers (PERFORM 2010 section 6), so the ranks are compared.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """For people: nothing to say of the real disk itself."""
+        """The verdict in words; empty for the real disk itself."""
         if self.source == REAL:
             return ""
         return "as real" if self.agrees else "differ"
@@ -58,14 +58,14 @@ class Row:
 
 
 def table_beside(workload: str, disk: str, schedulers: Sequence[str]) -> PaperTable | None:
-    """The table that asks the same of the same disk, if two of its schedulers are among ours."""
+    """The papers' table for the same workload and disk, if it shares two schedulers with ours."""
     if disk != PAPERS_DISK or len(beside(schedulers)) < 2:
         return None
     return next((table for table in TABLES.values() if table.workload == workload), None)
 
 
 def beside(schedulers: Sequence[str]) -> dict[str, str]:
-    """The papers' schedulers, each with the one of ours that stands in for it."""
+    """The papers' schedulers, each with our substitute for it."""
     found = {
         theirs: next((name for name in ours if name in schedulers), None)
         for theirs, ours in STAND_INS.items()
@@ -93,7 +93,7 @@ def _rows(table: PaperTable, comparison: Comparison, measure: Measure) -> list[R
 
 
 def note(comparison: Comparison) -> str:
-    """Whose the columns are."""
+    """The note that explains the columns."""
     *others, last = (STAND_INS_NAMED[name] for name in beside(comparison.schedulers).values())
     return (
         f"real and virtual (k = 8) are the paper's, with up to {AT_ONCE} past the scheduler at "
@@ -103,7 +103,7 @@ def note(comparison: Comparison) -> str:
 
 
 def ranks_sentence(table: PaperTable, comparison: Comparison) -> str:
-    """By how many measures the schedulers rank as on the papers' real disk."""
+    """The number of measures by which the schedulers rank as on the papers' real disk, in words."""
     found = rows(table, comparison)
     ours, virtual = (
         sum(row.agrees for row in found if row.source == source) for source in (OURS, VIRTUAL)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What the papers measured: Tables 2 and 3 (PERFORM 2010 section 6; Jones 2010 Tables 4.1 and 4.2).
+"""The papers' measurements: Tables 2 and 3 (PERFORM 2010 section 6; Jones 2010 Tables 4.1 and 4.2).
 
-Two of their three schedulers have left the kernel: mq-deadline is deadline's direct
-successor, and cfq is ours, written from what is known of the original.
+Two of their three schedulers are no longer in the kernel.  mq-deadline is the direct successor of
+deadline; our cfq was written from what is known about the original.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from understudy.measure.metrics import PAPER_MEASURES, Measure
 PAPERS_DISK = "cheetah-15k4"
 
 # The papers' kernel takes a second request from the scheduler while the disk serves the first, and
-# their time stamps are taken outside of the scheduler: what they call service is our device time
+# its time stamps are taken outside of the scheduler: the papers' service time is our device time
 # (docs/decisions/0055-two-at-once.md).
 AT_ONCE = 2
 MEASURES = (
@@ -50,13 +50,13 @@ class PaperTable:
     virtual: Columns  # k = 8
 
     def values(self, platform: str, measure: Measure) -> dict[str, float]:
-        """One row of one half, by the papers' scheduler; `platform` is real or virtual."""
+        """One row of the real or the virtual half (`platform`), by the papers' schedulers."""
         row = MEASURES.index(measure)
         columns = {"real": self.real, "virtual": self.virtual}[platform]
         return {scheduler: column[row] for scheduler, column in columns.items()}
 
     def ranks(self, platform: str, measure: Measure) -> dict[str, int]:
-        """That row's ranks, 1 for the best."""
+        """The ranks of that row; 1 is the best."""
         return ranks(self.values(platform, measure), measure)
 
 

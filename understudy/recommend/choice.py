@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Which scheduler to pick for what: the goals, among them the tail, and the answer in words.
+"""The scheduler to pick for each goal (mean, tail, throughput), and the answer in words.
 
-A choice among n has n - 1 chances to be wrong, so its intervals are wider than that of a
-single difference (docs/decisions/0029-choice-among-many.md).  With one seed there is none,
-and the choice says so.
+A choice among n schedulers has n - 1 chances to be wrong, so its intervals are wider than that
+of a single difference (docs/decisions/0029-choice-among-many.md).  With one seed there is no
+interval, and the choice says so.
 """
 
 from collections.abc import Iterable
@@ -15,8 +15,8 @@ from understudy.measure.metrics import Measure
 
 TAIL = "tail response"
 
-# What a person picks a scheduler for.  A tail is short by all of its measures: one request
-# in a thousand that starves does not show in the 99th percentile.
+# The goals for which people pick a scheduler.  A short tail must be short by all of its measures:
+# the 99th percentile does not show that one request in a thousand starves.
 GOALS = {
     "mean response": (Measure("mean_response_ms", "mean response", "ms"),),
     TAIL: (
@@ -32,7 +32,7 @@ GOALS = {
 
 @dataclass(frozen=True)
 class Best:
-    """Who is best by one measure, and who cannot be told apart from it."""
+    """The best scheduler by one measure, and those that cannot be told apart from it."""
 
     measure: Measure
     best: str
@@ -41,20 +41,20 @@ class Best:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All of them."""
+        """The best scheduler and those tied with it."""
         return (self.best, *self.tied)
 
     def beats(self, one: str, other: str) -> bool:
-        """Whether one's mean is better than the other's."""
+        """Whether the mean of `one` is better than that of `other`."""
         sign = -1 if self.measure.higher_is_better else 1
         return sign * self.means[one] < sign * self.means[other]
 
     def figure(self, name: str) -> str:
-        """A scheduler's mean, four digits."""
+        """A scheduler's mean, with four digits."""
         return f"{self.means[name]:.4g} {self.measure.unit}"
 
     def as_json(self) -> dict[str, Any]:
-        """Its part of the choice's entry."""
+        """The measure's part of the choice's entry."""
         return {
             "measure": self.measure.key,
             "best": self.best,
@@ -64,10 +64,10 @@ class Best:
 
 @dataclass(frozen=True)
 class Choice:
-    """The answer to one goal: those who are among the best by each of its measures.
+    """The answer for one goal: the schedulers that are among the best by each of its measures.
 
-    Who is beaten by the same scheduler by each of several measures is tied with the best for
-    its noise alone, and is not named.
+    A scheduler that another one beats by each of several measures is tied with the best only
+    because of noise, and is not named.
     """
 
     goal: str
@@ -76,7 +76,7 @@ class Choice:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """In the order of the first measure; none, if nobody is best throughout."""
+        """The schedulers, in the order of the first measure; empty if none is best throughout."""
         return tuple(
             name
             for name in self._undominated(self.by[0])
@@ -90,7 +90,7 @@ class Choice:
 
     @property
     def tied(self) -> tuple[str, ...]:
-        """Cannot be told apart from it."""
+        """The schedulers that cannot be told apart from the best one."""
         return self.names[1:]
 
     def sentence(self) -> str:
@@ -101,7 +101,7 @@ class Choice:
         return f"for {self.goal} pick {' or '.join(self.names)}{apart} ({self._figures()})"
 
     def _each(self) -> str:
-        """Whom to pick by each measure."""
+        """The schedulers to pick by each measure."""
         picks = (
             f"{' or '.join(self._undominated(one))} by {one.measure.label} ({one.figure(one.best)})"
             for one in self.by
@@ -109,7 +109,7 @@ class Choice:
         return ", ".join(picks)
 
     def _undominated(self, found: Best) -> list[str]:
-        """Those whom nobody beats by each of several measures."""
+        """The schedulers that no other one beats by each of several measures."""
         return [
             name
             for name in found.names
@@ -118,7 +118,7 @@ class Choice:
         ]
 
     def _figures(self) -> str:
-        """Of the best one."""
+        """The figures of the best one."""
         name = self.names[0]
         several = len(self.by) > 1
         figures = (
@@ -128,7 +128,7 @@ class Choice:
         return f"{', '.join(figures)}; {self._basis()}"
 
     def _basis(self) -> str:
-        """How sure that is."""
+        """The confidence in the choice, in words."""
         number = len(self.by[0].means)
         if self.seeds == 1:
             return "one seed: no interval"
@@ -148,7 +148,7 @@ class Choice:
 
 
 def choices(comparison: Comparison) -> tuple[Choice, ...]:
-    """The answer to each goal."""
+    """The answer for each goal."""
     return tuple(
         Choice(goal, tuple(best(comparison, measure) for measure in by), len(comparison.seeds))
         for goal, by in GOALS.items()
@@ -156,7 +156,7 @@ def choices(comparison: Comparison) -> tuple[Choice, ...]:
 
 
 def best(comparison: Comparison, measure: Measure) -> Best:
-    """The best scheduler by a measure.  With CONFIDENCE, who is truly best is named."""
+    """The best scheduler by a measure; the truly best one is among those named, with CONFIDENCE."""
     order = comparison.ranks(measure)
     first, *others = sorted(comparison.schedulers, key=lambda name: order[name])
     each = 1 - (1 - CONFIDENCE) / max(1, len(others))

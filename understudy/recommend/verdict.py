@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Whether a prediction may be believed: what its runs ask, held against the profile's checks.
+"""Decides whether to trust a prediction: compares its runs' demands with the profile's checks.
 
-Three states.  True: each two things that the runs ask for were checked together, and are within.
-None: something of it was never checked.  False: something of it was checked and is off, or the
-runs themselves do not count; nothing is recommended then.
+There are three states.  True: each pair of the runs' demands was checked together, and is within
+the limits.  None: some demand was never checked.  False: some demand was checked and is outside the
+limits, or the runs themselves do not count; then nothing is recommended.
 
-A check that is off counts by what it would do to these runs, scheduler by scheduler, since an order
-changes what a disk is asked for.  A mean that is off takes every pick back, a distribution that is
-off the pick by the tail.
+A failed check counts by its effect on these runs, scheduler by scheduler, since the order of
+requests changes the demands on a disk.  A wrong mean withdraws every recommendation; a wrong
+distribution withdraws the one for the tail.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,18 +21,18 @@ from understudy.native.demand import NAMES
 from understudy.recommend.choice import TAIL
 
 OPEN_SHARE = 3 / 5
-"""Service may be 3 % off, response 5 %; in an open queue the one makes the other longer."""
+"""Service time may be 3 % off, response time 5 %; an open queue amplifies errors of service."""
 APART: tuple[Ask, ...] = ("writes", "pauses", "rests", "queue")
-"""Without these a request says nothing of one with them."""
+"""Demands whose requests can't be judged by requests without them."""
 
 
 def sentences(found: Trust) -> list[str]:
-    """Below a table; there is nothing to say of what is checked and within."""
+    """The sentences below a table; none if everything was checked and is within the limits."""
     return [*missing(found), *doubts(found)]
 
 
 def missing(found: Trust) -> list[str]:
-    """Why there is no pick, or none for the tail."""
+    """Why nothing is recommended, or nothing for the tail."""
     if found.trusted is False:
         return [f"no pick: {'; '.join(found.because)}"]
     return [f"no pick for {TAIL}: {'; '.join(found.tail_because)}"] if found.tail_because else []
@@ -46,8 +46,10 @@ def doubts(found: Trust) -> list[str]:
 def verdict(
     disk: DiskProfile, at_once: int, runs: Sequence[Summary], *, is_open: bool = False
 ) -> Trust:
-    """Of runs that differ in scheduler and seed, on a disk with so many requests at once;
-    `is_open`: requests arrive whether or not others are answered."""
+    """The trust in runs that differ in scheduler and seed, with `at_once` requests on the disk.
+
+    `is_open`: requests arrive whether or not others are answered.
+    """
     if broken := list(_broken(runs)):
         return Trust(False, tuple(broken))
     if runs[0].platform == "real":
@@ -73,10 +75,10 @@ def verdict(
 
 
 def _checked(disk: DiskProfile, wanted: Mapping[Ask, float]) -> Trust:
-    """Whether each two things that the runs ask for were checked together."""
+    """Whether each pair of the runs' demands was checked together."""
     if not disk.checks:
         made = f", made from {disk.limits}," if disk.limits else ""
-        why = f"{disk.name}{made} was never held against its drive; this workload has"
+        why = f"{disk.name}{made} was never checked against its drive; this workload has"
         return Trust(None, (f"{why} {in_words(wanted)}",))
     if never := untried(disk.checks, wanted):
         return Trust(None, (f"{disk.name} was never tried with {', '.join(never)}",))
@@ -90,7 +92,7 @@ def _broken(runs: Sequence[Summary]) -> Iterator[str]:
         shares = ", ".join(f"{name} {share:.3g}" for name, share in late.items())
         yield (
             f"of 1,000 requests more than {LATE_MAX_PERMILLE} were late ({shares}): these runs do "
-            "not count; take a larger --scale, or none, and k is found"
+            "not count; take a larger --scale, or none, so that k is found"
         )
     if stale := {run.scheduler: run.stale for run in runs if run.stale}:
         counts = ", ".join(f"{name} {count:,}" for name, count in stale.items())
@@ -107,10 +109,10 @@ def _broken(runs: Sequence[Summary]) -> Iterator[str]:
 
 
 def _asked(run: Summary, disk: DiskProfile, at_once: int) -> dict[Ask, float]:
-    """Shares of the requests that went to the disk."""
+    """The demands and their shares of the requests that went to the disk."""
     shares = asked({name: getattr(run, name) for name in NAMES}, run.dispatched)
     if disk.array:
-        shares.pop("sweeps", None)  # servers have no arm that an order could spare
+        shares.pop("sweeps", None)  # servers have no arm, so order does not matter
     if at_once > 1:
         shares["queue"] = 1.0
     return shares
@@ -121,11 +123,11 @@ def _queued(run: Summary) -> float:
 
 
 def _part(check: Check, wanted: Mapping[Ask, float], run: Summary) -> float:
-    """How much of a check's error a run has.
+    """The part of a check's error that a run has.
 
-    As much as requests of the check's kind take of its time: no more of them than have the same
-    places, and none of a kind of their own; less if the run asks less often than the check for
-    what else the check asks for (writes, sizes, pauses).
+    It is the share of requests of the check's kind: at most the share with the same places, and
+    none with demands of their own.  It is smaller if the run has the check's other demands (writes,
+    sizes, pauses) less often than the check.
     """
     if not check.asks.keys() <= {*wanted, "random"}:
         return 0.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The disk that is served: a profile at one size, in memory that the filter shares."""
+"""The served disk: a profile at one size, in memory shared with the filter."""
 
 from understudy.device.profile import DiskProfile
 from understudy.native.drive import Drive
@@ -9,7 +9,7 @@ from understudy.serve.store import SECTOR
 
 
 class ServedDisk:
-    """With all of its queue in use.  `scale` is the papers' k."""
+    """The disk, with its whole queue in use.  `scale` is the papers' k."""
 
     def __init__(self, profile: DiskProfile, size: int, scale: float, seed: int) -> None:
         """`size` in bytes; `seed` for all draws."""
@@ -19,7 +19,7 @@ class ServedDisk:
 
     @property
     def at_once(self) -> int:
-        """How many requests it works on, or chooses among."""
+        """The number of requests that it serves at once, or chooses among."""
         return self.profile.queue_depth or self.profile.servers
 
     def _device(self, sectors: int) -> Drive | Array:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Where clients find the disk: a socket in the file system, or a port of this host.
+"""The place where clients find the disk: a socket in the file system, or a port of this host.
 
-It listens before the server is started, which is handed it, so that whatever is wrong with a
-place is known at once and no client comes too early.
+The socket listens before the server starts, and is then passed to the server.  So an error of the
+place is reported at once, and no client is too early.
 """
 
 import shlex
@@ -16,21 +16,21 @@ from urllib.parse import quote
 from understudy.base import scratch
 from understudy.base.errors import UserError
 
-HOST = "127.0.0.1"  # NBD asks nobody who they are
+HOST = "127.0.0.1"  # only this host, since NBD has no authentication
 PATH_BYTES_MAX = 107  # struct sockaddr_un
 BACKLOG = 128
 
 
 @dataclass(frozen=True)
 class Place:
-    """A disk's address, as different clients want it said."""
+    """A disk's address, in the formats of different clients."""
 
     uri: str
     qemu: str
     nbd_client: str
 
     def ways(self) -> dict[str, str]:
-        """How to attach it: for what, and the command."""
+        """Purposes of attaching the disk, and the command for each."""
         drive = f"file={self.qemu.replace(',', ',,')},format=raw,if=virtio"
         uri = shlex.quote(self.uri)
         fio = f"fio --name=reads --ioengine=nbd --uri={uri} --rw=randread --bs=4k --number_ios=1000"
@@ -44,7 +44,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Listening:
-    """A socket that takes connections, and what it is called."""
+    """A listening socket and its address."""
 
     socket: socket.socket
     place: Place
@@ -52,7 +52,7 @@ class Listening:
 
 @contextmanager
 def at_socket(path: Path) -> Iterator[Listening]:
-    """A new socket in the file system, gone at the end."""
+    """A new socket in the file system, removed at the end."""
     absolute = path.absolute()
     if absolute.exists() or absolute.is_symlink():
         raise UserError(f"--socket: {path} exists; remove it, or name another")
@@ -77,7 +77,7 @@ def at_socket(path: Path) -> Iterator[Listening]:
 
 @contextmanager
 def at_port(port: int) -> Iterator[Listening]:
-    """A port of this host, for itself only; 0: one that is free."""
+    """A port of this host, for its own programs only; 0: any free port."""
     with socket.socket(socket.AF_INET) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How well a served disk kept its time, as data and as lines."""
+"""How late a served disk's answers were, as data and as lines."""
 
 from collections.abc import Iterator
 from math import ceil
@@ -13,10 +13,10 @@ ERROR_MOST = 0.03
 
 
 def figures(found: Lateness) -> dict[str, Any]:
-    """What --json prints of it; what nobody asked for is None.
+    """The figures for --json; None without requests.
 
-    The service error is how late answers were on average, as a share of what the requests
-    should take: of those that should take ENOUGH_NS or more.
+    The service error is the mean lateness as a fraction of the mean service time, for requests that
+    should take ENOUGH_NS or more.
     """
     any_at_all, any_timed = found.requests > 0, found.timed > 0
     lateness_us = {
@@ -37,7 +37,7 @@ def figures(found: Lateness) -> dict[str, Any]:
 
 
 def lines(found: Lateness, scale: float) -> Iterator[tuple[str, str]]:
-    """The same for a terminal: what, and how much.  `scale` is the k that it was served with."""
+    """The figures for a terminal: labels and texts.  `scale` is the k of the served disk."""
     yield "requests", f"{found.requests:,}"
     if not found.requests:
         return

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """nbdkit in the foreground, with our filter, until the command is interrupted.
 
-What it knows of the disk and says of its lateness is in memory that it shares with us, so it
-is killed outright: nothing in it has to be saved, and no client can keep it.
+The disk's state and the lateness of its answers are in memory that nbdkit shares with us.  So
+nbdkit can simply be killed: nothing in it must be saved, and no client can keep it alive.
 """
 
 import os
@@ -36,8 +36,8 @@ THREADS_MAX = 512
 
 @dataclass(frozen=True)
 class Service:
-    """What is served: the disk, its data in nbdkit's words, how many requests of a connection are
-    worked on at once, and the file for a record of each request."""
+    """The service: the disk, nbdkit's options for its data, the number of requests that a
+    connection may have at once, and the file for a record of each request."""
 
     disk: TimedDisk
     store: Sequence[str]
@@ -46,7 +46,7 @@ class Service:
 
 
 def filter_file() -> Path:
-    """Our filter, compiled; nbdkit takes only one that was made for its very version."""
+    """Our filter, compiled for this exact version of nbdkit, which accepts no other."""
     return compiled(
         Program(
             "timed.so",
@@ -67,7 +67,7 @@ def _ours() -> list[str]:
 
 
 def _version() -> str:
-    """Of nbdkit, in characters that any shell and compiler takes."""
+    """The version of nbdkit, in characters that are safe for any shell and compiler."""
     if not shutil.which("nbdkit"):
         raise UserError(f"no nbdkit here, which serves the disk: apt-get install {PACKAGES}")
     said = subprocess.run(["nbdkit", "--version"], capture_output=True, text=True, check=True)
@@ -75,7 +75,7 @@ def _version() -> str:
 
 
 def serve(service: Service, listener: socket.socket, when_ready: Callable[[], None]) -> None:
-    """Until the command is told to end; RunFailed if nbdkit ended before."""
+    """Serve until the command is interrupted; RunFailed if nbdkit ends earlier."""
     command = _command(service)
     with _told() as told, _running(command, listener) as (process, handle):
         while not service.disk.serves:
@@ -85,7 +85,7 @@ def serve(service: Service, listener: socket.socket, when_ready: Callable[[], No
             when_ready()
         if _first_of((handle, told), None) == handle:
             status = os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT)
-            raise RunFailed(f"nbdkit {_ending(status)}, and the disk with it")
+            raise RunFailed(f"nbdkit {_ending(status)}, which ended the disk")
 
 
 def _command(service: Service) -> list[str]:
@@ -100,7 +100,7 @@ def _command(service: Service) -> list[str]:
 
 @contextmanager
 def _told() -> Iterator[int]:
-    """A descriptor that can be read once the command is to end, whichever thread hears it."""
+    """A descriptor that becomes readable when the command is interrupted, in whichever thread."""
     ours, its = socket.socketpair()
     with ours, its:
         its.setblocking(False)
@@ -115,7 +115,7 @@ def _told() -> Iterator[int]:
 
 @contextmanager
 def _running(command: list[str], listener: socket.socket) -> Iterator[tuple[int, int]]:
-    """The process, and a descriptor that can be read once it has ended; killed at the end."""
+    """The process, and a descriptor that becomes readable when it ends; killed at the end."""
     process = os.posix_spawnp(
         command[0],
         command,
@@ -138,7 +138,7 @@ def _running(command: list[str], listener: socket.socket) -> Iterator[tuple[int,
 
 
 def _first_of(descriptors: Sequence[int], patience_ms: int | None) -> int | None:
-    """The first that can be read, None if there is none in time."""
+    """The first descriptor that becomes readable; None if none does in time."""
     poll = select.poll()
     for descriptor in descriptors:
         poll.register(descriptor, select.POLLIN)
@@ -148,5 +148,5 @@ def _first_of(descriptors: Sequence[int], patience_ms: int | None) -> int | None
 def _ending(status: os.waitid_result | None) -> str:
     assert status
     if status.si_code == os.CLD_EXITED:
-        return f"ended with exit code {status.si_status} (its words, if any, are above)"
+        return f"ended with exit code {status.si_status} (its messages, if any, are above)"
     return f"was killed by {signal.Signals(status.si_status).name}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where the bytes of a served disk are: in nbdkit's memory, or in a sparse file of the user's."""
+"""The data of a served disk: in nbdkit's memory, or in a sparse file of the user's."""
 
 import fcntl
 import os
@@ -13,7 +13,7 @@ SECTOR = 512
 
 
 def size_of(file: Path) -> int | None:
-    """Whole sectors, in bytes; None if there is no such file yet."""
+    """The size of the file in bytes, rounded down to sectors; None if there is no file yet."""
     if not file.exists():
         return None
     if not file.is_file():
@@ -23,8 +23,10 @@ def size_of(file: Path) -> int | None:
 
 @contextmanager
 def kept(file: Path | None, disk_bytes: int) -> Iterator[list[str]]:
-    """The plug-in that stores the data, in nbdkit's words.  One disk at a time may keep its data
-    in a file, which is made, sparse, if it is not there."""
+    """nbdkit's options for the plug-in that stores the data.
+
+    Only one disk at a time may use a file.  A missing file is created, sparse.
+    """
     if file is None:
         yield ["memory", f"size={disk_bytes}"]
         return

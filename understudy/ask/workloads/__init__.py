@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The workloads: one module in this folder each, found by its classes; nothing lists them.
+"""The workloads: each is a class in a module of this folder; no list names them.
 
-A workload is a class with a name, its parameters, and what plays it on each platform: a file of
-sim/workloads/ in the simulator, a program of guest/ in the VM.  One that leaves either out can't
-run there.
+A workload has a name, parameters, and an implementation for each platform: a file of
+sim/workloads/ for the simulator, a program of guest/ for the VM.  A workload without one of them
+can't run on that platform.
 """
 
 import pkgutil

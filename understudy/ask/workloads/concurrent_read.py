@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The program of the Vesper assignments (SIGCSE 2006 section 3.1): threads read small pieces.
 
-It has no page cache unless one is asked for; then pages are sectors, since its disks are small.
+By default it has no page cache.  With one, a page is a sector, since its disks are small.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ CACHE_PER_READ_AHEAD = 4
 
 
 def layout(capacity_sectors: int, files: int) -> Layout:
-    """Files of 10 KB, evenly over the disk: on 128 KB, ten of them take most of it."""
+    """Files of 10 KB, evenly spread over the disk; ten of them nearly fill 128 KB."""
     length = -(-FILE_BYTES // SECTOR_BYTES)
     stride = capacity_sectors // files
     if stride < length:
@@ -44,7 +44,7 @@ def layout(capacity_sectors: int, files: int) -> Layout:
 
 @dataclass(frozen=True, kw_only=True)
 class ConcurrentRead(ThroughPageCache, Thinks, Workload):
-    """A thread and a file for each process."""
+    """Each process is a thread with its own file."""
 
     name: ClassVar[str] = "concurrent-read"
     summary: ClassVar[str] = "threads read files of 10 KB, 10 bytes at a time (Vesper assignments)"
@@ -52,11 +52,11 @@ class ConcurrentRead(ThroughPageCache, Thinks, Workload):
     processes: int = processes(10)
 
     def check_fits(self, virtual_bytes: int) -> None:
-        """Room for every file."""
+        """Refuse a disk without room for every file."""
         layout(virtual_bytes // SECTOR_BYTES, self.processes)
 
     def cache(self, virtual_bytes: int) -> HostCache | None:
-        """As large as asked, or as it takes to read ahead as asked."""
+        """The page cache, of the given size, or as large as the given read-ahead needs."""
         ahead = self.read_ahead_kib or 0
         size = self.page_cache_bytes or CACHE_PER_READ_AHEAD * ahead * KIB * self.processes
         return HostCache(size, ahead, SECTOR_BYTES) if size else None

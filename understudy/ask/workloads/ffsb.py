@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""What FFSB does, played by fio, in VMs side by side (ICPE 2011 section 5.1).
+"""FFSB's requests, issued by fio, in VMs side by side (ICPE 2011 section 5.1).
 
-A hundred threads read and write, equally often, 400 files in ten folders.
-Table 2 has the size of a read or write.  Sizes of files are powers of two, half as many files of
-each as of the one below, and the smallest is as large as a read.  Each thread has four files: one
-file of a hundred threads would take each of them a descriptor and its memory.
+A hundred threads read and write 400 files in ten folders, reading and writing equally often.
+Table 2 of the paper has the size of a read or write.  File sizes are powers of two; the smallest
+is as large as a read, and each size has half as many files as the next smaller one.  Each thread
+has four files of its own: a file that all threads share would cost each a descriptor and memory.
 
-FFSB has no think time.  On one emulated processor that would leave the pace to the kernel's slices
-of time, which are others when more VMs run: a hundred busy threads take turns of 4 ms.  So each has
-a rate, in Poisson's manner, which all of them together can keep.
+FFSB has no think time.  On one emulated processor a hundred busy threads take turns of 4 ms.  So
+the kernel's time slices would set the pace, and that pace would change with the number of VMs.
+Here each thread issues requests at a fixed mean rate (Poisson arrivals) that the processor can
+keep for all of them.
 """
 
 from dataclasses import dataclass
@@ -20,15 +21,18 @@ from understudy.ask.workloads.vms import MIB, Vms
 KIB = 2**10
 FOLDERS = 10
 FILES_A_THREAD = 4
-RATE = 10  # reads, and as many writes, a second of a thread
+RATE = 10  # reads per second of each thread, and as many writes
 LARGEST_BYTES = 32 * MIB
 BLOCK_KIB = {1: 4, 2: 32}  # by configuration
 MODES = {"sequential": "rw", "random": "randrw"}
 
 
 def file_sizes(smallest: int, count: int) -> list[int]:
-    """Bytes of so many files, the small ones first: half of all have the smallest size, half of
-    the rest the next one, and of the large ones there is one of each."""
+    """Sizes of this many files in bytes, small ones first.
+
+    Half of the files have the smallest size, half of the rest the next one, and so on; of the
+    largest sizes there is one file each.
+    """
     sizes, left, size = [], count, smallest
     while size <= LARGEST_BYTES:
         larger = (LARGEST_BYTES // size).bit_length() - 1
@@ -64,17 +68,17 @@ class Ffsb(Vms):
     )
 
     def files_at_first(self) -> tuple[tuple[str, int], ...]:
-        """All of them, so that none is made while it measures."""
+        """All files, so that none is created during the measurement."""
         count = self.processes * FILES_A_THREAD
         sizes = file_sizes(BLOCK_KIB[self.configuration] * KIB, count)
         return tuple((_path(index), size) for index, size in enumerate(sizes))
 
     def command(self, number: int) -> str:
-        """Its job is a file."""
+        """fio, with a job file."""
         return f"exec fio /vms/{number}/input"
 
     def input(self, number: int, seed: int) -> str:
-        """What all threads have in common, and the files of each."""
+        """The job file: common options, then a job for each thread with its files."""
         block = f"{BLOCK_KIB[self.configuration]}k"
         common = (
             "[global]\n"

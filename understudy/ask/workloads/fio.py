@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A job file of fio: the real fio in the VM; in the simulator as far as it can be said there."""
+"""A job file of fio: the VM runs the real fio; the simulator runs jobs that it can model."""
 
 import hashlib
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ MEMORY_MIB = 256
 BYTES_MAX = 2**20
 MORE_STEPS = 1000
 
-# It is ready before fio is, whose start is no part of the measurement.
+# "ready" comes before fio starts: fio's start is not part of the measurement.
 PROGRAM = """\
 fio --parse-only /jobs.fio || exit 1
 trap 'kill -INT $pid; wait $pid; exit 0' TERM
@@ -41,7 +41,7 @@ exit 1
 
 
 def load(text: str) -> JobFile:
-    """The file of that name."""
+    """The job file of that name."""
     path = Path(text).expanduser()
     try:
         with path.open("rb") as file:
@@ -49,7 +49,7 @@ def load(text: str) -> JobFile:
     except OSError as error:
         raise UserError(f"--workload: {text}: {error.strerror}") from None
     if len(content) > BYTES_MAX:
-        raise UserError(f"--workload: {text} is larger than a job file is")
+        raise UserError(f"--workload: {text} is too large for a job file")
     found = JobFile(text, content.decode(errors="replace"))
     found.jobs()
     return found
@@ -57,7 +57,7 @@ def load(text: str) -> JobFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Fio(Workload):
-    """Its jobs run side by side, for as long as is measured."""
+    """The file's jobs run side by side until the measurement ends."""
 
     name: ClassVar[str] = "fio"
     summary: ClassVar[str] = "a job file of fio: --workload ./jobs.fio"
@@ -79,17 +79,17 @@ class Fio(Workload):
 
     @property
     def shared_among(self) -> str:
-        """The same in words."""
+        """The sharers in words."""
         return f"{self.sharers} jobs"
 
     def simulated(self, around: Surroundings, report: Report) -> Simulated:
-        """sim/workloads/rows.c plays what they ask."""
+        """sim/workloads/rows.c plays the jobs' requests."""
         sectors = around.virtual_bytes // SECTOR_BYTES
         played = _rows(self.job_file, sectors, around.seed, around.requests + MORE_STEPS)
         return Simulated("rows-closed", len(played.first) - 1, rows=played)
 
     def in_guest(self, around: Surroundings) -> InGuest:
-        """The real one."""
+        """The real fio."""
         files = {"jobs.fio": self.job_file.on_device(around.device), "fio-jobs": PROGRAM}
         return InGuest(
             ["sh", "/fio-jobs"],
@@ -100,11 +100,11 @@ class Fio(Workload):
         )
 
     def told(self) -> list[str]:
-        """Which file."""
+        """The job file's name."""
         return [self.job_file.shown, *super().told()]
 
     def columns(self) -> dict[str, Any]:
-        """The file by its name and its content's."""
+        """The file's name and its digest."""
         return {
             **super().columns(),
             "workload_file": self.job_file.shown,
@@ -114,5 +114,5 @@ class Fio(Workload):
 
 @lru_cache(maxsize=8)
 def _rows(jobs: JobFile, capacity_sectors: int, seed: int, steps: int) -> Rows:
-    """The same for each scheduler."""
+    """The jobs' requests, cached: they are the same for each scheduler."""
     return fio_jobs.rows(fio_jobs.processes(jobs, capacity_sectors), seed, steps)

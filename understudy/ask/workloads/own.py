@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A workload that somebody wrote: one C file, anywhere, as those of sim/workloads/ are."""
+"""A user's own workload: one C file, anywhere, like those of sim/workloads/."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,7 +24,8 @@ from understudy.native.declared import field_values
 from understudy.native.simulation import Rows, WorkloadKind
 
 MORE_STEPS = 1000
-"""Of each process: it goes on until the last measured request is served."""
+"""Steps of each process beyond its measured ones: it goes on until the last measured request is
+served."""
 
 TABLE = "steps"
 MAGIC = b"USSTEPS1"
@@ -34,7 +35,7 @@ Values = tuple[tuple[str, int], ...]
 
 
 def load(text: str) -> registry.Source:
-    """The file of that name."""
+    """The source file of that name."""
     path = Path(text).expanduser()
     if not path.is_file():
         why = "is not a file" if path.exists() else "No such file or directory"
@@ -50,12 +51,12 @@ def _values(text: str) -> Values:
     try:
         return tuple((name.strip(), int(value)) for name, _, value in pairs)
     except ValueError:
-        raise UserError(f"--parameters: {text} is not like NAME=3,OTHER=5") from None
+        raise UserError(f"--parameters: {text} is not of the form NAME=3,OTHER=5") from None
 
 
 @dataclass(frozen=True, kw_only=True)
 class OwnWorkload(Workload):
-    """Its steps are drawn before the simulation, in a sandbox (native/steps.py)."""
+    """The file's steps are drawn before the simulation, in a sandbox (native/steps.py)."""
 
     name: ClassVar[str] = "own"
     summary: ClassVar[str] = "one of your own: --workload ./mine.c (docs/adding.md)"
@@ -72,7 +73,7 @@ class OwnWorkload(Workload):
     values: Values = parameter(
         (),
         option="--parameters",
-        help="Values for what that file declares.",
+        help="Values for the parameters that the file declares.",
         metavar="NAME=VALUE,...",
         kind=str,
         parse=_values,
@@ -80,42 +81,42 @@ class OwnWorkload(Workload):
     )
 
     def __post_init__(self) -> None:
-        """Refuse values that it doesn't declare."""
+        """Refuse parameters that the file doesn't declare."""
         super().__post_init__()
         self._field_values()
 
     @property
     def kind(self) -> WorkloadKind:
-        """What it says of itself."""
+        """The file's declaration."""
         return steps.describe(self.file)
 
     @property
     def is_open(self) -> bool:  # type: ignore[override]
-        """Requests come whether or not others are answered."""
+        """Do requests arrive whether or not others are answered?"""
         return self.kind.open
 
     def simulated(self, around: Surroundings, report: Report) -> Simulated:
-        """sim/workloads/rows.c plays its steps."""
+        """sim/workloads/rows.c plays the steps."""
         engine = "rows-open" if self.is_open else "rows-closed"
         return Simulated(engine, self.processes, rows=self._rows(around))
 
     def in_guest(self, around: Surroundings) -> InGuest:
-        """guest/steps.c plays the same."""
+        """guest/steps.c plays the same steps."""
         if self.is_open:
             raise UserError(
-                f"--workload: {self.file.shown} is open: requests that wait for no answer come "
-                "only in the simulator"
+                f"--workload: {self.file.shown} is open: only the simulator has requests that wait "
+                "for no answer"
             )
         words = ["steps", "--device", around.device, "--steps", f"/{TABLE}"]
         return InGuest(words, files={TABLE: _table(self._rows(around), around.think_scale)})
 
     def told(self) -> list[str]:
-        """Which one, and what was given."""
+        """The file, and the given parameters."""
         given = [f"{name}={value}" for name, value in self.values]
         return [self.file.shown, *given, *super().told()]
 
     def columns(self) -> dict[str, Any]:
-        """The file by its name and its content's, and the values of what it declares."""
+        """The file's name and digest, and the values of its parameters."""
         named = zip((each.name for each in self.kind.parameters), self._field_values(), strict=True)
         return {
             **super().columns(),
@@ -144,7 +145,7 @@ class OwnWorkload(Workload):
 
 
 def _table(rows: Rows, think_scale: float) -> bytes:
-    """As guest/steps.c reads it."""
+    """The steps in the format that guest/steps.c reads."""
     found = np.zeros(len(rows.sector), ROW)
     found["think_ns"] = np.rint(rows.think_ns * think_scale)
     for name in ("sector", "sectors", "write"):
@@ -163,7 +164,7 @@ def _rows(
     values: tuple[int, ...],
     count: int,
 ) -> Rows:
-    """The same for each scheduler."""
+    """The steps, cached: they are the same for each scheduler."""
     return steps.rows(
         file,
         capacity_sectors=capacity_sectors,

@@ -12,7 +12,7 @@ TIB = 2**40
 
 @dataclass(frozen=True, kw_only=True)
 class ThroughPageCache(Parameters):
-    """How large it is and how far it reads ahead; None leaves it to the workload."""
+    """The page cache's size and read-ahead; None leaves the value to the workload."""
 
     page_cache_bytes: int | None = parameter(
         None,
@@ -25,7 +25,7 @@ class ThroughPageCache(Parameters):
     read_ahead_kib: int | None = parameter(
         None,
         option="--read-ahead",
-        help="Longest read-ahead in KiB; 0: none (sim).",
+        help="Longest read-ahead of the page cache in KiB; 0: none (sim).",
         unit="KiB",
         low=0,
         high=16 * KIB,

@@ -17,7 +17,7 @@ from understudy.base.progress import Report
 
 @dataclass(frozen=True, kw_only=True)
 class Poisson(Writes, Workload):
-    """Each process an independent stream."""
+    """Each process is an independent stream of arrivals."""
 
     name: ClassVar[str] = "poisson"
     summary: ClassVar[str] = "open: 4 KiB arrivals at random places, independent of the disk"
@@ -26,7 +26,7 @@ class Poisson(Writes, Workload):
     processes: int = processes(1)
     rate: float = parameter(
         option="--rate",
-        help="Arrivals per second, of all processes (poisson).",
+        help="Arrivals per second, of all processes together (poisson).",
         kind=float,
         metavar="PER_SECOND",
         unit="1/s",

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Postmark, a mail server's many small files, in VMs side by side (ICPE 2011 section 5.1).
 
-Sizes are those of Table 2; reads and appends, and creations and deletions, are equally likely,
-and one thread does them.  How many files there are the paper does not say: here they take half of
-a VM's memory, as mail does that was just written, so that the device is asked by write-back and the
-one thread goes on at the processor's pace.
+Sizes are those of Table 2.  One thread reads or appends with equal probability, and creates or
+deletes with equal probability.  The paper does not give the number of files.  Here the files take
+half of a VM's memory, like mail that was just written: so write-back issues the requests to the
+device, and the thread goes on at the processor's pace.
 """
 
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from typing import ClassVar
 
 from understudy.ask.workloads.vms import Vms
 
-FOREVER = 2_000_000_000  # transactions; the measurement ends before
+FOREVER = 2_000_000_000  # transactions; the measurement ends earlier
 FOLDERS = 10
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Bytes: of files, of a read or write; and how many files."""
+    """Sizes of files and of a read or write, in bytes; and the number of files."""
 
     low: int
     high: int
@@ -42,11 +42,11 @@ class Postmark(Vms):
     processor_share: ClassVar[float] = 0.2
 
     def command(self, number: int) -> str:
-        """It asks for its settings."""
+        """postmark, which reads its settings from standard input."""
         return "exec postmark"
 
     def input(self, number: int, seed: int) -> str:
-        """Settings, and then it runs."""
+        """The settings, and the command to run."""
         sizes = CONFIGURATIONS[self.configuration]
         return (
             f"set location /vm{number}\n"

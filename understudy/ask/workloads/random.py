@@ -18,7 +18,7 @@ from understudy.base.progress import Report
 
 @dataclass(frozen=True, kw_only=True)
 class Random(Thinks, Writes, Workload):
-    """Each process one request at a time."""
+    """Each process has one request at a time."""
 
     name: ClassVar[str] = "random"
     summary: ClassVar[str] = "4 KiB at random places of the raw disk, each process one at a time"

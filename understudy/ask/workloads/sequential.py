@@ -17,7 +17,7 @@ from understudy.base.progress import Report
 
 @dataclass(frozen=True, kw_only=True)
 class Sequential(Thinks, Writes, Workload):
-    """Each process one request at a time, the next one where the last one ended."""
+    """Each process has one request at a time; the next one starts where the last one ended."""
 
     name: ClassVar[str] = "sequential"
     summary: ClassVar[str] = "4 KiB upwards on the raw disk, each process from a place of its own"

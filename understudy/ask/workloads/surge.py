@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """SURGE, a web file server (PERFORM 2010 section 5): the workloads of the papers' Tables 2 and 3.
 
-Both read the same files, whole, in 50 ON/OFF processes, and differ in O_DIRECT alone.  For
-surge-buffered the papers saw a page cache of 65 MB on 73.4 GB; here it is in proportion to the
-disk, but with room for every process's read-ahead.
+Both read the same files, whole, in 50 ON/OFF processes, and differ only in O_DIRECT.  With
+surge-buffered the papers' page cache was 65 MB on a disk of 73.4 GB.  Here the page cache is in
+proportion to the disk, but has room for every process's read-ahead.
 """
 
 from dataclasses import dataclass
@@ -32,10 +32,10 @@ PAPER_CACHE_BYTES = 65_000_000
 CACHE_BYTES_PER_PROCESS = 512 * KIB
 LINUX_READ_AHEAD_KIB = 128
 SECTORS_PER_BLOCK = image.BLOCK_BYTES // SECTOR_BYTES
-# The measurement reads data and not inodes.  Inodes and extents of that many files are kept
-# in memory from before the run; with more, each process first looks up what it will read.
+# The measurement reads data, not inodes.  The inodes and extents of this many files stay in
+# memory from before the run; with more files, each process first looks up those it will read.
 KEPT_FILES_MAX = 40_000
-LOOKED_UP_AHEAD = 4  # times what a process will read
+LOOKED_UP_AHEAD = 4  # times the number of files that a process will read
 
 
 def layout(virtual_bytes: int, report: Report) -> Layout:
@@ -57,7 +57,7 @@ def _layout(virtual_bytes: int) -> Layout:
 
 @dataclass(frozen=True, kw_only=True)
 class Surge(Workload):
-    """What both have in common."""
+    """The common part of both workloads."""
 
     reads_files: ClassVar[bool] = True
 
@@ -86,7 +86,7 @@ class Surge(Workload):
 
 @dataclass(frozen=True, kw_only=True)
 class SurgeDirect(Surge):
-    """Past the page cache."""
+    """SURGE with O_DIRECT, bypassing the page cache."""
 
     name: ClassVar[str] = "surge-direct"
     summary: ClassVar[str] = "web file server, 50 ON/OFF processes, O_DIRECT (the papers' Table 2)"
@@ -94,13 +94,13 @@ class SurgeDirect(Surge):
     on_real: ClassVar[bool] = True
 
     def in_guest(self, around: Surroundings) -> InGuest:
-        """With O_DIRECT."""
+        """guest/surge.c with O_DIRECT."""
         return InGuest([*self.guest_command(around), "--direct"])
 
 
 @dataclass(frozen=True, kw_only=True)
 class SurgeBuffered(ThroughPageCache, Surge):
-    """Through a bounded page cache, which answers most reads."""
+    """SURGE through a bounded page cache, which answers most reads."""
 
     name: ClassVar[str] = "surge-buffered"
     on_real: ClassVar[bool] = True
@@ -108,13 +108,13 @@ class SurgeBuffered(ThroughPageCache, Surge):
     order: ClassVar[int] = 4
 
     def cache(self, virtual_bytes: int) -> HostCache:
-        """As large as asked, or as the papers'."""
+        """A page cache of the given size, or in proportion to the papers'."""
         share = PAPER_CACHE_BYTES * virtual_bytes // image.PAPER_DISK_BYTES
         own = max(share, CACHE_BYTES_PER_PROCESS * self.processes)
         ahead = LINUX_READ_AHEAD_KIB if self.read_ahead_kib is None else self.read_ahead_kib
         return HostCache(self.page_cache_bytes or own, ahead)
 
     def in_guest(self, around: Surroundings) -> InGuest:
-        """In a control group whose memory is bounded."""
+        """guest/surge.c in a control group with limited memory."""
         command = [*self.guest_command(around), "--cgroup", around.group]
         return InGuest(command, reads_a_request=20)

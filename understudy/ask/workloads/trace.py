@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A recorded trace on another device: as it was recorded, or at its processes' own pace."""
+"""Replay a recorded trace on another device: at the recorded times, or with think times."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -23,7 +23,7 @@ MB = 10**6
 
 @dataclass(frozen=True, kw_only=True)
 class TraceReplay(Workload):
-    """Open, every request comes when it came; closed, think times are inferred."""
+    """Open: every request arrives at its recorded time.  Closed: think times are inferred."""
 
     name: ClassVar[str] = "trace"
     summary: ClassVar[str] = (
@@ -48,29 +48,29 @@ class TraceReplay(Workload):
 
     @property
     def is_open(self) -> bool:  # type: ignore[override]
-        """As recorded."""
+        """Does every request arrive at its recorded time?"""
         return self.replay == "open"
 
     @property
     def sharers(self) -> int:
-        """Its owners."""
+        """The number of owners in the trace."""
         return self.trace.owners
 
     @property
     def shared_among(self) -> str:
-        """The same in words."""
+        """The sharers in words."""
         return f"{self.trace.owners} owners in the trace"
 
     def measured(self, requests: int) -> int:
-        """All of it, whatever is asked for."""
+        """The whole trace, whatever --requests says."""
         return len(self.trace)
 
     def check_fits(self, virtual_bytes: int) -> None:
-        """Every request lies on the disk."""
+        """Refuse a disk that is smaller than the trace's."""
         if self.trace.end_sector * SECTOR_BYTES > virtual_bytes:
             raise UserError(
                 f"--virtual-size: the trace reaches past it; take {self.trace.end_sector}s, or "
-                "the size of its disk"
+                "the size of the trace's disk"
             )
 
     def simulated(self, around: Surroundings, report: Report) -> Simulated:
@@ -78,12 +78,12 @@ class TraceReplay(Workload):
         if self.replay == "closed":
             rows = closed_rows(self.trace)
             return Simulated("rows-closed", self.trace.owners, rows=rows)
-        if self.weights:  # which are of processes
+        if self.weights:  # weights are of processes
             rows = open_rows_by_owner(self.trace)
             return Simulated("rows-open", self.trace.owners, rows=rows)
         return Simulated("rows-open", 1, rows=open_rows(self.trace))
 
     def columns(self) -> dict[str, Any]:
-        """The trace by its name and its content's."""
+        """The trace's name and its digest."""
         found = super().columns()
         return {**found, "trace": self.trace.name, "trace_digest": self.trace.digest}

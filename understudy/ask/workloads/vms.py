@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """VMs that share one storage device (ICPE 2011 section 5.1), as the kernel sees them.
 
-A VM is a control group with a bound on its memory, and so on its page cache; it has a partition of
-the device and a file system on it for itself.  The device has three partitions, whichever of the
-VMs run: so a VM does the same at the same place whether it is alone or not.  What runs in it is a
-benchmark as Debian has it.
+A VM is a control group with limited memory, which also limits its page cache.  Each VM has its own
+partition of the device, with its own file system.  The device always has three partitions,
+whichever VMs run: so a VM does the same at the same place, alone or not.  In each VM runs a
+benchmark from a Debian package.
 
-The guest has one processor.  Each VM gets a share of it, no more when it is alone, and three leave
-some of it to the kernel, which writes back for them: elsewhere each VM has its own.
+The guest has one processor, unlike a host whose VMs have one each.  So each VM gets a fixed share
+of the processor, even when alone, and three VMs leave some of it to the kernel, which writes back
+for them.
 """
 
 from dataclasses import dataclass
@@ -25,18 +26,18 @@ VMS = 3  # ICPE 2011 section 5.3
 ROOM_MIB = 192  # of a partition: the largest set of files, a journal, and what grows
 SECTOR_BYTES = 512
 PROCESSOR_PERIOD_US = 10_000
-SETTLING_SECONDS = 3  # until what was kept from running has caught up
-WARM_SECONDS = 2  # in which a VM runs on a disk of no time, until its page cache is what it is
+SETTLING_SECONDS = 3  # until work that was held up has caught up
+WARM_SECONDS = 2  # for which a VM runs on a disk that takes no time, to fill its page cache
 
 
 @dataclass(frozen=True, kw_only=True)
 class Vms(Workload):
-    """What all of them have in common; `vms` says which of the three run."""
+    """The common part of these workloads; `vms` says which of the three VMs run."""
 
     configuration: int = parameter(
         1,
         option="--configuration",
-        help="Which column of ICPE 2011, Table 2 (postmark, ffsb) [default: 1].",
+        help="Column of Table 2 in ICPE 2011 (postmark, ffsb) [default: 1].",
         low=1,
         high=2,
         told="configuration {}",
@@ -54,29 +55,29 @@ class Vms(Workload):
     )
 
     package: ClassVar[str] = ""
-    warm: ClassVar[str] = ""  # what the program says when its files are there
+    warm: ClassVar[str] = ""  # what the program prints when its files exist
     memory_mib: ClassVar[int] = 0  # of each VM, its page cache included
     processor_share: ClassVar[float] = 0.0  # of the guest's one processor, for each VM
     processes: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse what nobody can run."""
+        """Refuse an empty list of VMs, and a VM that is named twice."""
         super().__post_init__()
         if not self.vms or len(set(self.vms)) != len(self.vms):
             raise UserError(f"--vms: {','.join(map(str, self.vms))}: name each VM once, as in 1,2")
 
     @property
     def sharers(self) -> int:
-        """The VMs."""
+        """The number of VMs."""
         return len(self.vms)
 
     @property
     def shared_among(self) -> str:
-        """The same in words."""
+        """The sharers in words."""
         return f"{len(self.vms)} VMs"
 
     def check_fits(self, virtual_bytes: int) -> None:
-        """Refuse partitions in which the files have no room."""
+        """Refuse partitions that are too small for the files."""
         _, sectors = places(virtual_bytes, VMS)[0]
         if sectors * SECTOR_BYTES < ROOM_MIB * MIB:
             raise UserError(
@@ -85,7 +86,7 @@ class Vms(Workload):
             )
 
     def partitioned(self, virtual_bytes: int) -> Partitioning:
-        """A partition for each VM, also for those that do not run."""
+        """A partition for each VM, even if it does not run."""
         return Partitioning(VMS, self.files_at_first())
 
     def files_at_first(self) -> tuple[tuple[str, int], ...]:
@@ -119,15 +120,15 @@ class Vms(Workload):
         )
 
     def command(self, number: int) -> str:
-        """Shell: the program of a VM, whose standard input is its `input`."""
+        """The shell command of a VM's program; its standard input is `input`."""
         raise NotImplementedError
 
     def input(self, number: int, seed: int) -> str:
-        """What the program is told; the seed has 31 bits."""
+        """The program's standard input; the seed has 31 bits."""
         raise NotImplementedError
 
     def columns(self) -> dict[str, Any]:
-        """Which VMs run, as they were typed."""
+        """Which VMs run, as typed."""
         return {**super().columns(), "vms": ",".join(map(str, self.vms))}
 
 
@@ -135,4 +136,4 @@ def _numbers(text: str) -> tuple[int, ...]:
     try:
         return tuple(int(word) for word in text.split(","))
     except ValueError:
-        raise UserError(f"--vms: {text} is not like 1,2") from None
+        raise UserError(f"--vms: {text} is not of the form 1,2") from None

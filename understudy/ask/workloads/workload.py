@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a workload is, and the parameters that several workloads share."""
+"""The base class of workloads, and the parameters that several workloads share."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,15 +19,15 @@ SECTOR_BYTES = 512
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a workload may know of the rest of its experiment."""
+    """The parts of its experiment that a workload may know."""
 
     virtual_bytes: int
     requests: int
     think_scale: float
     seed: int
-    device: str = ""  # where the raw disk is, if it is not simulated
-    folder: str = "/mnt"  # and its file system, if it has one
-    group: str = "/sys/fs/cgroup/workload"  # the control group that bounds its page cache
+    device: str = ""  # path of the raw disk, unless simulated
+    folder: str = "/mnt"  # where its file system is mounted, if it has one
+    group: str = "/sys/fs/cgroup/workload"  # the control group that limits its page cache
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class HostCache:
 
 @dataclass(frozen=True)
 class Simulated:
-    """What plays it in the simulator: a file of sim/workloads/ with its parameters."""
+    """How the simulator plays a workload: a file of sim/workloads/ with parameters."""
 
     engine: str
     processes: int
@@ -52,12 +52,12 @@ class Simulated:
 
 @dataclass(frozen=True)
 class InGuest:
-    """What plays it in the VM: a program of guest/ with its own options.
+    """How the VM plays a workload: a program of guest/ with its options.
 
-    How many reads a request to the disk may stand for says how long its log gets; 0: it keeps
-    none.  `packages` are Debian's whose programs it starts, `files` what these read, by place in
-    the guest, and `memory_bytes` what they need of it.  For the first `settling_seconds` after it
-    starts nothing is recorded.
+    `reads_a_request` is the most reads that one request to the disk may stand for, and gives the
+    length of the program's log; 0: no log.  `packages` are the Debian packages whose programs it
+    starts, `files` the files that these read, by path in the guest, and `memory_bytes` the memory
+    that they need.  Nothing is recorded in the first `settling_seconds` after the start.
     """
 
     command: list[str]
@@ -70,21 +70,21 @@ class InGuest:
 
 @dataclass(frozen=True, kw_only=True)
 class Workload(Parameters):
-    """What processes do.  `processes` is how many, `weights` their shares of the disk."""
+    """What the processes do; `weights` are their shares of the disk."""
 
     name: ClassVar[str] = ""
     chosen_by: ClassVar[str] = "--workload"
     summary: ClassVar[str] = ""
-    order: ClassVar[int] = 0  # where people see it listed
-    reads_files: ClassVar[bool] = False  # of the SURGE file system; else the raw disk
-    on_real: ClassVar[bool] = False  # its program runs on any Linux as it is
-    is_open: ClassVar[bool] = False  # requests come whether or not others are answered
+    order: ClassVar[int] = 0  # position in lists
+    reads_files: ClassVar[bool] = False  # reads SURGE's file system instead of the raw disk
+    on_real: ClassVar[bool] = False  # its program runs on any Linux unchanged
+    is_open: ClassVar[bool] = False  # requests arrive whether or not others are answered
 
     processes: int
     weights: tuple[int, ...] = parameter(
         (),
         option="--weights",
-        help="Shares of the processes, or of a trace's owners as they appear, for sfq (sim).",
+        help="Shares of the processes, or of a trace's owners in their order there, for sfq (sim).",
         metavar="3,1,1",
         kind=str,
         parse=lambda text: _weights(text),
@@ -92,7 +92,7 @@ class Workload(Parameters):
     )
 
     def __post_init__(self) -> None:
-        """Refuse what no platform can run."""
+        """Refuse wrong weights."""
         super().__post_init__()
         if self.weights and len(self.weights) != self.sharers:
             raise UserError(f"--weights: {len(self.weights)} for {self.shared_among}")
@@ -102,62 +102,62 @@ class Workload(Parameters):
 
     @property
     def sharers(self) -> int:
-        """Among how many the disk is shared."""
+        """The number of processes that share the disk."""
         return self.processes
 
     @property
     def shared_among(self) -> str:
-        """The same in words."""
+        """The sharers in words."""
         return f"{self.processes} processes"
 
     @classmethod
     def platforms(cls) -> tuple[str, ...]:
-        """Where it can be played."""
+        """The platforms that can play it."""
         in_simulator = cls.simulated is not Workload.simulated
         in_vm = cls.in_guest is not Workload.in_guest
         return ("sim",) * in_simulator + ("vm",) * in_vm + ("real",) * cls.on_real
 
     @classmethod
     def check_platform(cls, platform: str) -> None:
-        """Refuse a platform on which nothing plays it."""
+        """Refuse a platform that can't play it."""
         if platform == "real" and not cls.on_real:
-            raise UserError(f"--workload: {cls.name} runs only where the disk is not real")
+            raise UserError(f"--workload: {cls.name} does not run on a real disk")
         if platform not in cls.platforms():
             raise UserError(f"--workload: {cls.name} runs only on {cls.platforms()[0]}")
 
     def measured(self, requests: int) -> int:
-        """How many requests a measurement has, if so many are asked for."""
+        """The number of requests measured when --requests asks for `requests`."""
         return requests
 
     def check_fits(self, virtual_bytes: int) -> None:
         """Refuse a disk that is too small."""
 
     def partitioned(self, virtual_bytes: int) -> Partitioning | None:
-        """How the disk is divided, if it is."""
+        """The disk's partitions, if any."""
 
     def cache(self, virtual_bytes: int) -> HostCache | None:
-        """The page cache that it reads through, if any."""
+        """The page cache that the workload reads through, if any."""
 
     def simulated(self, around: Surroundings, report: Report) -> Simulated:
-        """What plays it in the simulator."""
+        """How the simulator plays it."""
         raise NotImplementedError
 
     def in_guest(self, around: Surroundings) -> InGuest:
-        """What plays it in the VM."""
+        """How the VM plays it."""
         raise NotImplementedError
 
     def columns(self) -> dict[str, Any]:
-        """Its name and its parameters, as results show them."""
+        """The workload's name and parameters, as results show them."""
         shares = ",".join(map(str, self.weights)) or None
         return {"workload": self.name, **super().columns(), "weights": shares}
 
 
 def processes(default: int) -> Any:
-    """The field that says how many."""
+    """The field for the number of processes."""
     return parameter(
         default,
         option="--processes",
-        help="How many [default: the workload's own].",
+        help="Number of processes [default: the workload's own].",
         low=1,
         high=10_000,
     )
@@ -167,17 +167,17 @@ def _weights(text: str) -> tuple[int, ...]:
     try:
         return tuple(int(word) for word in text.split(","))
     except ValueError:
-        raise UserError(f"--weights: {text} is not like 3,1,1") from None
+        raise UserError(f"--weights: {text} is not of the form 3,1,1") from None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Writes(Parameters):
-    """A share of the requests are writes."""
+    """Workloads in which a percentage of the requests are writes."""
 
     writes_percent: int = parameter(
         0,
         option="--writes",
-        help="Percent of writes.",
+        help="Percentage of writes.",
         metavar="PERCENT",
         low=0,
         high=100,
@@ -187,12 +187,12 @@ class Writes(Parameters):
 
 @dataclass(frozen=True, kw_only=True)
 class Thinks(Parameters):
-    """Processes think between an answer and the next request."""
+    """Workloads whose processes think between an answer and the next request."""
 
     think_ms: float = parameter(
         0.0,
         option="--think-ms",
-        help="Milliseconds between an answer and the next request.",
+        help="Think time: milliseconds between an answer and the next request.",
         kind=float,
         metavar="MS",
         unit="ms",
@@ -202,5 +202,5 @@ class Thinks(Parameters):
     )
 
     def think_ns(self) -> int:
-        """The same in the engine's unit."""
+        """The think time in ns."""
         return round(1e6 * self.think_ms)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Which VM goes onto which device, so that every VM's 95th percentile stays under its target.
+"""Assigns VMs to devices, so that every VM's 95th percentile stays under its target.
 
-A device is judged with the VMs that would share it by somebody else (`problem.Judge`), by
-simulation as a rule, so judgements are few and remembered (`verdicts.py`).  `search.place` is the
-whole.
+A judge (`problem.Judge`), usually a simulation, decides whether a device can bear a set of VMs.
+Judgements are expensive, so they are few and remembered (`verdicts.py`).  `search.place` does the
+whole search.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A search's outcome as result.json, whose schema is understudy.placement/1: times in ms."""
+"""A search's outcome as result.json (schema understudy.placement/1); times in ms."""
 
 import platform as machine
 from collections.abc import Iterator, Mapping
@@ -25,7 +25,7 @@ class Placed:
 
     @property
     def meets(self) -> bool:
-        """Whether its 95th percentile is surely at most its target."""
+        """Whether the VM's 95th percentile is certainly at most its target."""
         return self.p95.most_ms <= self.vm.target_ms
 
 
@@ -39,7 +39,7 @@ class Occupied:
 
 
 def occupied(problem: Problem, outcome: Outcome) -> list[Occupied]:
-    """The devices of the assignment; none if there is no assignment."""
+    """The devices of the assignment; empty if there is no assignment."""
     if outcome.assignment is None:
         return []
     rows = zip(problem.devices, outcome.assignment, outcome.verdicts, strict=True)
@@ -100,5 +100,5 @@ def _device(one: Occupied) -> dict[str, Any]:
 
 
 def _finite(time_ms: float) -> float | None:
-    """None: requests pile up without an end."""
+    """The time, or None if requests pile up for ever."""
     return time_ms if isfinite(time_ms) else None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Every assignment, if need be: finds one or shows that there is none.
+"""Tries all assignments if necessary: finds one or shows that there is none.
 
-Depth first, next the VM with the fewest devices left to it.  Assignments that differ only in alike
-VMs, or alike devices, are one.
+The search is depth first; the next VM is the one with the fewest possible devices.  Assignments
+that differ only in equal VMs, or equal devices, count as one.
 """
 
 from collections.abc import Iterator
@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from understudy.consolidate.placement.problem import Assignment, Members, Problem, each
 from understudy.consolidate.placement.verdicts import OutOfBudget, Verdicts
 
-LOOKS = 3_000_000  # at a VM beside those of a device, in one search
+LOOKS = 3_000_000  # limit of a search: tries of a VM on a device
 
 
 def assign(verdicts: Verdicts, members: Members, looks: int = LOOKS) -> Assignment | None:
-    """Where these VMs may go; None if nowhere, OutOfBudget if that took too long to find out."""
+    """An assignment of these VMs; None if there is none, OutOfBudget if it took too long."""
     problem = verdicts.problem
     stack: list[Assignment] = [(0,) * len(problem.devices)]
     seen = set(stack)
@@ -36,9 +36,10 @@ def assign(verdicts: Verdicts, members: Members, looks: int = LOOKS) -> Assignme
 
 
 def conflict(verdicts: Verdicts, members: Members) -> tuple[Members, bool]:
-    """Of VMs that can't be placed, few that can't either; True if without any of them all can.
+    """A small subset of VMs that can't be placed, among VMs that can't be placed.
 
-    Tries to do without each VM, the smallest first, and keeps it if that takes too long.
+    Tries to leave out each VM, the smallest first, and keeps a VM if that takes too long.  Also
+    returns True if the rest can be placed whenever one VM of the subset is left out.
     """
     problem, sure = verdicts.problem, True
     looks = LOOKS // members.bit_count()
@@ -60,7 +61,7 @@ def _placed(found: Assignment) -> Members:
 
 
 def _children(verdicts: Verdicts, found: Assignment, left: Members) -> Iterator[Assignment]:
-    """With one VM more, the device with the most room last; none if some VM has no device left."""
+    """Assignments with one more VM, the device with most room last; none if a VM has no device."""
     problem = verdicts.problem
     rooms = [
         device.servers - problem.erlangs(on)
@@ -75,7 +76,7 @@ def _children(verdicts: Verdicts, found: Assignment, left: Members) -> Iterator[
 
 
 def _choices(verdicts: Verdicts, found: Assignment, vm: int) -> list[int]:
-    """Devices that are not known to be wrong for it."""
+    """The devices that are not known to be impossible for the VM."""
     return [
         d
         for d, device in enumerate(verdicts.problem.devices)
@@ -84,7 +85,7 @@ def _choices(verdicts: Verdicts, found: Assignment, vm: int) -> list[int]:
 
 
 def _signature(problem: Problem, found: Assignment) -> Assignment:
-    """The same for assignments that differ in nothing that matters."""
+    """A key that is the same for equivalent assignments."""
     alike = [
         (device.servers, problem.canonical(on))
         for device, on in zip(problem.devices, found, strict=True)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The VMs to be placed: one for each trace, or several that behave alike.
 
-Those of one trace are one kind.  Each but the first plays it from a place of its own on, as copies
-do in `what_if`, so that they do not come at the same instants.
+VMs with the same trace are of one kind.  Each but the first plays the trace from a different place,
+like copies in `what_if`, so that their requests do not arrive at the same times.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from understudy.native.open_queue import CLASSES_MAX
 
 @dataclass(frozen=True)
 class Guest:
-    """A VM to be placed.  kind: the trace or folder that says how it behaves."""
+    """A VM to be placed.  kind: the trace or folder with its requests."""
 
     name: str
     kind: Path
@@ -28,9 +28,9 @@ class Guest:
 def guests(
     named: Mapping[str, Path], copies: Mapping[str, int], target_ms: Mapping[str, float]
 ) -> list[Guest]:
-    """One for each name, or so many: web, web#2, web#3 ...; UserError for more than a device takes.
+    """One guest for each name, or several: web, web#2, web#3 ...; UserError if they are too many.
 
-    target_ms: by the name of one, or of all copies, or "" for all others.
+    target_ms: by the name of one VM, or of all its copies, or "" for all others.
     """
     found: list[Guest] = []
     for base, path in named.items():
@@ -50,7 +50,7 @@ def _target(name: str, base: str, target_ms: Mapping[str, float]) -> float:
 
 
 def multiplied(found: Sequence[Guest], read: Mapping[Path, Tenant], folder: Path) -> list[Tenant]:
-    """Each as a tenant, from that of its kind; what copies need goes into `folder`."""
+    """The guests as tenants, made from the tenant of their kind; copies' files go to `folder`."""
     of_kind = {
         kind: iter(
             what_if.copied(tenant, sum(guest.kind == kind for guest in found), folder / str(rank))
@@ -63,7 +63,7 @@ def multiplied(found: Sequence[Guest], read: Mapping[Path, Tenant], folder: Path
 def demands(
     found: Sequence[Guest], read: Mapping[Path, Tenant], merge: float
 ) -> tuple[Demand, ...]:
-    """What each asks for, if a server takes so many requests as one."""
+    """The demand of each guest, if a server merges this many requests into one."""
     alone_ms = {kind: tenant.vm.percentiles_ms[95] for kind, tenant in read.items()}
     return tuple(
         Demand(

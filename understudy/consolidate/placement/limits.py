@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""What utilisation of a device each kind of VM stands, guessed from what was judged.
+"""Guesses the highest device utilisation at which each kind of VM meets its target.
 
-Between a utilisation at which a VM met its target and one at which it did not its 95th percentile
-is taken to grow in proportion to u / (1 - u), as the mean does in the simplest of queues.  A guess
-only says what to judge next.
+Guesses use earlier judgements.  Between a utilisation u at which a VM met its target and one at
+which it did not, the 95th percentile is assumed to grow in proportion to u / (1 - u), as the mean
+does in the simplest queue.  A guess only decides what to judge next.
 """
 
 from math import isfinite
 
 from understudy.consolidate.placement.problem import Device, Members, Problem, Verdict, over
 
-SMALLER = 0.95  # of a utilisation that a VM did not stand, if that is all there is to go by
+SMALLER = 0.95  # the guess, as a fraction of a utilisation that was too high, if no other is known
 FULL = 0.995  # as good as 1
-INSIDE = 0.1  # of what is between two utilisations: so far from either is the next guess
+INSIDE = 0.1  # least distance of a guess from the two utilisations around it, relative to their gap
 
 Point = tuple[float, float]  # utilisation, 95th percentile in ms
 Kind = tuple[str, float]
@@ -22,13 +22,13 @@ class Limits:
     """Learns from verdicts."""
 
     def __init__(self, problem: Problem) -> None:
-        """Nothing is known but how VMs do alone."""
+        """At first only the VMs' figures alone are known."""
         self._problem = problem
         self._stood: dict[Kind, Point] = {}
         self._failed: dict[Kind, Point] = {}
 
     def learn(self, device: Device, members: Members, verdict: Verdict) -> None:
-        """What happened to VMs on a device."""
+        """Learn from a judgement of VMs on a device."""
         load = min(1.0, self._problem.load(device, members))
         for vm, found in verdict.items():
             kind, point = self._kind(vm), (load, found.most_ms)
@@ -38,11 +38,11 @@ class Limits:
                 self._failed[kind] = min(point, self._failed.get(kind, point))
 
     def likely(self) -> list[float]:
-        """For each VM."""
+        """The guess for each VM."""
         return [self._likely(vm) for vm in range(len(self._problem.vms))]
 
     def possible(self) -> list[float]:
-        """For each VM, just below what it did not stand."""
+        """For each VM, a utilisation just below the lowest one that was too high."""
         kinds = map(self._kind, range(len(self._problem.vms)))
         return [FULL * self._failed[kind][0] if kind in self._failed else 1.0 for kind in kinds]
 

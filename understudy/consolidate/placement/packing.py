@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A guess at an assignment from loads alone: each VM stands a device up to some utilisation.
+"""Guesses an assignment from loads alone: each VM has a limit for its device's utilisation.
 
-Found by moves and swaps out of the device that is fullest, measured by what the most delicate of
-its VMs stands.  That delicate VMs end up together follows from this.
+A device's fullness is its utilisation relative to the lowest limit of its VMs.  The search moves
+and swaps VMs out of the fullest device.  As a result, VMs with low limits end up together.
 """
 
 from collections.abc import Sequence
@@ -21,10 +21,10 @@ BETTER = 1 - 1e-9
 
 
 def pack(problem: Problem, limits: Sequence[float], before: Assignment | None = None) -> Assignment:
-    """An assignment on whose devices no VM has more than it stands, or as little more as is found.
+    """An assignment that keeps every VM's limit, or exceeds it as little as the search can find.
 
-    limits: for each VM the utilisation that it stands, above 0.  before: one that is to be changed
-    no more than it takes.
+    limits: each VM's limit for its device's utilisation, above 0.  before: an assignment to change
+    as little as possible.
     """
     starts = [_spread(problem), cut(problem, limits)]
     if before is not None:
@@ -47,7 +47,7 @@ def _places(problem: Problem, assignment: Assignment) -> list[int]:
 
 
 def _spread(problem: Problem) -> list[int]:
-    """The device of each VM: the largest first, each where it leaves the lowest utilisation."""
+    """The device of each VM: largest VM first, each on the device with the lowest utilisation."""
     busy = [0.0] * len(problem.devices)
     where = [0] * len(problem.vms)
     for vm in sorted(range(len(problem.vms)), key=lambda vm: -problem.vms[vm].erlangs):
@@ -61,7 +61,7 @@ def _spread(problem: Problem) -> list[int]:
 
 
 class _Packing:
-    """An assignment on its way."""
+    """An assignment that is being improved."""
 
     def __init__(self, problem: Problem, limits: Array, where: Sequence[int]) -> None:
         self._erlangs = np.array([vm.erlangs for vm in problem.vms])
@@ -76,11 +76,11 @@ class _Packing:
 
     @property
     def fullest(self) -> float:
-        """How full the fullest device is."""
+        """The fullness of the fullest device."""
         return float(self._full().max())
 
     def improved(self) -> "_Packing":
-        """Until none is too full, or nothing makes the fullest less full."""
+        """Improve until no device is too full, or no change makes the fullest one less full."""
         for _ in range(STEPS):
             full = self._full()
             device = int(full.argmax())
@@ -118,7 +118,7 @@ class _Packing:
         return others
 
     def _relieve(self, device: int, below: float) -> bool:
-        """The best move or swap out of the device that leaves both devices below that."""
+        """Make the best move or swap out of the device that leaves both devices below `below`."""
         inside, outside = self._on(device), np.flatnonzero(self._where != device)
         others = self._without()
         moved, target = self._best_move(inside, device, others)

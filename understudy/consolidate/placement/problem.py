@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""VMs with targets, devices, and what is found out about them.
+"""The problem: VMs with targets, devices, and verdicts on them.
 
-VMs are called by their place among `Problem.vms`.  Sets of them are whole numbers with a bit for
-each, so that one is within another if `one & other == one`.
+A VM is named by its index in `Problem.vms`.  A set of VMs is a whole number with a bit for each VM,
+so a set is a subset of another if `one & other == one`.
 
-Two things are taken for granted wherever something is concluded without being judged: a VM more
-on a device makes no other VM's 95th percentile lower, and a server more makes none higher.  Both
-hold for a queue, and a simulation's noise may break them by a little.
+Conclusions without a judgement rest on two assumptions: one more VM on a device lowers no other
+VM's 95th percentile, and one more server raises none.  Both hold for a queue; a simulation's noise
+may violate them slightly.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ Members = int  # a bit for each VM
 
 @dataclass(frozen=True)
 class Device:
-    """One that serves so many requests at once."""
+    """A device that serves `servers` requests at once."""
 
     name: str
     servers: int
@@ -27,11 +27,11 @@ class Device:
 
 @dataclass(frozen=True)
 class Demand:
-    """What a VM asks for.
+    """The demand of a VM.
 
-    erlangs: how many servers it keeps busy on average.  target_ms: what its 95th percentile must
-    not exceed.  kind: VMs of one kind with one target are interchangeable.  alone_ms: about what
-    its 95th percentile is on a device of its own, which only helps to guess.
+    erlangs: the number of servers that it keeps busy on average.  target_ms: the limit for its 95th
+    percentile.  kind: VMs of one kind with the same target are interchangeable.  alone_ms: roughly
+    its 95th percentile on a device of its own, used only for guesses.
     """
 
     name: str
@@ -43,23 +43,26 @@ class Demand:
 
 @dataclass(frozen=True)
 class P95:
-    """A VM's 95th percentile of response time on a device, ms: the mean over replications, and
-    what it is at most, with its uncertainty; both infinite if requests pile up for ever."""
+    """A VM's 95th percentile of response time on a device, in ms.
+
+    The mean over replications, and the upper end of its interval; both are infinite if requests
+    pile up for ever.
+    """
 
     mean_ms: float
     most_ms: float
 
 
 Verdict = Mapping[int, P95]
-"""Of each VM on a device."""
+"""The figures of each VM on a device."""
 
 Judge = Callable[[Device, tuple[int, ...]], Verdict]
-"""Says what becomes of VMs that share a device, expensively."""
+"""Predicts the 95th percentiles of VMs that share a device; expensive."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Who is to be placed where; ValueError if it can't be a problem."""
+    """The VMs and the devices; ValueError if they are impossible."""
 
     vms: tuple[Demand, ...]
     devices: tuple[Device, ...]
@@ -70,12 +73,12 @@ class Problem:
             raise ValueError(f"{len(self.vms)} VMs on {len(self.devices)} devices: give some")
         for device in self.devices:
             if device.servers < 1:
-                raise ValueError(f"{device.name}: {device.servers} servers: has to be 1 or more")
+                raise ValueError(f"{device.name}: {device.servers} servers: must be 1 or more")
         for vm in self.vms:
             if not vm.erlangs > 0 or not vm.target_ms > 0:
                 raise ValueError(
                     f"{vm.name}: {vm.erlangs} servers busy and a target of {vm.target_ms} ms: both "
-                    "have to be above 0"
+                    "must be above 0"
                 )
 
     @property
@@ -89,7 +92,7 @@ class Problem:
         return max(self.devices, key=lambda device: device.servers)
 
     def erlangs(self, members: Members) -> float:
-        """Servers that they keep busy on average."""
+        """The number of servers that these VMs keep busy on average."""
         return sum(self.vms[vm].erlangs for vm in each(members))
 
     def load(self, device: Device, members: Members) -> float:
@@ -97,14 +100,14 @@ class Problem:
         return self.erlangs(members) / device.servers
 
     def canonical(self, members: Members) -> Members:
-        """The same set with the first VMs of each kind."""
+        """The equivalent set of the first VMs of each kind."""
         for kind in self._several:
             count = (members & kind[-1]).bit_count()
             members = members & ~kind[-1] | kind[count]
         return members
 
     def transferred(self, verdict: Verdict, members: Members) -> Verdict:
-        """What is known of `canonical(members)`, as of `members`, in their order."""
+        """A verdict on `canonical(members)`, put into the order of `members`."""
         first = self.canonical(members)
         found = {vm: verdict[vm] for vm in each(members & first)}
         for kind in self._several:
@@ -115,7 +118,7 @@ class Problem:
 
     @cached_property
     def _several(self) -> list[list[Members]]:
-        """For each kind of more than one VM its first 0, 1, 2 ... VMs."""
+        """For each kind with several VMs: the sets of its first 0, 1, 2 ... VMs."""
 
         def kind(vm: int) -> tuple[str, float]:
             return (self.vms[vm].kind, self.vms[vm].target_ms)
@@ -152,16 +155,16 @@ def together(vms: Iterable[int]) -> Members:
 
 
 def excess(problem: Problem, verdict: Verdict) -> float:
-    """By how much of its target the worst VM is above it; 0 if all are under theirs."""
+    """How far the worst VM is above its target, as a fraction of the target; 0 if none is."""
     return max((max(0.0, over(problem, vm, one)) for vm, one in verdict.items()), default=0.0)
 
 
 def over(problem: Problem, vm: int, found: P95) -> float:
-    """How far a VM's 95th percentile may be above its target, as a part of that; below 0: under."""
+    """How far a VM's 95th percentile may be above its target, as a fraction; negative if below."""
     return found.most_ms / problem.vms[vm].target_ms - 1
 
 
 def listed(names: Sequence[str], most: int = 10) -> str:
-    """In words, cut short."""
+    """The names in words; a long list is cut."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more

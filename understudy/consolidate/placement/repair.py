@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Assignments that differ from another by a move, or a swap, that takes a VM off a device."""
+"""Assignments that differ from another by one move or swap of a VM on a given device."""
 
 from collections.abc import Iterator
 
@@ -8,9 +8,9 @@ from understudy.consolidate.placement.verdicts import Verdicts
 
 
 def neighbours(verdicts: Verdicts, found: Assignment, device: int) -> Iterator[Assignment]:
-    """Those with another set on the device; the one that leaves both devices emptiest first.
+    """The neighbours with another set on the device, those with the emptiest devices first.
 
-    Left out is what is known to be more than the other device bears.
+    A neighbour is left out if the other device is known not to bear its new set.
     """
     problem = verdicts.problem
     ranked = sorted(_changed(found, device), key=lambda one: _fuller(verdicts, one, found))
@@ -36,6 +36,6 @@ def _with(found: Assignment, change: dict[int, int]) -> Assignment:
 
 
 def _fuller(verdicts: Verdicts, changed: Assignment, found: Assignment) -> float:
-    """How full the fuller of the two devices becomes."""
+    """The utilisation of the fuller of the two devices after the change."""
     pairs = zip(verdicts.problem.devices, changed, found, strict=True)
     return max(verdicts.problem.load(device, on) for device, on, was in pairs if on != was)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Finds an assignment, or says why there is none.
 
-1. What loads alone forbid.
-2. Guesses by load (`packing.py`).  A VM is first thought to stand any utilisation below 1; what is
-   judged says at which it stood the others and at which it did not, and the next guess heeds that.
-   A VM that fails is tried alone: if it fails then too, there is no assignment.
-3. The nearest guess is mended by moves and swaps.
-4. Every assignment is tried, which finds one, proves that there is none, or takes too long.
+1. Refuse what is impossible by load alone.
+2. Guess assignments by load (`packing.py`).  At first a VM's limit is any utilisation below 1.
+   Judgements show at which utilisations it meets its target, and the next guess uses them.  A VM
+   that fails is tried alone: if it fails alone too, there is no assignment.
+3. Repair the nearest guess by moves and swaps.
+4. Try every assignment: this finds one, proves that there is none, or takes too long.
 
-The answer depends on nothing but the problem, the judge and the budget.
+The answer depends only on the problem, the judge and the budget.
 """
 
 from collections.abc import Iterator
@@ -34,10 +34,10 @@ from understudy.consolidate.placement.problem import (
 from understudy.consolidate.placement.repair import neighbours
 from understudy.consolidate.placement.verdicts import OutOfBudget, Verdicts
 
-BUDGET = 500  # sets of VMs on a device that are judged
+BUDGET = 500  # most judgements, each of a set of VMs on a device
 GUESSES = 40
-TRIES = 30  # changes to an assignment that may all be worse
-WORST = 10.0  # excess beyond which all are alike
+TRIES = 30  # most changes to an assignment without an improvement
+WORST = 10.0  # larger excesses count as this one
 
 Kind = Literal["found", "none exists", "none found"]
 FOUND: Final = "found"
@@ -47,11 +47,11 @@ UNKNOWN: Final = "none found"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was found out.
+    """The result of a search.
 
-    reason: in a line; empty if an assignment was found.  assignment: that, or the nearest that was
-    judged; None if none was.  verdicts: of each device in it.  conflict: VMs that no
-    assignment has room for, if that is why.  judged: how many sets of VMs on a device were.
+    reason: one line; empty if an assignment was found.  assignment: the one found, or the nearest
+    one judged; None if none was judged.  verdicts: those on each of its devices.  conflict: VMs
+    that fit no assignment, if that is the reason.  judged: the number of judgements.
     """
 
     kind: Kind
@@ -63,12 +63,12 @@ class Outcome:
 
 
 def place(problem: Problem, judge: Judge, budget: int = BUDGET, report: Report = silent) -> Outcome:
-    """Ask the judge at most `budget` times."""
+    """Search for an assignment; ask the judge at most `budget` times."""
     return _Search(problem, judge, budget, report).outcome()
 
 
 class _Search:
-    """One search: what is judged, what loads VMs stand, the nearest assignment."""
+    """One search: its judgements, the VMs' limits, the nearest assignment."""
 
     def __init__(self, problem: Problem, judge: Judge, budget: int, report: Report) -> None:
         self._problem = problem
@@ -79,7 +79,7 @@ class _Search:
         self._distance = float("inf")
 
     def outcome(self) -> Outcome:
-        """Step by step, until one knows."""
+        """Take the steps in turn until one gives an answer."""
         try:
             return self._by_load() or self._guessed() or self._mended() or self._exhausted()
         except OutOfBudget:
@@ -92,8 +92,8 @@ class _Search:
         if busy >= servers:
             return self._outcome(
                 IMPOSSIBLE,
-                f"the VMs keep {busy:.4g} servers busy and all devices together have {servers}: "
-                "somewhere requests pile up; add servers, or leave VMs out",
+                f"the VMs keep {busy:.4g} servers busy, but all devices together have {servers}: "
+                "on some device requests pile up; add servers, or leave VMs out",
             )
         alone = [vm for vm in each(problem.everyone) if problem.load(problem.largest, 1 << vm) >= 1]
         return self._lonely(alone) if alone else None
@@ -110,7 +110,7 @@ class _Search:
         return None
 
     def _guesses(self) -> Iterator[Assignment]:
-        """None twice; what was judged of one counts for the next."""
+        """Guesses, none twice; judgements of one guess improve the next."""
         tried: set[Assignment] = set()
         before: Assignment | None = None
         for _ in range(GUESSES):
@@ -138,7 +138,7 @@ class _Search:
 
     def _exhausted(self) -> Outcome:
         while found := exhaustive.assign(self._verdicts, self._problem.everyone):
-            if self._distance_of(found) == 0:  # judged, not only concluded
+            if self._distance_of(found) == 0:  # by judgement, not only by conclusion
                 return self._outcome(FOUND, "")
         members, sure = exhaustive.conflict(self._verdicts, self._problem.everyone)
         names = listed([self._problem.vms[vm].name for vm in each(members)])
@@ -153,7 +153,7 @@ class _Search:
         )
 
     def _distance_of(self, assignment: Assignment) -> float:
-        """How far it is from one that does; 0 if it does."""
+        """How far an assignment is from meeting all targets; 0 if it meets them."""
         distance = 0.0
         for device, on in zip(self._problem.devices, assignment, strict=True):
             verdict = self._verdicts.of(device, on)
@@ -164,7 +164,7 @@ class _Search:
         return distance
 
     def _worst(self, assignment: Assignment) -> int | None:
-        """The device that is furthest from bearing what it has; None if all bear it."""
+        """The device whose VMs miss their targets most; None if none misses."""
         pairs = zip(self._problem.devices, assignment, strict=True)
         far = [excess(self._problem, self._verdicts.of(*pair)) for pair in pairs]
         return far.index(max(far)) if max(far) > 0 else None
@@ -191,7 +191,7 @@ class _Search:
         )
 
     def _words(self, device: Device, members: Members, vm: int) -> str:
-        """What a VM has and what it should have."""
+        """A VM's figure and its target, in words."""
         name, target_ms = self._problem.vms[vm].name, self._problem.vms[vm].target_ms
         load = self._problem.load(device, members)
         if load >= 1:
@@ -203,11 +203,11 @@ class _Search:
         return f"{name} has a p95 of {found.mean_ms:.4g} ms{sure} for {target_ms:.4g}"
 
     def _so_far(self) -> str:
-        """Why nothing is known."""
+        """Why the search has no answer."""
         looked = self._verdicts.judged
         tried = f"sets of VMs tried on a device: {looked}"
         if self._nearest is None:
-            return f"{tried}, which is not enough to judge one assignment; allow more"
+            return f"{tried}, too few to judge one assignment; allow more"
         failing = self._failing(self._nearest)
         worst = self._worst(self._nearest)
         assert worst is not None

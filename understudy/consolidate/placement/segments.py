@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""VMs in the order of the utilisation that they stand, cut into a piece for each device.
+"""Sorts VMs by their limits for a device's utilisation, and cuts the order into a piece for each
+device.
 
-A device is as delicate as the first of its piece, so this wastes no room but what is left at the
-ends of pieces.  Which device is for which piece is found by dynamic programming: how many VMs any
-so many devices of each size have room for.
+A device's limit is that of the first VM in its piece, so room is wasted only at the ends of pieces.
+Dynamic programming assigns pieces to devices: it computes how many VMs fit on any given number of
+devices of each size.
 """
 
 from collections import Counter
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from understudy.consolidate.placement.problem import Problem
 
-STATES = 10_000  # more are not looked at: pieces then go to devices from the largest on
+STATES = 10_000  # with more states, pieces are assigned to devices in order of size, largest first
 HALVINGS = 16
 WIDEST = 64.0
 
@@ -25,7 +26,7 @@ _Reached = tuple[int, tuple[int, ...], int]
 
 
 def cut(problem: Problem, limits: Sequence[float]) -> list[int]:
-    """The device of each VM, all of them beyond, or below, the limits by the same factor."""
+    """The device of each VM; all devices exceed, or stay below, their limits by the same factor."""
     order = sorted(range(len(problem.vms)), key=lambda vm: (limits[vm], vm))
     ordered = np.array([limits[vm] for vm in order])
     upto = np.cumsum([0.0] + [problem.vms[vm].erlangs for vm in order])
@@ -44,7 +45,7 @@ def cut(problem: Problem, limits: Sequence[float]) -> list[int]:
 def _pieces(
     sizes: Sequence[int], limits: NDArray[np.float64], upto: NDArray[np.float64]
 ) -> list[tuple[int, int]] | None:
-    """Each piece's device, by its servers, and its end; None if there is not room for all."""
+    """The device of each piece, by its servers, and the piece's end; None if not all VMs fit."""
     number = Counter(sizes)
     if prod(count + 1 for count in number.values()) > STATES:
         return _chain(sorted(sizes, reverse=True), limits, upto)
@@ -74,7 +75,7 @@ def _chain(
 
 
 def _end(begin: int, servers: int, limits: NDArray[np.float64], upto: NDArray[np.float64]) -> int:
-    """How far a device reaches from there."""
+    """The end of the piece that a device can bear from `begin`."""
     if begin == len(limits):
         return begin
     room = upto[begin] + servers * limits[begin] * (1 + 1e-9)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A judge that simulates the VMs together on the device (`Replications`).
 
-Replications go on until it is clear for each VM on which side of its target its 95th percentile is,
-or for one that it is above, at most MOST.  Clear is what the 95 % interval of their mean does not
-leave open; what it does leave open in the end counts as above.
+Replications, at most MOST, go on until each VM's 95th percentile is clearly above or below its
+target, or one VM's is clearly above.  Clear means that the 95 % interval of the replications' mean
+does not include the target.  A VM that is not clear at the end counts as above.
 """
 
 from collections.abc import Sequence
@@ -19,12 +19,12 @@ from understudy.native.open_queue import QueueFigures
 
 BATCH = 4
 MOST = 16
-CELL = 1 / 256  # by which a percentile may be above what is told (ClassFigures)
+CELL = 1 / 256  # a percentile may be higher than reported by this fraction (ClassFigures)
 
 
 @dataclass(frozen=True)
 class Simulated:
-    """The judge.  tenants, targets_ms: of each VM; merge: requests that a server takes as one."""
+    """The judge.  tenants, targets_ms: of each VM; merge: requests merged into one by a server."""
 
     tenants: Sequence[Tenant]
     targets_ms: Sequence[float]
@@ -33,7 +33,7 @@ class Simulated:
     jobs: int
 
     def __call__(self, device: Device, vms: tuple[int, ...]) -> Verdict:
-        """Simulate them; RunFailed as `simulate`."""
+        """Simulate the VMs on the device; RunFailed as `simulate`."""
         scenario = Scenario(tuple(self.tenants[vm] for vm in vms), device.servers)
         replications = Replications(scenario, self.seed, self.jobs)
         figures: list[QueueFigures] = []
@@ -60,5 +60,5 @@ def _p95(figures: Sequence[QueueFigures], k: int) -> Estimate:
 
 def _bounded(found: Estimate) -> P95:
     half = found.half_width
-    assert half is not None  # a batch has several
+    assert half is not None  # a batch has several replications
     return P95(found.mean, (found.mean + half) * (1 + CELL))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Which sets of VMs a device can bear: judged once, and concluded from what was judged.
+"""Which sets of VMs a device can bear: judged once, or concluded from earlier judgements.
 
-A device that would be busy all the time bears nothing: the longer it runs, the longer everybody
-waits.  What fails is not made to fit by another VM or fewer servers, and what fits fits
-without one of its VMs, or with more servers.  Devices of as many servers are alike.
+A device that would always be busy bears no set: waiting times grow for ever.  A set that fails
+also fails with another VM or fewer servers.  A set that fits also fits without one of its VMs, or
+with more servers.  Devices with the same number of servers are equal.
 """
 
 from math import inf
@@ -22,20 +22,20 @@ from understudy.consolidate.placement.problem import (
 
 
 class OutOfBudget(Exception):  # noqa: N818 - how a search ends, not an error
-    """No more may be judged."""
+    """The budget of judgements is used up."""
 
 
 class Verdicts:
     """Asks a judge at most `budget` times.
 
-    judged: how often it has done so.  unsure: how many sets failed only because their 95th
-    percentiles are not known well enough.
+    judged: the number of judgements so far.  unsure: the number of sets that failed only because
+    their 95th percentiles are not known well enough.
     """
 
     def __init__(
         self, problem: Problem, judge: Judge, budget: int, report: Report = silent
     ) -> None:
-        """Nothing is known yet."""
+        """At first nothing is known."""
         self.problem = problem
         self.judged = self.unsure = 0
         self._judge = judge
@@ -46,7 +46,7 @@ class Verdicts:
         self._failed: list[tuple[int, Members]] = []
 
     def of(self, device: Device, members: Members) -> Verdict:
-        """What becomes of the VMs, judged if it isn't yet; OutOfBudget."""
+        """The verdict on the VMs, judged if not known yet; may raise OutOfBudget."""
         if self.problem.load(device, members) >= 1:
             return dict.fromkeys(each(members), P95(inf, inf))
         if not members:
@@ -57,12 +57,12 @@ class Verdicts:
         return self.problem.transferred(self._made[device.servers, first], members)
 
     def fits(self, device: Device, members: Members) -> bool:
-        """Whether the device bears them, judged if that can't be concluded; OutOfBudget."""
+        """Whether the device bears the VMs, judged if unknown; may raise OutOfBudget."""
         known = self.known(device, members)
         return excess(self.problem, self.of(device, members)) == 0 if known is None else known
 
     def known(self, device: Device, members: Members) -> bool | None:
-        """The same without asking; None if it is not known."""
+        """Whether the device bears the VMs, without a judgement; None if unknown."""
         if self.problem.load(device, members) >= 1:
             return False
         first, servers = self.problem.canonical(members), device.servers
@@ -93,5 +93,5 @@ class Verdicts:
 
 
 def _tells_more(one: tuple[int, Members], other: tuple[int, Members]) -> bool:
-    """Whether it has no more servers and all of the other's VMs: if it fits, so does that."""
+    """Whether `one` has no more servers and all VMs of `other`: if `one` fits, so does `other`."""
     return one[0] <= other[0] and one[1] & other[1] == other[1]

@@ -363,7 +363,7 @@ def _check_fit(sizes: Ints, virtual_bytes: int, seed: int, count: int) -> None:
 
 
 def place_files(raw: Path, script: Path, places: Path, lines: int, report: Report) -> None:
-    """Run a script of `lines` lines (image/mkfiles.c), which writes the files' places."""
+    """Run a script of `lines` lines (host/image/mkfiles.c), which writes the files' places."""
     program = compiled(MKFILES)
     command = [str(program), "--progress", str(raw)]
     with (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The parser of the kernel's binary block traces, traces/blktrace.h, from Python."""
+"""The parser of the kernel's binary block traces, host/traces/blktrace.h, from Python."""
 
 from collections.abc import Iterator
 from enum import IntEnum

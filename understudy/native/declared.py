@@ -114,10 +114,10 @@ def fields(first: Any, count: int) -> tuple[Tunable, ...]:
 
 def tunable_values(scheduler: Scheduler, chosen: Mapping[str, int]) -> U64:
     """Each tunable's value, chosen or initial."""
-    return field_values(scheduler.name, scheduler.tunables, chosen)
+    return field_values(scheduler.name, "tunable", scheduler.tunables, chosen)
 
 
-def field_values(owner: str, known: Sequence[Tunable], chosen: Mapping[str, int]) -> U64:
+def field_values(owner: str, kind: str, known: Sequence[Tunable], chosen: Mapping[str, int]) -> U64:
     """Each field's value, chosen or initial; ValueError for an impossible one."""
     by_name = {field.name: field for field in known}
     for name, value in chosen.items():

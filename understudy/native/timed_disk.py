@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The disk that `understudy serve-disk` serves, in memory that nbdkit's filter maps too
-(serve/timed_disk.h): its model, and how late its completions were.
+(host/serve/timed_disk.h): its model, and how late its completions were.
 """
 
 import os

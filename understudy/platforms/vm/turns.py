@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The library that is loaded into QEMU for the virtual clock.
 
-It makes QEMU's threads take turns, so that the host's timing is invisible (qemu/turns.c,
-docs/decisions/0032-turns.md), and makes a guest that asks wait for the answer (qemu/questions.c).
+It makes QEMU's threads take turns, so that the host's timing is invisible (host/qemu/turns.c,
+docs/decisions/0032-turns.md), and makes a guest that asks wait for the answer (host/qemu/questions.c).
 """
 
 import os

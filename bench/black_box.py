@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bench.part import Row
-from bench.predicted import Means, compared, is_within, may_be_none, ranked
+from bench.predictions import Means, compared, is_within, may_be_none, ranked
 from understudy.ask.experiment import Experiment, asked
 from understudy.ask.schedulers import Choice
 from understudy.ask.workloads import WORKLOADS
@@ -23,9 +23,9 @@ from understudy.device.profile import DiskProfile
 from understudy.device.target import Target
 from understudy.measure.metrics import Summary
 from understudy.measure.trust import Trust
-from understudy.native import declared, simulator
+from understudy.native import descriptions, simulator
 from understudy.platforms.sim import in_simulator
-from understudy.profiler.fitted import Fitted
+from understudy.profiler.profile_fit import Fitted
 from understudy.recommend.verdict import verdict
 
 SURGE_BYTES = 12e9  # making a larger file system takes minutes
@@ -103,7 +103,7 @@ class BlackBox:
     def predicted(self, workload: str, requests: int, seeds: int) -> Predicted:
         """Run one scheduler after another, with each seed."""
         answer = Predicted(self.name, workload, self.disk)
-        alone = [one.name for one in declared.schedulers().values() if not one.needs_model]
+        alone = [one.name for one in descriptions.schedulers().values() if not one.needs_model]
         for scheduler in ["fcfs"] if workload == "random1" else alone:
             try:
                 runs = [

@@ -11,11 +11,11 @@ import understudy
 from bench.black_box import LOADS, BlackBox, Predicted, summed_up
 from bench.page import table
 from bench.part import Column, Row
-from bench.predicted import RESPONSE_LIMIT, SERVICE_LIMIT
+from bench.predictions import RESPONSE_LIMIT, SERVICE_LIMIT
 from understudy.base.errors import RunFailed
 from understudy.device.target import Target
-from understudy.profiler.fitted import Fitted
-from understudy.profiler.targets import named
+from understudy.profiler.profile_fit import Fitted
+from understudy.profiler.targets import factory
 
 COLUMNS = (
     Column("workload", "{workload}"),
@@ -39,7 +39,7 @@ def measure(name: str, seed: int, seeds: int, requests: int, *, as_json: bool) -
 
     Before each run the target's reset() is called; a target without reset() is created anew.
     """
-    target = named.target(name)
+    target = factory.target(name)
     found = understudy.profile(target, seed, destroy_data=True)
     box = BlackBox(name, _fresh(name, target), found)
     rows: list[Row] = []
@@ -61,7 +61,7 @@ def measure(name: str, seed: int, seeds: int, requests: int, *, as_json: bool) -
 def _fresh(name: str, target: Target) -> Callable[[], Target]:
     def fresh() -> Target:
         if not hasattr(target, "reset"):
-            return named.target(name)
+            return factory.target(name)
         target.reset()
         return target
 

@@ -20,9 +20,9 @@ from understudy.device.profile import DiskProfile
 from understudy.profiler import checks
 from understudy.profiler.checks import Compared
 from understudy.profiler.from_trace import fit
-from understudy.profiler.from_trace.served import WRITE, Served
+from understudy.profiler.from_trace.services import WRITE, Served
 from understudy.profiler.targets.bench import Bench
-from understudy.profiler.targets.modelled import ModelTarget
+from understudy.profiler.targets.model import ModelTarget
 
 ROOT = Path(__file__).parents[1]
 DETAILED = 104

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from understudy.device import expected, profile
+from understudy.device import averages, profile
 from understudy.device.check import standing
 from understudy.device.profile import DiskProfile
 from understudy.native.drive import Drive
@@ -56,9 +56,9 @@ def held(disk: DiskProfile) -> Row | None:
         return None
     timing = disk.timing(disk.facts.capacity_sectors)
     overhead = disk.sheet.overhead_ms if disk.sheet else 0.0
-    seek = disk.sheet.average_seek_ms if disk.sheet else expected.seek_ms(timing)
+    seek = disk.sheet.average_seek_ms if disk.sheet else averages.seek_ms(timing)
     half = disk.rotation.period_ms / 2
-    transfer = expected.transfer_ms(timing, PAGE_SECTORS)
+    transfer = averages.transfer_ms(timing, PAGE_SECTORS)
     by_hand = seek + overhead + half + transfer
     served = predicted_ms(disk, disk.facts.capacity_sectors)
     whose = "sheet" if disk.sheet else "timed"

@@ -8,7 +8,7 @@ declarations in core/drive/settings.c and the schedulers.
 import re
 from pathlib import Path
 
-from understudy.native import declared
+from understudy.native import descriptions
 from understudy.native.drive import SETTINGS
 
 PAGE = Path(__file__).parents[1] / "docs" / "vpt-sysfs.md"
@@ -35,7 +35,7 @@ def value(name: str, number: int) -> str:
     return f"{number:,}"
 
 
-def row(scheduler: declared.Scheduler) -> str:
+def row(scheduler: descriptions.Scheduler) -> str:
     """The scheduler's line of the table."""
     tunables = [
         f"`{t.name}` {value(t.name, t.initial)} ({value(t.name, t.min)} to {value(t.name, t.max)})"
@@ -46,7 +46,7 @@ def row(scheduler: declared.Scheduler) -> str:
     return f"| `{scheduler.name}` | {columns[0]} | {columns[1]} |\n"
 
 
-def setting(one: declared.Tunable) -> str:
+def setting(one: descriptions.Tunable) -> str:
     """The setting's line of the table."""
     limits = f"{value(one.name, one.min)} to {value(one.name, one.max)}"
     return f"| `{one.name}` | {limits} | {one.help} |\n"
@@ -56,7 +56,7 @@ def tables() -> dict[str, str]:
     """The rows of each table, by its head."""
     return {
         SETTINGS_HEAD: "".join(map(setting, SETTINGS.values())),
-        SCHEDULERS_HEAD: "".join(map(row, declared.schedulers().values())),
+        SCHEDULERS_HEAD: "".join(map(row, descriptions.schedulers().values())),
     }
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from understudy.device.target import Target
-    from understudy.profiler.fitted import Fitted
+    from understudy.profiler.profile_fit import Fitted
 
 __version__ = "0.2.0"
 
@@ -20,6 +20,6 @@ def profile(
     come one at a time, none before the last one has completed.  It is written only with
     `destroy_data`.  `method` is "full", or one of a paper's (docs/profiler.md).
     """
-    from understudy.profiler import fitted
+    from understudy.profiler import profile_fit
 
-    return fitted.profile(target, seed, destroy_data=destroy_data, method=method)
+    return profile_fit.profile(target, seed, destroy_data=destroy_data, method=method)

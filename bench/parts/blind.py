@@ -7,7 +7,7 @@ import understudy
 from bench.black_box import LOADS, SECTOR_BYTES, BlackBox, Predicted, summed_up
 from bench.part import Column, Row, Rows
 from oracle.detailed.drive import DetailedDrive, random_drive
-from understudy.profiler.fitted import Fitted
+from understudy.profiler.profile_fit import Fitted
 
 TITLE = "How well undescribed drives are predicted"
 TEXT = """

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from bench.part import Column, Row, Rows
-from bench.predicted import Means, compared, ranked
+from bench.predictions import Means, compared, ranked
 from understudy.ask.experiment import asked
 from understudy.ask.schedulers import Choice
 from understudy.ask.workloads import WORKLOADS
@@ -35,7 +35,7 @@ Wilkes, "An introduction to disk drive modeling", IEEE Computer 1994).
 {{ trace }}
 
 One of the Cheetah's writes took 12.3 ms, three times as long as the next longest. Without it the
-writes' demerit is 8.6 % ([decision 33](decisions/0033-buffer.md)).
+writes' demerit is 8.6 % ([note 33](notes/0033-buffer.md)).
 
 Then schedulers: the same simulator, workloads and seeds, with a detailed model of the drive instead
 of ours. The table has the worst scheduler of each workload, and how many of the pairs that differ

@@ -10,11 +10,11 @@ from oracle.detailed.drive import random_drive
 from understudy.device import profile
 from understudy.device.check import Check
 from understudy.device.target import Target
-from understudy.profiler import checks, fitted, methods
+from understudy.profiler import checks, methods, profile_fit
 from understudy.profiler.checks import SEEK, TRANSFER, Compared
-from understudy.profiler.fitted import Fitted
+from understudy.profiler.profile_fit import Fitted
 from understudy.profiler.targets.bench import Bench
-from understudy.profiler.targets.modelled import ModelTarget
+from understudy.profiler.targets.model import ModelTarget
 
 TITLE = "How well a measured profile predicts"
 TEXT = """
@@ -95,7 +95,7 @@ def measure(drives: int, models: list[str]) -> Rows:
 
 def _rows(name: str) -> Iterator[Row]:
     for method in methods.names():
-        found = fitted.profile(_target(name), method=method)
+        found = profile_fit.profile(_target(name), method=method)
         once = {check.workload: check for check in found.checks}
         more = [_validated(name, found, seed) for seed in range(1, TIMES + 1)]
         yield {

@@ -10,14 +10,14 @@ import numpy.typing as npt
 
 import understudy
 from bench.part import Column, Row, Rows
-from bench.predicted import REALLY_DIFFERENT, Means
+from bench.predictions import REALLY_DIFFERENT, Means
 from oracle.detailed.drive import MS, DetailedDrive, Request, random_parameters
 from understudy.native.drive import Drive
 from understudy.native.request import READ
 from understudy.native.simulation import Rows as Table
 from understudy.native.simulation import Simulation
 from understudy.native.simulator import run
-from understudy.profiler.fitted import Fitted
+from understudy.profiler.profile_fit import Fitted
 
 TITLE = "Command queueing"
 TEXT = """

@@ -8,7 +8,7 @@ from typing import Any
 
 import understudy
 from bench.part import Column, Row, Rows
-from bench.predicted import Means, compared, is_within, may_be_none
+from bench.predictions import Means, compared, is_within, may_be_none
 from oracle.boxes import BOXES, Box
 from oracle.detailed.drive import SECTOR_BYTES, random_drive
 from understudy.ask.experiment import Experiment, asked
@@ -19,9 +19,9 @@ from understudy.base.progress import silent
 from understudy.device.profile import DiskProfile
 from understudy.measure.comparison import Comparison
 from understudy.measure.metrics import Summary
-from understudy.native import declared, simulator
+from understudy.native import descriptions, simulator
 from understudy.platforms.sim import in_simulator
-from understudy.profiler.fitted import Fitted
+from understudy.profiler.profile_fit import Fitted
 from understudy.recommend.choice import GOALS, best
 from understudy.recommend.verdict import verdict
 
@@ -224,7 +224,9 @@ def _answer(drive: Box, disk: DiskProfile, load: Load, requests: int, seeds: int
     """
     predicted: list[Summary] = []
     rows: list[Row] = []
-    for scheduler in (one.name for one in declared.schedulers().values() if not one.needs_model):
+    for scheduler in (
+        one.name for one in descriptions.schedulers().values() if not one.needs_model
+    ):
         runs = [
             asked(
                 WORKLOADS[load.workload],

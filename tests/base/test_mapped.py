@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.base import mapped
+from understudy.base import file_arrays
 from understudy.base.errors import RunFailed
 
 pytestmark = pytest.mark.thorough
@@ -27,7 +27,7 @@ BLOCKS = (1, 2, 7, 50)
 def block(request: pytest.FixtureRequest) -> Iterator[int]:
     """So few values that even a short array is several blocks."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mapped, "BLOCK", request.param)
+        patch.setattr(file_arrays, "BLOCK", request.param)
         yield request.param
 
 
@@ -39,7 +39,7 @@ def nearly_sorted(length: int) -> Ints:
 @given(keys=KEYS)
 def test_order_of_any(keys: list[int]) -> None:
     given = np.array(keys, np.int64)
-    assert mapped.order(given).tolist() == np.argsort(given, kind="stable").tolist()
+    assert file_arrays.order(given).tolist() == np.argsort(given, kind="stable").tolist()
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -47,7 +47,7 @@ def test_order_of_much(turned: bool) -> None:
     """Blocks that hardly overlap, in order or the last first."""
     keys = nearly_sorted(1000)[:: -1 if turned else 1]
     order = np.argsort(keys, kind="stable")
-    places, again = mapped.ordered(keys, np.arange(1000), keys)
+    places, again = file_arrays.ordered(keys, np.arange(1000), keys)
     assert places.tolist() == order.tolist()
     assert again.tolist() == sorted(keys.tolist())
 
@@ -56,23 +56,23 @@ def test_in_order_already() -> None:
     """Nothing is copied; equal keys are no disorder."""
     keys = np.repeat(np.arange(40), 3)
     column = np.arange(len(keys))
-    assert mapped.ordered(keys, column)[0] is column
+    assert file_arrays.ordered(keys, column)[0] is column
 
 
 @given(values=KEYS)
 def test_each_and_joined(values: list[int]) -> None:
     given = np.array(values, np.int64)
-    halves = mapped.each(lambda part: part / 2, given)
+    halves = file_arrays.each(lambda part: part / 2, given)
     assert halves.dtype == np.float64
     assert halves.tolist() == [value / 2 for value in values]
-    assert mapped.joined([given, given[:5], given[:0]]).tolist() == values + values[:5]
-    parts = list(mapped.blocks(len(given)))
+    assert file_arrays.joined([given, given[:5], given[:0]]).tolist() == values + values[:5]
+    parts = list(file_arrays.blocks(len(given)))
     assert [value for part in parts for value in given[part].tolist()] == values
 
 
 def test_an_array_may_be_changed() -> None:
     """A short one and a long one."""
-    column = mapped.Column(np.int64)
+    column = file_arrays.Column(np.int64)
     for value in range(9):
         column.put([value])
     array = column.array()
@@ -85,7 +85,7 @@ def test_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     """Nobody sees the files, and none stays open."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     before = len(list(Path("/proc/self/fd").iterdir()))
-    array = mapped.joined([np.arange(200)])
+    array = file_arrays.joined([np.arange(200)])
     assert not list(tmp_path.iterdir())
     assert array.sum() == 19900
     del array
@@ -97,7 +97,7 @@ def test_no_folder_for_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(
         RunFailed, match=r"^cannot write to .*/gone: No such file or directory; TMPDIR"
     ):
-        mapped.joined([np.arange(200)])
+        file_arrays.joined([np.arange(200)])
 
 
 FULL = """

@@ -10,7 +10,7 @@ from test_consolidate import SERVICE_MS, write
 from understudy.base.errors import Unstable
 from understudy.consolidate.fit import fit
 from understudy.consolidate.placement.problem import Device, Verdict
-from understudy.consolidate.placement.simulated import BATCH, MOST, Simulated
+from understudy.consolidate.placement.simulation import BATCH, MOST, Simulated
 from understudy.consolidate.replications import Merge, Replications
 from understudy.consolidate.scenario import Tenant
 from understudy.consolidate.vm import Reduction, read

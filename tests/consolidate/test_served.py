@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.consolidate.served import served
+from understudy.consolidate.service_times import served
 from understudy.consolidate.vm import Reduction, read
 from understudy.traces.characterise import most_outstanding
 

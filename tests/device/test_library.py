@@ -10,10 +10,10 @@ from click.testing import CliRunner
 
 from oracle.detailed.drive import random_drive
 from understudy.cli.main import main
-from understudy.device import expected, profile
+from understudy.device import averages, profile
 from understudy.native.drive import Drive
 from understudy.native.request import READ
-from understudy.profiler.targets.modelled import ModelTarget
+from understudy.profiler.targets.model import ModelTarget
 
 SECTOR_BYTES = 512
 GB = 10**9
@@ -66,7 +66,7 @@ def test_the_curves_meet_the_sheet_within_rounding(name: str) -> None:
     at, ms = map(np.array, zip(*timing.seek, strict=True))
     cylinder = disk.facts.capacity_sectors / disk.sheet.cylinders
     assert np.interp(cylinder, at, ms) / 1e6 - overhead_ms == pytest.approx(first_ms, abs=0.005)
-    assert expected.seek_ms(timing) - overhead_ms == pytest.approx(average_ms, abs=0.005)
+    assert averages.seek_ms(timing) - overhead_ms == pytest.approx(average_ms, abs=0.005)
     if full_ms:
         assert timing.seek[-1][1] / 1e6 - overhead_ms == pytest.approx(full_ms, abs=0.005)
     for rate, sample in ((outer, 0), (inner, -1)):
@@ -107,7 +107,7 @@ def test_a_switch_of_tracks_from_two_rates() -> None:
 def test_random_reads_take_as_long_as_the_manual_says(name: str, seconds: float) -> None:
     """The typical time of 4,096 random sectors, without the 5 % that it allows."""
     disk = load(name)
-    one_ms = expected.random_read_ms(disk.timing(disk.facts.capacity_sectors), 1)
+    one_ms = averages.random_read_ms(disk.timing(disk.facts.capacity_sectors), 1)
     assert one_ms == pytest.approx(seconds / 1.05 / 4096 * 1000, rel=0.01)
 
 
@@ -146,7 +146,7 @@ def test_random_pages_take_what_is_expected(name: str) -> None:
     sector = random.integers(0, capacity - PAGE, 20_000)
     drive = Drive(timing, seed=1)
     service_ns, _ = drive.serve(np.full(20_000, READ), sector, np.full(20_000, PAGE))
-    assert service_ns.mean() / 1e6 == pytest.approx(expected.random_read_ms(timing, PAGE), rel=0.01)
+    assert service_ns.mean() / 1e6 == pytest.approx(averages.random_read_ms(timing, PAGE), rel=0.01)
 
 
 @pytest.mark.parametrize("name", SSDS)

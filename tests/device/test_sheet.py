@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from profile_texts import load_text
 
 from understudy.base.errors import UserError
-from understudy.device import expected, profile
+from understudy.device import averages, profile
 from understudy.device.profile import DiskProfile
 from understudy.device.sheet import LINE, ROOT, DataSheet
 
@@ -32,7 +32,7 @@ FIGURES: dict[str, Any] = {"rpm": 7200, "track_to_track_ms": 1.0, "average_seek_
 def mean_ms(sheet: DataSheet) -> float:
     """Of the curve as a profile has it, over random pairs."""
     disk = DiskProfile(name="sheet", sheet=sheet).with_curves()
-    return expected.seek_ms(disk.timing(CAPACITY))
+    return averages.seek_ms(disk.timing(CAPACITY))
 
 
 def sheets(shares: st.SearchStrategy[float]) -> st.SearchStrategy[DataSheet]:
@@ -103,7 +103,7 @@ def test_a_profile_of_a_sheet_has_its_curves(tmp_path: Path) -> None:
     assert disk.sheet
     assert disk.rotation == profile.Rotation(period_ms=8.333333, phase="random")
     timing = disk.timing(CAPACITY)
-    assert expected.seek_ms(timing) == pytest.approx(9.0, abs=0.01)
+    assert averages.seek_ms(timing) == pytest.approx(9.0, abs=0.01)
     assert timing.transfer[0][1] == 5_120_000  # ps for 512 bytes at 100 MB/s
     assert timing.transfer[-1][1] == 10_240_000
     assert not timing.buffer
@@ -194,7 +194,7 @@ def test_three_figures_of_a_timed_disk_give_nearly_its_curve(name: str) -> None:
     disk = profile.load(name)
     assert disk.seek
     assert disk.seek.at
-    timed_ms = expected.seek_ms(disk.timing(CAPACITY))
+    timed_ms = averages.seek_ms(disk.timing(CAPACITY))
     sheet = DataSheet(
         rpm=7200,
         track_to_track_ms=disk.seek.ms[1],

@@ -57,7 +57,7 @@ PYTHON_FILES: dict[str, tuple[str, ...]] = {
     ),
     "understudy/recommend/verdict.py": ("tests/device/test_verdict.py",),
     "understudy/consolidate/product_form.py": ("tests/consolidate/test_product_form.py",),
-    "understudy/consolidate/served.py": ("tests/consolidate/test_served.py",),
+    "understudy/consolidate/service_times.py": ("tests/consolidate/test_served.py",),
     "understudy/traces/characterise.py": ("tests/traces/test_trace_characterise.py",),
     "understudy/referee/findings.py": (
         "tests/cards/test_card_findings.py",

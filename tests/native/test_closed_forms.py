@@ -22,7 +22,7 @@ import pytest
 from scipy.special import stdtrit
 
 from understudy.device.timing import Timing
-from understudy.native import declared
+from understudy.native import descriptions
 from understudy.native.arrays import Columns
 from understudy.native.drive import Drive
 from understudy.native.simulation import Array, Rows, Simulation
@@ -248,7 +248,7 @@ def crowd(seed: int) -> Rows:
     )
 
 
-ON_ARRAYS = [name for name, each in declared.schedulers().items() if not each.needs_model]
+ON_ARRAYS = [name for name, each in descriptions.schedulers().items() if not each.needs_model]
 
 
 def serve(scheduler: str, device: Drive | Array, seed: int, **tunables: int) -> Columns:

@@ -8,7 +8,7 @@ import pytest
 
 from understudy.base.paths import ROOT
 from understudy.device.timing import Timing, steps
-from understudy.native import declared, replay
+from understudy.native import descriptions, replay
 from understudy.native.draw import Draw
 from understudy.native.drive import CURVE_POINTS_MAX, SETTINGS, Drive
 from understudy.native.optimal_order import optimal_order
@@ -20,21 +20,21 @@ MS = 1_000_000
 
 def test_every_file_in_core_schedulers_is_registered() -> None:
     files = {file.stem for file in (ROOT / "core" / "schedulers").glob("*.c")}
-    assert set(declared.schedulers()) == files
+    assert set(descriptions.schedulers()) == files
 
 
 def test_schedulers_describe_themselves() -> None:
-    cats = declared.schedulers()["cats"]
+    cats = descriptions.schedulers()["cats"]
     tunables = {tunable.name: tunable.initial for tunable in cats.tunables}
     assert tunables["busdriver_ns"] == 7 * MS
     assert tunables["read_delay_ns"] == 100 * MS
     assert tunables["shadow_segments"] == 64
     assert {counter.name for counter in cats.counters} >= {"hits", "table_picks", "waits_won"}
-    assert all(scheduler.summary for scheduler in declared.schedulers().values())
+    assert all(scheduler.summary for scheduler in descriptions.schedulers().values())
 
 
 def test_every_scheduler_has_a_page() -> None:
-    for name in declared.schedulers():
+    for name in descriptions.schedulers():
         assert (ROOT / "docs" / "schedulers" / f"{name}.md").is_file()
 
 

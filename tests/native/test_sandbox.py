@@ -21,7 +21,7 @@ from understudy.base import sandbox, seccomp
 from understudy.base.errors import RunFailed, UserError
 from understudy.base.paths import ROOT, cache_dir
 from understudy.base.plain import plain
-from understudy.native import declared, registry, steps
+from understudy.native import descriptions, registry, steps
 from understudy.native.drive import Drive
 from understudy.native.simulation import Simulation
 from understudy.native.simulator import Answer, run
@@ -207,7 +207,7 @@ def test_what_hangs_is_tried_once(tmp_path: Path) -> None:
     for most_seconds in (4 * NAMED_SECONDS, 1):
         began = time.monotonic()
         with pytest.raises(RunFailed, match="endless loop"):
-            declared.describe(file)
+            descriptions.describe(file)
         with pytest.raises(RunFailed, match="endless loop"):
             steps.describe(workload)
         assert time.monotonic() - began < most_seconds
@@ -216,7 +216,7 @@ def test_what_hangs_is_tried_once(tmp_path: Path) -> None:
 def test_without_a_line_the_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it says of its lines may take any time to read."""
     added(tmp_path, "unlined", at_add("*(volatile int *)8 = 1;"))
-    declared.scheduler("unlined")
+    descriptions.scheduler("unlined")
     monkeypatch.setattr(sandbox, "LOOK_SECONDS", 0)
     monkeypatch.setattr(sandbox, "STRANGER_SECONDS", -1)
     with pytest.raises(RunFailed, match=r"^unlined: segmentation fault in \S*/unlined\.c$"):
@@ -285,7 +285,7 @@ def test_text_has_no_control_sequences(tmp_path: Path) -> None:
     name = added(tmp_path, "colours", LIBC, at_init(r'puts("\033[2Jgone \u202etxt"); return 0;'))
     assert simulated(name).printed == "?[2Jgone ?txt\n"
     file = write(tmp_path, "titled", ('"first come', '"\\033]0;title\\007first come'))
-    described = declared.describe(registry.Source(str(file), file.read_bytes()))
+    described = descriptions.describe(registry.Source(str(file), file.read_bytes()))
     assert "\033" not in described.summary
     assert plain("tab\tand\nline") == "tab\tand\nline"
 
@@ -453,7 +453,7 @@ def test_forged_words_stay_in_one_line(error: int, tmp_path: Path) -> None:
     )
     file = write(tmp_path, "forged", including("string.h", "stdlib.h", "unistd.h"), at_load(code))
     with pytest.raises(RunFailed) as failure:
-        declared.describe(registry.Source(str(file), file.read_bytes()))
+        descriptions.describe(registry.Source(str(file), file.read_bytes()))
     assert "pick forged" in str(failure.value)
     assert "\n" not in str(failure.value)
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from understudy.base.errors import Unstable
-from understudy.native import declared
+from understudy.native import descriptions
 from understudy.native.drive import Drive
 from understudy.native.simulation import Array, PageCache, Rows, Simulation
 from understudy.native.simulator import Answer, run
@@ -47,7 +47,7 @@ def equal(one: Answer, other: Answer) -> bool:
 
 def test_simulations_side_by_side_do_not_notice_each_other() -> None:
     """All schedulers twice, several at any time, also two with one drive between them."""
-    simulations = [asked(name) for name in declared.schedulers() for _ in range(2)]
+    simulations = [asked(name) for name in descriptions.schedulers() for _ in range(2)]
     simulations += [asked(name, device=simulations[0].device) for name in ("cats", "sfq")]
     alone = [run(one) for one in simulations]
     with ThreadPoolExecutor(max_workers=8) as pool:
@@ -56,7 +56,7 @@ def test_simulations_side_by_side_do_not_notice_each_other() -> None:
     assert not equal(alone[0], alone[2])
 
 
-@pytest.mark.parametrize("scheduler", declared.schedulers())
+@pytest.mark.parametrize("scheduler", descriptions.schedulers())
 def test_ties_go_by_process(scheduler: str) -> None:
     """Who arrives at one instant, for one place, is served in the order of the processes."""
     count = 12

@@ -24,7 +24,7 @@ from strangers import (
 from understudy.base import sources
 from understudy.base.errors import RunFailed, UserError
 from understudy.base.paths import ROOT
-from understudy.native import declared, registry, worker
+from understudy.native import descriptions, registry, worker
 from understudy.native.drive import Drive
 from understudy.native.simulation import Simulation
 from understudy.native.simulator import Answer, run
@@ -200,7 +200,7 @@ def test_a_declaration_is_held_to_the_rules(name: str, tmp_path: Path) -> None:
     changes, words = DECLARES[name]
     file = write(tmp_path, name, *changes)
     with pytest.raises(RunFailed) as failure:
-        declared.describe(registry.Source(str(file), file.read_bytes()))
+        descriptions.describe(registry.Source(str(file), file.read_bytes()))
     assert str(failure.value) == f"{name}: {words}"
 
 

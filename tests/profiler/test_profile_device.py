@@ -24,10 +24,10 @@ from oracle.detailed.drive import random_drive
 from understudy.base.errors import RunFailed
 from understudy.cli.main import main
 from understudy.device import profile as device
-from understudy.profiler.fitted import profile
+from understudy.profiler.profile_fit import profile
 from understudy.profiler.targets.bench import Bench
-from understudy.profiler.targets.disk import in_use, opened, sender
-from understudy.profiler.targets.disk.opened import Disk
+from understudy.profiler.targets.disk import device_file, in_use, sender
+from understudy.profiler.targets.disk.device_file import Disk
 
 pytestmark = pytest.mark.thorough
 
@@ -373,7 +373,7 @@ def of_sender(disk: Disk, signal_number: int) -> None:
 
 
 def test_a_request_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opened, "GIVEN_UP_S", 0.3)
+    monkeypatch.setattr(device_file, "GIVEN_UP_S", 0.3)
     with Disk(image(tmp_path)) as disk:
         of_sender(disk, signal.SIGSTOP)
         with pytest.raises(RunFailed, match="read of 8 sectors at sector 5: no answer for"):
@@ -480,7 +480,7 @@ def test_a_disk_that_fails_on_the_way(
     words = {"folder": str(Path(sender.__file__).parent), "bytes": SIZE}
     program.write_text(FAILING.format(what=what.format(**words), **words))
     monkeypatch.setattr(sender, "__file__", str(program))
-    monkeypatch.setattr(opened, "GIVEN_UP_S", 0.4)
+    monkeypatch.setattr(device_file, "GIVEN_UP_S", 0.4)
     file = image(tmp_path)
     done = command(tmp_path, file)
     assert done.exit_code == 1

@@ -17,7 +17,7 @@ from test_profiler import CAPACITY, model
 from understudy.base.errors import RunFailed, UserError
 from understudy.cli.main import main
 from understudy.device.target import Target
-from understudy.profiler.fitted import profile
+from understudy.profiler.profile_fit import profile
 from understudy.profiler.targets import journal
 from understudy.profiler.targets.bench import Bench
 from understudy.profiler.targets.journal import Journal

@@ -25,8 +25,8 @@ from understudy.base.paths import ROOT
 from understudy.cli.main import main
 from understudy.device import profile as device
 from understudy.profiler.checks import SEEK, TRANSFER
-from understudy.profiler.fitted import Fitted, profile
-from understudy.profiler.targets.modelled import ModelTarget
+from understudy.profiler.profile_fit import Fitted, profile
+from understudy.profiler.targets.model import ModelTarget
 from understudy.show import picture, profiled
 
 # Together, since each overview is drawn for several tests.

@@ -27,11 +27,11 @@ from understudy.device import profile as device
 from understudy.device.profile import DiskProfile
 from understudy.device.target import Target
 from understudy.profiler.checks import demerit
-from understudy.profiler.fitted import Fitted
 from understudy.profiler.from_trace import fit
-from understudy.profiler.from_trace.served import Served
+from understudy.profiler.from_trace.services import Served
+from understudy.profiler.profile_fit import Fitted
 from understudy.profiler.targets.bench import Bench
-from understudy.profiler.targets.modelled import ModelTarget
+from understudy.profiler.targets.model import ModelTarget
 
 pytestmark = pytest.mark.thorough
 

@@ -26,10 +26,10 @@ from understudy.device.profile import DiskProfile
 from understudy.device.target import Target
 from understudy.profiler.checks import demerit
 from understudy.profiler.findings import statistics
-from understudy.profiler.fitted import Fitted, profile
 from understudy.profiler.probes import hits, rotation, segments, streams
+from understudy.profiler.profile_fit import Fitted, profile
 from understudy.profiler.targets.bench import Bench
-from understudy.profiler.targets.modelled import ModelTarget
+from understudy.profiler.targets.model import ModelTarget
 
 pytestmark = pytest.mark.thorough
 

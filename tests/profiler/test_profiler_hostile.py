@@ -15,7 +15,7 @@ from understudy.base.errors import RunFailed, UserError
 from understudy.cli.main import main
 from understudy.profiler.findings import document
 from understudy.profiler.findings.finding import Finding
-from understudy.profiler.fitted import Fitted
+from understudy.profiler.profile_fit import Fitted
 
 pytestmark = pytest.mark.thorough
 

@@ -26,13 +26,13 @@ from oracle.detailed.drive import (
 from understudy.device import profile as profiles
 from understudy.device.layout import Zone as Recorded
 from understudy.device.target import Target
-from understudy.profiler.fitted import Fitted, profile
 from understudy.profiler.layout.layout import Layout, Unseen, centred, worded
 from understudy.profiler.layout.layout import Zone as Found
 from understudy.profiler.probes import hits, platters, rotation, segments
+from understudy.profiler.profile_fit import Fitted, profile
 from understudy.profiler.targets.bench import Bench
 from understudy.profiler.targets.journal import Journal
-from understudy.profiler.targets.modelled import ModelTarget
+from understudy.profiler.targets.model import ModelTarget
 
 pytestmark = pytest.mark.thorough
 

@@ -17,11 +17,11 @@ from understudy.device import profile as device
 from understudy.device.profile import DiskProfile
 from understudy.device.target import Target
 from understudy.profiler import checks, methods
-from understudy.profiler.fitted import Fitted, profile
 from understudy.profiler.methods import perform_2010, sigcse_2006
 from understudy.profiler.probes import hits
+from understudy.profiler.profile_fit import Fitted, profile
 from understudy.profiler.targets.bench import Bench
-from understudy.profiler.targets.modelled import ModelTarget
+from understudy.profiler.targets.model import ModelTarget
 
 pytestmark = pytest.mark.thorough
 

@@ -15,14 +15,14 @@ from oracle.detailed.drive import DetailedDrive, Parameters, Zone
 from understudy.base.paths import ROOT
 from understudy.cli.main import main
 from understudy.device import profile as device
-from understudy.profiler.fitted import Fitted
 from understudy.profiler.from_trace import fit, positions, turning
-from understudy.profiler.from_trace.served import Served
+from understudy.profiler.from_trace.services import Served
 from understudy.profiler.from_trace.turning import Turning
 from understudy.profiler.layout.layout import Layout, Unseen
 from understudy.profiler.layout.layout import Zone as Rule
+from understudy.profiler.profile_fit import Fitted
 from understudy.profiler.targets.bench import Bench
-from understudy.profiler.targets.modelled import ModelTarget
+from understudy.profiler.targets.model import ModelTarget
 
 pytestmark = pytest.mark.thorough
 

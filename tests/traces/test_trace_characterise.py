@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.base import mapped
+from understudy.base import file_arrays
 from understudy.traces.characterise import (
     LAGS,
     PERCENTS,
@@ -115,7 +115,7 @@ def test_outstanding_and_busy_instant_by_instant(rows: list[Row], block: int) ->
     present = [sum(a <= t < a + w + s for a, w, s in rows) for t in range(span)]
     busy = [any(a + w <= t < a + w + s for a, w, s in rows) for t in range(span)]
     with pytest.MonkeyPatch.context() as shorter:
-        shorter.setattr(mapped, "BLOCK", block)
+        shorter.setattr(file_arrays, "BLOCK", block)
         found = characterise(trace(rows))
     if not span:
         assert found.outstanding is None

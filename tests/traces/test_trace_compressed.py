@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from readings import joined
 
-from understudy.traces import compressed, formats, text
+from understudy.traces import compression, formats, text
 from understudy.traces.reading import Reading
 
 
@@ -124,7 +124,7 @@ def test_what_has_to_be_read_whole_has_a_bound(monkeypatch: pytest.MonkeyPatch) 
     pl.DataFrame({"arrival_ns": [1], "sector": [0], "sectors": [8]}).write_parquet(file)
     packed = gzip.compress(file.getvalue())
     assert reading(packed).frame.height == 1
-    monkeypatch.setattr(compressed, "WHOLE_MAX_BYTES", 99)
+    monkeypatch.setattr(compression, "WHOLE_MAX_BYTES", 99)
     with pytest.raises(ValueError, match="holds more than 99 bytes; unpack it first"):
         reading(packed)
     assert reading(file.getvalue()).frame.height == 1
@@ -145,9 +145,9 @@ def test_damage_anywhere(name: str, at: int, new: bytes) -> None:
     packed = PACKERS[name](LINES[:600])
     at %= len(packed)
     damaged = packed[:at] + new + packed[at + len(new) :]
-    stream = compressed.unpacked(io.BytesIO(damaged))
+    stream = compression.unpacked(io.BytesIO(damaged))
     if isinstance(stream, io.BufferedReader):  # it still says what it is
-        assert stream.read() == LINES[:600] or compressed.damage(stream)
+        assert stream.read() == LINES[:600] or compression.damage(stream)
 
 
 def test_gzip_is_read_by_zlib_alone() -> None:
@@ -156,10 +156,10 @@ def test_gzip_is_read_by_zlib_alone() -> None:
     with gzip.GzipFile("a name.csv", "wb", fileobj=file, mtime=0) as packer:
         packer.write(LINES[:600])
     assert zlib.decompress(file.getvalue(), wbits=31) == LINES[:600]
-    assert compressed.unpacked(io.BytesIO(file.getvalue())).read() == LINES[:600]
+    assert compression.unpacked(io.BytesIO(file.getvalue())).read() == LINES[:600]
 
 
-@given(st.sampled_from(sorted(compressed.KINDS)), st.binary(max_size=100))
+@given(st.sampled_from(sorted(compression.KINDS)), st.binary(max_size=100))
 def test_any_bytes_of_a_kind(magic: bytes, data: bytes) -> None:
     """Nothing in so few bytes is a trace, and they are refused in a line."""
     with pytest.raises(ValueError, match=r"^[^\n]+$"):

@@ -14,7 +14,7 @@ import pytest
 from block_events import Requests, one_file
 from test_trace_readers import record_1, record_2
 
-from understudy.base import mapped
+from understudy.base import file_arrays
 from understudy.native import blktrace
 from understudy.traces import text
 from understudy.traces.characterise import characterise
@@ -137,7 +137,7 @@ def read_in(file: str, size: int) -> Trace:
         patch.setattr(vscsi, "PIECE_RECORDS", size)
         patch.setattr(text, "PIECE_BYTES", size)
         patch.setattr(blktrace, "CHUNK_ROWS", size)
-        patch.setattr(mapped, "BLOCK", size)
+        patch.setattr(file_arrays, "BLOCK", size)
         return recorded(file)
 
 
@@ -167,5 +167,5 @@ def test_any_pieces(
             ours, other = getattr(found, field.name), getattr(whole, field.name)
             assert np.array_equal(ours, other), (size, field.name, ours, other)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(mapped, "BLOCK", size)
+            patch.setattr(file_arrays, "BLOCK", size)
             assert characterise(found) == characterise(whole)

@@ -29,7 +29,7 @@ from understudy.base.programs import Program, compiled
 from understudy.base.progress import silent
 from understudy.device import profile
 from understudy.device.profile import DiskProfile
-from understudy.native import declared, replay
+from understudy.native import descriptions, replay
 from understudy.platforms.vm import machine, qemu, scenario, turns
 
 P = ParamSpec("P")
@@ -40,7 +40,7 @@ CHEETAH = profile.load("cheetah-15k4")
 assert CHEETAH.facts
 FULL_SIZE_BYTES = CHEETAH.facts.capacity_sectors * 512
 OUR_SCHEDULERS = tuple(schedulers.core())
-WITHOUT_A_MODEL = tuple(n for n in OUR_SCHEDULERS if not declared.scheduler(n).needs_model)
+WITHOUT_A_MODEL = tuple(n for n in OUR_SCHEDULERS if not descriptions.scheduler(n).needs_model)
 ALL_SCHEDULERS = (*OUR_SCHEDULERS, "none", "mq-deadline", "bfq", "kyber")
 SCHEDULER_MODULES = {"bfq": "", "kyber-iosched": "", **dict.fromkeys(OUR_SCHEDULERS, "")}
 

@@ -6,7 +6,7 @@ counters becomes non-zero, and the records say why each request was picked.
 from guests import MIB, experiment, group, once
 
 from understudy.ask.experiment import Outcome
-from understudy.native import declared
+from understudy.native import descriptions
 from understudy.platforms.vm import in_vm
 
 pytestmark = group("cats")
@@ -35,7 +35,7 @@ def writes() -> Outcome:
 def test_every_counter_counts() -> None:
     """All that CATS declares, but coalescing, which needs requests that touch."""
     seen = [run.facts["scheduler_counters"] for run in (surge(), writes())]
-    names = {counter.name for counter in declared.schedulers()["cats"].counters} - {"coalesced"}
+    names = {counter.name for counter in descriptions.schedulers()["cats"].counters} - {"coalesced"}
     silent = [name for name in names if not any(counters[name] for counters in seen)]
     assert not silent, seen
 

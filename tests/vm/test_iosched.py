@@ -21,10 +21,10 @@ from guests import (
     text,
 )
 
-from understudy.native import declared
+from understudy.native import descriptions
 from understudy.platforms.vm.machine import Result
 
-SCHEDULERS = declared.schedulers()
+SCHEDULERS = descriptions.schedulers()
 on_each = pytest.mark.parametrize("name", OUR_SCHEDULERS)
 
 # The kernel has taken the name "deadline" for mq-deadline.

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from guests import GIB, WITHOUT_A_MODEL, boot, first_difference, group, once, pairs, text
 
-from understudy.native import declared, replay
+from understudy.native import descriptions, replay
 from understudy.platforms.vm import shim_tape
 from understudy.platforms.vm.machine import Result
 
@@ -156,7 +156,7 @@ def test_the_same_answers_in_a_program(vm: Result, name: str) -> None:
     played, _ = replay.play(
         name,
         found.calls,
-        tunables={t.name: fields[t.name] for t in declared.schedulers()[name].tunables},
+        tunables={t.name: fields[t.name] for t in descriptions.schedulers()[name].tunables},
         capacity_sectors=found.capacity_sectors,
         max_requests=found.max_requests,
         depth=found.depth,

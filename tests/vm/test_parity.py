@@ -37,13 +37,13 @@ from understudy.ask.experiment import Experiment
 from understudy.device import profile
 from understudy.device.profile import CommandQueue, DiskProfile
 from understudy.measure import records
-from understudy.native import declared, replay
+from understudy.native import descriptions, replay
 from understudy.native.arrays import U64
 from understudy.native.drive import Drive
 from understudy.native.request import READ, WRITE
 from understudy.platforms.vm import machine, scenario, shim_tape
 
-SCHEDULERS = declared.schedulers()
+SCHEDULERS = descriptions.schedulers()
 REQUESTS = {
     "mixed": 600,
     "surge": 1200,

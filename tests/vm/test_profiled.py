@@ -24,9 +24,9 @@ from test_profiler import KNOWN
 from understudy.base.errors import RunFailed, UserError
 from understudy.device import profile
 from understudy.device.profile import DiskProfile
-from understudy.platforms.vm import saved, target
-from understudy.profiler import fitted
-from understudy.profiler.fitted import Fitted
+from understudy.platforms.vm import snapshots, target
+from understudy.profiler import profile_fit
+from understudy.profiler.profile_fit import Fitted
 
 SECTORS = 20_000_000
 SEED = 1
@@ -69,7 +69,7 @@ def measured(name: str) -> Profiled:
     """In a VM of its own."""
     with target.in_vm(DISKS[name], SECTORS * 512, seed=5) as disk:
         listener = Listener(disk)
-        found = fitted.profile(listener, SEED, destroy_data=True)
+        found = profile_fit.profile(listener, SEED, destroy_data=True)
     print(f"{name}: seed {SEED}, {found.requests} requests, {disk.software}\n{found.to_toml()}")
     return Profiled(found, listener.answers, pairs(disk.out["counters"]), disk.software)
 
@@ -264,7 +264,7 @@ def test_the_same_requests_get_the_same_answers(monkeypatch: pytest.MonkeyPatch)
     def refuse(*arguments: Any) -> None:
         raise OSError("as the test wants it")
 
-    monkeypatch.setattr(saved, "find", refuse)
+    monkeypatch.setattr(snapshots, "find", refuse)
     with target.in_vm(DISKS["line"], SECTORS * 512, seed=5) as disk:
         for op, sector, sectors, at_ns, completion_ns in answers:
             assert disk.request(op, sector, sectors, at_ns) == completion_ns

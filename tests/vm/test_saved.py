@@ -29,8 +29,8 @@ from understudy.platforms.vm import (
     monitor,
     packages,
     qemu,
-    saved,
     scenario,
+    snapshots,
     stages,
     wire,
 )
@@ -51,7 +51,7 @@ def own_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (own / part).symlink_to(shared / part)
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
     packages.fetch_kernel()
-    return own / saved.FOLDER
+    return own / snapshots.FOLDER
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +111,7 @@ def test_booted_or_resumed_a_run_leaves_the_same_bytes(
     def refuse(*arguments: Any) -> None:
         raise OSError("as the test wants it")
 
-    monkeypatch.setattr(saved, "find", refuse)
+    monkeypatch.setattr(snapshots, "find", refuse)
     booted = raw_run(runs(kind))
     assert booted.start.booted_because == "it can't be saved: as the test wants it"
     for name, content in first.out.items():
@@ -137,7 +137,7 @@ def key_of(vm: Vm, monkeypatch: pytest.MonkeyPatch) -> str:
         raise Asked(key)
 
     with monkeypatch.context() as patch:
-        patch.setattr(saved, "find", ask)
+        patch.setattr(snapshots, "find", ask)
         with pytest.raises(Asked) as asked:
             machine.run(vm)
     return str(asked.value)
@@ -316,16 +316,16 @@ def test_what_cannot_be_saved_is_not_booted_for_it(
 def test_the_oldest_go(machines: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Check the bound, and that a use makes a machine young."""
 
-    def make(made: saved.SavedMachine) -> None:
+    def make(made: snapshots.SavedMachine) -> None:
         made.memory.write_bytes(b"x" * 10 * 4096)
         made.state.write_bytes(b"x" * 4096)
 
-    monkeypatch.setattr(saved, "BYTES_MAX", 40 * 4096)
+    monkeypatch.setattr(snapshots, "BYTES_MAX", 40 * 4096)
     for age, key in enumerate(("one", "two", "three")):
-        saved.find(key, make)
+        snapshots.find(key, make)
         os.utime(machines / key, (age, age))
-    saved.find("one", make)
-    saved.find("four", make)
+    snapshots.find("one", make)
+    snapshots.find("four", make)
     assert keys(machines) == ["four", "one", "three"]
 
 

@@ -18,7 +18,7 @@ from guests import (
 )
 
 from understudy.base.errors import RunFailed
-from understudy.native import declared, replay
+from understudy.native import descriptions, replay
 from understudy.platforms.vm import shim_tape
 from understudy.platforms.vm.machine import Result
 
@@ -116,7 +116,7 @@ def test_same_answers_after_two_processors(name: str) -> None:
     played, _ = replay.play(
         name,
         found.calls,
-        tunables={t.name: fields[t.name] for t in declared.schedulers()[name].tunables},
+        tunables={t.name: fields[t.name] for t in descriptions.schedulers()[name].tunables},
         capacity_sectors=found.capacity_sectors,
         max_requests=found.max_requests,
         depth=found.depth,

@@ -10,7 +10,7 @@ from pathlib import Path
 from understudy.base.catalog import refuse_twice, unknown
 from understudy.base.errors import RunFailed, UserError
 from understudy.device.profile import DiskProfile
-from understudy.native import declared, registry
+from understudy.native import descriptions, registry
 
 Tunables = tuple[tuple[str, int], ...]
 
@@ -41,9 +41,9 @@ def core() -> list[str]:
     return registry.ours()
 
 
-def declarations() -> dict[str, declared.Scheduler]:
+def declarations() -> dict[str, descriptions.Scheduler]:
     """The declarations of this project's schedulers, by name."""
-    return declared.schedulers()
+    return descriptions.schedulers()
 
 
 def on(platform: str) -> list[str]:
@@ -80,12 +80,12 @@ def _all(disk: DiskProfile | None) -> list[str]:
     """All schedulers; on an array, only those that need no disk model."""
     if not disk or not disk.array:
         return core()
-    return [name for name in core() if not declared.scheduler(name).needs_model]
+    return [name for name in core() if not descriptions.scheduler(name).needs_model]
 
 
 def check_model(name: str, disk: DiskProfile) -> None:
     """Refuse a scheduler that needs a disk's model on a device without one."""
-    if disk.array and registry.known(name) and declared.scheduler(name).needs_model:
+    if disk.array and registry.known(name) and descriptions.scheduler(name).needs_model:
         raise UserError(
             f"--schedulers: {name} needs a disk's model, but {disk.name} is an array; leave {name} "
             "out, or take a disk"
@@ -100,7 +100,7 @@ def unfit(names: Iterable[str]) -> dict[str, str]:
     found = {}
     for name in filter(registry.known, dict.fromkeys(names)):
         try:
-            declared.scheduler(name)
+            descriptions.scheduler(name)
         except RunFailed as error:
             found[name] = str(error)
     return found
@@ -127,7 +127,7 @@ def _from_file(word: str) -> str:
     except OSError as error:
         raise UserError(f"--schedulers: {word}: {error.strerror}") from None
     try:
-        name = declared.describe(file).name
+        name = descriptions.describe(file).name
     except RunFailed:
         name = file.stem
     if name in (*core(), *KERNEL, *RESERVED):

@@ -14,7 +14,7 @@ from understudy.base.catalog import unknown
 from understudy.base.errors import UserError
 from understudy.device.profile import Servers
 from understudy.device.timing import Timing
-from understudy.native import declared, registry
+from understudy.native import descriptions, registry
 
 PAGE_SECTORS = 8
 SETTING = re.compile(r"([\w-]+)\.(\w+)=(\d{1,20})")
@@ -67,7 +67,7 @@ def following_array(scheduler: str, array: Servers) -> dict[str, int]:
 
 
 def _that_it_has(scheduler: str, values: dict[str, int]) -> dict[str, int]:
-    ours = declared.scheduler(scheduler) if registry.known(scheduler) else None
+    ours = descriptions.scheduler(scheduler) if registry.known(scheduler) else None
     has = {tunable.name for tunable in ours.tunables} if ours else set()
     return {name: value for name, value in values.items() if name in has}
 
@@ -87,7 +87,7 @@ def _ahead_at_once(disk: Timing) -> int:
 
 def check(scheduler: str, name: str, value: int) -> None:
     """Refuse a tunable that the scheduler does not have, or a value outside its range."""
-    tunables = {tunable.name: tunable for tunable in declared.scheduler(scheduler).tunables}
+    tunables = {tunable.name: tunable for tunable in descriptions.scheduler(scheduler).tunables}
     if name not in tunables:
         raise UserError(f"--set: {unknown(f'tunable of {scheduler}', name, tunables)}")
     tunable = tunables[name]

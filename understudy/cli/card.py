@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 
 from understudy.base.plain import plain
-from understudy.cards import generated, specification
+from understudy.cards import output_files, specification
 from understudy.cards.driver import driver, makefile
 from understudy.cards.header import header
 from understudy.cards.model import Buffer, Card
@@ -118,7 +118,7 @@ def generate(name: str, out: Path) -> None:
     """
     card = specification.load(name)
     contents, begun = _files(card)
-    written = generated.write(out, card.name, contents, begun)
+    written = output_files.write(out, card.name, contents, begun)
     for file in (out / name for name in contents):
         click.echo(f"wrote {file}" if file in written else f"kept {file}, which you have changed")
 

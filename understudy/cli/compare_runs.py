@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from understudy.campaign import kept
+from understudy.campaign import result_files
 from understudy.cli.session import console
 from understudy.measure.agreement import Agreement, agreement
 from understudy.measure.metrics import PAPER_MEASURES, Measure
@@ -28,12 +28,12 @@ def command(real: Path, virtual: Path, as_json: bool) -> None:
     compared with it.  Both must have run the same workload with the same options; only schedulers
     and seeds that both have are compared.
     """
-    first, second = kept.load(real), kept.load(virtual)
-    names, seeds = kept.common(first, second)
+    first, second = result_files.load(real), result_files.load(virtual)
+    names, seeds = result_files.common(first, second)
     sides = [found.comparison(names, seeds) for found in (first, second)]
     measures = [each for each in MEASURES if all(side.saw(each) for side in sides)]
     found = [agreement(sides[0], sides[1], names, measure) for measure in measures]
-    for doubt in kept.doubts(first, second):
+    for doubt in result_files.doubts(first, second):
         click.echo(doubt, err=True)
     if alone := sorted({*first.schedulers, *second.schedulers} - {*names}):
         click.echo(f"left out, because only one folder has them: {', '.join(alone)}", err=True)
@@ -44,7 +44,7 @@ def command(real: Path, virtual: Path, as_json: bool) -> None:
 
 
 def _document(
-    real: kept.Kept, virtual: kept.Kept, seeds: list[int], found: list[Agreement]
+    real: result_files.Kept, virtual: result_files.Kept, seeds: list[int], found: list[Agreement]
 ) -> dict[str, object]:
     return {
         "schema": SCHEMA,

@@ -13,7 +13,7 @@ from click.core import ParameterSource
 from understudy.base import parquet, run_folder, scratch
 from understudy.base.errors import UserError
 from understudy.cli import depth as depths
-from understudy.cli import self_checked
+from understudy.cli import kernel_check
 from understudy.cli import vms as vms_given
 from understudy.cli.progress import phases
 from understudy.cli.session import console
@@ -134,7 +134,7 @@ def command(
     effort = Effort(_merge(merge), replications, precision)
     if self_check:
         _refuse_useless()
-        self_checked.carry_out(line, vms, effort, seed, jobs, out, as_json)
+        kernel_check.carry_out(line, vms, effort, seed, jobs, out, as_json)
         return
     named = vm.named(vms)
     if not named:

@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 
 from understudy.cli.session import console
-from understudy.device import expected, profile
+from understudy.device import averages, profile
 from understudy.device.check import IN_WORDS, standing
 from understudy.device.profile import DiskProfile
 from understudy.show import checks
@@ -128,7 +128,7 @@ def _size(disk: DiskProfile) -> str:
 def _page_ms(disk: DiskProfile) -> float:
     if disk.array:
         return disk.array.service_ms
-    return expected.random_read_ms(disk.timing(SECTORS), PAGE_SECTORS)
+    return averages.random_read_ms(disk.timing(SECTORS), PAGE_SECTORS)
 
 
 def _kind(disk: DiskProfile) -> str:

@@ -20,7 +20,7 @@ from understudy.consolidate.placement import answer
 from understudy.consolidate.placement.guests import Guest, demands, guests, multiplied
 from understudy.consolidate.placement.problem import Device, Problem
 from understudy.consolidate.placement.search import BUDGET, FOUND, Outcome, place
-from understudy.consolidate.placement.simulated import Simulated
+from understudy.consolidate.placement.simulation import Simulated
 from understudy.consolidate.scenario import SERVERS_MOST, Tenant
 from understudy.measure.trust import Trust
 

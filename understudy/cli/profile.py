@@ -17,14 +17,14 @@ from understudy.cli.session import console
 from understudy.device.check import standing
 from understudy.device.profile import load as load_profile
 from understudy.device.target import Target
-from understudy.profiler import fitted, methods
-from understudy.profiler.fitted import Fitted
+from understudy.profiler import methods, profile_fit
 from understudy.profiler.from_trace import fit
-from understudy.profiler.from_trace.served import Served
-from understudy.profiler.targets import journal, named
+from understudy.profiler.from_trace.services import Served
+from understudy.profiler.profile_fit import Fitted
+from understudy.profiler.targets import factory, journal
 from understudy.profiler.targets.bench import capacity
 from understudy.profiler.targets.disk import facts
-from understudy.profiler.targets.disk.opened import Disk
+from understudy.profiler.targets.disk.device_file import Disk
 from understudy.profiler.targets.journal import Journal
 from understudy.show import checks
 from understudy.traces.read import load
@@ -122,7 +122,7 @@ def command(
         raise UserError("--keep: only with --trace; a drive is measured instead")
     else:
         with _target(device, name, destroy_data) as target:
-            code = named.code(name) if name else ""
+            code = factory.code(name) if name else ""
             identity = {"target": str(device or name), "code": code, "method": method}
             how = How(seed, destroy_data, minutes, kind == "disk")
             found = _measured(target, identity, out, how)
@@ -180,7 +180,7 @@ def _measured(target: Target, named_as: dict[str, str], out: Path, how: How) -> 
     identity = {**named_as, "capacity_sectors": capacity(target), **asdict(how)}
     with journal.kept(target, out, identity) as journaled, phases("profile") as report:
         _say_it_goes_on(journaled)
-        found = fitted.profile(
+        found = profile_fit.profile(
             journaled,
             method=named_as["method"],
             report=report,
@@ -211,7 +211,7 @@ def _say_it_goes_on(kept: Journal) -> None:
 def _target(device: Path | None, name: str | None, destroy_data: bool) -> Iterator[Target]:
     """The named target, open while the block runs."""
     if name:
-        target = named.target(name)
+        target = factory.target(name)
         if destroy_data and not target.writable:
             raise UserError(f"--destroy-data: {name} can't be written")
         yield target

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import least_squares
 
-from understudy.base import mapped
+from understudy.base import file_arrays
 from understudy.base.errors import UserError
 from understudy.consolidate.branches import Branches, first_guess
 from understudy.consolidate.fit_report import (
@@ -62,7 +62,7 @@ def fit(times: ArrayLike, accept_poor: bool = False) -> Fitted:
     """
     given = _checked(times)
     unit = float(given.mean())
-    scaled = mapped.each(lambda part: part / unit, given)
+    scaled = file_arrays.each(lambda part: part / unit, given)
     if std(scaled) < HIGHEST**-0.5:
         only = Branches(np.array([HIGHEST]), np.array([float(HIGHEST)]), np.eye(1))
         return _judged(given, only.process(unit), {(HIGHEST,): float("nan")}, accept_poor)
@@ -75,8 +75,8 @@ def _checked(times: ArrayLike) -> Array:
     shape = np.shape(times)
     if len(shape) != 1 or shape[0] < FEWEST:
         raise ValueError(f"service times of shape {shape}: a fit needs a list of {FEWEST} or more")
-    given = mapped.each(lambda part: part.astype(np.float64), np.asarray(times))
-    possible = mapped.each(lambda part: np.isfinite(part) & (part > 0), given)
+    given = file_arrays.each(lambda part: part.astype(np.float64), np.asarray(times))
+    possible = file_arrays.each(lambda part: np.isfinite(part) & (part > 0), given)
     wrong = np.flatnonzero(~possible)
     if len(wrong):
         place = int(wrong[0])

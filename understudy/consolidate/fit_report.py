@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.base import mapped
+from understudy.base import file_arrays
 from understudy.consolidate.map import MarkovianArrivalProcess
 from understudy.traces.characterise import autocorrelation, std
 
@@ -82,11 +82,11 @@ def compare(
 
 
 def _moment(times: Array, power: int) -> float:
-    return float(mapped.each(lambda part: part**power, times).mean())
+    return float(file_arrays.each(lambda part: part**power, times).mean())
 
 
 def _distance(times: Array, process: MarkovianArrivalProcess) -> float:
-    ordered = mapped.each(np.copy, times)
+    ordered = file_arrays.each(np.copy, times)
     ordered.sort()
     places = np.unique(np.linspace(0, len(times) - 1, POINTS).astype(int))
     points = ordered[places]

@@ -18,11 +18,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from understudy.base import mapped
+from understudy.base import file_arrays
 from understudy.base.errors import UserError
 from understudy.base.plain import plain
 from understudy.consolidate.arrivals import LIMIT_BLOCKS, pieces, splitting_ratio
-from understudy.consolidate.served import DISAGREE, Served, served
+from understudy.consolidate.service_times import DISAGREE, Served, served
 from understudy.native.arrays import I64
 from understudy.native.arrivals import Arrivals, write_arrivals
 from understudy.traces.characterise import bins, gaps_ms, percentiles
@@ -96,8 +96,8 @@ class VirtualMachine:
     @property
     def response_ms(self) -> Floats:
         """(N,): run after run, in the order of arrival."""
-        return mapped.joined(
-            [mapped.each(lambda part: part / NS_PER_MS, run.response_ns) for run in self.runs]
+        return file_arrays.joined(
+            [file_arrays.each(lambda part: part / NS_PER_MS, run.response_ns) for run in self.runs]
         )
 
     @cached_property
@@ -230,16 +230,16 @@ def _reduced(trace: Trace, folder: Path, how: Reduction) -> Run:
     begin_ns = trace.arrival_ns
     if how.by == "issue" and trace.dispatch_ns is not None:
         begin_ns = trace.dispatch_ns
-    begin_ns, end_ns, sectors = mapped.ordered(
+    begin_ns, end_ns, sectors = file_arrays.ordered(
         begin_ns, begin_ns, trace.completed_ns(), trace.sectors
     )
     origin_ns = begin_ns[0]
-    arrival_ns = mapped.each(lambda part: part - origin_ns, begin_ns)
+    arrival_ns = file_arrays.each(lambda part: part - origin_ns, begin_ns)
     response_ns, instant = _lasted(begin_ns, end_ns)
     found = _served(trace, arrival_ns, response_ns, how)
     contradiction = None if found.agrees else _contradiction(found, how.servers)
     many = found.beyond > DISAGREE * len(response_ns)
-    of_each = mapped.each(lambda part: pieces(part, how.limit_blocks), sectors)
+    of_each = file_arrays.each(lambda part: pieces(part, how.limit_blocks), sectors)
     folder.mkdir(parents=True)
     return Run(
         name=trace.name,
@@ -255,16 +255,16 @@ def _reduced(trace: Trace, folder: Path, how: Reduction) -> Run:
 
 
 def _last_end_ns(arrival_ns: I64, response_ns: I64) -> int:
-    parts = mapped.blocks(len(arrival_ns))
+    parts = file_arrays.blocks(len(arrival_ns))
     return max(int((arrival_ns[part] + response_ns[part]).max()) for part in parts)
 
 
 def _lasted(begin_ns: I64, end_ns: I64) -> tuple[I64, int]:
     """The duration of each, at least SHORTEST_NS; and how many took less."""
-    lasted_ns = mapped.each(np.subtract, end_ns, begin_ns)
-    parts = mapped.blocks(len(lasted_ns))
+    lasted_ns = file_arrays.each(np.subtract, end_ns, begin_ns)
+    parts = file_arrays.blocks(len(lasted_ns))
     short = sum(int((lasted_ns[part] < SHORTEST_NS).sum()) for part in parts)
-    return mapped.each(lambda part: np.maximum(part, SHORTEST_NS), lasted_ns), short
+    return file_arrays.each(lambda part: np.maximum(part, SHORTEST_NS), lasted_ns), short
 
 
 def _served(trace: Trace, arrival_ns: I64, response_ns: I64, how: Reduction) -> Served:
@@ -283,7 +283,7 @@ def _kept(file: Path, values: I64) -> I64:
 
 def _quantiles(values: Floats) -> Floats:
     """At most POINTS quantiles (nearest rank), from the smallest to the largest."""
-    ordered = mapped.each(np.copy, values)
+    ordered = file_arrays.each(np.copy, values)
     ordered.sort()
     ranks = np.unique(np.linspace(0, len(values) - 1, min(len(values), POINTS)).astype(int))
     return ordered[ranks] if len(values) else ordered

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from understudy.base import mapped
+from understudy.base import file_arrays
 from understudy.base.errors import UserError
 from understudy.consolidate.scenario import SERVERS_MOST, WEIGHT_MOST, Scenario, Tenant
 from understudy.consolidate.vm import Run, VirtualMachine
@@ -106,20 +106,20 @@ def _rotated(run: Run, turn: float, folder: Path) -> Run:
     from_ns = int(turn * period_ns)
     first = int(np.searchsorted(arrival_ns, from_ns))
     begun_ns = [
-        mapped.each(lambda part: part - from_ns, arrival_ns[first:]),
-        mapped.each(lambda part: part + (period_ns - from_ns), arrival_ns[:first]),
+        file_arrays.each(lambda part: part - from_ns, arrival_ns[first:]),
+        file_arrays.each(lambda part: part + (period_ns - from_ns), arrival_ns[:first]),
     ]
     folder.mkdir(parents=True)
     return replace(
         run,
         arrivals=write_arrivals(
-            folder, mapped.joined(begun_ns), _rolled(run.arrivals.pieces, first)
+            folder, file_arrays.joined(begun_ns), _rolled(run.arrivals.pieces, first)
         ),
         response_ns=_rolled(run.response_ns, first),
         service_ns=_rolled(run.service_ns, first),
     )
 
 
-def _rolled(values: mapped.Array, first: int) -> mapped.Array:
+def _rolled(values: file_arrays.Array, first: int) -> file_arrays.Array:
     """The values from `first` to the end, then from the beginning."""
-    return mapped.joined([values[first:], values[:first]])
+    return file_arrays.joined([values[first:], values[:first]])

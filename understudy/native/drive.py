@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from understudy._core import ffi, lib
 from understudy.device.timing import Timing, flat
-from understudy.native import declared
+from understudy.native import descriptions
 from understudy.native.arrays import U64, buffer, pointer_to, same_length, u64
 from understudy.native.shared_memory import Shared
 
@@ -19,7 +19,9 @@ TRACKS_ZONES_MAX: int = lib.TRACKS_ZONES_MAX
 TRACKS_SLIPS_MAX: int = lib.TRACKS_SLIPS_MAX
 PLATTER_TURN_NS_MAX: int = lib.PLATTER_TURN_NS_MAX
 
-SETTINGS = {one.name: one for one in declared.fields(lib.device_settings, lib.nr_device_settings)}
+SETTINGS = {
+    one.name: one for one in descriptions.fields(lib.device_settings, lib.nr_device_settings)
+}
 _FIELDS = {name: lib.device_settings + number for number, name in enumerate(SETTINGS)}
 
 

@@ -7,7 +7,7 @@ import os
 from understudy.base.errors import RunFailed, Unstable
 from understudy.native import worker
 from understudy.native.cell import no_memory
-from understudy.native.declared import why_not_loaded
+from understudy.native.descriptions import why_not_loaded
 from understudy.native.figures import Figures
 from understudy.native.simulation import Array, Simulation, workloads
 

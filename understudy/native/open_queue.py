@@ -22,7 +22,7 @@ import numpy as np
 
 from understudy._core import ffi, lib
 from understudy.base.errors import RunFailed, Unstable
-from understudy.native import arrivals, declared, registry, worker
+from understudy.native import arrivals, descriptions, registry, worker
 from understudy.native.arrays import I64, buffer, dtype_of
 from understudy.native.arrivals import Arrivals
 from understudy.native.cell import no_memory
@@ -124,7 +124,7 @@ class _Call:
     def __init__(self, queue: OpenQueue, seed: int) -> None:
         _check(queue, seed)
         self._queue = queue
-        scheduler = declared.scheduler(SCHEDULER)
+        scheduler = descriptions.scheduler(SCHEDULER)
         tables = side_by_side([each.service for each in queue.classes])
         paths = b"".join(os.fsencode(each.arrivals.path) + b"\0" for each in queue.classes)
         each_bytes = len(queue.classes) * ffi.sizeof("struct sim_process")
@@ -132,7 +132,7 @@ class _Call:
             worker.SIMULATE,
             {
                 "paths": np.frombuffer(paths, np.uint8),
-                "input.tunables": declared.tunable_values(scheduler, {"depth": queue.servers}),
+                "input.tunables": descriptions.tunable_values(scheduler, {"depth": queue.servers}),
                 "input.weight": np.array([each.weight for each in queue.classes], np.uint32),
                 "input.bundling": _bundling(queue),
                 **{f"input.world.service.{name}": array for name, array in tables.items()},
@@ -143,7 +143,7 @@ class _Call:
         self._fill(seed, len(tables["phase"]), len(tables["outcome"]))
         wrong = lib.sim_check(ffi.addressof(self.job.structure.input), 0, 0)
         if wrong != ffi.NULL:
-            raise ValueError(declared.text(wrong))
+            raise ValueError(descriptions.text(wrong))
 
     def _fill(self, seed: int, phases: int, outcomes: int) -> None:
         queue, job = self._queue, self.job.structure
@@ -200,7 +200,7 @@ def _class_figures(process: Any, span_ns: int) -> ClassFigures:
 def _check(queue: OpenQueue, seed: int) -> None:
     """ValueError for the first impossible value; service times and files are checked later."""
     servers_max = next(
-        one.max for one in declared.scheduler(SCHEDULER).tunables if one.name == "depth"
+        one.max for one in descriptions.scheduler(SCHEDULER).tunables if one.name == "depth"
     )
     if not queue.classes:
         raise ValueError("no classes: give at least one")

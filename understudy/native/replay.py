@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from understudy._core import lib
-from understudy.native import declared, registry, worker
+from understudy.native import descriptions, registry, worker
 from understudy.native.arrays import I64, U8, U64, Columns, dtype_of, same_length, u64
 from understudy.native.optimal_order import POSITION_MAX, TABLE_MAX
 from understudy.native.request import WRITE
@@ -71,11 +71,11 @@ def play(
     depth: int = 1,
 ) -> tuple[Tape, dict[str, int]]:
     """Play a tape (sim/replay.h); returns the tape with the scheduler's answers, and counters."""
-    described = declared.scheduler(scheduler)
+    described = descriptions.scheduler(scheduler)
     job = worker.Job(
         worker.REPLAY,
         {
-            "replay.tunables": declared.tunable_values(described, tunables or {}),
+            "replay.tunables": descriptions.tunable_values(described, tunables or {}),
             "replay.counters": worker.Room(np.uint64, len(described.counters)),
             "replay.calls": tape,
         },
@@ -94,7 +94,7 @@ def play(
         reasons = {
             errno.ENOSPC: "more requests are pending than max_requests",
             errno.EPROTO: "it breaks a rule of core/scheduler.h",
-            errno.ENOEXEC: declared.why_not_loaded(job),
+            errno.ENOEXEC: descriptions.why_not_loaded(job),
         }
         why = reasons.get(error, f"{os.strerror(error)} (errno {error})")
         raise ValueError(f"{scheduler} can't play this tape: {why}")

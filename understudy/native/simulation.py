@@ -11,9 +11,9 @@ from typing import Any
 
 from understudy._core import lib
 from understudy.device.target import Target
-from understudy.native import declared
+from understudy.native import descriptions
 from understudy.native.arrays import U64
-from understudy.native.declared import Tunable
+from understudy.native.descriptions import Tunable
 from understudy.native.drive import Drive
 
 MAX_PENDING = 4096
@@ -110,13 +110,13 @@ def workloads() -> dict[str, WorkloadKind]:
 def struct_workload(name: str) -> Any:
     """The workload of that name as a C structure."""
     found = (lib.workload_get(i) for i in range(lib.workload_count()))
-    return next(workload for workload in found if declared.text(workload.name) == name)
+    return next(workload for workload in found if descriptions.text(workload.name) == name)
 
 
 def _describe(workload: Any) -> WorkloadKind:
     return WorkloadKind(
-        name=declared.text(workload.name),
-        summary=declared.text(workload.summary),
+        name=descriptions.text(workload.name),
+        summary=descriptions.text(workload.summary),
         open=bool(workload.open),
-        parameters=declared.fields(workload.parameters, workload.nr_parameters),
+        parameters=descriptions.fields(workload.parameters, workload.nr_parameters),
     )

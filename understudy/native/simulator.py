@@ -14,7 +14,7 @@ import numpy as np
 from understudy._core import ffi, lib
 from understudy.base.errors import RunFailed
 from understudy.device.target import Target
-from understudy.native import declared, registry, worker
+from understudy.native import descriptions, registry, worker
 from understudy.native.arrays import Columns
 from understudy.native.drive import Drive
 from understudy.native.failures import failure
@@ -103,7 +103,7 @@ class _Call:
     """The job of one run."""
 
     def __init__(self, simulation: Simulation, keep_rows: bool) -> None:
-        self._scheduler = declared.scheduler(simulation.scheduler)
+        self._scheduler = descriptions.scheduler(simulation.scheduler)
         self._workload = workloads()[simulation.workload]
         self._simulation = simulation
         self._keep_rows = keep_rows
@@ -143,8 +143,8 @@ class _Call:
         asked = self._simulation
         parameters = self._workload.parameters
         return {
-            "input.tunables": declared.tunable_values(self._scheduler, asked.tunables),
-            "input.parameters": declared.field_values(
+            "input.tunables": descriptions.tunable_values(self._scheduler, asked.tunables),
+            "input.parameters": descriptions.field_values(
                 asked.workload, "parameter", parameters, asked.parameters
             ),
         }

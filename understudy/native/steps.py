@@ -33,7 +33,7 @@ from understudy.native.cell import (
     ending,
     start,
 )
-from understudy.native.declared import fields
+from understudy.native.descriptions import fields
 from understudy.native.processes import Processes, sleeps, used_seconds
 from understudy.native.simulation import Rows, WorkloadKind
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from understudy.campaign.kept import Kept
+from understudy.campaign.result_files import Kept
 from understudy.measure.agreement import Agreement
 from understudy.measure.comparison import Estimate
 from understudy.show import table

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import StrMethodFormatter
 
-from understudy.device import expected
+from understudy.device import averages
 from understudy.device.check import LIMIT_PERCENT, Check, standing
 from understudy.device.profile import DiskProfile, Servers
 from understudy.device.timing import Curve
@@ -50,7 +50,7 @@ def _draw_seek(axes: Axes, disk: DiskProfile) -> None:
     if half_ms:
         reached = (ns + timing.intercept_ns) / 1e6 + half_ms
         axes.plot(100 * at, reached, linestyle="--", label="with half a rotation")
-    mean_ms = expected.seek_ms(timing) + timing.intercept_ns / 1e6
+    mean_ms = averages.seek_ms(timing) + timing.intercept_ns / 1e6
     axes.axhline(mean_ms, linestyle=":", color="0.4", label=f"mean, {mean_ms:.3g} ms")
     axes.legend()
     axes.set(xlabel="seek distance (% of the disk)", ylabel="ms", xlim=(0, 100), ylim=(0, None))

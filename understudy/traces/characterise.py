@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from understudy.base import mapped
+from understudy.base import file_arrays
 from understudy.traces.trace import Ints, Trace
 
 LAGS = (1, 2, 3, 10, 100)
@@ -87,7 +87,7 @@ def characterise(trace: Trace) -> Character:
 
 def gaps_ms(arrival_ns: Ints) -> Floats:
     """(N - 1,): times from each arrival to the next."""
-    return mapped.each(
+    return file_arrays.each(
         lambda later, earlier: (later - earlier) / NS_PER_MS, arrival_ns[1:], arrival_ns[:-1]
     )
 
@@ -107,7 +107,7 @@ def series(values: Floats) -> Series:
 def std(values: Floats) -> float:
     """The population's standard deviation, identical to NumPy's to the bit."""
     mean = values.mean()
-    squares = mapped.each(lambda part: np.square(part - mean), values)
+    squares = file_arrays.each(lambda part: np.square(part - mean), values)
     return math.sqrt(squares.mean())
 
 
@@ -117,7 +117,7 @@ def autocorrelation(values: Floats, lags: Iterable[int]) -> dict[int, float | No
     None if the series is too short for the lag, or if all values are alike but for rounding.
     """
     mean = values.mean()
-    off = mapped.each(lambda part: part - mean, values)
+    off = file_arrays.each(lambda part: part - mean, values)
     squares = float(off @ off)
     alike = squares <= len(values) * (ROUNDING * mean) ** 2
     return {
@@ -129,7 +129,7 @@ def autocorrelation(values: Floats, lags: Iterable[int]) -> dict[int, float | No
 def percentiles(values: Floats) -> dict[int, float]:
     """Nearest-rank percentiles."""
     ranks = {percent: -(-percent * len(values) // 100) for percent in PERCENTS}
-    ordered = mapped.each(np.copy, values)
+    ordered = file_arrays.each(np.copy, values)
     ordered.partition([rank - 1 for rank in ranks.values()])
     return {percent: float(ordered[rank - 1]) for percent, rank in ranks.items()}
 
@@ -137,7 +137,7 @@ def percentiles(values: Floats) -> dict[int, float]:
 def bins(sectors: Ints) -> list[int]:
     """How many requests fall in each bin: at most its blocks, and more than the bin before."""
     counts = np.zeros(len(BINS), np.int64)
-    for part in mapped.blocks(len(sectors)):
+    for part in file_arrays.blocks(len(sectors)):
         at = np.searchsorted(np.array(BLOCKS) * BLOCK_SECTORS, sectors[part], side="left")
         counts += np.bincount(at, minlength=len(BINS))
     found: list[int] = counts.tolist()
@@ -156,10 +156,10 @@ def most_outstanding(arrival_ns: Ints, completion_ns: Ints) -> int:
     """The most at once, for requests in order of arrival; each is outstanding until just before its
     completion.
     """
-    ends_ns = mapped.each(np.copy, completion_ns)
+    ends_ns = file_arrays.each(np.copy, completion_ns)
     ends_ns.sort()
     most = 0
-    for part in mapped.blocks(len(arrival_ns)):
+    for part in file_arrays.blocks(len(arrival_ns)):
         ended = np.searchsorted(ends_ns, arrival_ns[part], side="right")
         arrived = np.searchsorted(arrival_ns, arrival_ns[part], side="right")
         most = max(most, int((arrived - ended).max()))
@@ -170,9 +170,9 @@ def _utilisation(trace: Trace, span_ns: int) -> float | None:
     """The share of the span in which the device had at least one request."""
     if trace.completion_ns is None or trace.dispatch_ns is None or not span_ns:
         return None
-    begins, ends = mapped.ordered(trace.dispatch_ns, trace.dispatch_ns, trace.completion_ns)
+    begins, ends = file_arrays.ordered(trace.dispatch_ns, trace.dispatch_ns, trace.completion_ns)
     busy_ns, latest = 0, begins[:1]
-    for part in mapped.blocks(len(begins)):
+    for part in file_arrays.blocks(len(begins)):
         before = np.maximum.accumulate(np.concatenate([latest, ends[part]]))
         begin = np.maximum(begins[part], before[:-1])
         busy_ns += int(np.maximum(ends[part] - begin, 0).sum())
@@ -181,4 +181,4 @@ def _utilisation(trace: Trace, span_ns: int) -> float | None:
 
 
 def _parts_of(values: Ints, whole: int) -> Floats:
-    return mapped.each(lambda part: part / whole, values)
+    return file_arrays.each(lambda part: part / whole, values)

@@ -18,7 +18,7 @@ import polars as pl
 
 from understudy.base.errors import UserError
 from understudy.traces import formats, rows
-from understudy.traces.gathered import Gathered
+from understudy.traces.assembly import Gathered
 from understudy.traces.per_cpu import largest
 from understudy.traces.reading import NO_TRANSFER, Reading
 from understudy.traces.runs import Choice, Run, has_runs, runs_in

@@ -14,7 +14,7 @@ from typing import BinaryIO
 import numpy as np
 import polars as pl
 
-from understudy.traces.compressed import damage
+from understudy.traces.compression import damage
 from understudy.traces.reading import NO_LENGTH, Reading
 from understudy.traces.units import OFFSET_MAX_BYTES, SIZE_MAX_BYTES, Ints, touched
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from understudy.base import mapped
+from understudy.base import file_arrays
 from understudy.base.cache import digest
 from understudy.base.errors import UserError
 
@@ -18,7 +18,7 @@ Ints = npt.NDArray[np.int64]
 class Trace:
     """Requests in order of arrival, the first at 0; times in ns, places in sectors.
 
-    The columns of a long trace are mapped from files (base/mapped.py).
+    The columns of a long trace are mapped from files (base/file_arrays.py).
     """
 
     name: str
@@ -48,7 +48,7 @@ class Trace:
 
     def response_ns(self) -> Ints:
         """Times from arrival to completion, ns; UserError if nobody recorded completions."""
-        return mapped.each(np.subtract, self.completed_ns(), self.arrival_ns)
+        return file_arrays.each(np.subtract, self.completed_ns(), self.arrival_ns)
 
     @property
     def losses(self) -> str | None:

@@ -20,7 +20,7 @@ from understudy.ask.workloads.workload import (
 from understudy.base.errors import UserError
 from understudy.base.progress import Report
 from understudy.native import registry, steps
-from understudy.native.declared import field_values
+from understudy.native.descriptions import field_values
 from understudy.native.simulation import Rows, WorkloadKind
 
 MORE_STEPS = 1000

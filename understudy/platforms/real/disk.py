@@ -18,7 +18,7 @@ from typing import NoReturn
 from understudy.base.errors import RunFailed, UserError
 from understudy.device.profile import DiskFacts, DiskProfile, unmodelled
 from understudy.profiler.targets.disk import facts, in_use
-from understudy.profiler.targets.disk.opened import CANT_OPEN, LISTED
+from understudy.profiler.targets.disk.device_file import CANT_OPEN, LISTED
 
 OPTION = "--on"
 SECTOR_BYTES = 512

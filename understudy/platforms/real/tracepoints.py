@@ -4,7 +4,7 @@
 They are the instants of docs/method.md: a request arrives with block_bio_queue, is dispatched with
 its first block_rq_issue, and completes with block_rq_complete.  The events come from our own
 instance of the kernel's trace, on CLOCK_MONOTONIC, which the processes use too.  The reader of
-block traces (host/traces/match.h) turns them into requests.  So a request that was merged into another
+block traces (host/traces/match.h) turns them into requests.  So a request merged into another
 does not appear by itself.
 """
 

@@ -23,7 +23,7 @@ from understudy.base.progress import Report, silent
 from understudy.device.timing import Timing
 from understudy.measure import records
 from understudy.measure.metrics import Summary, from_figures
-from understudy.native import declared
+from understudy.native import descriptions
 from understudy.native.drive import Drive
 from understudy.native.failures import arrive, offered_load
 from understudy.native.figures import Figures
@@ -252,7 +252,7 @@ def _frame(answer: Answer) -> pl.DataFrame:
 def _facts(
     experiment: Experiment, asked: Simulation, figures: Figures, seconds: float
 ) -> dict[str, Any]:
-    scheduler = declared.scheduler(asked.scheduler)
+    scheduler = descriptions.scheduler(asked.scheduler)
     return {
         "capacity_sectors": asked.capacity_sectors,
         "scheduler_simulated": asked.scheduler,

@@ -6,8 +6,8 @@ host looks at the machine, changes it, and continues it.
 
 In the virtual clock a program in the guest may ask a question instead, which takes a fifth of the
 time.  It writes its question to the wire's first page, and writes to the port of a debug console.
-There QEMU blocks until the host has written its answer (host/qemu/questions.c). guest/serve.c is the
-other end.
+There QEMU blocks until the host has written its answer (host/qemu/questions.c). guest/serve.c is
+the other end.
 """
 
 import mmap

@@ -21,7 +21,7 @@ from typing import BinaryIO
 from understudy.base import scratch
 from understudy.base.cache import digest
 from understudy.base.errors import RunFailed
-from understudy.platforms.vm import packages, qemu, saved, stages, trouble, turns, wire
+from understudy.platforms.vm import packages, qemu, snapshots, stages, trouble, turns, wire
 from understudy.platforms.vm.conversation import Conversation
 from understudy.platforms.vm.link import Gone, Link
 from understudy.platforms.vm.monitor import Monitor
@@ -278,15 +278,15 @@ class _Run:
         try:
             return self._resume(machine)
         except _CannotResume as error:
-            saved.discard(machine)
+            snapshots.discard(machine)
             return self._boot(f"the saved machine can't be resumed: {error}")
 
-    def _saved(self) -> tuple[saved.SavedMachine | None, str]:
+    def _saved(self) -> tuple[snapshots.SavedMachine | None, str]:
         """The machine to resume, or why one has to be booted."""
         if self._vm.machine.accelerator != "tcg":
             return None, "only machines of TCG are saved"
         try:
-            return saved.find(self._key, self._save), ""
+            return snapshots.find(self._key, self._save), ""
         except (Gone, OSError, RunFailed) as error:
             return None, f"it can't be saved: {error}"
 
@@ -309,7 +309,7 @@ class _Run:
                 guest.wait()
                 return guest.result(command, Start(self._key, because))
 
-    def _resume(self, machine: saved.SavedMachine) -> Result:
+    def _resume(self, machine: snapshots.SavedMachine) -> Result:
         with self._scratch() as folder, _state_of(machine) as state:
             files = (state.fileno(),)
             command = self.lay_out(folder) + qemu.resuming(self._vm.machine, machine.memory)
@@ -320,7 +320,7 @@ class _Run:
                 guest.wait()
                 return guest.result(command, Start(self._key))
 
-    def _save(self, machine: saved.SavedMachine) -> None:
+    def _save(self, machine: snapshots.SavedMachine) -> None:
         """Boot a machine until it is ready, and save it."""
         with self._scratch() as folder, Link() as control, machine.state.open("wb") as state:
             theirs = control.theirs
@@ -351,11 +351,11 @@ class _Run:
             return meeting.enter_context(self._met(machine))
         except _CannotResume:
             assert machine
-            saved.discard(machine)
+            snapshots.discard(machine)
             return meeting.enter_context(self._met(None))
 
     @contextlib.contextmanager
-    def _met(self, machine: saved.SavedMachine | None) -> Iterator[Met]:
+    def _met(self, machine: snapshots.SavedMachine | None) -> Iterator[Met]:
         with self._scratch() as folder, Link() as control, Link() as questions:
             theirs = control.theirs, questions.theirs
             command = [*turns.answering(questions.theirs), *self.lay_out(folder)]
@@ -375,7 +375,7 @@ class _Run:
                         raise _CannotResume(_last_line(folder))
                     yield guest, conversation, folder
 
-    def _beginning(self, machine: saved.SavedMachine | None, monitor: int) -> list[str]:
+    def _beginning(self, machine: snapshots.SavedMachine | None, monitor: int) -> list[str]:
         resuming = qemu.resuming(self._vm.machine, machine.memory) if machine else []
         return resuming + qemu.watched(monitor)
 
@@ -411,7 +411,7 @@ class _Run:
             yield folder
 
 
-def _state_of(machine: saved.SavedMachine) -> BinaryIO:
+def _state_of(machine: snapshots.SavedMachine) -> BinaryIO:
     try:
         return machine.state.open("rb")
     except OSError as error:
@@ -426,7 +426,7 @@ def _watched(control: Link, guest: _Guest) -> Monitor:
         raise guest.gone(error) from error
 
 
-def _go_on(machine: saved.SavedMachine, control: Link, guest: _Guest, folder: Path) -> Monitor:
+def _go_on(machine: snapshots.SavedMachine, control: Link, guest: _Guest, folder: Path) -> Monitor:
     """The monitor of a machine that is resumed where it was saved."""
     with _state_of(machine) as state:
         try:

@@ -14,7 +14,7 @@ from understudy.base.errors import RunFailed
 from understudy.base.progress import silent
 from understudy.files import image, partitions
 from understudy.measure import records
-from understudy.native import declared, registry
+from understudy.native import descriptions, registry
 from understudy.platforms import reads, witness
 from understudy.platforms.vm import (
     debian_programs,
@@ -37,7 +37,7 @@ def _pairs(text: bytes) -> dict[str, int | str]:
 
 def _scheduler_fields(scheduler: str, fields: Mapping[str, Any]) -> dict[str, Any]:
     """The scheduler's sysfs fields, with counters and tunables separated."""
-    ours = declared.scheduler(scheduler) if registry.known(scheduler) else None
+    ours = descriptions.scheduler(scheduler) if registry.known(scheduler) else None
     counters = {counter.name for counter in ours.counters} if ours else set()
     return {
         "tunables": {name: value for name, value in fields.items() if name not in counters},

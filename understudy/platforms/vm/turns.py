@@ -2,7 +2,7 @@
 """The library that is loaded into QEMU for the virtual clock.
 
 It makes QEMU's threads take turns, so that the host's timing is invisible (host/qemu/turns.c,
-docs/decisions/0032-turns.md), and makes a guest that asks wait for the answer (host/qemu/questions.c).
+docs/decisions/0032-turns.md), and a guest that asks waits for its answer (host/qemu/questions.c).
 """
 
 import os

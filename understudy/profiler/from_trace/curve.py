@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from understudy.profiler.findings.statistics import ascending
-from understudy.profiler.from_trace.served import Bools, Floats, Served
+from understudy.profiler.from_trace.services import Bools, Floats, Served
 
 KNOTS = 24  # of the curve
 A_KNOT = 16  # reads at least between two knots

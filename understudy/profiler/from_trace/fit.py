@@ -14,13 +14,13 @@ from understudy.native.drive import Drive
 from understudy.profiler.checks import Compared
 from understudy.profiler.findings import document
 from understudy.profiler.findings.finding import Finding, not_seen
-from understudy.profiler.fitted import Fitted
-from understudy.profiler.from_trace import cached, curve, turned
-from understudy.profiler.from_trace import kept as known
+from understudy.profiler.from_trace import cache_hits, curve, geometry
+from understudy.profiler.from_trace import prior as known
 from understudy.profiler.from_trace.curve import Curve
-from understudy.profiler.from_trace.served import Floats, Served
+from understudy.profiler.from_trace.services import Floats, Served
 from understudy.profiler.layout.layout import Unseen
 from understudy.profiler.probes import medium, rotation, tracks, writes
+from understudy.profiler.profile_fit import Fitted
 
 FEWEST = 200  # reads that the medium served
 FEWEST_CHECKED = 50
@@ -44,7 +44,7 @@ def profile(served: Served, seed: int = 1, kept: DiskProfile | None = None) -> F
 
 
 def _fitted(served: Served, capacity_sectors: int, seed: int, kept: DiskProfile | None) -> Fitted:
-    hit, found_hits = cached.hits_of(served)
+    hit, found_hits = cache_hits.hits_of(served)
     sample = curve.from_medium(served, hit)
     if len(sample.ns) < FEWEST:
         raise RunFailed(
@@ -56,14 +56,14 @@ def _fitted(served: Served, capacity_sectors: int, seed: int, kept: DiskProfile 
     own = known.findings(kept)
     bus_ns = known.bus_sector_ns([*own, *found_hits])
     near = known.seeks(kept, capacity_sectors)
-    exact = turned.findings(served, hit, period_ns, capacity_sectors, bus_ns, near)
+    exact = geometry.findings(served, hit, period_ns, capacity_sectors, bus_ns, near)
     if isinstance(exact, Unseen):
         findings = _drawn(fit, period_ns, left_ns, exact)
     else:
         findings, own = exact, [each for each in own if each.section != known.LAYOUT]
     findings = known.instead([*findings, *found_hits], own)
     if not any(each.section in ("buffer", "cache") for each in own):
-        findings += cached.held(served, hit, findings)
+        findings += cache_hits.held(served, hit, findings)
         findings += writes.unseen("writes of a trace are not fitted")
     return Fitted(document.complete(findings), capacity_sectors, seed, len(served), from_trace=True)
 

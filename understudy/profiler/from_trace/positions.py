@@ -11,9 +11,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from understudy.profiler.from_trace import followed, ruled
-from understudy.profiler.from_trace.followed import Part
-from understudy.profiler.from_trace.served import Bools
+from understudy.profiler.from_trace import rule_error, rule_walk
+from understudy.profiler.from_trace.rule_walk import Part
+from understudy.profiler.from_trace.services import Bools
 from understudy.profiler.from_trace.turning import Turning
 from understudy.profiler.layout.layout import Layout, Unseen, Zone, worded
 from understudy.profiler.layout.parts import Part as Ruled
@@ -80,7 +80,7 @@ def _longest(reads: Turning, at: int) -> list[Part]:
     best: list[Part] = []
     for farther in TRIED:
         begin = at + round(farther * SHOWN_BY)
-        found = followed.find(reads, begin, SHOWN_BY, at)
+        found = rule_walk.find(reads, begin, SHOWN_BY, at)
         if found and _reach(found) > max(_reach(best), SHOWN_BY // 4):
             best = found
         if _reach(best) > PROVED * SHOWN_BY:
@@ -105,7 +105,7 @@ def _ruled(reads: Turning, parts: list[Part]) -> list[Ruled]:
         after = int(reads.sector[part.begin - 1]) + 1
         if (before.zone.sectors, before.zone.slots) != (part.zone.sectors, part.zone.slots):
             behind = -((part.zone.first - after) // (part.zone.cylinder * part.zone.sectors))
-            first = ruled.begun_at(part.zone, behind).first
+            first = rule_error.begun_at(part.zone, behind).first
         if first <= int(reads.sector[part.end - 1]) and first > found[-1].first:
             found.append(Ruled(first, part.zone))
     return found
@@ -118,6 +118,6 @@ def in_line(reads: Turning, layout: Layout) -> tuple[Bools, Bools]:
     for (_, zone), (first, end) in zip(layout.parts, pairwise(firsts), strict=True):
         own = slice(*np.searchsorted(reads.sector, [first, end]))
         sector, turn = reads.sector[own], reads.turn[own]
-        near[own] = np.abs(ruled.off(zone, sector, turn)) / zone.slots < WITHIN
-        stays[own] = ~ruled.goes_over(zone, sector, reads.sectors)
+        near[own] = np.abs(rule_error.off(zone, sector, turn)) / zone.slots < WITHIN
+        stays[own] = ~rule_error.goes_over(zone, sector, reads.sectors)
     return near, stays

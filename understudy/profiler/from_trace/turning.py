@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from understudy.profiler.from_trace.served import Bools, Floats, Ints, Served
+from understudy.profiler.from_trace.services import Bools, Floats, Ints, Served
 from understudy.profiler.layout.layout import Unseen
 
 FEWEST_PAIRS = 50

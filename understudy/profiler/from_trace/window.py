@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from understudy.profiler.from_trace.ruled import NEAR, centred
-from understudy.profiler.from_trace.served import Floats, Ints
+from understudy.profiler.from_trace.rule_error import NEAR, centred
+from understudy.profiler.from_trace.services import Floats, Ints
 from understudy.profiler.layout.layout import Zone
 from understudy.profiler.probes.platters import MANY
 

@@ -33,7 +33,7 @@ from understudy.profiler.probes.seek import Seek
 from understudy.profiler.probes.segments import Segments
 from understudy.profiler.probes.tracks import Tracks
 from understudy.profiler.targets.bench import Bench, TimeUp
-from understudy.profiler.targets.modelled import ModelTarget
+from understudy.profiler.targets.model import ModelTarget
 
 LATE = "the time was up"
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from understudy.profiler.fitted import Fitted
+from understudy.profiler.profile_fit import Fitted
 from understudy.show import picture
 
 STYLE = {"axes.titlesize": 10, "axes.titlelocation": "left"}

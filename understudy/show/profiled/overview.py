@@ -22,7 +22,7 @@ from understudy.device.profile import DiskProfile
 from understudy.device.timing import Curve
 from understudy.profiler.checks import Compared
 from understudy.profiler.findings.finding import NOT_SEEN, Finding
-from understudy.profiler.fitted import Fitted
+from understudy.profiler.profile_fit import Fitted
 
 SECTOR_BYTES = 512
 TARGET, MODEL, OFF = "C0", "C1", "C3"

@@ -5,7 +5,7 @@ the profile then predicts, as in Table 1 of SIGCSE 2006."""
 from typing import Any
 
 from understudy.profiler.checks import SEEK, TRANSFER
-from understudy.profiler.fitted import Fitted
+from understudy.profiler.profile_fit import Fitted
 
 MILLION = 1e6
 DOTS: dict[str, Any] = {"linestyle": "none", "marker": ".", "markersize": 4, "markeredgewidth": 0}

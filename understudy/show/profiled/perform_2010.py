@@ -5,8 +5,8 @@ distance, and the line that is fitted to them."""
 import numpy as np
 from matplotlib.figure import Figure
 
-from understudy.profiler.fitted import Fitted
 from understudy.profiler.methods.perform_2010 import KEYS, WINDOW
+from understudy.profiler.profile_fit import Fitted
 from understudy.show.profiled.paper import MILLION, title
 
 

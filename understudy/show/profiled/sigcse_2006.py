@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from understudy.profiler.fitted import Fitted
 from understudy.profiler.methods.sigcse_2006 import REPEATS
+from understudy.profiler.profile_fit import Fitted
 from understudy.show.profiled.paper import DOTS, MILLION, title
 
 

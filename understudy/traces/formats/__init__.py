@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import BinaryIO, Protocol, cast
 
-from understudy.traces.compressed import damage, unpacked
+from understudy.traces.compression import damage, unpacked
 from understudy.traces.reading import Reading
 
 HEAD_BYTES = 4096

@@ -20,7 +20,7 @@ from typing import BinaryIO
 import polars as pl
 
 from understudy.native.blktrace import MAGIC, Blktrace, LeftOut
-from understudy.traces.compressed import damage, unpacked
+from understudy.traces.compression import damage, unpacked
 from understudy.traces.per_cpu import files_of
 from understudy.traces.reading import (
     NO_LENGTH,

@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 import polars as pl
 
-from understudy.traces.compressed import whole
+from understudy.traces.compression import whole
 from understudy.traces.reading import Reading
 
 NAME = "Parquet"

@@ -13,9 +13,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from understudy.profiler.from_trace import ruled, window
-from understudy.profiler.from_trace.ruled import NEAR
-from understudy.profiler.from_trace.served import Bools, Ints
+from understudy.profiler.from_trace import rule_error, window
+from understudy.profiler.from_trace.rule_error import NEAR
+from understudy.profiler.from_trace.services import Bools, Ints
 from understudy.profiler.from_trace.turning import Turning
 from understudy.profiler.layout.layout import Zone
 
@@ -51,7 +51,7 @@ def find(reads: Turning, begin: int, count: int, floor: int) -> list[Part]:
         return []
     zone = follower.with_ends()
     return [
-        Part(first, after, ruled.slipped(zone, number))
+        Part(first, after, rule_error.slipped(zone, number))
         for (first, after), number in zip(pairwise(bounds), slips, strict=True)
         if first < after
     ]
@@ -95,10 +95,10 @@ class _Follower:
 
     def _is_near(self, block: Ints, slips: int) -> tuple[Bools, Bools]:
         """Which reads fit the rule, and which cross a track's end and so show nothing."""
-        zone = ruled.slipped(self.zone, slips)
+        zone = rule_error.slipped(self.zone, slips)
         sector, turn = self.reads.sector[block], self.reads.turn[block]
-        near: Bools = np.abs(ruled.off(zone, sector, turn)) < NEAR
-        return near, ruled.goes_over(zone, sector, self.reads.sectors)
+        near: Bools = np.abs(rule_error.off(zone, sector, turn)) < NEAR
+        return near, rule_error.goes_over(zone, sector, self.reads.sectors)
 
     def _good(self, block: Ints, slips: int) -> int:
         """How many reads from the first on fit the rule."""
@@ -116,7 +116,7 @@ class _Follower:
     def _refine(self) -> None:
         index, slips = np.concatenate(self.in_line), np.concatenate(self.slips)
         sector, turn = self.reads.sector[index], self.reads.turn[index]
-        self.zone = ruled.refined(self.zone, sector, turn, slips)
+        self.zone = rule_error.refined(self.zone, sector, turn, slips)
         self.refine_at = 2 * self.number
 
     def _slipped(self, block: Ints, slips: int, way: int) -> int | None:
@@ -137,6 +137,6 @@ class _Follower:
         every = np.arange(int(index.min()), int(index.max()) + 1)
         place = self.reads.sector[every] + slips[order][np.searchsorted(index[order], every)]
         turn, size = self.reads.turn[every], self.reads.sectors
-        tries = [ruled.ending(self.zone, sectors) for sectors in range(-size, size + 1)]
-        near = [int((np.abs(ruled.off(zone, place, turn)) < NEAR).sum()) for zone in tries]
+        tries = [rule_error.ending(self.zone, sectors) for sectors in range(-size, size + 1)]
+        near = [int((np.abs(rule_error.off(zone, place, turn)) < NEAR).sum()) for zone in tries]
         return tries[max(np.flatnonzero(np.array(near) >= max(near) - len(every) // ACCIDENTS))]

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from understudy.profiler.from_trace.served import Bools, Floats, Ints
+from understudy.profiler.from_trace.services import Bools, Floats, Ints
 from understudy.profiler.layout.layout import Zone
 
 NEAR = 0.3  # slots

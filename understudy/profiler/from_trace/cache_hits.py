@@ -15,7 +15,7 @@ from understudy.device.timing import Timing
 from understudy.native.drive import Drive
 from understudy.profiler.findings import document
 from understudy.profiler.findings.finding import Finding, not_seen
-from understudy.profiler.from_trace.served import Bools, Floats, Served
+from understudy.profiler.from_trace.services import Bools, Floats, Served
 from understudy.profiler.probes import hits, segments
 
 SAME_NS = 20_000

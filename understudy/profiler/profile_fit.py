@@ -19,7 +19,7 @@ from understudy.profiler.findings.finding import Finding, toml_lines
 from understudy.profiler.methods import Method
 from understudy.profiler.probes import kind, writes
 from understudy.profiler.targets.bench import NEVER_NS, Bench, TimeUp
-from understudy.profiler.targets.modelled import ModelTarget
+from understudy.profiler.targets.model import ModelTarget
 
 CHECKS_BEGIN = 0.75  # of the time
 

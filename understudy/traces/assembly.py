@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from understudy.base import mapped
+from understudy.base import file_arrays
 from understudy.base.plain import plain
 from understudy.traces.trace import Ints, Trace
 
@@ -20,7 +20,7 @@ class Gathered:
     def __init__(self) -> None:
         """No rows yet."""
         self.requests = 0
-        self._columns: dict[str, mapped.Column] = {}
+        self._columns: dict[str, file_arrays.Column] = {}
         self._owners: dict[Any, int] = {}
         self._latest_ns: int | None = None
         self._out_of_order = 0
@@ -30,7 +30,7 @@ class Gathered:
         self.requests += len(owners)
         self._see_order(columns["arrival_ns"])
         for name, values in {**columns, "owner": self._numbers(owners)}.items():
-            self._columns.setdefault(name, mapped.Column(np.int64)).put(values)
+            self._columns.setdefault(name, file_arrays.Column(np.int64)).put(values)
 
     def trace(
         self, name: str, slowdown: int, left_out: Mapping[str, int], broken: str | None
@@ -39,11 +39,11 @@ class Gathered:
         found: dict[str, Ints] = {key: column.array() for key, column in self._columns.items()}
         if self._out_of_order:
             arrival_ns = found["arrival_ns"]
-            found = dict(zip(found, mapped.ordered(arrival_ns, *found.values()), strict=True))
+            found = dict(zip(found, file_arrays.ordered(arrival_ns, *found.values()), strict=True))
         origin_ns = found["arrival_ns"][0]
         for key in TIMES:
             if key in found:
-                found[key] = mapped.each(lambda at: (at - origin_ns) // slowdown, found[key])
+                found[key] = file_arrays.each(lambda at: (at - origin_ns) // slowdown, found[key])
         return Trace(
             name=plain(name),
             arrival_ns=found["arrival_ns"],
@@ -79,9 +79,9 @@ class Gathered:
 def _by_first(owner: Ints, owners: int) -> Ints:
     """Numbers from 0, in the order of owners' first requests."""
     first = np.full(owners, len(owner))
-    for part in mapped.blocks(len(owner)):
+    for part in file_arrays.blocks(len(owner)):
         seen, places = np.unique(owner[part], return_index=True)
         first[seen] = np.minimum(first[seen], places + part.start)
     ranks = np.empty(owners, np.int64)
     ranks[np.argsort(first)] = np.arange(owners)
-    return mapped.each(lambda number: ranks[number], owner)
+    return file_arrays.each(lambda number: ranks[number], owner)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from understudy.profiler.findings.statistics import ascending
-from understudy.profiler.from_trace.served import Bools, Floats, Ints, Served
+from understudy.profiler.from_trace.services import Bools, Floats, Ints, Served
 from understudy.profiler.layout.arm import Arm
 from understudy.profiler.layout.layout import Layout
 from understudy.profiler.probes.seek import Seek

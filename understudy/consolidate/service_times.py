@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from understudy.base import mapped
+from understudy.base import file_arrays
 from understudy.native.arrays import I64
 from understudy.traces.characterise import most_outstanding
 
@@ -41,10 +41,10 @@ class Served:
 
 def served(arrival_ns: I64, response_ns: I64, servers: int) -> Served:
     """The trace's service times; its response times if it contradicts the servers."""
-    service_ns = mapped.Column(np.int64)
+    service_ns = file_arrays.Column(np.int64)
     latest_ns = np.empty(0, np.int64)
     waited = beyond = 0
-    for part in mapped.blocks(len(arrival_ns)):
+    for part in file_arrays.blocks(len(arrival_ns)):
         arrived, responses = arrival_ns[part], response_ns[part]
         completed = arrived + responses
         begins, latest_ns = _begins(arrived, completed, latest_ns, servers)

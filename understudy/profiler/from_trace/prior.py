@@ -8,7 +8,7 @@ import numpy as np
 
 from understudy.device.profile import DiskProfile
 from understudy.profiler.findings.finding import Finding
-from understudy.profiler.from_trace.reached import Curve
+from understudy.profiler.from_trace.seek_curve import Curve
 from understudy.profiler.probes.hits import NS_TO_MB_PER_S
 
 SECTIONS = ("buffer", "cache", "queue", "facts")

@@ -6,9 +6,9 @@ from itertools import pairwise
 import numpy as np
 
 from understudy.profiler.findings.finding import Finding
-from understudy.profiler.from_trace import positions, reached, turning
-from understudy.profiler.from_trace.reached import Curve
-from understudy.profiler.from_trace.served import Bools, Served
+from understudy.profiler.from_trace import positions, seek_curve, turning
+from understudy.profiler.from_trace.seek_curve import Curve
+from understudy.profiler.from_trace.services import Bools, Served
 from understudy.profiler.layout.layout import Layout, Unseen
 from understudy.profiler.probes import rotation
 from understudy.profiler.probes.medium import Medium
@@ -34,8 +34,8 @@ def findings(
     layout = positions.led(ends, reads.sectors, bus_turns)
     surely = reads.index[np.logical_and(*positions.in_line(reads, ends))]
     lead_ns = bus_sector_ns * reads.sectors
-    arm = reached.moves(served, hit, surely, layout, reads.period_ns, lead_ns)
-    seek = reached.measure(arm, reads.period_ns, near)
+    arm = seek_curve.moves(served, hit, surely, layout, reads.period_ns, lead_ns)
+    seek = seek_curve.measure(arm, reads.period_ns, near)
     if seek is None:
         return Unseen("there are too few reads for a seek curve over tracks")
     turn = Rotation(reads.period_ns, reads.error_ns, reads.period_ns, everywhere=True)

@@ -148,8 +148,8 @@ def test_a_profile_that_was_never_held_against_its_drive() -> None:
     found = verdict(profile.load("cheetah-15k4"), 1, [summary(met_busy=999)])
     assert found.trusted is None
     assert found.because == (
-        "cheetah-15k4, made from random reads of a page, one at a time, was never held against its "
-        "drive; this workload has random places and sweeps",
+        "cheetah-15k4, made from random reads of a page, one at a time, was never checked against "
+        "its drive; this workload has random places and sweeps",
     )
 
 

@@ -90,7 +90,7 @@ def test_an_instant_that_never_came_is_null_and_fails_the_check() -> None:
 
 @pytest.mark.parametrize("extra", [1, 79])
 def test_a_cut_record_is_refused(extra: int) -> None:
-    with pytest.raises(RunFailed, match=f"cut off: {160 + extra} bytes is 2 records"):
+    with pytest.raises(RunFailed, match=f"cut off: {160 + extra} bytes are 2 records"):
         records.from_bytes(raw().tobytes() + b"\0" * extra)
 
 

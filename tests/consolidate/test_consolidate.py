@@ -202,7 +202,7 @@ def test_what_if(traces: Path) -> None:
 def test_too_much_is_said_with_what_would_do(traces: Path) -> None:
     done = understudy("consolidate", "web.parquet", "mail.parquet", *LITTLE[2:], "--depth", "4")
     assert done.exit_code == 0
-    assert "the VMs ask for 1.28 times what 4 servers can do: how long they wait" in done.stderr
+    assert "the VMs ask for 1.28 times what 4 servers can do: waiting times" in done.stderr
     assert (
         "without merging --queue-depth 6 would be stable, or 78% of each VM's requests"
         in done.stderr

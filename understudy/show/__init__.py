@@ -3,5 +3,5 @@
 
 import logging
 
-# When it is imported it complains if it can't keep its list of fonts, which we don't need.
+# On import Matplotlib complains if it can't store its list of fonts, which we don't need.
 logging.getLogger("matplotlib").setLevel(logging.ERROR)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Two sets of runs side by side, as the papers' Tables 2 and 3: the real disk's and those that
-should predict them, with errors and ranks."""
+"""Two sets of runs side by side, like the papers' Tables 2 and 3: those of the real disk and those
+that should predict them, with errors and ranks."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ RANKS = "ranked alike"
 def show(
     real: Kept, virtual: Kept, found: Sequence[Agreement], seeds: Sequence[int], console: Console
 ) -> None:
-    """Print the table, and what its last column is."""
+    """Print the table, and a line that explains its last column."""
     table.say(_headline(real, virtual, seeds), console)
     labels = _labels(real, virtual)
     blocks = [_block(each, labels) for each in found]
@@ -36,7 +36,7 @@ def _headline(real: Kept, virtual: Kept, seeds: Sequence[int]) -> str:
 
 
 def _labels(real: Kept, virtual: Kept) -> tuple[str, str]:
-    """What tells them apart."""
+    """Labels that distinguish the two sets."""
     if real.platform != virtual.platform:
         return real.platform, virtual.platform
     return str(real.folder), str(virtual.folder)

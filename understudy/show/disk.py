@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A disk's profile as a picture: what a seek costs by distance, and how fast each place is;
-of an array, what it serves by how many requests it is given.  Below it, what it holds for."""
+"""A disk's profile as a picture: seek time by distance, and throughput by place; for an array,
+throughput and response time by the number of requests.  Below: the limits of the profile."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ FARTHEST = 20.0  # per cent
 
 
 def draw(disk: DiskProfile, file: Path) -> None:
-    """Write the picture; its name's ending says in which format."""
+    """Write the picture; the name's ending chooses the format."""
     picture.check(file)
     with picture.styled():
         below = 0.6 + 0.22 * len(disk.checks) if disk.checks else 0.0
@@ -88,7 +88,7 @@ def _draw_array(throughput: Axes, response: Axes, array: Servers) -> None:
 
 
 def _draw_checks(axes: Axes, checks: Sequence[Check]) -> None:
-    """By how much the mean is off, with the demerit as a whisker; beyond FARTHEST cut off."""
+    """The error of each check's mean, with the demerit as a whisker; cut off at FARTHEST."""
     for row, check in enumerate(checks):
         colour = "C0" if check.within else "C3"
         percent = min(max(check.difference_percent, -FARTHEST), FARTHEST)
@@ -102,7 +102,7 @@ def _draw_checks(axes: Axes, checks: Sequence[Check]) -> None:
 
 
 def _validity(disk: DiskProfile) -> str:
-    """What a reader should know before believing the curves."""
+    """What a reader should know before trusting the curves."""
     said = ["rotational positions are known"] if disk.knows_positions else []
     if disk.limits:
         said.append(f"made from {disk.limits}")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Figures in rows and columns, printed so that no cell is wrapped or cut.
 
-What is too wide for the terminal becomes several tables, one below the other, each with
-the row's names and the next columns that fit.
+A table that is too wide for the terminal becomes several, one below the other, each with the
+rows' names and the next columns that fit.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,12 +17,12 @@ from rich.table import Table
 Block = Sequence[tuple[str, Sequence[str]]]
 """Rows: a name, and a cell for each column."""
 
-ENDLESS = 100_000  # columns: to see how wide a table wants to be
+ENDLESS = 100_000  # columns; a console this wide shows the width that a table needs
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Blocks of rows, with a line between two blocks.  Figures stand to the right."""
+    """Blocks of rows, with a line between two blocks.  Figures are right-aligned."""
 
     headings: Sequence[str]
     blocks: Sequence[Block]

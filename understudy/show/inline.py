@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Drawings to put into a page, as SVG.
+"""Drawings for HTML pages, as SVG.
 
 Text and axes take the colour of the page around them, so one drawing fits a
 light and a dark page.
@@ -33,7 +33,7 @@ STYLE: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure and what it shows."""
+    """A figure and its caption."""
 
     caption: str
     svg: str
@@ -41,20 +41,20 @@ class Drawing:
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Figures that are made and drawn in this block."""
+    """The style for figures made and drawn in this block."""
     with picture.styled(STYLE):
         yield
 
 
 def svg(figure: Figure, name: str) -> str:
-    """The figure as an element of a page, on which nothing else has that name."""
+    """The figure as an element of a page; its name must be unique there."""
     text = io.StringIO()
     figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
     return _inline(text.getvalue(), name)
 
 
 def _inline(svg: str, name: str) -> str:
-    """What an HTML page wants: no prologue, no size of its own, ids that are its own."""
+    """Adapt an SVG to an HTML page: no prologue, no size, unique ids."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r' xmlns(:xlink)?="[^"]*"', "", svg)

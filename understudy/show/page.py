@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Pages that need nothing else to be read: styles and drawings are in the file itself, so it can be
-mailed and opened without a network.
+"""Self-contained pages: styles and drawings are in the file itself, so it can be mailed and opened
+without a network.
 
 A template extends page.html.j2, which has the frame and the styles.
 """
@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parent
 
 
 def render(template: str, view: dict[str, Any]) -> str:
-    """The page from a template of this folder, as "report/report.html.j2"."""
+    """The page from a template of this folder, such as "report/report.html.j2"."""
     environment = Environment(
         loader=FileSystemLoader(FOLDER),
         autoescape=True,

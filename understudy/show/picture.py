@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Pictures: one style for all of them, and files that are the same to the byte.
 
-Whoever looks at a picture sees Matplotlib's own defaults and STYLE, whatever the reader's
-matplotlibrc says.  No file says when it was made.  Matplotlib's layout is not the same to the
-last bit each time, and SVG and PDF hold it in full, so it is settled: done once, and rounded.
+Pictures use Matplotlib's own defaults and STYLE, whatever the user's matplotlibrc says.  No file
+contains a date.  Matplotlib's layout differs in the last bits from run to run, and SVG and PDF
+store all of them; so the layout is computed once and rounded.
 """
 
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ PLACES = 6  # decimal, of the figure's size
 
 
 def check(file: Path) -> None:
-    """Its name's ending says in which format."""
+    """Check the file's name, whose ending chooses the format, and its folder."""
     if file.suffix not in WITHOUT_DATE:
         raise UserError(f"{file}: a picture's name ends in {', '.join(WITHOUT_DATE)}")
     if not file.parent.is_dir():
@@ -47,13 +47,13 @@ def check(file: Path) -> None:
 
 @contextmanager
 def styled(more: dict[str, Any] | None = None) -> Iterator[None]:
-    """Figures that are made and saved in this block."""
+    """The style for figures made and saved in this block."""
     with style.context(["default", {**STYLE, **(more or {})}]):
         yield
 
 
 def settle(figure: Figure) -> None:
-    """Lay it out for good."""
+    """Lay the figure out once, with rounded positions."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for axes in figure.axes:
@@ -62,7 +62,7 @@ def settle(figure: Figure) -> None:
 
 
 def save(figure: Figure, file: Path) -> None:
-    """Whole, or not at all."""
+    """Save the figure, completely or not at all."""
     settle(figure)
     with scratch.replacing(file) as fresh:
         figure.savefig(fresh, format=file.suffix[1:], dpi=DPI, metadata=WITHOUT_DATE[file.suffix])

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""How far two platforms' answers to the same question differ, measure by measure.
+"""The differences between two platforms' figures for the same experiment, measure by measure.
 
-A difference is a share of the second platform's figure.  With several seeds it is that
-of the means, with the 95 % interval of the paired differences (understudy.measure.comparison).
+A difference is a fraction of the second platform's figure.  With several seeds it is the
+difference of the means, with the 95 % interval of the paired differences
+(understudy.measure.comparison).
 """
 
 from dataclasses import dataclass
@@ -35,7 +36,7 @@ class Pair:
     difference: Estimate  # first - second, over the seeds
 
     def share(self, difference: float) -> float:
-        """A difference in terms of the second platform's figure."""
+        """A difference as a fraction of the second platform's figure."""
         return difference / self.second if self.second else 0.0
 
 

@@ -36,7 +36,7 @@ TOTALS = {
     "wall_seconds": ("wall seconds in all", ",.1f"),
 }
 
-# Figures of TOTALS that a platform can't have: a simulation no kernel, a real disk no throttle.
+# Figures of TOTALS that a platform lacks: a simulation has no kernel, a real disk no throttle.
 NOT_OF = {
     "sim": ("late", "stale", "virtual_seconds", "boot_wall_seconds", "wall_seconds"),
     "real": ("late", "stale", "virtual_seconds", "boot_wall_seconds"),
@@ -44,7 +44,7 @@ NOT_OF = {
 UNSEEN = "-"
 
 COLUMNS_MAX = 6
-LARGE = 10_000  # from here on decimals only take room
+LARGE = 10_000  # larger numbers have no decimals
 RANKED = (
     Measure("mean_response_ms", "mean response", "ms"),
     Measure("p99_response_ms", "p99 response", "ms"),
@@ -89,7 +89,7 @@ def number(estimate: Estimate) -> str:
 
 
 def _places(value: float) -> int:
-    """Decimals that say something."""
+    """The number of decimals worth showing."""
     return 0 if abs(value) >= LARGE else 2
 
 
@@ -116,7 +116,7 @@ def headline(experiment: Experiment, seeds: int, platform: str) -> str:
 
 
 def show(result: Result, console: Console, layout: Layout | None = None) -> None:
-    """Print the tables; unless told, in the layout that fits the schedulers."""
+    """Print the tables; by default in the layout that suits the number of schedulers."""
     comparison = result.comparison
     say(headline(result.experiment, len(comparison.seeds), result.platform), console)
     fits = ranking if is_wide(comparison) else by_measure
@@ -127,9 +127,9 @@ def show(result: Result, console: Console, layout: Layout | None = None) -> None
 
 
 def conclude(results: Sequence[Result], console: Console) -> None:
-    """Print what is to be said of the answers, what to pick last.
+    """Print the sentences about the answers, recommendations last.
 
-    A sentence that not every platform's answer has is said of those that have it.
+    A sentence that holds for only some platforms names them.
     """
     for kind in (remarks, picks):
         said = [(sentence, found.platform) for found in results for sentence in kind(found)]
@@ -140,7 +140,7 @@ def conclude(results: Sequence[Result], console: Console) -> None:
 
 
 def say(sentence: str, console: Console) -> None:
-    """A line; a terminal gets it wrapped between words."""
+    """Print a line, wrapped between words on a terminal."""
     console.print(escape(sentence), soft_wrap=not console.is_terminal, highlight=False)
 
 
@@ -155,8 +155,11 @@ def is_wide(comparison: Comparison) -> bool:
 
 
 def ranked(comparison: Comparison, *, trusted: bool | None) -> Rows:
-    """For each scheduler, the best mean response first: figures, and after the mean
-    response what sets it apart, unless that is known to be off."""
+    """A row of figures for each scheduler, best mean response time first.
+
+    After the mean response time comes the verdict beside the best one, unless the results are
+    known to be wrong.
+    """
     order = comparison.ranks(RANKED[0])
     names = sorted(comparison.schedulers, key=lambda name: order[name])
     first = None if trusted is False else best(comparison, RANKED[0])
@@ -175,7 +178,7 @@ def ranking(result: Result) -> Grid:
 
 
 def _against(first: Best | None, name: str) -> str:
-    """What can be said of a scheduler's mean response beside the best one's."""
+    """The verdict on a scheduler's mean response time, compared with the best one's."""
     if first is None:
         return ""
     if name == first.best:
@@ -189,7 +192,7 @@ def sentences(result: Result) -> list[str]:
 
 
 def picks(result: Result) -> list[str]:
-    """How the papers' ranks came out, and what to pick, or why nothing is picked."""
+    """The agreement with the papers' ranks, and what to pick, or why nothing is picked."""
     ranks = [reproduction.ranks_sentence(result.paper, result.comparison)] if result.paper else []
     return [
         *ranks,
@@ -199,7 +202,7 @@ def picks(result: Result) -> list[str]:
 
 
 def remarks(result: Result) -> list[str]:
-    """What was not checked, and what the shadow caches were worth."""
+    """What was not checked, and how well the shadow caches predicted hits."""
     comparison = result.comparison
     shadows = (
         reproduction.shadow_sentence(comparison, name, result.experiment.workload.name)
@@ -211,7 +214,7 @@ def remarks(result: Result) -> list[str]:
 
 
 def _instruments(result: Result) -> list[str]:
-    """With what a real disk was measured, and what that does not show."""
+    """The instruments that measured a real disk, and what they can't show."""
     found = []
     for name in dict.fromkeys(run.facts.get("instrument", "") for run in result.outcomes):
         runs = [run for run in result.outcomes if run.facts.get("instrument") == name]
@@ -222,7 +225,7 @@ def _instruments(result: Result) -> list[str]:
 
 
 def _paper_grid(paper: PaperTable, comparison: Comparison) -> Grid:
-    """For each measure ours, the papers' real and their virtual disk."""
+    """For each measure our figures, and those of the papers' real and virtual disks."""
     beside = reproduction.beside(comparison.schedulers)
     blocks: list[Rows] = []
     for row in reproduction.rows(paper, comparison):

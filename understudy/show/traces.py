@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Traces as a picture: how long after each other requests came, and how large they are (ICPE 2011,
-Figures 7 and 6)."""
+"""Traces as a picture: the times between arrivals and the sizes of requests (ICPE 2011, Figures 7
+and 6)."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,12 +14,12 @@ from understudy.traces.characterise import BINS, characterise
 from understudy.traces.trace import Trace
 
 POINTS = 400  # of a distribution: enough for a line
-SHORTEST_MS = 1e-3  # what is shorter stands at the left edge
+SHORTEST_MS = 1e-3  # shorter times are drawn at the left edge
 
 
 def draw(traces: Sequence[Trace], file: Path) -> None:
-    """Write the picture, a line and a row of bars for each; its name's ending says in which
-    format."""
+    """Write the picture, with a line and a row of bars for each trace; the name's ending chooses
+    the format."""
     picture.check(file)
     with picture.styled():
         figure = Figure(figsize=(9, 3.8), layout="constrained")
@@ -36,7 +36,7 @@ def draw(traces: Sequence[Trace], file: Path) -> None:
 
 
 def _draw_interarrivals(axes: Axes, trace: Trace) -> None:
-    """The share of them that is at most so long; of a single request there are none."""
+    """Draw the cumulative distribution; a single request has no interarrival times."""
     between_ms = np.sort(np.diff(trace.arrival_ns)) / 1e6
     count = len(between_ms)
     ranks = np.unique(np.linspace(0, count - 1, min(count, POINTS)).astype(int))

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The two manuals of a card, each one page that needs nothing else to be read, and as PDF."""
+"""The two manuals of a card, each as one self-contained page and as PDF."""

@@ -10,8 +10,8 @@ from understudy.cards.model import Bits, Register, RegisterField
 ROW_BITS = 32
 BIT = 28  # user units; the page scales the drawing
 ROW, TOP = 74, 18
-SIZE, SIZE_MIN = 12, 8.5  # of names; one that does not fit hangs below its box
-LETTER = 7.6  # width of one, at most, at the larger size
+SIZE, SIZE_MIN = 12, 8.5  # font sizes of names; a name that does not fit hangs below its box
+LETTER = 7.6  # largest width of a letter, at the larger size
 HATCH = "#d5dade"
 
 
@@ -68,7 +68,7 @@ def _reserved(high: int, low: int) -> Part:
 
 
 def _size(part: Part) -> float:
-    """Of the letters of its name in a box of its own, the smaller one if two rows share it."""
+    """Font size of the name in the part's box; the smaller one if two rows share the part."""
     high, low = part.bits.high, part.bits.low
     split = high >= ROW_BITS > low
     bits = min(high - ROW_BITS + 1, ROW_BITS - low) if split else part.bits.count
@@ -76,7 +76,7 @@ def _size(part: Part) -> float:
 
 
 def _box(part: Part, row: int, row_bits: int, top: int) -> str:
-    """What of a part lies in a row, of which 0 is the lowest."""
+    """The box of a part's bits in a row; row 0 is the lowest."""
     high = min(part.bits.high - row * row_bits, row_bits - 1)
     low = max(part.bits.low - row * row_bits, 0)
     left = (row_bits - 1 - high) * BIT

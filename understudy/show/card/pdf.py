@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A manual as PDF: the page as it is, typeset for paper (docs/decisions/0042-manuals-as-pdf.md).
+"""A manual as PDF: the same page, typeset for paper (docs/decisions/0042-manuals-as-pdf.md).
 
-Its fonts are Matplotlib's, so that the same page gives the same bytes whatever fonts a machine has.
+The fonts are Matplotlib's, so that a page gives the same bytes whatever fonts a machine has.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ MISSING = "PDF is typeset by Pango, which is missing: sudo apt install libpangof
 
 
 def pdf(page: str) -> bytes:
-    """A page that needs nothing else, as PDF; a UserError if Pango is not installed."""
+    """A self-contained page as PDF; a UserError if Pango is not installed."""
     weasyprint = _weasyprint()
     fonts = weasyprint.text.fonts.FontConfiguration()
     style = weasyprint.CSS(string=_faces() + PAPER, font_config=fonts)
@@ -49,7 +49,7 @@ def pdf(page: str) -> bytes:
 
 @cache
 def _weasyprint() -> Any:
-    """Imported late, for it takes half a second and wants a library."""
+    """Import WeasyPrint late: it takes half a second and needs a library."""
     try:
         import weasyprint
         import weasyprint.text.fonts

@@ -35,7 +35,7 @@ def programmers_manual(card: Card) -> str:
 
 
 def _on_touch(register: Register) -> list[tuple[str, str]]:
-    """Fields of a register, or itself, of which a read or a write of 1 does more than it says."""
+    """The fields of a register, or the register itself, that a read or a write of 1 changes."""
     parts = [(field.name, field.access) for field in register.fields]
     if register.access:
         parts = [(register.name, register.access)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The hardware reference manual of a card: all that its specification has, register by register."""
+"""The hardware reference manual of a card: its whole specification, register by register."""
 
 from itertools import groupby
 from typing import Any

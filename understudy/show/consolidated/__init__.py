@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `understudy consolidate` found, as tables and as report.html."""
+"""The results of `understudy consolidate`, as tables and as report.html."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The paper's figures for the user's own VMs (ICPE 2011, Figures 2, 6, 7 and 9), and how service
-times are fitted."""
+"""The paper's figures for the user's own VMs (ICPE 2011, Figures 2, 6, 7 and 9), and the fits of
+service times."""
 
 from collections.abc import Iterator, Sequence
 
@@ -17,13 +17,13 @@ from understudy.traces.characterise import BINS
 WIDTH = 8.0  # inches, as HEIGHT
 HEIGHT = 3.4
 SHOWN = len(COLOURS)  # VMs; more have no colours
-SHORTEST_MS = 1e-3  # what is shorter stands at the left edge of a logarithmic axis
+SHORTEST_MS = 1e-3  # shorter times are drawn at the left edge of a logarithmic axis
 LAGS = 20
 NOISE = 0.1  # autocorrelation that is drawn small
 
 
 def draw(found: Prediction) -> list[Drawing]:
-    """All of them; of many VMs the first."""
+    """All figures; with many VMs, only for the first ones."""
     with inline.styled():
         return [
             Drawing(caption, inline.svg(figure, name)) for name, caption, figure in _drawn(found)
@@ -45,8 +45,8 @@ RESPONSES = (
     "Share of requests answered within a time: alone (solid, measured) and together (dashed)."
 )
 MEANS = "Mean response times: alone, together by simulation, together by the product form."
-SIZES = "Requests by size, up to so many blocks of 4 kB, before the hypervisor splits any."
-ARRIVALS = "Share of the times between two arrivals that are at most so long, alone."
+SIZES = "Requests by size, up to this many blocks of 4 kB, before the hypervisor splits any."
+ARRIVALS = "Cumulative distribution of the times between two arrivals, alone."
 SERVICE = (
     "Autocorrelation of service times: of the response times alone (dots), and as fitted (line)."
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A prediction printed: each VM alone and together, times in ms, and what there is to doubt."""
+"""A prediction printed: each VM alone and together, times in ms, and reasons for doubt."""
 
 from collections.abc import Iterator, Sequence
 
@@ -30,7 +30,7 @@ FIT = ("phases", "mean\n(ms)", "fitted\n(ms)", "cv", "fitted", "lag 1", "fitted"
 
 
 def show(found: Sequence[Prediction], changes: Sequence[Change], console: Console) -> None:
-    """The first in full, and those with one thing changed."""
+    """Print the first prediction in full, then those with one change."""
     Grid(HEADINGS, [rows(found[0])], "response times").show(console)
     for line in sentences(found[0]):
         console.print(line, soft_wrap=True)
@@ -39,7 +39,7 @@ def show(found: Sequence[Prediction], changes: Sequence[Change], console: Consol
 
 
 def rows(found: Prediction) -> Block:
-    """A row a VM, a cell for each of HEADINGS."""
+    """A row for each VM, with a cell for each of HEADINGS."""
     product_form = found.scenario.product_form_ms()
     return [
         (
@@ -60,14 +60,14 @@ def rows(found: Prediction) -> Block:
 
 
 def fits(found: Prediction) -> Block:
-    """A row a VM, a cell for each of FIT."""
+    """A row for each VM, with a cell for each of FIT."""
     return [(tenant.vm.name, _fit(tenant.fitted)) for tenant in found.scenario.tenants]
 
 
 def sentences(found: Prediction) -> Iterator[str]:
-    """About the device and the simulation."""
+    """Sentences about the device and the simulation."""
     scenario = found.scenario
-    merged = f", {found.load:.0%} with what is merged" if max(found.merge) > 1 else ""
+    merged = f", {found.load:.0%} with merging" if max(found.merge) > 1 else ""
     yield (
         f"the VMs ask for {scenario.offered_load:.0%} of what {scenario.servers} servers can "
         f"do{merged}; {len(found.replications)} replications"
@@ -77,7 +77,7 @@ def sentences(found: Prediction) -> Iterator[str]:
 
 
 def doubts(found: Prediction) -> Iterator[str]:
-    """What makes the answer worth less, a line each."""
+    """Reasons to trust the answer less, one line each."""
     scenario = found.scenario
     if scenario.offered_load >= 1:
         yield _overload(found)
@@ -92,7 +92,7 @@ def doubts(found: Prediction) -> Iterator[str]:
         if not search.within:
             yield (
                 f"{search.expected:.3g} requests are expected in the system, and without merging "
-                f"there are {search.tried[-1].corrected:.3g}: nothing is merged"
+                f"there are {search.tried[-1].corrected:.3g}: so nothing is merged"
             )
     if not found.converged:
         yield (
@@ -110,15 +110,14 @@ def _overload(found: Prediction) -> str:
     )
     if found.load < 1:
         return f"the VMs ask for {much}, so the answer rests on the merge value; {stable}"
-    merged = f", with what is merged {found.load:.2f} times" if max(found.merge) > 1 else ""
+    merged = f", with merging {found.load:.2f} times" if max(found.merge) > 1 else ""
     return (
-        f"the VMs ask for {much}{merged}: how long they wait depends on where the runs end; "
-        f"{stable}"
+        f"the VMs ask for {much}{merged}: waiting times depend on the length of the runs; {stable}"
     )
 
 
 def fewer(found: Prediction) -> Block:
-    """A row a VM, a cell for each of LESS."""
+    """A row for each VM, with a cell for each of LESS."""
     return [
         (tenant.vm.name, (*_beside(found, k), f"{found.merge[k]:.2f}"))
         for k, tenant in enumerate(found.scenario.tenants)

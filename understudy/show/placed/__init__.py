@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `understudy place` found, as tables and as report.html."""
+"""The results of `understudy place`, as tables and as report.html."""
 
 from typing import Any
 

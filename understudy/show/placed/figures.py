@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pictures of an assignment: how busy each device is, and how near each VM is to its target."""
+"""Pictures of an assignment: the load of each device, and how near each VM is to its target."""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -12,7 +12,7 @@ from understudy.show import inline
 from understudy.show.inline import COLOURS, Drawing
 
 WIDTH, HEIGHT = 8.0, 3.4  # inches
-WIDEST = 2.0  # times its target: what is beyond stands there
+WIDEST = 2.0  # times the target; larger values are drawn here
 NAMES = 40  # VMs that are named below the picture
 GAP = 1  # VMs left out between two devices
 
@@ -24,7 +24,7 @@ TARGETS = (
 
 
 def draw(found: Sequence[Occupied]) -> list[Drawing]:
-    """Both."""
+    """Both pictures."""
     with inline.styled():
         return [
             Drawing(LOADS, inline.svg(_loads(found), "loads")),

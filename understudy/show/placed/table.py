@@ -33,7 +33,7 @@ def show(problem: Problem, outcome: Outcome, trust: Trust, console: Console) -> 
 
 
 def sentences(problem: Problem, outcome: Outcome, trust: Trust) -> list[str]:
-    """What there is to say in words."""
+    """The sentences below the tables."""
     busy = problem.erlangs(problem.everyone)
     servers = sum(device.servers for device in problem.devices)
     asked = (
@@ -48,12 +48,12 @@ def sentences(problem: Problem, outcome: Outcome, trust: Trust) -> list[str]:
 
 
 def devices(found: Sequence[Occupied]) -> Block:
-    """A row a device, a cell for each of DEVICE."""
+    """A row for each device, with a cell for each of DEVICE."""
     return [(one.device.name, _device(one)) for one in found]
 
 
 def vms(one: Occupied) -> Block:
-    """A row a VM of the device, a cell for each of VM."""
+    """A row for each VM of the device, with a cell for each of VM."""
     return [(placed.vm.name, _vm(one, placed)) for placed in one.placed]
 
 

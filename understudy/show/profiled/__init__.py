@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What `understudy profile` saw, and what it made of it, as a picture.
+"""The measurements of `understudy profile` and the fitted profile, as a picture.
 
-A method's figure is in the module of its name, and nothing lists it: perform_2010.py has that of
-PERFORM 2010.  It has figure(found, name); the name is the profile's.  A method without one is
-drawn as an overview.
+Each method's figure is in the module named after it, and no list names these modules:
+perform_2010.py has the figure of PERFORM 2010.  A module has figure(found, name), with the
+profile's name.  A method without a module is drawn as an overview.
 """
 
 from importlib import import_module
@@ -17,7 +17,7 @@ STYLE = {"axes.titlesize": 10, "axes.titlelocation": "left"}
 
 
 def draw(found: Fitted, name: str, file: Path) -> None:
-    """Write the picture; the file's ending says in which format."""
+    """Write the picture; the file's ending chooses the format."""
     picture.check(file)
     module = f"{__name__}.{found.method.replace('-', '_')}"
     drawing = import_module(module if find_spec(module) else f"{__name__}.overview")

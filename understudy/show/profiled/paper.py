@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the papers' figures have in common: sectors in millions, and a line that says how well
-the profile then predicts, as in Table 1 of SIGCSE 2006."""
+"""The common part of the papers' figures: sectors in millions, and a line with the profile's
+errors, as in Table 1 of SIGCSE 2006."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ DOTS: dict[str, Any] = {"linestyle": "none", "marker": ".", "markersize": 4, "ma
 
 
 def title(found: Fitted, name: str, of: str) -> str:
-    """Two lines."""
+    """A title of two lines."""
     facts = f"{name}, {found.requests:,} requests, seed {found.seed}"
     errors = ", ".join(
         f"{check.workload} {check.difference_percent:+.1f} %"

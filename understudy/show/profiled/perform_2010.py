@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Figure 1 of PERFORM 2010, "Stochastic sector to sector costs": filtered times over the
-distance, and the line that is fitted to them."""
+"""Figure 1 of PERFORM 2010, "Stochastic sector to sector costs": filtered times by distance, and
+the line fitted to them."""
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -11,7 +11,7 @@ from understudy.show.profiled.paper import MILLION, title
 
 
 def figure(found: Fitted, name: str) -> Figure:
-    """Of a drive by that name."""
+    """The figure for a drive with that name."""
     intercept_ms, full_seek_ms = (found.value(key) for key in KEYS)
     filtered = found.finding(KEYS[0])
     assert filtered

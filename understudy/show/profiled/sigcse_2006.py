@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Figure 1 of SIGCSE 2006: (A) seek time by distance, (B) read throughput by place.
 
-The paper's seeks are without a wait for the platter, so half a rotation is taken off here,
-where one was seen.
+The paper's seek times exclude rotational latency, so half a rotation is subtracted here if a
+rotation was seen.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from understudy.show.profiled.paper import DOTS, MILLION, title
 
 
 def figure(found: Fitted, name: str) -> Figure:
-    """Of a drive by that name."""
+    """The figure for a drive with that name."""
     whole = Figure(figsize=(10, 4.8), layout="constrained")
     whole.suptitle(title(found, name, "Seek time and read throughput"), fontsize=11)
     seek, rate = whole.subplots(1, 2)
@@ -42,7 +42,7 @@ def _draw_rate(axes: Axes, found: Fitted) -> None:
 
 
 def _points(found: Fitted, key: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    """By millions of blocks."""
+    """The points of a curve, by millions of blocks."""
     finding = found.finding(key)
     assert finding
     at, values = np.array(finding.seen).T

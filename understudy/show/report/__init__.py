@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""report.html: one run folder on one page that needs nothing else to be read.
+"""report.html: one run folder on one self-contained page.
 
 Tables, recommendation, the distributions of response time (Jones 2010 Figures 4.4 and
 4.5), inputs, environment and QEMU lines.
@@ -50,7 +50,7 @@ def _view(found: result.Result) -> dict[str, Any]:
 
 
 def _ranked(found: result.Result) -> table.Rows:
-    """If there are too many schedulers for a column each."""
+    """The ranked table, used if there are too many schedulers for a column each."""
     comparison = found.comparison
     if not table.is_wide(comparison):
         return []

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The distributions of response time, as SVG to put into a page.
+"""The distributions of response time, as SVG for a page.
 
-First as the papers draw them (Jones 2010 Figures 4.4 and 4.5): the fraction of
-requests by response time, a curve for each scheduler.  Then cumulated over a
-logarithmic axis, where hits and tail are visible as well.  Seeds are pooled.  More
-schedulers than there are colours have a small frame each.
+The first figure is like the papers' (Jones 2010 Figures 4.4 and 4.5): the fraction of
+requests by response time, a curve for each scheduler.  The second is cumulative over a
+logarithmic axis, where hits and tail are visible too.  Seeds are pooled.  If there are
+more schedulers than colours, each has its own small frame.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from understudy.show.inline import COLOURS, DASHES, INK, Drawing
 
 BINS = 60
 CURVE_POINTS = 400
-PANELS = 4  # in a line
+PANELS = 4  # frames in a row
 WIDTH = 8.0  # inches, as all that follow
 HEIGHT = 3.6
 PANEL_HEIGHT = 1.5
@@ -73,7 +73,7 @@ def _by_scheduler(outcomes: Sequence[Outcome]) -> Responses:
 
 
 def _right_edge_ms(responses: Responses) -> float:
-    """Most of every curve, but no slow scheduler may press the fast ones flat."""
+    """An edge that shows most of every curve, without a slow scheduler flattening the fast ones."""
     bulk = [percentile(times, 95) for times in responses.values()]
     return min(max(bulk), 3 * min(bulk))
 
@@ -106,7 +106,7 @@ def _svg(name: str, plot: Plot) -> str:
 
 
 def _together(plot: Plot) -> Figure:
-    """All curves in one frame, each with a colour and a dash of its own."""
+    """All curves in one frame, each with its own colour and dash."""
     figure = _figure(HEIGHT)
     axes = figure.subplots()
     for index, (name, (x, y)) in enumerate(plot.curves.items()):
@@ -140,7 +140,7 @@ def _apart(plot: Plot) -> Figure:
 
 
 def _figure(height: float) -> Figure:
-    """With margins by hand: to have Matplotlib find them takes longer than all the rest."""
+    """A figure with fixed margins: Matplotlib takes longer to find them than for all the rest."""
     figure = Figure(figsize=(WIDTH, height))
     figure.subplots_adjust(
         left=LEFT / WIDTH, right=1 - RIGHT / WIDTH, bottom=BOTTOM / height, top=1 - TOP / height

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `understudy consolidate --self-check` found, as tables and as report.html."""
+"""The results of `understudy consolidate --self-check`, as tables and as report.html."""
 
 from collections.abc import Sequence
 from typing import Any

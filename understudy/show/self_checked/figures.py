@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pictures of a self-check: mean response times of each VM as measured and as predicted, and the
+"""Pictures of a self-check: the measured and predicted mean response times of each VM, and the
 times between arrivals alone and together (ICPE 2011, Figure 8)."""
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from understudy.show.inline import COLOURS, Drawing
 WIDTH, HEIGHT = 8.0, 3.4  # inches; of a row of small pictures ROW
 ROW = 2.2
 IN_A_ROW = 3
-SHORTEST_MS = 1e-3  # what is shorter is left of a logarithmic axis
+SHORTEST_MS = 1e-3  # shorter times are outside the logarithmic axis
 GAP = 1  # between two configurations
 
 MEANS = (
@@ -28,7 +28,7 @@ ARRIVALS = (
 
 
 def draw(found: Sequence[Held]) -> list[Drawing]:
-    """Both."""
+    """Both pictures."""
     most = max(len(one.plan.vms) for one in found)
     crowded = [one for one in found if len(one.plan.vms) == most]
     with inline.styled():

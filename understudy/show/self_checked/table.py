@@ -36,7 +36,7 @@ PAPER = {2: "3 to 16 %", 3: "2 to 30 %"}  # Table 5, by VMs
 
 
 def tables(found: Sequence[Held]) -> list[tuple[str, tuple[str, ...], Block]]:
-    """All four: title, headings, rows."""
+    """All four tables: title, headings, rows."""
     rows = (_queue, _responses, _errors, _arrivals)
     return [
         (title, headings, [(one.plan.configuration, row(one)) for one in found])
@@ -45,7 +45,7 @@ def tables(found: Sequence[Held]) -> list[tuple[str, tuple[str, ...], Block]]:
 
 
 def sentences(found: Sequence[Held]) -> list[str]:
-    """How far it is off, in words."""
+    """The errors in words."""
     said = []
     for vms, paper in PAPER.items():
         errors = [one.error for one in found if len(one.plan.vms) == vms]
@@ -57,7 +57,7 @@ def sentences(found: Sequence[Held]) -> list[str]:
 
 
 def doubts(found: Sequence[Held]) -> list[str]:
-    """Fits that are poor, each once."""
+    """The poor fits, each once."""
     return list(dict.fromkeys(doubt for one in found for doubt in one.poor_fits))
 
 

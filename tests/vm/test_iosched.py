@@ -53,11 +53,6 @@ stop_random() {
 """
 
 
-def test_every_scheduler_is_tried() -> None:
-    """A new scheduler needs its name in guests.py."""
-    assert set(SCHEDULERS) == set(OUR_SCHEDULERS)
-
-
 # One after the other, on one CPU.
 
 

@@ -254,7 +254,7 @@ def test_servers_that_a_trace_contradicts(traces: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["web.parquet", "web.parquet"], "there is a VM called web already (web.parquet); name"),
+        (["web.parquet", "web.parquet"], "there is a VM called web already (web.parquet); rename"),
         (["a=", "web.parquet"], "a=: give a VM as NAME=PATH"),
         (["nobody.parquet", *LITTLE], "nobody.parquet: No such file"),
         (["empty", *LITTLE], "empty: no trace in this folder"),

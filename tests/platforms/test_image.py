@@ -100,7 +100,7 @@ def test_number_of_files_scales_with_the_disk(virtual_bytes: int, files: int) ->
 @pytest.mark.parametrize("virtual_bytes", [-1, 0, 16 * MIB - 1, 10**12])
 def test_impossible_disks_are_refused(virtual_bytes: int) -> None:
     """Check that the message names the range."""
-    with pytest.raises(UserError, match="SURGE takes 16777216 to"):
+    with pytest.raises(UserError, match="SURGE needs 16777216 to"):
         image.build(virtual_bytes, silent, 1)
 
 

@@ -27,7 +27,7 @@ def target(name: str) -> Target:
         raise UserError(f"--target: {name}: {said}") from error
     missing = [need for need in NEEDED if not hasattr(made, need)]
     if missing:
-        raise UserError(f"--target: {name}: the returned target has no  {', '.join(missing)}")
+        raise UserError(f"--target: {name}: the returned target has no {', '.join(missing)}")
     found: Target = made
     return found
 

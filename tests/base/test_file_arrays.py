@@ -95,18 +95,18 @@ def test_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_no_folder_for_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
     with pytest.raises(
-        RunFailed, match=r"^cannot write to .*/gone: No such file or directory; TMPDIR"
+        RunFailed, match=r"^cannot write to .*/gone: No such file or directory; set TMPDIR"
     ):
         file_arrays.joined([np.arange(200)])
 
 
 FULL = """
 import numpy as np, tempfile
-from understudy.base import mapped
+from understudy.base import file_arrays
 tempfile.tempdir = {folder!r}
 try:
-    mapped.joined([np.arange(2 * mapped.BLOCK)])
-except mapped.scratch.RunFailed as error:
+    file_arrays.joined([np.arange(2 * file_arrays.BLOCK)])
+except file_arrays.scratch.RunFailed as error:
     print(error)
 """
 

@@ -527,8 +527,7 @@ static int run_script(struct builder *builder, bool progress)
 
 static int open_image(struct builder *builder)
 {
-	/* Fresh from mke2fs: its checksums, verified at each read, took a third of the
-	 * time. */
+	/* The image is new; to verify its checksums at each read took a third of the time. */
 	errcode_t error = ext2fs_open(builder->image,
 				      EXT2_FLAG_RW | EXT2_FLAG_64BITS |
 					      EXT2_FLAG_IGNORE_CSUM_ERRORS,

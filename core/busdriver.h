@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The busdriver (Geist, Steele and Westall; PERFORM 2010 section 2.2): after a request of an owner
- * was served, wait a little for the same owner's next request, which is likely to be near.
+ * The busdriver (Geist, Steele and Westall; PERFORM 2010 section 2.2): after serving a request of
+ * an owner, wait a little for the same owner's next request, which is likely to be near.
  *
  * A wait is won if that request arrives in time, lost if the time runs out, and cut if another
- * request is served first. A wait counts only if it held a request back; the caller says so by
- * setting @held.
+ * request is served first. A wait is counted only if it held a request back; in that case the
+ * caller sets @held.
  */
 #ifndef UNDERSTUDY_BUSDRIVER_H
 #define UNDERSTUDY_BUSDRIVER_H
@@ -15,13 +15,13 @@
 /**
  * struct busdriver - a wait, and the outcomes of earlier ones
  * @longest_ns: longest wait; 0: never wait
- * @won: waits won
- * @lost: waits lost
- * @cut: waits cut
+ * @won: number of waits won
+ * @lost: number of waits lost
+ * @cut: number of waits cut
  * @waits: is there an owner to wait for?
  * @held: did the wait hold a request back?
  * @paid: a wait was won and nothing has been served since
- * @owner: the owner waited for
+ * @owner: the owner for which it waits
  * @until_ns: end of the wait
  */
 struct busdriver {
@@ -51,7 +51,10 @@ struct busdriver {
 		.offset = offsetof(struct type, busdriver.member)           \
 	}
 
-/* A request of the owner was served: wait for the owner, unless it has another one pending. */
+/*
+ * A request of the owner was served: wait for the owner, unless the owner has another request
+ * pending.
+ */
 void busdriver_begin(struct busdriver *busdriver, u32 owner,
 		     const struct sorted_queue *pending, u64 now_ns);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "contract.h"
 
-/* The whereabouts of a place's request. */
+/* The state of the request in an element of the host's array. */
 enum whereabouts { NEVER_ADDED = 0, PENDING, IN_SERVICE, SERVED, TAKEN_BACK };
 
 /* Messages. */
@@ -28,7 +28,7 @@ static void say_number(char *text, u64 number)
 	say(text, digits + at);
 }
 
-/* Writes the reason and returns false. */
+/* Write the reason into text and return false. */
 static bool wrong(char *text, const char *before, const char *name, const char *after)
 {
 	say(text, before);
@@ -321,7 +321,10 @@ static void denies_work(struct contract *c)
 		     contract_oldest(c)->id, " is pending");
 }
 
-/* The result of has_work; "no" while a request is pending breaks a rule. */
+/*
+ * Return the result of has_work. A scheduler that says "no" while a request is pending breaks a
+ * rule.
+ */
 static inline bool says_work(struct contract *c)
 {
 	bool says = c->scheduler->has_work(c->state);
@@ -331,7 +334,7 @@ static inline bool says_work(struct contract *c)
 	return says;
 }
 
-/* Writes which request the operation returned and returns false. */
+/* Write a message about the request that the operation returned, and return false. */
 static bool wrong_choice(struct contract *c, const char *operation,
 			 const struct io_request *rq, const char *how)
 {
@@ -378,7 +381,9 @@ static bool bytes_differ(const char *a, const char *b, size_t bytes)
 	return bytes;
 }
 
-/* Restore the fields that the scheduler changed in a request, and write which it changed. */
+/*
+ * Restore the fields that the scheduler changed in a request, and write a message that names them.
+ */
 static void put_right(struct contract *c, struct io_request *rq)
 {
 	struct io_request asked = *rq;
@@ -397,7 +402,7 @@ static void put_right(struct contract *c, struct io_request *rq)
 	say(c->broken, ", which only the host may do");
 }
 
-/* Returns false, and restores the request, if the scheduler changed the host's fields. */
+/* If the scheduler changed the host's fields of the request, restore them and return false. */
 static inline bool is_as_asked(struct contract *c, struct io_request *rq)
 {
 	if (!memcmp(rq, &c->asked[place_of(c, rq)], REQUEST_HOST_BYTES))
@@ -497,7 +502,10 @@ struct io_request *contract_next(struct contract *c, u64 now_ns, u64 *wake_ns)
 		hand_out(c, rq);
 	else
 		rq = hand_out(c, contract_oldest(c));
-	/* Only now is this "yes" known to be wrong: next could have returned a request twice. */
+	/*
+	 * Only now is the "yes" of has_work certainly wrong: next could have returned a request
+	 * twice.
+	 */
 	if (!contract_is_broken(c) && says_work(c) && !c->pending && !rq)
 		wrong(c->broken, "has_work says yes while no request is pending", "",
 		      "");

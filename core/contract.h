@@ -6,13 +6,15 @@
  * the contract writes a message and stops calling the scheduler. From then on it hands out the
  * pending requests in order of arrival, so a host that cannot stop at once continues safely.
  *
- * The contract detects requests that the scheduler returns twice, that were never added or that it
- * never returns, and changes to the host's fields of a request, which it reverts. It cannot help
- * with a scheduler that does not return, or that writes into other memory.
+ * The contract detects requests that the scheduler returns twice, that it returns although they
+ * were never added, or that it never returns. It also detects changes to the host's fields of a
+ * request, and reverts them. It cannot detect that an operation of the scheduler does not return,
+ * or writes into other memory.
  *
- * The requests are in an array of the host's. A place in the array is one request, from add until
- * remove or completed. The contract detects a request returned twice more reliably if the host uses
- * the places in turn, so that each stays empty for long.
+ * The requests are in an array in the host's memory. An element of the array, called a place here,
+ * holds one request from add until remove or completed. The contract detects a request that is
+ * returned twice more reliably if the host uses the places in turn, so that each place stays empty
+ * for a long time.
  */
 #ifndef UNDERSTUDY_CONTRACT_H
 #define UNDERSTUDY_CONTRACT_H
@@ -37,17 +39,17 @@ struct contract_asked {
  * @init_error: the return value of its init
  * @scheduler: the scheduler
  * @state: the scheduler's state
- * @pending: number of requests that the scheduler has
+ * @pending: number of requests that the scheduler has and has not handed out
  * @in_service: number of requests that it handed out and that have not completed
- * @hold_ns: how long it may hold all requests back, from the largest values that its tunables
- *	had
+ * @hold_ns: how long it may hold all requests back, computed from the largest values that its
+ *	tunables have had
  * @held: its last call of next held all requests back
- * @since_ns: since when
- * @first: the request in the first place
+ * @since_ns: the time of that call
+ * @first: address of the request in place 0
  * @stride: bytes from one place to the next
  * @places: number of places
- * @is: the whereabouts of each place's request
- * @asked: the host's fields of each place's request
+ * @is: the state of the request in each place
+ * @asked: the host's fields of the request in each place
  */
 struct contract {
 	char broken[CONTRACT_TEXT];
@@ -69,11 +71,11 @@ struct contract {
 /**
  * contract_check_declaration - check a scheduler as far as possible without calling it
  * @scheduler: the scheduler
- * @broken: a message about the first rule that it breaks; empty if it keeps the rules
+ * @broken: a message about the first rule that the scheduler breaks; empty if it keeps the rules
  *
- * Nothing that the scheduler declares may be used before this check.
+ * The host must not use anything that the scheduler declares before this check.
  *
- * Returns: whether it keeps the rules.
+ * Returns: whether the scheduler keeps the rules.
  */
 bool contract_check_declaration(const struct scheduler *scheduler,
 				char broken[CONTRACT_TEXT]);
@@ -83,8 +85,8 @@ bool contract_check_declaration(const struct scheduler *scheduler,
  * @contract: set up by this function
  * @scheduler: a scheduler with a checked declaration
  * @state: its state, with the tunables set
- * @limits: what it may know
- * @first: the first of the host's places; each request pending or in service takes one
+ * @limits: what the scheduler may know
+ * @first: the first of the host's places; each request that is pending or in service occupies one
  * @stride: bytes from one place to the next
  * @places: number of places
  *
@@ -110,10 +112,13 @@ struct io_request *contract_more(struct contract *contract,
 				 const struct io_request *chosen, u64 now_ns);
 void contract_completed(struct contract *contract, struct io_request *rq, u64 now_ns);
 
-/* True also if only the scheduler says so; a call of next then settles it. */
+/*
+ * Returns true also if only the scheduler claims to have work; the next call of next then shows
+ * whether that is correct.
+ */
 bool contract_has_work(struct contract *contract);
 
-/* The oldest request that the scheduler has, or NULL. */
+/* The oldest pending request, or NULL. */
 struct io_request *contract_oldest(const struct contract *contract);
 
 static inline bool contract_is_broken(const struct contract *contract)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * The generator is SplitMix64 (Steele, Lea and Flood, 2014): a counter and a
- * bijective mixer.  Logarithms and powers of two are in fixed point with 32
- * binary places (Q32), made of multiplications in Q62, so a draw is off by about
- * 2^-32 of its value before it is rounded down.
+ * The generator is SplitMix64 (Steele, Lea and Flood, 2014): a counter and a bijective mixer.
+ * Logarithms and powers of two are in fixed point with 32 binary places (Q32), computed with
+ * multiplications in Q62, so a sample has a relative error of about 2^-32 before it is rounded
+ * down.
  */
 #include "draw.h"
 
@@ -31,7 +31,7 @@ u64 draw_u64(struct draw *draw)
 
 u64 draw_below(struct draw *draw, u64 n)
 {
-	u64 surplus = (0 - n) % n; /* 2^64 mod n: values that would make 0 likelier */
+	u64 surplus = (0 - n) % n; /* 2^64 mod n: number of values to reject */
 	u64 value;
 
 	do {
@@ -46,8 +46,8 @@ static u64 mul_q62(u64 a, u64 b)
 }
 
 /*
- * log2 of a whole number from 1, Q32: square repeatedly, and see each time whether the result
- * passes two. Without a branch, since either outcome is equally likely.
+ * log2 of a whole number from 1, Q32: square it repeatedly, and compare each square with two. The
+ * code has no branch here, since both outcomes are equally likely.
  */
 static u64 log2_q32(u64 x)
 {
@@ -82,7 +82,7 @@ static u64 exp2_q62(u32 fraction)
 	return sum;
 }
 
-/* floor of scale * 2^exponent, exponent in Q32; U64_MAX if it might not fit. */
+/* floor of scale * 2^exponent, exponent in Q32; U64_MAX if the result might not fit. */
 static u64 scale_exp2(u64 scale, u64 exponent)
 {
 	u64 whole = exponent >> 32;
@@ -94,7 +94,7 @@ static u64 scale_exp2(u64 scale, u64 exponent)
 	return port_mul_div(scale, exp2_q62((u32)exponent), ONE_Q62 >> whole);
 }
 
-/* -log2 of a uniform draw from (0, 1], Q32. */
+/* -log2 of a uniform random number from (0, 1], Q32. */
 static u64 draw_minus_log2(struct draw *draw)
 {
 	u64 below_one = draw_u64(draw);
@@ -116,8 +116,8 @@ u64 draw_exponential(struct draw *draw, u64 mean)
 
 /*
  * ln of a number from 1 to below 2, both Q62: 2 artanh((x - 1) / (x + 1)) by its series. Each term
- * is at most a ninth of the one before. Three times as fast as log2_q32, which stays because
- * recorded seeds depend on its last bit.
+ * is at most a ninth of the term before. This function is three times as fast as log2_q32().
+ * log2_q32() is kept because results recorded with a seed depend on its last bit.
  */
 static u64 ln_q62(u64 x)
 {
@@ -131,7 +131,10 @@ static u64 ln_q62(u64 x)
 	return 2 * mul_q62(z, sum);
 }
 
-/* -ln of the product of `factors` uniform draws from (0, 1], Q32: one logarithm for all. */
+/*
+ * -ln of the product of `factors` uniform random numbers from (0, 1], Q32, computed with one
+ * logarithm.
+ */
 static u64 draw_minus_ln(struct draw *draw, u32 factors)
 {
 	u64 product = ONE_Q62;

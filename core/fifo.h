@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Pending requests in order of arrival: a doubly linked list through the requests themselves. A
- * request that is added again after a merge returns to its place in the order of ids.
+ * Pending requests in order of arrival: a doubly linked list whose links are in the requests
+ * themselves. A request that is added again after a merge is inserted where its id belongs, not at
+ * the end.
  */
 #ifndef UNDERSTUDY_FIFO_H
 #define UNDERSTUDY_FIFO_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The habits of a process that reads: how long it thinks between the end of one read and its next
- * read, and the distance between the two. A scheduler consults them before it keeps the disk idle
- * for the process.
+ * The habits of a process that reads: how long it thinks between the end of one read and the start
+ * of the next, and the distance between the two reads. A scheduler consults them before it keeps
+ * the disk idle for the process.
  *
- * Both are moving means: each new sample counts an eighth; the first sample is the first mean.
- * Samples are capped, so that one long pause or one long distance does not dominate the mean for
- * long. The cap of a think time is a limit of the scheduler. The cap of a distance is
+ * Both are moving means: each new sample has a weight of one eighth, and the first sample is the
+ * first mean. Samples are capped, so that one long pause or one long distance does not dominate the
+ * mean for long. The cap of a think time is a parameter of the scheduler. The cap of a distance is
  * HABITS_FARTHER times the mean plus HABITS_NEAR, 64 MiB, as in Linux 2.6.
  */
 #ifndef UNDERSTUDY_HABITS_H
@@ -24,7 +24,7 @@
  * @distance: mean distance in sectors, in either direction
  * @since_ns: end of its last read
  * @end: sector where that read ended
- * @thinking: the process has had no read pending since then
+ * @thinking: has the process had no read pending since then?
  * @known: is there a sample?
  */
 struct habits {
@@ -36,7 +36,7 @@ struct habits {
 	bool known;
 };
 
-/* Distance of a request from a place, in either direction. */
+/* Distance of a request from a sector, in either direction. */
 static inline u64 distance_from(u64 place, const struct io_request *rq)
 {
 	return rq->sector > place ? rq->sector - place : place - rq->sector;
@@ -49,7 +49,7 @@ static inline u64 habits_mean(const struct habits *habits, u64 mean, u64 sample)
 	return ((HABITS_SHARE - 1) * mean + sample) / HABITS_SHARE;
 }
 
-/* A read of the process completed, and no other one is pending. */
+/* A read of the process completed, and the process has no other read pending. */
 static inline void habits_think(struct habits *habits, const struct io_request *rq,
 				u64 now_ns)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Minimum and maximum of two; sums and products that saturate. */
+/* Minimum and maximum of two numbers; sums and products that saturate. */
 #ifndef UNDERSTUDY_LEAST_H
 #define UNDERSTUDY_LEAST_H
 
@@ -15,7 +15,7 @@ static inline u64 nearer(u64 a, u64 b)
 	return a < b ? a : b;
 }
 
-/* The sum, or U64_MAX if it overflows, which stands for "for ever". */
+/* The sum, or U64_MAX if it overflows, which stands for an infinite time. */
 static inline u64 sum_at_most(u64 a, u64 b)
 {
 	u64 sum;

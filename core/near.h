@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The order of an ascending sweep that may step back a little. A request behind the head by no more
- * than a limit counts as ahead, at a multiple of its distance. So a request just behind the head
- * need not wait for a whole sweep.
+ * The order of an ascending sweep that may step back a little. A request below the head, but no
+ * farther from it than a limit, counts as if it were above the head at a multiple of its distance.
+ * So a request just below the head need not wait for a whole sweep.
  */
 #ifndef UNDERSTUDY_NEAR_H
 #define UNDERSTUDY_NEAR_H
@@ -12,13 +12,13 @@
 #define NEAR_BACK_MAX (1ull << 32)
 #define NEAR_PENALTY_MAX 1000
 
-/* Ranks from here on are served only in the next sweep. */
+/* Requests with at least this rank are served only in the next sweep. */
 #define NEAR_NEXT_SWEEP (1ull << 63)
 
 /**
  * struct near_rule - how far a step back may go
  * @back_max: longest step back in sectors, at most NEAR_BACK_MAX
- * @back_penalty: a sector backwards counts as this many forwards, at most NEAR_PENALTY_MAX
+ * @back_penalty: a sector backwards counts as this many sectors forwards, at most NEAR_PENALTY_MAX
  */
 struct near_rule {
 	u64 back_max;

@@ -1,32 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * A point at distance d from the head's start is served after d plus twice the distance of every
- * turn before it. The first part is the same in every order. So the cost of an order is the sum,
- * over its turns, of the turn's distance times the number of points still pending (times two, left
- * out here).
+ * Before the head serves a point at distance d from its start, it travels d plus twice the distance
+ * of every earlier turn. The d is the same in every order. So the cost of an order is the sum, over
+ * its turns, of the turn's distance times the number of points still pending at that turn. (The
+ * constant factor two is left out.)
  *
- * After a turn with i points served on its side, which follows one with j served on the other, n -
- * i - j points are pending. So the cost of a turn depends on that turn and the one before. The best
- * order is a shortest path through turns on alternate sides: from the head's own place to a turn
- * after which a whole side is served. From then on turning costs nothing. (A path may contain a
- * turn inside an earlier turn, but the path without that detour is shorter.)
+ * Suppose that, at a turn, i points are served on its side, and j points on the other side, where
+ * the turn before it was. Then n - i - j points are pending. So the cost of a turn depends only on
+ * that turn and the turn before it. The best order is a shortest path through turns on alternate
+ * sides: from the head's start to a turn after which all points of one side are served. After that,
+ * turns cost nothing. (A path may contain a turn inside an earlier turn, but the path without that
+ * detour is shorter.)
  *
- * Let rest(i) be the lowest cost of the rest of the order after a turn with i served. On each side
- * rest(i) does not grow with i, and a turn has at least the rest of the turn that follows it. Hence
- * Dijkstra's algorithm, run from the end, settles the turns of a side from the outermost inwards
- * and has only two candidates at a time. A turn with j served may be followed by one on the other
- * side with i served, at distance d. The cost is then a line in j:
+ * Let rest(i) be the lowest cost of the rest of the order after a turn with i points served. On
+ * each side rest(i) does not grow with i, and the rest(i) of a turn is at least that of the turn
+ * that follows it. Hence Dijkstra's algorithm, run from the end, settles the turns of a side from
+ * the outermost inwards and has only two candidates at a time. A turn with j points served may be
+ * followed by a turn on the other side with i points served, at distance d. As a function of j, the
+ * cost is then a line:
  *
  *	rest(i) + d * (n - i - j)  =  (rest(i) + d * (n - i)) - d * j
  *
  * Lines are added with falling d and queried with falling j. The lowest line is found in a queue
  * that each line enters and leaves once, so the whole algorithm takes linear time. That linear time
- * is possible is known from A. Garcia, P. Jodra and J. Tejel, "A note on the traveling repairman
+ * is possible was shown by A. Garcia, P. Jodra and J. Tejel, "A note on the traveling repairman
  * problem", Networks 40 (2002).
  *
- * Ties go up: above the head the outer of two equal turns is taken, below the head the inner one,
- * and the lower side is settled first. Of several points in the same place, only a turn after the
- * last is considered. No number exceeds twice the points times the farthest place.
+ * Of two equal orders, the one that goes up first is chosen. Therefore above the head the outer of
+ * two equal turns is chosen, below the head the inner one, and the lower side is settled first. Of
+ * several points on the same sector, only a turn after the last is considered. No number exceeds
+ * twice the number of points times the highest sector.
  */
 #include "optimal_order.h"
 
@@ -34,7 +37,7 @@
  * struct side - the points on one side of the head's start
  * @points: number of points
  * @settled: turns with at least this many points served are settled
- * @keeps_ties: of two turns with the same cost the outer one is taken: 0 or 1
+ * @keeps_ties: 1: of two turns with the same cost the outer one is chosen; 0: the inner one
  * @first: queue of the turns that may follow a turn on the other side
  * @end: end of the queue
  * @rest: lowest cost of the rest of the order after the next turn to be settled
@@ -78,7 +81,7 @@ void optimal_order_exit(struct optimal_order *room)
 	*room = (struct optimal_order){ 0 };
 }
 
-/* Distance of the outermost of the nearest `points` points, at least 1 point. */
+/* Distance of the outermost of the nearest `points` points; `points` is at least 1. */
 static u64 distance(const struct problem *p, const struct side *side, u32 points)
 {
 	if (side == &p->lower)
@@ -87,8 +90,8 @@ static u64 distance(const struct problem *p, const struct side *side, u32 points
 }
 
 /*
- * For two turns of one side, where the new one is inside the old one and costs less: the new one is
- * better while fewer points than this are served on the other side.
+ * For two turns on one side, where the new turn is inside the old one and costs less: the new turn
+ * is better as long as fewer points than the result are served on the other side.
  */
 static u64 limit(const struct optimal_turn *old, const struct optimal_turn *new,
 		 u64 tie)
@@ -96,7 +99,7 @@ static u64 limit(const struct optimal_turn *old, const struct optimal_turn *new,
 	return (old->cost - new->cost - tie) / (old->distance - new->distance) + 1;
 }
 
-/* Add a turn; first remove the turns that are now nowhere the best. */
+/* Add a turn to the queue. First remove the turns that, with the new one, are never the best. */
 static void enqueue(struct side *side, struct optimal_turn *turn)
 {
 	for (;;) {
@@ -131,7 +134,10 @@ static void settle_last(const struct problem *p, struct side *side, struct side 
 	side->end++;
 }
 
-/* Settle the next turn inwards. Inline, once for each side, which saves a quarter of the work. */
+/*
+ * Settle the next turn inwards. The function is inlined once for each side, which saves a quarter
+ * of the time.
+ */
 static inline void settle(const struct problem *p, struct side *side,
 			  struct side *other)
 {
@@ -151,7 +157,7 @@ static inline void settle(const struct problem *p, struct side *side,
 	look(side, other);
 }
 
-/* Settle turns until the head's own place is settled. Returns the turn that follows it. */
+/* Settle turns until the head's start is settled. Returns the turn that follows the start. */
 static const struct optimal_turn *solve(struct problem *p)
 {
 	struct side *lower = &p->lower;
@@ -172,7 +178,10 @@ static const struct optimal_turn *solve(struct problem *p)
 	return lower->settled ? lower->first : upper->first;
 }
 
-/* Append descending, but points in the same place in the order in which they were given. */
+/*
+ * Append points in descending order, but points on the same sector in the order in which they were
+ * given.
+ */
 static u32 *append_below(const struct problem *p, u32 from, u32 to, u32 *order)
 {
 	u32 end = p->lower.points - from;

@@ -3,14 +3,15 @@
  * Geist and Ross's statically optimal order of service (PERFORM 2010 sections 2.2 and 3): the order
  * that minimises the sum of response times if no other request arrives.
  *
- * Each request counts as a point at its first sector, and service time as affine in distance. The
- * constant part then adds the same to every order, so only distances count. On a disk whose seek
- * curve is not a line, the order is a heuristic.
+ * Each request counts as a point at its first sector, and its service time as a constant plus a
+ * multiple of the distance. The constant adds the same sum to every order, so only distances
+ * matter. On a disk whose seek curve is not a line, the order is a heuristic.
  *
- * Ties go up, to the higher sector. Points at the head are served at once. Points in the same place
- * are served in the order in which they were given.
+ * Of two equal orders, the one that first goes up, to the higher sector, is chosen. Points at the
+ * head are served at once. Points on the same sector are served in the order in which they were
+ * given.
  *
- * The papers fill a table of n^2 states; this algorithm takes time and memory linear in n.
+ * The papers fill a table of n^2 states; this algorithm needs time and memory linear in n.
  */
 #ifndef UNDERSTUDY_OPTIMAL_ORDER_H
 #define UNDERSTUDY_OPTIMAL_ORDER_H
@@ -20,11 +21,11 @@
 /**
  * struct optimal_turn - a possible turn of the head, as the other side sees it
  * @cost: cost of the rest of the order if no point were served on the other side
- * @distance: distance from the head's start; each point served on the other side saves this
- *	much
- * @limit: this turn is better than the one queued before it while fewer points are served
- *	there
- * @served: points served on its own side
+ * @distance: distance from the head's start; each point already served on the other side lowers the
+ *	cost by this
+ * @limit: this turn is better than the one queued before it as long as fewer points than this are
+ *	served on the other side
+ * @served: points served on the turn's own side
  * @next: the turn that follows
  */
 struct optimal_turn {
@@ -37,7 +38,7 @@ struct optimal_turn {
 
 /**
  * struct optimal_order - memory for finding an order
- * @position: the caller's points, ascending
+ * @position: the sectors of the caller's points, ascending
  * @order: the result, indices into @position
  * @turn: possible turns, those below the head first
  */
@@ -50,8 +51,8 @@ struct optimal_order {
 /**
  * optimal_order_init - allocate the memory
  * @room: set up by this function
- * @max: most points
- * @farthest: the highest place of a point or head
+ * @max: largest number of points
+ * @farthest: the highest sector of a point or of the head
  *
  * Returns: 0; -ENOMEM; or -EINVAL if the costs might exceed 64 bits: 2 * max * farthest must be
  * less than 2^64.

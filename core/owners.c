@@ -19,7 +19,10 @@ static u32 *bucket_of(const struct owners *owners, u32 owner)
 	return &owners->bucket[(hash ^ hash >> 16) & (owners->buckets - 1)];
 }
 
-/* The list of slots out of use; the element after the last slot joins its ends. */
+/*
+ * The list of slots that are not in use; the array element after the last slot joins the list's
+ * ends.
+ */
 
 static void list_remove(struct owners *owners, u32 slot)
 {
@@ -87,7 +90,7 @@ static void forget(struct owners *owners, u32 slot)
 	*link = owners->slot[slot].bucket_next;
 }
 
-/* Reassign the slot that has been out of use longest. */
+/* Reassign to this owner the slot that has been unused longest. */
 static u32 give_away(struct owners *owners, u32 owner)
 {
 	u32 slot = owners->slot[owners->capacity].newer;

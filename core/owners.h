@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Owners of requests: maps the numbers of processes to small numbers, slots, by which a scheduler
- * finds its data about each owner.
+ * Owners of requests: maps the ids of processes to slots, which are small numbers. A scheduler uses
+ * an owner's slot as the index of its data about that owner.
  *
- * A slot is in use from owners_get() to owners_put(), which nest. A slot that is not in use still
- * belongs to its owner until a new owner needs a slot. Then the slot that has been out of use
- * longest is reassigned. There is always such a slot if no more slots are in use than owners_init()
- * was given.
+ * A slot is in use from owners_get() to owners_put(); these calls nest. A slot that is not in use
+ * still belongs to its owner until a new owner needs a slot. Then the slot that has been unused
+ * longest is reassigned. There is always an unused slot as long as no more than the max_in_use
+ * slots of owners_init() are in use.
  *
  * All operations take O(1) expected time. The assignment of slots depends only on the calls.
  */
@@ -15,16 +15,16 @@
 
 #include "port.h"
 
-/* At least this many owners out of use are remembered. */
+/* At least this many owners whose slots are not in use are remembered. */
 #define OWNERS_REMEMBERED 1024
 
 /**
  * struct owner_slot - one owner
- * @owner: its number
- * @uses: how many times it is in use
+ * @owner: the owner's id
+ * @uses: number of uses of the slot
  * @bucket_next: the next slot with the same hash
- * @older: neighbour that has been out of use longer; only valid if not in use
- * @newer: neighbour that has been out of use less long; likewise
+ * @older: the neighbouring slot that has been unused longer; only valid if this slot is not in use
+ * @newer: the neighbouring slot that has been unused less long; likewise
  * @given: was the slot ever assigned?
  */
 struct owner_slot {
@@ -37,7 +37,7 @@ struct owner_slot {
 
 /**
  * struct owners - all owners
- * @slot: @capacity slots, and one that joins both ends of the list of slots out of use
+ * @slot: @capacity slots, and one more that joins both ends of the list of unused slots
  * @bucket: heads of the lists of slots with the same hash
  * @capacity: number of slots
  * @buckets: number of buckets, a power of two
@@ -55,7 +55,10 @@ int owners_init(struct owners *owners, u32 max_in_use);
 /* Valid also if init failed or the struct is zeroed. */
 void owners_exit(struct owners *owners);
 
-/* The owner's slot, in use from now on; *is_new: the slot is newly assigned to this owner. */
+/*
+ * The owner's slot, in use from now on; *is_new is set to whether the slot was just assigned to
+ * this owner.
+ */
 u32 owners_get(struct owners *owners, u32 owner, bool *is_new);
 
 /* Add a use of a slot. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The optimal order of the pending requests, cached while it is valid. plan_next() computes the
- * order if none is left or it was forgotten. The caller must forget it when a request arrives, or
- * leaves other than through plan_next().
+ * order if no request of it is left or the caller has called plan_forget(). The caller must call
+ * plan_forget() when a request arrives, or is removed other than by plan_next().
  */
 #ifndef UNDERSTUDY_PLAN_H
 #define UNDERSTUDY_PLAN_H
@@ -12,14 +12,14 @@
 #include "sorted_queue.h"
 
 /**
- * struct plan - the rest of the last order
+ * struct plan - the requests of the last order that are still to be served
  * @built: number of orders computed
  * @room: memory for computing an order
- * @farthest: a request beyond this place counts as at it, so that the costs fit into 64 bits
- *	however much the disk grows
- * @rq: requests in that order
- * @at: the next request
- * @count: end of the order; no request is left if it is @at
+ * @farthest: a request beyond this sector counts as if it were at this sector, so that the costs
+ *	fit into 64 bits however much the disk grows
+ * @rq: the requests, in the computed order
+ * @at: index of the next request
+ * @count: number of requests in the order; none is left if @at equals this
  */
 struct plan {
 	u64 built;
@@ -38,7 +38,7 @@ struct plan {
 	}
 
 /*
- * 0, -ENOMEM, or -EINVAL if there are too many requests on too large a disk for
+ * Returns 0, -ENOMEM, or -EINVAL if there are too many requests on too large a disk for
  * core/optimal_order.h.
  */
 int plan_init(struct plan *plan, const struct sched_limits *limits);
@@ -49,8 +49,8 @@ void plan_exit(struct plan *plan);
 void plan_forget(struct plan *plan);
 
 /*
- * The next request of the order. pending: the pending requests, at least one. head: where the head
- * is. The caller removes the request from the queue.
+ * Returns the next request of the order. pending: the pending requests, at least one. head: the
+ * sector at which the head is. The caller removes the request from the queue.
  */
 struct io_request *plan_next(struct plan *plan, const struct sorted_queue *pending,
 			     u64 head);

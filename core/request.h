@@ -3,8 +3,8 @@
  * One request on its way to the disk, as a scheduler sees it.
  *
  * The host (the kernel shim or the simulator) owns the memory. It fills in the first group before
- * it passes the request to a scheduler. The scheduler may use the second group as it likes from add
- * until the host calls completed for the request (or remove takes it back).
+ * it passes the request to a scheduler. The scheduler may use the second group as it likes, from
+ * add until the host calls completed for the request (or takes it back with remove).
  */
 #ifndef UNDERSTUDY_REQUEST_H
 #define UNDERSTUDY_REQUEST_H
@@ -29,8 +29,8 @@ enum pick_reason {
 };
 
 /*
- * I/O priority: a class, of which the smallest goes first, and a level from 0, the most urgent, to
- * 7. The numbers are those of ionice.
+ * I/O priority: a class and a level. The class with the smallest number goes first. Levels are from
+ * 0, the most urgent, to 7. The numbers are those of ionice.
  */
 enum io_class {
 	IO_CLASS_REALTIME = 1,
@@ -53,7 +53,7 @@ struct io_request {
 	u8 op; /* enum io_op */
 	u8 io_class; /* enum io_class */
 	u8 level; /* below IO_LEVELS */
-	bool joined; /* served together with another one: see more in core/scheduler.h */
+	bool joined; /* served together with another request: see @more in core/scheduler.h */
 
 	u8 reason; /* enum pick_reason, set by next */
 	u32 slot; /* index of the scheduler's data about the owner */
@@ -64,7 +64,7 @@ struct io_request {
 /* Bytes of the first group. A scheduler reads these fields and must not change them. */
 #define REQUEST_HOST_BYTES offsetof(struct io_request, reason)
 
-/* First sector after the request: where it leaves the head. */
+/* First sector after the request, at which the head is after serving it. */
 static inline u64 request_end(const struct io_request *rq)
 {
 	return rq->sector + rq->sectors;

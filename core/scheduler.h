@@ -4,9 +4,9 @@
  * under schedulers/. schedulers/fcfs.c is the template to copy.
  *
  * The host calls every operation with its own lock held, never two at a time for one disk, and
- * passes the time in. No operation sleeps, reads a clock or knows whether it runs in a kernel or in
- * a simulator. The host asks for the next request only when the device is free to start it, so
- * every choice is made from the current queue.
+ * passes the current time as an argument. No operation sleeps, reads a clock or knows whether it
+ * runs in a kernel or in a simulator. The host asks for the next request only when the device is
+ * free to start it, so every choice is made from the current queue.
  *
  * The rules in this file bind both sides; contract.h enforces them.
  */
@@ -15,19 +15,19 @@
 
 #include "request.h"
 
-/* Limits of the kernel: the longest name, and the most tunables or counters. */
+/* Limits set by the kernel: the length of a name, and the number of tunables or of counters. */
 #define SCHED_NAME_MAX 15
 #define SCHED_FIELDS_MAX 16
 
 /**
  * struct sched_limits - what a scheduler may know when it is set up
- * @capacity_sectors: size of the disk, sectors of 512 bytes; 0 if it is not known yet. The
- *	host calls @grown with later sizes. No request extends beyond the last known size
+ * @capacity_sectors: size of the disk in sectors of 512 bytes; 0 if it is not known yet. The host
+ *	calls @grown with later sizes. No request extends beyond the latest size
  * @max_requests: most requests that are ever pending at once
  * @depth: most requests that the host has in service at once; 0 stands for one
- * @positioning_ns: how long a pending request would wait until its first sector is under the
- *	head, if the disk began with it now or as soon as it is free (core/drive/plan.h). Only @next
- *	may call it. NULL unless the scheduler needs it
+ * @positioning_ns: how long a pending request would wait until its first sector is under the head,
+ *	if the disk began with this request now or as soon as the disk is free (core/drive/plan.h).
+ *	Only @next may call this function. NULL unless the scheduler sets @needs_model
  * @device: first argument of @positioning_ns
  */
 struct sched_limits {
@@ -40,10 +40,10 @@ struct sched_limits {
 
 /**
  * struct sched_field - one u64 in a scheduler's state that people may see
- * @name: the name in sysfs and on the command line, of a-z, 0-9 and _; names within a
- *	scheduler differ. Times end in _ns and are scaled with the disk in wall-clock runs
+ * @name: the name in sysfs and on the command line, of a-z, 0-9 and _; names within a scheduler
+ *	differ. The name of a time ends in _ns; times are scaled with the disk in wall-clock runs
  * @help: one line for people
- * @offset: offset in the state
+ * @offset: offset of the u64 in the state, in bytes
  * @initial: default value, from @min to @max (tunables only)
  * @min: smallest value that is accepted (tunables only)
  * @max: largest value that is accepted (tunables only)
@@ -70,8 +70,8 @@ struct sched_field {
 
 /**
  * struct scheduler - a disk scheduler
- * @name: the name by which people choose it, of a-z, 0-9, - and _; all names differ, and none
- *	begins with "none", which stands for no scheduler
+ * @name: the name by which people choose it, of a-z, 0-9, - and _; the names of all schedulers
+ *	differ, and none begins with "none", which stands for no scheduler
  * @summary: one line for people
  * @state_size: bytes of state; the host allocates it, zeroed, and writes the tunables' initial
  *	values into it before @init
@@ -79,27 +79,28 @@ struct sched_field {
  * @nr_tunables: number of tunables
  * @counters: values that the host only reads
  * @nr_counters: number of counters
- * @depth: most requests that it wants in service at once; 0 stands for one, which suits every
- *	scheduler that thinks of a single head
- * @needs_model: it uses positioning times; a host without a model of its disk (a real disk, an
- *	array) refuses such a scheduler
- * @init: prepare the state; 0 or a negative errno. May be NULL.
+ * @depth: most requests that the scheduler wants in service at once; 0 stands for one, which suits
+ *	every scheduler that assumes a single head
+ * @needs_model: the scheduler uses positioning times; a host without a model of its disk (a real
+ *	disk, an array) refuses it
+ * @init: prepare the state; returns 0 or a negative errno. May be NULL.
  * @exit: free what @init allocated. May be NULL.
- * @grown: the disk has this many sectors from now on, more than before. May be NULL.
- * @add: a request is pending from now on
+ * @grown: the disk has grown to this many sectors. May be NULL.
+ * @add: from now on this request is pending
  * @remove: take a pending request back (the host merged it into another one, or is about to
  *	change its extent and will add it again)
- * @next: choose the request to serve now; it is no longer pending. NULL means "none until
- *	*wake_ns, or until another call changes my mind". The host sets *wake_ns to 0, which stands
- *	for never; a scheduler may set it to a time after now_ns. If requests are pending and none
- *	is in service, @next must choose one or set a time. It must not hold all requests back for
- *	longer than CONTRACT_HOLD_NS plus twice the sum of its tunables that are times.
- * @more: called right after a request was chosen: return another request of the same owner,
- *	for the host to serve together with the chosen one, if @next would choose it now given room
- *	in service; else NULL. The request is no longer pending. The host calls @completed for each
- *	of the requests, but only the first one takes a place in service. The host marks the others
- *	as joined. May be NULL: nothing is joined.
- * @completed: a request that @next or @more returned was served. May be NULL.
+ * @next: choose the request to serve now; it is no longer pending. NULL means that the scheduler
+ *	chooses none until the time *wake_ns, unless another call changes that earlier. The host
+ *	sets *wake_ns to 0 before the call, which stands for never; the scheduler may set it to a
+ *	time after now_ns. If requests are pending and none is in service, @next must choose one or
+ *	set a time. It must not hold all requests back for longer than CONTRACT_HOLD_NS plus twice
+ *	the sum of those of its tunables that are times.
+ * @more: called right after a request was chosen, to join another request of the same owner to it.
+ *	If @next, called now, would choose such a request, return that request, else NULL. The
+ *	returned request is no longer pending. The host serves all these requests together and calls
+ *	@completed for each of them, but they count as one request in service. The host marks all
+ *	but the first as joined. May be NULL: no requests are joined.
+ * @completed: this request, which @next or @more returned, was served. May be NULL.
  * @has_work: is any request pending? True also for one that @next would not return now.
  */
 struct scheduler {
@@ -126,9 +127,9 @@ struct scheduler {
 };
 
 /*
- * Register a scheduler: with its kernel module, or as the only one with the simulator that loads
- * it. A program that links several schedulers, as the tests do, defines SCHEDULERS_IN_A_LIST. It
- * finds them in a linker section, so nobody has to edit a list.
+ * Register a scheduler. A kernel module, or a library that the simulator loads, registers exactly
+ * one. A program that links several schedulers, as the tests do, defines SCHEDULERS_IN_A_LIST. It
+ * finds the schedulers in a linker section, so there is no list to edit.
  */
 #ifdef SCHEDULERS_IN_A_LIST
 #define REGISTER_SCHEDULER(s)                          \

@@ -4,11 +4,11 @@
  * reads that may be in it. Every dispatched read is inserted; every write drops the spans that it
  * overlaps.
  *
- * Only an insertion adds sectors to the cache. So a read that misses on arrival is checked again
- * only when a span around it is inserted. The read is then a suspect: the span may have been
- * replaced again by the time of the check.
+ * Only an insertion adds sectors to the cache. So a read that misses on arrival need not be checked
+ * again until a span around it is inserted. From then on the read is a suspect, which is checked
+ * later: by then the span may have been replaced again.
  *
- * The tag of a pending read belongs to this file.
+ * The field @tag of a pending read is reserved for this file.
  */
 #ifndef UNDERSTUDY_SHADOW_CACHE_H
 #define UNDERSTUDY_SHADOW_CACHE_H
@@ -19,9 +19,9 @@
 
 /**
  * struct shadow_cache - a model of the disk's cache
- * @cache: its parameters may change at any time
+ * @cache: the cache; its parameters may change at any time
  * @segments: number of segments at the last check
- * @suspects: pending reads that the cache may hold; it does not hold the others
+ * @suspects: pending reads that the cache may hold; it holds no other pending read
  */
 struct shadow_cache {
 	struct disk_cache cache;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Pending requests in order of position: by first sector, requests for the same sector by id. The
- * queue is an array of pointers: a position is found by bisection, and neighbours are adjacent.
- * Adding and removing move all pointers above.
+ * Pending requests in order of their place on the disk: by first sector, and requests for the same
+ * sector by id. The queue is an array of pointers: a request is found by bisection, and neighbours
+ * are adjacent. Adding or removing a request moves all pointers after it.
  *
  * A request must not change its sector while it is in the queue.
  */
@@ -15,7 +15,7 @@
  * struct sorted_queue - a queue
  * @slot: the requests, ascending
  * @count: number of requests
- * @capacity: most requests; the caller ensures this
+ * @capacity: largest number of requests; the caller must not add more
  */
 struct sorted_queue {
 	struct io_request **slot;
@@ -23,7 +23,7 @@ struct sorted_queue {
 	u32 capacity;
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int sorted_queue_init(struct sorted_queue *queue, u32 capacity);
 
 /* Valid also if init failed or the queue is zeroed. */
@@ -31,19 +31,19 @@ void sorted_queue_exit(struct sorted_queue *queue);
 
 void sorted_queue_add(struct sorted_queue *queue, struct io_request *rq);
 
-/* The request has to be in the queue. */
+/* The request must be in the queue. */
 void sorted_queue_remove(struct sorted_queue *queue, const struct io_request *rq);
 
 /* Index of the first request at or after the sector; the count if there is none. */
 u32 sorted_queue_from(const struct sorted_queue *queue, u64 sector);
 
-/* The nearest request at or above the sector, of several there the oldest; or NULL. */
+/* The nearest request at or above the sector (of several for one sector, the oldest), or NULL. */
 struct io_request *sorted_queue_above(const struct sorted_queue *queue, u64 sector);
 
-/* The nearest request at or below the sector, of several there the oldest; or NULL. */
+/* The nearest request at or below the sector (of several for one sector, the oldest), or NULL. */
 struct io_request *sorted_queue_below(const struct sorted_queue *queue, u64 sector);
 
-/* The request after this one, which has to be in the queue, or NULL. */
+/* The request after this one in the queue, or NULL. This one must be in the queue. */
 struct io_request *sorted_queue_after(const struct sorted_queue *queue,
 				      const struct io_request *rq);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Spans of sectors, [start, end). A search compares one sector or request with many spans, which
- * may be on either side of it. One comparison that seldom holds is well predicted by a processor;
- * two comparisons that each hold half of the time are not.
+ * may be below or above it. A processor predicts one comparison that is seldom true well, but not
+ * two comparisons that are each true half of the time.
  */
 #ifndef UNDERSTUDY_SPAN_H
 #define UNDERSTUDY_SPAN_H
 
 #include "port.h"
 
-/* Is the sector in the span or right behind it? */
+/* Is the sector in the span, or the first sector after it? */
 static inline bool span_reaches(u64 start, u64 end, u64 sector)
 {
 	return sector - start <= end - start;

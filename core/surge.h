@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The draws of a SURGE process (PERFORM 2010 section 5, Figure 2), in the order of Figure 2: a file
- * count; for each of that many files its index; and a sleep after every page. Processes in a guest
- * and in the simulator draw the same values from the same stream.
+ * The random numbers of a SURGE process (PERFORM 2010 section 5, Figure 2), in the order of Figure
+ * 2: a number of files; the index of each of these files; and a sleep time after every page.
+ * Processes in a guest and in the simulator get the same values from the same stream.
  */
 #ifndef UNDERSTUDY_SURGE_H
 #define UNDERSTUDY_SURGE_H
@@ -15,7 +15,7 @@ static inline u64 surge_file_count(struct draw *draw)
 	return draw_pareto(draw, 2430, 1000) / 1000;
 }
 
-/* Drawn by popularity; n is the number of files. */
+/* Index of a file, sampled by popularity; n is the number of files. */
 static inline u32 surge_file(struct draw *draw, u32 n)
 {
 	return draw_zipf(draw, n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What arm-based schedulers have in common: the pending requests by position, the position of the
- * head, the direction of the arm, and its total travel. Reads and writes are treated alike.
+ * The common state of arm-based schedulers: the pending requests by sector, the sector of the head,
+ * the direction of the arm, and its total travel. Reads and writes are treated alike.
  *
  * A struct sweep is the first member of a scheduler's state, so the functions that take a state can
  * serve directly as operations of struct scheduler.
@@ -45,23 +45,23 @@ void sweep_remove(void *state, struct io_request *rq);
 bool sweep_has_work(const void *state);
 
 /*
- * The nearest request in the arm's direction from this sector, including one that begins there.
- * NULL if there is none.
+ * The nearest request in the arm's direction from this sector, or a request that begins at this
+ * sector. NULL if there is none.
  */
 struct io_request *sweep_ahead(const struct sweep *sweep, u64 sector);
 
 /*
  * The request nearest to the head; one that makes the arm turn counts as turn_sectors farther away.
- * Of two at the same distance the upper one. NULL if there is none.
+ * Of two requests at the same distance, the upper one. NULL if there is no request.
  */
 struct io_request *sweep_nearest(const struct sweep *sweep, u64 turn_sectors);
 
 void sweep_turn(struct sweep *sweep);
 
-/* Remove the request and move the head to its end; the caller sets the direction. */
+/* Remove the request and move the head to the request's end; the caller sets the direction. */
 struct io_request *sweep_serve(struct sweep *sweep, struct io_request *rq);
 
-/* The same; the direction becomes that of the move. */
+/* The same, but the direction becomes that of the movement. */
 struct io_request *sweep_turn_and_serve(struct sweep *sweep, struct io_request *rq);
 
 static inline u64 sweep_distance(u64 a, u64 b)

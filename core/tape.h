@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A tape: every call that a host made into a scheduler, in order, with the scheduler's answers. The
- * kernel's shim records a tape (kernel/iosched/tape_recorder.c). sim/replay.c replays it with the
- * same scheduler, which must give the same answers.
+ * A tape is a record of every call that a host made into a scheduler, in order, with the
+ * scheduler's results. The kernel's shim records a tape (kernel/iosched/tape_recorder.c).
+ * sim/replay.c replays the tape with the same scheduler, which must return the same results.
  *
- * A file has a header and then the calls, little endian, without padding.
+ * A file consists of a header and then the calls, little endian, without padding.
  */
 #ifndef UNDERSTUDY_TAPE_H
 #define UNDERSTUDY_TAPE_H
@@ -21,24 +21,22 @@ enum tape_kind {
 	TAPE_NEXT = 2,
 	TAPE_COMPLETED = 3,
 	TAPE_GROWN = 4,
-	TAPE_POSITIONING =
-		5, /* no call into it but a question of its own, within next */
+	TAPE_POSITIONING = 5, /* the scheduler's call of positioning_ns, within next */
 	TAPE_KINDS = 6,
 };
 
 /**
  * struct tape_call - one call
- * @now_ns: time of the call; never before that of the previous call
- * @id: id of the request passed in, or returned by next; 0: next returned none, or the disk
- *	has grown
+ * @now_ns: time of the call; never earlier than the time of the previous call
+ * @id: id of the request passed to the scheduler, or returned by next; 0: next returned none, or
+ *	the disk has grown
  * @arrival_ns, @sector, @sectors, @owner, @weight, @op, @io_class, @level: fields of that
  *	request, 0 if there is none
- * @sector: also the new size of a disk that has grown
+ * @sector: if the disk has grown, its new size
  * @reason: why next chose the request
- * @wake_ns: the time that next asked for; or the host's answer about a request's positioning
- *	time
+ * @wake_ns: the time that next set; or the positioning time that the host returned
  * @place: index of the request's place in the host's memory, from add until it is removed or
- *	completed; a scheduler can tell successive requests in one place apart
+ *	completed; a scheduler can distinguish successive requests in one place
  * @kind: enum tape_kind
  * @unused: 0
  */
@@ -64,9 +62,9 @@ struct tape_call {
  * struct tape_header - the header before the calls
  * @magic: TAPE_MAGIC
  * @header_bytes, @call_bytes: sizes of the two structures
- * @room: most calls that fit
- * @calls: number of calls made; the first @room of them follow
- * @capacity_sectors, @max_requests, @depth: struct sched_limits; places are below
+ * @room: largest number of calls that fit
+ * @calls: number of calls that the host made; the first @room of them follow
+ * @capacity_sectors, @max_requests, @depth: as in struct sched_limits; @place of a call is below
  *	@max_requests
  * @scheduler: its name, padded with zeros
  */

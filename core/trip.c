@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "trip.h"
 
-/* The first time, counted from the start of the trip, at which the arm has come this far. */
+/* How long after the start of the trip the arm has travelled this many sectors, ns. */
 static u64 way_ns(const struct trip *trip, u64 sectors)
 {
 	u64 capacity = trip->sweep.capacity_sectors;
@@ -33,7 +33,7 @@ static void turn(struct trip *trip)
 		sweep_turn(&trip->sweep);
 }
 
-/* The arm is at the head again, after a way of this length. */
+/* End the trip: the arm is at the head again, after it has travelled this many sectors. */
 static void end(struct trip *trip, u64 sectors)
 {
 	trip->edge_sectors += sectors;
@@ -53,7 +53,10 @@ static struct io_request *ahead(const struct trip *trip)
 	return sweep_ahead(&trip->sweep, trip->sweep.down ? from - gone : from + gone);
 }
 
-/* How far the arm goes from the head to this request, or else to the end of its leg. */
+/*
+ * Distance that the arm travels from the head to this request or, without one, to the end of its
+ * leg.
+ */
 static u64 way_to(const struct trip *trip, const struct io_request *rq)
 {
 	if (!rq)
@@ -63,7 +66,7 @@ static u64 way_to(const struct trip *trip, const struct io_request *rq)
 	return sweep_distance(trip->sweep.head, rq->sector);
 }
 
-/* How far the arm must have come before this request is handed out. */
+/* Distance that the arm must have travelled before this request is handed out. */
 static u64 way_before(const struct trip *trip, const struct io_request *rq)
 {
 	return way_to(trip, rq) -
@@ -107,7 +110,7 @@ static void follow(struct trip *trip, u64 now_ns)
 	}
 }
 
-/* Move the arm to its present place before the request is added. */
+/* Move the arm to where it is by now, before the request is added. */
 void trip_add(void *state, struct io_request *rq, u64 now_ns)
 {
 	follow(state, now_ns);

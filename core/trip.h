@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * An arm that goes to the edge of the disk although no request is there: SCAN and C-SCAN, which
- * differ only in where they serve again after that.
+ * An arm that goes to the edge of the disk although no request is there, for SCAN and C-SCAN. The
+ * two differ only in where the arm serves again after it was at the edge.
  *
- * A scheduler cannot send the head to a place: the head moves only to serve a request. Of a trip to
- * the edge it can imitate only the time that the trip takes, and the requests met on the way. So
- * when requests are pending but none is ahead, the head stays and an imaginary arm moves alone, at
- * a constant speed, full_seek_ns for the whole disk.
+ * A scheduler cannot send the head to a given sector: the head moves only to serve a request. Of a
+ * trip to the edge a scheduler can imitate only the duration, and the requests that the arm meets
+ * on the way. So when requests are pending but none is ahead, the head stays and an imaginary arm
+ * moves alone, at a constant speed. The whole disk takes it full_seek_ns. A trip has two legs:
  *
  * - OUT, to the edge in its direction.
  * - BACK, to the head. SCAN's arm turns at the edge and serves on the way back. C-SCAN's arm
  *   returns to sector 0 without serving, and serves on the way up from there.
  *
- * The nearest request ahead of the arm, not of the head, is next. It is handed out as soon as the
- * arm is as near to it as the head is. On the way out that is at once. SCAN's arm is back at the
- * head by then, unless the request is beyond the head. So where the seek time is proportional to
- * distance, the head arrives when the arm would. Only for a request that arrives during the trip
- * may it be later.
+ * The nearest request ahead of the arm, not of the head, is next. The request is handed out as soon
+ * as the arm is as near to the request as the head is. On the way out, this is the case at once. On
+ * the way back, if the request is beyond the head, SCAN's arm must first be back at the head. So
+ * where the seek time is proportional to distance, the head reaches the request when the arm would.
+ * Only for a request that arrives during the trip may the head be later.
  *
- * A trip begins when the host calls next while requests are pending. It ends with the request
- * handed out; or at the head, if all requests were merged or are behind the arm. The arm does not
- * pass a request; it waits there for the host to call next.
+ * A trip begins when the host calls next while requests are pending. It ends when a request is
+ * handed out, or when the arm is back at the head, if all requests were taken back or are behind
+ * the arm. The arm does not pass a request; it waits at the request until the host calls next.
  */
 #ifndef UNDERSTUDY_TRIP_H
 #define UNDERSTUDY_TRIP_H
@@ -37,14 +37,14 @@ enum trip_leg {
  * struct trip - an arm with its trips; the first member of a scheduler's state
  * @sweep: the arm and its pending requests
  * @full_seek_ns: time from edge to edge; 0: a trip takes no time
- * @wraps: how many times a circular arm was at the upper edge
+ * @wraps: how often a circular arm was at the upper edge
  * @edge_sectors: how much farther the arm has travelled than the head
  * @circular: C-SCAN, which never goes down
  * @leg: the arm's current leg
  * @left_ns: when the arm left the head
- * @come: how far the arm has come since then
- * @out: distance from the head to the edge. This and the next two are sectors, counted from
- *	the head along the way, and fixed when the arm leaves
+ * @come: how far the arm has travelled since then, in sectors
+ * @out: distance from the head to the edge. This and the next two are in sectors along the arm's
+ *	way, counted from the head, and fixed when the arm leaves the head
  * @serves: distance after which the arm serves on the way back
  * @all: distance after which the arm is at the head again
  * @serves_from: the sector from which it serves on the way back

@@ -1,2 +1,4 @@
 # SPDX-License-Identifier: MIT
-"""Drives that share no code with the drive model; tests check the model against them."""
+"""Simulated drives that share no code with the project's drive model; tests check the model against
+them.
+"""

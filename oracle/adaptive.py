@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A drive with an adaptive cache.  Read-ahead doubles with each read in sequence, and ends after
-some reads out of sequence.  The cache has as many segments as there are streams."""
+"""A drive with an adaptive cache. The length of read-ahead doubles with each read in sequence, and
+read-ahead ends after some reads out of sequence. The cache has as many segments as there are
+streams of reads."""
 
 import random
 from collections import OrderedDict, deque
@@ -17,8 +18,8 @@ RECENT = 64  # streams are counted over this many reads
 class Adaptive(Firmware):
     """`drive.parameters` has the largest number of segments, and their size at that number."""
 
-    least_sectors: int = 16  # read ahead after the first read in sequence
-    patience: int = 8  # reads out of sequence that end read-ahead
+    least_sectors: int = 16  # sectors read ahead after the first read in sequence
+    patience: int = 8  # number of reads out of sequence after which read-ahead ends
     ends: OrderedDict[int, int] = field(init=False, repr=False)  # ends of reads: the stream of each
     recent: deque[int] = field(init=False, repr=False)
     ahead_sectors: int = field(init=False, repr=False)
@@ -35,7 +36,7 @@ class Adaptive(Firmware):
         self.drive.adapt(self.segments, self.ahead_sectors)
 
     def serve(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """Adapt to a read, then serve it."""
+        """Adapt the cache to a read, then serve the request."""
         if op == "read":
             self._observe(sector, sectors)
             self.drive.adapt(self.segments, self.ahead_sectors)

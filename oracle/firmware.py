@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What the black boxes of magnetic drives share: firmware over the mechanism of a detailed drive.
+"""The base class of the black boxes of magnetic drives: firmware that controls the mechanism of a
+detailed drive.
 
-A box is a target (understudy/device/target.py).  Its firmware decides what the mechanism does for
-a request (`serve`) and, once the host has been idle for `idle_ms`, on its own (`step`).  The
+A box is a target (understudy/device/target.py). Its firmware decides what the mechanism does for a
+request (`serve`) and, once the host has been idle for `idle_ms`, without a request (`step`). The
 mechanism does one thing at a time, and always finishes it.
 """
 
@@ -29,7 +30,7 @@ def check_time(op: str, at_ns: int, earliest_ns: int) -> None:
 
 @dataclass(eq=False)
 class Firmware:
-    """The base class passes every request on and does nothing when idle."""
+    """Firmware that passes every request to the mechanism and does nothing when idle."""
 
     drive: DetailedDrive
     idle_ms: float = math.inf
@@ -43,7 +44,7 @@ class Firmware:
         self.reset()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickling yields a drive in its initial state."""
+        """Pickle only the parameters: unpickling yields a drive in its initial state."""
         return type(self), tuple(getattr(self, each.name) for each in fields(self) if each.init)
 
     def reset(self) -> None:
@@ -52,7 +53,7 @@ class Firmware:
         self.completion_ns = self.free_ns = 0
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """When it completes."""
+        """Serve a request; return when it completes."""
         check(op, sector, sectors, self.capacity_sectors)
         check_time(op, at_ns, self.completion_ns)
         while (begin_ns := self.next_step_ns()) < at_ns and self.step(round(begin_ns)):
@@ -61,23 +62,23 @@ class Firmware:
         return self.completion_ns
 
     def serve(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """Serve a request; returns when it completes."""
+        """Let the firmware serve a request; return when it completes."""
         return self.mechanism(op, sector, sectors, at_ns)
 
     def next_step_ns(self) -> float:
-        """When background work continues if no request arrives."""
+        """Return when background work continues if no request arrives."""
         return max(self.completion_ns + self.idle_ms * MS, self.free_ns)
 
     def step(self, at_ns: int) -> bool:
-        """Begin one piece of background work of the mechanism; False if there is none."""
+        """Begin one piece of background work; return False if there is none."""
         return False
 
     def mechanism(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """Begin as soon as the mechanism is free; returns when it is done."""
+        """Use the mechanism for a request as soon as it is free; return when that is done."""
         self.free_ns = self.drive.request(op, sector, sectors, max(at_ns, self.free_ns))
         return self.free_ns
 
 
 def random_mechanism(seed: int) -> DetailedDrive:
-    """A random drive without a write cache, for firmware that defers work itself."""
+    """Return a random drive without a write cache, for firmware that itself defers work."""
     return DetailedDrive(replace(random_parameters(seed), write_sectors=0))

@@ -17,13 +17,13 @@ class Held(Enum):
 
     CLEAN = auto()
     DIRTY = auto()
-    PART = auto()  # dirty, and only the written part is there
+    PART = auto()  # dirty, and only the written part is in the flash
 
 
 @dataclass(eq=False)
 class Hybrid(Firmware):
-    """The flash answers even while the mechanism is busy; it replaces the least recently used
-    clean block."""
+    """A drive whose flash serves requests even while the mechanism is busy. When the flash is full,
+    the least recently used clean block is replaced."""
 
     idle_ms: float = 200
     blocks: int = 16384
@@ -60,7 +60,7 @@ class Hybrid(Firmware):
         return round(at_ns + of.read_hit_overhead_ns + flash_ns + sectors * of.bus_sector_ns)
 
     def _read(self, blocks: range, sectors: int) -> bool:
-        """Whether the flash holds the whole read; adds blocks that are read again."""
+        """Return whether the flash holds the whole read; add blocks that are read again."""
         if all(self.held.get(block, Held.PART) is not Held.PART for block in blocks):
             for block in blocks:
                 self.held.move_to_end(block)
@@ -76,7 +76,9 @@ class Hybrid(Firmware):
         return False
 
     def _write(self, blocks: range, whole: range, sectors: int) -> bool:
-        """Whether the flash takes the write; otherwise its copies of the blocks become stale."""
+        """Return whether the flash accepts the write; otherwise drop its copies of the blocks,
+        which are stale.
+        """
         new = sum(not self._is_dirty(block) for block in blocks)
         if sectors <= self.longest_sectors_held and len(self.dirty) + new <= self.dirty_blocks:
             for block in blocks:
@@ -105,7 +107,7 @@ class Hybrid(Firmware):
             del self.held[next(one for one, state in self.held.items() if state is Held.CLEAN)]
 
     def _destage(self, block: int, at_ns: int = 0) -> None:
-        """Destage a block; a partly written one is read first."""
+        """Destage a block; if it is only partly written, read it first."""
         first = block * self.block_sectors
         sectors = min(self.block_sectors, self.capacity_sectors - first)
         if self.held[block] is Held.PART:
@@ -114,7 +116,7 @@ class Hybrid(Firmware):
         self.held[block] = Held.CLEAN
 
     def step(self, at_ns: int) -> bool:
-        """Destage the next dirty block upwards."""
+        """Destage the next dirty block in ascending order."""
         if not self.dirty:
             return False
         block = self.dirty.pop(bisect_left(self.dirty, self.destaged) % len(self.dirty))
@@ -124,7 +126,7 @@ class Hybrid(Firmware):
 
 
 def random_hybrid(seed: int) -> Hybrid:
-    """A random drive, a different one for each seed."""
+    """Return a random drive, a different one for each seed."""
     draw = random.Random(f"hybrid {seed}")
     blocks = draw.choice((4096, 16384, 65536))
     return Hybrid(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A drive that defers writes.  It accepts them at once, and destages one span after it has been
-idle for some ms.  If it remains idle as long again, it destages the next one.  Only a full cache
-is destaged back to back, down to a watermark."""
+"""A drive that defers writes. It accepts a write at once, and destages one span of written sectors
+after it has been idle for some ms. If it remains idle for the same time again, it destages the next
+span. Only a full cache is destaged back to back, down to a watermark."""
 
 import random
 from collections import OrderedDict
@@ -15,7 +15,9 @@ OLDEST, ASCENDING, NEAREST = range(3)
 
 @dataclass(eq=False)
 class IdleWrites(Firmware):
-    """The cache holds `most_spans` runs of sectors, `cache_sectors` in all."""
+    """A drive whose cache holds at most `most_spans` spans with at most `cache_sectors` sectors in
+    total.
+    """
 
     idle_ms: float = 3
     rests: bool = True
@@ -52,7 +54,7 @@ class IdleWrites(Firmware):
     def _hold(self, start: int, end: int, at_ns: int) -> int:
         """Join a write to spans that it overlaps or continues; destage first if there is no room.
 
-        Returns when the write is in the cache."""
+        Return when the write is in the cache."""
         for first, stop in list(self.spans.items()):
             if first > end or start > stop:
                 continue
@@ -68,7 +70,7 @@ class IdleWrites(Firmware):
         return at_ns
 
     def _fits(self, spans: int, sectors: int, share: float) -> bool:
-        """Whether this many more fit into this share of the cache."""
+        """Return whether this many more spans and sectors fit into this share of the cache."""
         held = sum(stop - start for start, stop in self.spans.items())
         return (
             len(self.spans) + spans <= share * self.most_spans
@@ -76,7 +78,7 @@ class IdleWrites(Firmware):
         )
 
     def _next(self) -> int:
-        """The span to destage."""
+        """Return the span to destage next."""
         if self.order == OLDEST:
             return next(iter(self.spans))
         if self.order == NEAREST:
@@ -91,7 +93,7 @@ class IdleWrites(Firmware):
         return done_ns
 
     def next_step_ns(self) -> float:
-        """Now if the cache was full, else after a pause."""
+        """Return the present if the cache was full, else the end of a pause."""
         if self.full:
             return max(self.completion_ns, self.free_ns)
         if self.rests:
@@ -107,7 +109,7 @@ class IdleWrites(Firmware):
 
 
 def random_idle_writes(seed: int) -> IdleWrites:
-    """A random drive, a different one for each seed."""
+    """Return a random drive, a different one for each seed."""
     draw = random.Random(f"idle writes {seed}")
     return IdleWrites(
         random_mechanism(seed),

@@ -14,7 +14,7 @@ MASK = 2**64 - 1
 
 
 def scattered(number: int) -> int:
-    """A 64-bit hash of a number (splitmix64)."""
+    """Return a 64-bit hash of a number (splitmix64)."""
     number = (number + 0x9E3779B97F4A7C15) & MASK
     number = ((number ^ (number >> 30)) * 0xBF58476D1CE4E5B9) & MASK
     number = ((number ^ (number >> 27)) * 0x94D049BB133111EB) & MASK
@@ -23,7 +23,7 @@ def scattered(number: int) -> int:
 
 @dataclass(eq=False)
 class Remapping(Firmware):
-    """A `share` of all clusters is in the spare area; `slips` sectors are slipped."""
+    """A drive with a `share` of its clusters in the spare area and `slips` slipped sectors."""
 
     seed: int = 1
     share: float = 0.02
@@ -39,13 +39,13 @@ class Remapping(Firmware):
         self.slipped = sorted(draw.randrange(self.capacity_sectors) for _ in range(self.slips))
 
     def serve(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """Serve each contiguous piece with an access of its own."""
+        """Serve each contiguous piece with a separate access."""
         for first, last in self.pieces(sector, sector + sectors):
             at_ns = self.mechanism(op, first, last + 1 - first, at_ns)
         return at_ns
 
     def pieces(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Start and end of each piece, in sectors of the mechanism."""
+        """Yield the start and end of each contiguous piece, in sectors of the mechanism."""
         size = self.cluster_sectors
         while start < end:
             stop = spare = start // size
@@ -63,16 +63,16 @@ class Remapping(Firmware):
             start = stop
 
     def is_remapped(self, cluster: int) -> bool:
-        """Whether the cluster is in the spare area."""
+        """Return whether the cluster is in the spare area."""
         return scattered(scattered(self.seed) ^ cluster) < self.share * MASK
 
     def in_place(self, sector: int) -> int:
-        """The sector of the mechanism, without remapping."""
+        """Return the sector of the mechanism that a sector has without remapping."""
         return sector + bisect_right(self.slipped, sector)
 
 
 def random_remapping(seed: int) -> Remapping:
-    """A random drive, a different one for each seed."""
+    """Return a random drive, a different one for each seed."""
     draw = random.Random(f"remapping {seed}")
     return Remapping(
         random_drive(seed),

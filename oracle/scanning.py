@@ -12,7 +12,9 @@ from oracle.firmware import Firmware, random_mechanism
 
 @dataclass(eq=False)
 class Scanning(Firmware):
-    """The scan resumes where it stopped, and starts again after the end of the disk."""
+    """A drive whose scan resumes where it stopped, and starts again from sector 0 after the end of
+    the disk.
+    """
 
     idle_ms: float = 500
     chunk_sectors: int = 2048
@@ -24,7 +26,7 @@ class Scanning(Firmware):
         self.scanned = 0
 
     def step(self, at_ns: int) -> bool:
-        """Read a chunk."""
+        """Read the next chunk of the scan."""
         sectors = min(self.chunk_sectors, self.capacity_sectors - self.scanned)
         self.mechanism("read", self.scanned, sectors, at_ns)
         self.scanned = (self.scanned + sectors) % self.capacity_sectors
@@ -32,7 +34,7 @@ class Scanning(Firmware):
 
 
 def random_scanning(seed: int) -> Scanning:
-    """A random drive, a different one for each seed."""
+    """Return a random drive, a different one for each seed."""
     draw = random.Random(f"scanning {seed}")
     return Scanning(
         random_mechanism(seed),

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 
 from oracle.firmware import Firmware, random_mechanism
 
-BLOCK = 8  # sectors; a partly written block is merged in memory
+BLOCK = 8  # in sectors; a partly written block is completed in the drive's memory
 
 
 @dataclass(eq=False)
 class Smr(Firmware):
-    """The cache, of `cache_blocks`, is a circular log."""
+    """A shingled drive whose cache is a circular log of `cache_blocks` blocks."""
 
     idle_ms: float = 1000
     band_sectors: int = 2**16
@@ -40,7 +40,7 @@ class Smr(Firmware):
         self.head = 0
 
     def serve(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """Band by band."""
+        """Serve a request, band by band."""
         end = sector + sectors
         while sector < end:
             stop = min((sector // self.band_sectors + 1) * self.band_sectors, end)
@@ -61,7 +61,7 @@ class Smr(Firmware):
         return True
 
     def _read(self, start: int, end: int, at_ns: int) -> int:
-        """Read from the band and from the cache, in order."""
+        """Read each part from the band or from the cache, in order."""
         slots = self.slot.get(start // self.band_sectors)
         if not slots:
             return self.mechanism("read", self._in_place(start), end - start, at_ns)
@@ -70,7 +70,7 @@ class Smr(Firmware):
         return at_ns
 
     def _runs(self, slots: dict[int, int], start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Runs of consecutive sectors of the mechanism."""
+        """Yield runs of consecutive sectors of the mechanism."""
         first = last = -1
         while start < end:
             block = start // BLOCK
@@ -104,7 +104,7 @@ class Smr(Firmware):
         return self.mechanism("write", slots.start * BLOCK, len(blocks) * BLOCK, at_ns)
 
     def _forget(self, band: int, blocks: list[int]) -> None:
-        """Drop the cache's copies, which are stale."""
+        """Drop the cache's copies of these blocks, which are stale."""
         for block in blocks:
             del self.log[self.slot[band].pop(block)]
 
@@ -113,7 +113,7 @@ class Smr(Firmware):
 
 
 def random_smr(seed: int) -> Smr:
-    """A random drive, a different one for each seed."""
+    """Return a random drive, a different one for each seed."""
     draw = random.Random(f"smr {seed}")
     return Smr(
         random_mechanism(seed),

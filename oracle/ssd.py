@@ -2,9 +2,9 @@
 """A solid-state drive: flash dies on channels, a page-mapped translation layer and greedy garbage
 collection (Agrawal and others, "Design tradeoffs for SSD performance", USENIX 2008).
 
-The times are from FEMU's sources (Li and others, FAST 2018).  A new drive is in the steady state:
-it was written once completely in order, and then as much again at random.  It accepts requests
-while others are in service, in the order in which they are sent.
+The times are from FEMU's sources (Li and others, FAST 2018). A new drive is in the steady state:
+all its sectors were written once in order, and then as many sectors were written at random. It
+accepts requests while others are in service, in the order in which they are sent.
 """
 
 import heapq
@@ -22,18 +22,18 @@ INVALID = -1
 
 @dataclass
 class Flash:
-    """The places of logical pages, page by page of every die.  It does not model time."""
+    """The mapping of logical pages to the pages of every die, without times."""
 
     dies: int
     blocks: int  # on each die
     block_pages: int
     logical_pages: int
-    page: "array[int]" = field(init=False)  # the page of each logical page
-    logical: "array[int]" = field(init=False)  # the logical page of each page
-    valid: "array[int]" = field(init=False)  # valid pages of each block
+    page: "array[int]" = field(init=False)  # the physical page of each logical page
+    logical: "array[int]" = field(init=False)  # the logical page of each physical page
+    valid: "array[int]" = field(init=False)  # number of valid pages of each block
     free: list[list[int]] = field(init=False)  # free blocks of each die
-    active: list[int] = field(init=False)  # the next page of each die
-    turn: int = field(init=False)  # the die that the next page is written to
+    active: list[int] = field(init=False)  # the page of each die that is written next
+    turn: int = field(init=False)  # the die to which the next page is written
 
     def __post_init__(self) -> None:
         blocks = self.dies * self.blocks
@@ -47,11 +47,13 @@ class Flash:
         self.turn = 0
 
     def die(self, page: int) -> int:
-        """The die that has a page."""
+        """Return the die that contains a page."""
         return page // (self.blocks * self.block_pages)
 
     def write(self, logical_page: int) -> tuple[int, int, int]:
-        """Write to the next die; returns the die, and the pages moved and blocks erased for it."""
+        """Write to the next die; return the die, and the numbers of pages moved and blocks erased
+        for it.
+        """
         die = self.turn
         self.turn = (die + 1) % self.dies
         self._invalidate(logical_page)
@@ -79,7 +81,7 @@ class Flash:
         self.active[die] = page
 
     def _collect(self, die: int) -> int:
-        """Erase the full block with the fewest valid pages; returns how many pages had to move."""
+        """Erase the full block with the fewest valid pages; return the number of pages moved."""
         unused = {self.active[die] // self.block_pages, *self.free[die]}
         blocks = range(die * self.blocks, (die + 1) * self.blocks)
         victim = min((b for b in blocks if b not in unused), key=self.valid.__getitem__)
@@ -107,7 +109,9 @@ def _steady(dies: int, blocks: int, block_pages: int, logical_pages: int) -> Fla
 
 @dataclass(eq=False)
 class Ssd:
-    """Times in us; `spare` is the share of the flash without logical addresses."""
+    """A solid-state drive. Times are in us; `spare` is the share of the flash without logical
+    addresses.
+    """
 
     channels: int = 8
     dies: int = 4  # on each channel
@@ -121,7 +125,7 @@ class Ssd:
     channel_us: float = 20  # for each page
     overhead_us: float = 20
     bus_sector_us: float = 0.85
-    buffer_pages: int = 0  # most pages of writes that complete before they are programmed
+    buffer_pages: int = 0  # most written pages that are complete but not yet programmed
     writable: bool = field(default=True, init=False)
     capacity_sectors: int = field(init=False)
 
@@ -134,7 +138,7 @@ class Ssd:
         self.reset()
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickling yields a drive in its initial state."""
+        """Pickle only the parameters: unpickling yields a drive in its initial state."""
         init = (each.name for each in self.__dataclass_fields__.values() if each.init)
         return type(self), tuple(getattr(self, name) for name in init)
 
@@ -148,7 +152,7 @@ class Ssd:
         self._sent_ns = 0
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """When it completes."""
+        """Serve a request; return when it completes."""
         check(op, sector, sectors, self.capacity_sectors)
         check_time(op, at_ns, self._sent_ns)
         self._sent_ns = at_ns
@@ -163,7 +167,7 @@ class Ssd:
         return round(max(self._write(page, page in whole, ready_ns) for page in pages))
 
     def _read(self, page: int, at_ns: float) -> float:
-        """Die, then channel."""
+        """Read a page from its die, then send it over the channel; return when that is done."""
         die = self.flash.die(self.flash.page[page])
         self._die_ns[die] = max(self._die_ns[die], at_ns) + self.read_us * US
         return self._carry(die, self._die_ns[die])
@@ -174,7 +178,7 @@ class Ssd:
         return self._channel_ns[channel]
 
     def _write(self, page: int, whole: bool, at_ns: float) -> float:
-        """Write a page; returns when it is buffered or programmed. A partial page is read first."""
+        """Write a page; return when it is buffered or programmed. A partial page is read first."""
         buffered = self._buffered
         while buffered and (buffered[0] <= at_ns or len(buffered) >= self.buffer_pages):
             at_ns = max(at_ns, heapq.heappop(buffered))
@@ -194,7 +198,7 @@ KINDS = ((40, 200, 2000), (90, 700, 5000))  # read, program, erase, us: FEMU's d
 
 
 def random_ssd(seed: int) -> Ssd:
-    """A random drive, a different one for each seed."""
+    """Return a random drive, a different one for each seed."""
     draw = random.Random(f"ssd {seed}")
     read_us, program_us, erase_us = draw.choice(KINDS)
     channels, dies = draw.choice((2, 4, 8)), draw.choice((2, 4))

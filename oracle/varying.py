@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A drive with housekeeping: every few seconds the mechanism pauses (RW94: thermal recalibration),
-whatever requests are pending."""
+even if requests are pending."""
 
 import random
 from dataclasses import dataclass
@@ -11,13 +11,15 @@ from oracle.firmware import Firmware
 
 @dataclass(eq=False)
 class Varying(Firmware):
-    """The first pause begins at `every_ms`."""
+    """A drive whose first pause begins at `every_ms`."""
 
     every_ms: float = 5000
     pause_ms: float = 40
 
     def serve(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """A pause delays requests that arrive in it and requests that it interrupts."""
+        """Serve a request; a pause delays requests that arrive during the pause and requests that
+        it interrupts.
+        """
         every_ns, pause_ns = round(self.every_ms * MS), round(self.pause_ms * MS)
         begun, since_ns = divmod(at_ns, every_ns)
         if begun and since_ns < pause_ns:
@@ -28,7 +30,7 @@ class Varying(Firmware):
 
 
 def random_varying(seed: int) -> Varying:
-    """A random drive, a different one for each seed."""
+    """Return a random drive, a different one for each seed."""
     draw = random.Random(f"varying {seed}")
     return Varying(
         random_drive(seed), every_ms=draw.uniform(500, 5000), pause_ms=draw.uniform(20, 90)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When requests of one class arrive, and into how many pieces each is split: two columns that may
- * be longer than memory. They are in a file that another process may damage meanwhile
- * (understudy/native/arrivals.py). So each value is read only once, and a wrong value can only make
- * the result wrong.
+ * The arrival times of the requests of one class, and the number of pieces into which each request
+ * is split: two columns that may be larger than memory. The columns are in a file
+ * (understudy/native/arrivals.py), which another process may damage while it is read. So each value
+ * is read only once, and a wrong value can only make the result wrong.
  */
 #ifndef UNDERSTUDY_ARRIVALS_H
 #define UNDERSTUDY_ARRIVALS_H
@@ -11,10 +11,10 @@
 #include "../core/port.h"
 
 /**
- * struct arrivals - arrivals of one class; the arrays are the caller's
+ * struct arrivals - arrivals of one class; the arrays are in the caller's memory
  * @count: number of arrivals
- * @arrival_ns: in order, below 2^62
- * @pieces: pieces of each request, at least 1
+ * @arrival_ns: arrival times in ascending order, below 2^62
+ * @pieces: number of pieces of each request, at least 1
  */
 struct arrivals {
 	u64 count;
@@ -23,7 +23,7 @@ struct arrivals {
 };
 
 /**
- * arrivals_before - how many requests arrive before a given time
+ * arrivals_before - count the requests that arrive before a given time
  * @until_ns: the time; later arrivals are not examined
  * @count: set to the number of arrivals
  *

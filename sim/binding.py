@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The part of the core that Python uses: the declarations of `understudy._core`.
+"""Declarations of `understudy._core`, the part of the C code that Python uses.
 
-Meson runs this file to write the extension's C source; only
-understudy/native/ uses it, so names and structures are the same as in the C headers.
+Meson runs this file to write the extension's C source. Only understudy/native/ uses the extension,
+so names and structures are the same as in the C headers.
 """
 
 import sys

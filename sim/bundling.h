@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How many requests of one owner a server takes as one: omega of "IO Performance Prediction in
- * Consolidated Virtualized Environments" (ICPE 2011, section 4.3.1). If omega is not a whole
- * number, one of its two neighbours is drawn each time.
+ * The number of requests of one owner that a server serves together: omega of "IO Performance
+ * Prediction in Consolidated Virtualized Environments" (ICPE 2011, section 4.3.1). If omega is not
+ * a whole number, one of the two nearest whole numbers is chosen at random for each bundle.
  */
 #ifndef UNDERSTUDY_BUNDLING_H
 #define UNDERSTUDY_BUNDLING_H
@@ -11,8 +11,8 @@
 
 /**
  * struct bundling - omega - 1 of one process; all zero: nothing is bundled
- * @others: how many requests may join another one, at most
- * @one_more: probability of one request more than that, in 2^-64: 2^63 turns 1.5 into 2.5
+ * @others: most requests that may join another request
+ * @one_more: probability that one request more may join, in units of 2^-64: 2^63 is one half
  */
 struct bundling {
 	u32 others;
@@ -24,7 +24,7 @@ static inline bool bundles(const struct bundling *bundling)
 	return bundling->others || bundling->one_more;
 }
 
-/* Does any of the processes bundle? NULL: none does. */
+/* Does any of the processes bundle requests? If bundling is NULL, none does. */
 static inline bool bundles_any(const struct bundling *bundling, u32 processes)
 {
 	u32 i;
@@ -36,7 +36,7 @@ static inline bool bundles_any(const struct bundling *bundling, u32 processes)
 	return false;
 }
 
-/* The paper's get_int_value, minus one. A whole number needs no draw. */
+/* The paper's get_int_value, minus one. A whole number needs no random number. */
 static inline u32 bundling_draw(const struct bundling *bundling, struct draw *draw)
 {
 	bool one_more = bundling->one_more && draw_u64(draw) < bundling->one_more;

@@ -7,11 +7,12 @@
 
 /**
  * sim_check - check the whole input before anything runs
- * @input: the input; a NULL scheduler, as in a program that has none, is not checked
+ * @input: the input; if its scheduler is NULL, as in a program without schedulers, the scheduler is
+ *	not checked
  * @rows: number of rows in the columns of the table
  * @extents: number of extents in the columns of the layout
  *
- * Returns: NULL, or an error message: "a request ends past the end of the disk".
+ * Returns: NULL, or an error message, for example "a request ends past the end of the disk".
  */
 const char *sim_check(const struct sim_input *input, u64 rows, u64 extents);
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "demand.h"
 
-/* Slots hold a place plus one, so that zero means empty. */
+/* A slot holds a sector plus one, so that zero means empty. */
 static u64 *slot(u64 *slots, u32 number, u64 place)
 {
 	return &slots[place / DEMAND_PAGE_SECTORS & (number - 1)];
 }
 
-/* On either side: a difference too far below wraps around and is huge. */
+/*
+ * Is one sector less than this many sectors from the other, in either direction? A negative
+ * difference wraps around to a huge one.
+ */
 static inline bool is_within(u64 sectors, u64 one, u64 other)
 {
 	return one - other + sectors - 1 < 2 * sectors - 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The demands of a run on its device, as counts of requests. To believe the run, the device's
- * profile must have been checked with such demands. (understudy/measure/demand.py computes the same
- * counts for recorded requests.)
+ * The demands of a run on its device, as counts of requests. The results of the run are credible
+ * only if the device's profile was checked with such demands. (understudy/measure/demand.py
+ * computes the same counts for recorded requests.)
  */
 #ifndef UNDERSTUDY_DEMAND_H
 #define UNDERSTUDY_DEMAND_H
@@ -21,22 +21,22 @@
 /**
  * struct demand - usable when zeroed
  * @written: writes
- * @sized: requests of another length than a page
+ * @sized: requests whose length is not one page
  * @long_ones: requests longer than DEMAND_LONG_SECTORS
  * @sequential: requests that begin where the last request ended
  * @streamed: requests that begin where an earlier request ended
- * @again: other requests that begin where an earlier request began
- * @near: other requests that begin closer than DEMAND_NEAR_SECTORS to the end of the last
- *	request
- * @beside: streamed or again, outside the last request and closer than DEMAND_BESIDE_SECTORS
- *	to its end
+ * @again: requests not counted in these two that begin where an earlier request began
+ * @near: requests not counted in these three that begin closer than DEMAND_NEAR_SECTORS to the end
+ *	of the last request
+ * @beside: requests counted in @streamed or @again that begin outside the last request and closer
+ *	than DEMAND_BESIDE_SECTORS to its end
  * @paused: requests that find the device idle for DEMAND_PAUSE_NS or more
  * @rested: requests that find the device idle for DEMAND_REST_NS or more
- * @met_busy: requests that arrived while the device served another one
+ * @met_busy: requests that arrived while the device served another request
  * @last_begin: beginning of the last request, plus one
  * @last_end: end of the last request, plus one
- * @end: ends of requests, each kept until another one takes its slot
- * @begin: likewise for beginnings
+ * @end: ends of requests, each kept until another end needs its slot
+ * @begin: beginnings of requests, likewise
  */
 struct demand {
 	u64 written;

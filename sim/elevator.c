@@ -81,7 +81,7 @@ static struct pending *found(const struct elevator *elevator, u32 i, u64 sectors
 	return &elevator->pool[i];
 }
 
-/* A request that ends where this one begins, unless both together are too long. */
+/* A pending request that ends where this one begins, unless both together are too long. */
 static struct pending *before(const struct elevator *elevator,
 			      const struct io_request *io)
 {
@@ -98,7 +98,7 @@ static struct pending *after(const struct elevator *elevator,
 	return found(elevator, i, io->sectors);
 }
 
-/* Neighbours become one request, as old as the older one. */
+/* Merge one request into an adjacent one. The merged request is as old as the older of the two. */
 static void unite(struct pending *kept, struct pending *gone)
 {
 	struct pending *last = kept;
@@ -116,7 +116,10 @@ static void unite(struct pending *kept, struct pending *gone)
 	kept->io.arrival_ns = gone->io.arrival_ns;
 }
 
-/* Merge into an adjacent request, and then with the next one if that closes the gap. */
+/*
+ * Merge a request into an adjacent one. If this closes the gap to a third request, merge that one
+ * too.
+ */
 static bool merge(struct elevator *elevator, struct pending *pending, u64 now_ns)
 {
 	struct pending *kept =

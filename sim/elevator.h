@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The scheduler, and the merging that the block layer does for it: adjacent pending requests become
- * one request. The scheduler sees this as removals and an addition.
+ * The scheduler, and the merging that the block layer does for it in a kernel: adjacent pending
+ * requests become one request. The scheduler is called for this: requests are removed and the
+ * merged one is added.
  */
 #ifndef UNDERSTUDY_ELEVATOR_H
 #define UNDERSTUDY_ELEVATOR_H
@@ -16,9 +17,9 @@
  * @contract: enforces the rules and counts the scheduler's requests
  * @state: the scheduler's state
  * @pool: the requests
- * @merge_sectors: longest request that merging makes; 0: nothing is merged
+ * @merge_sectors: longest request that merging may make; 0: nothing is merged
  * @extents: extents of the scheduler's requests, if requests may merge
- * @bundles: requests may be joined to one that is served
+ * @bundles: may requests be joined to another one that is to be served?
  */
 struct elevator {
 	struct contract contract;
@@ -29,20 +30,20 @@ struct elevator {
 	bool bundles;
 };
 
-/* 0, -ENOMEM, or the error of the scheduler's init. A disk provides its positioning times. */
+/* Returns 0, -ENOMEM, or the error of the scheduler's init. */
 int elevator_init(struct elevator *elevator, const struct sim_input *input,
 		  struct pending *pool, struct timed_device *device);
 
 /*
- * Valid also if init failed or the elevator is zeroed. Leaves the counters' values and the message
+ * Valid also if init failed or the elevator is zeroed. Stores the counters' values and the message
  * about a broken rule in the summary.
  */
 void elevator_exit(struct elevator *elevator, struct sim_summary *summary);
 
-/* Add a request of one bio, on its own or merged into another request. */
+/* Add a request of one bio, either as a request or merged into another request. */
 void elevator_add(struct elevator *elevator, struct pending *pending, u64 now_ns);
 
-/* The request to serve now, or NULL, also if a rule was broken; see struct scheduler. */
+/* The request to serve now, or NULL if there is none or a rule was broken; see struct scheduler. */
 struct pending *elevator_next(struct elevator *elevator, u64 now_ns, u64 *wake_ns);
 
 /*

@@ -2,7 +2,7 @@
 #include "fields.h"
 #include "sim.h"
 
-/* At one time: see EACH_PROCESS_MAX. */
+/* Events at the same point in time; see EACH_PROCESS_MAX. */
 #define EVENTS_AT_ONCE_MAX 1000000
 
 void sim_schedule(struct sim *sim, u64 time_ns, enum event_kind kind, u32 id)
@@ -33,7 +33,7 @@ static void handle(struct sim *sim, struct event event)
 	}
 }
 
-/* Handle all events at one time. */
+/* Handle all events of the next point in time. */
 static void advance(struct sim *sim)
 {
 	u64 left = with_processes(sim, EVENTS_AT_ONCE_MAX);
@@ -63,7 +63,7 @@ static int simulate(struct sim *sim)
 	return sim->error;
 }
 
-/* Setting up and taking down. */
+/* Initialise and free. */
 
 static int init_workload(struct sim *sim)
 {
@@ -127,7 +127,7 @@ static int init_device(struct sim *sim)
 	return 0;
 }
 
-#define BUNDLE_STREAM (U64_MAX - 2) /* differs from every process's and the device's */
+#define BUNDLE_STREAM (U64_MAX - 2) /* no process or device uses this stream */
 
 static int set_up(struct sim *sim)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The simulator: one workload through one scheduler on one device, event by event, in virtual time
- * that begins at 0. All state is inside the run, so any number of simulations may run in one
- * program, each in a thread of its own.
+ * The simulator runs one workload through one scheduler on one device, event by event, in virtual
+ * time that begins at 0. There is no global state, so any number of simulations may run in one
+ * program, each in a separate thread.
  *
  * Events at the same time have this order: completions, then arrivals in the order of the
  * processes. Then the scheduler is called, as long as the device has room and the scheduler has a
  * request for it.
  *
- * The measurement is the first `requests` arrivals, drained: it ends when the last of them
+ * The first `requests` arrivals are measured. The measurement ends when the last of these requests
  * completes, and the processes continue until then (docs/method.md).
  */
 #ifndef UNDERSTUDY_ENGINE_H
@@ -24,9 +24,9 @@
 
 /**
  * struct sim_cache - the host's page cache, for workloads that read files
- * @bytes: its size; 0: no cache, files are read directly
- * @page_sectors: size of a page
- * @read_ahead_pages: longest read-ahead; 0: none
+ * @bytes: size of the cache; 0: no cache, files are read directly
+ * @page_sectors: sectors of a page
+ * @read_ahead_pages: longest read-ahead in pages; 0: none
  */
 struct sim_cache {
 	u64 bytes;
@@ -35,17 +35,17 @@ struct sim_cache {
 };
 
 /*
- * One server with an external model. The engine calls it once for each request, in order. It
- * returns when a request that begins at start_ns completes.
+ * A server with an external model. The engine calls the function once for each request, in order of
+ * service. The function returns the time at which a request that begins at start_ns completes.
  */
 typedef u64 target_fn(const struct io_request *rq, u64 start_ns);
 
 /**
- * struct sim_columns - the results: a row for each request; every array is the caller's and has
- * room for all measured requests
- * @request_id: from 1, in order of arrival
- * @start_ns: when the device begins with it; later than the dispatch if it is queued in the
- *	device
+ * struct sim_columns - the results: a row for each request. Every array is in the caller's memory
+ * and has room for all measured requests
+ * @request_id: number of the request, from 1, in order of arrival
+ * @start_ns: when the device begins with the request; later than the dispatch if the request is
+ *	queued in the device
  * @idle_ns: how long the device had been idle before the dispatch
  */
 struct sim_columns {
@@ -65,11 +65,11 @@ struct sim_columns {
 };
 
 /**
- * struct sim_process - the measured requests of one process (in the paper, a class); of split
- * requests, those with all pieces measured
- * @pieces: number of pieces and of requests that were not split
+ * struct sim_process - figures of the measured requests of one process (in the paper, a class). A
+ * split request counts only if all its pieces are measured
+ * @pieces: number of pieces; a request that was not split is one piece
  * @response: completion - arrival; of a split request, the mean of its pieces (whole.h)
- * @responses: for percentiles
+ * @responses: the same times as a histogram, for percentiles
  */
 struct sim_process {
 	u64 pieces;
@@ -78,28 +78,29 @@ struct sim_process {
 };
 
 /**
- * struct sim_input - one simulation; everything it points to is the caller's
+ * struct sim_input - one simulation; everything it points to is in the caller's memory
  * @tunables: values of the scheduler's tunables
  * @parameters: values of the workload's parameters
  * @drive: the disk, or NULL for @target or @array
- * @target: the external model of each request's time, or NULL
- * @depth: most requests on the device at once, including those queued in it
- * @max_pending: most requests that may be pending and in service
- * @merge_sectors: adjacent requests become one, up to this length, as long as the scheduler
- *	has them; 0: never. A row is for one original request; rows of one merged request have its
- *	id
- * @bundling: for each process: how many requests of its owner a server of the array takes as
- *	one if the first is that process's. They are taken in the order in which the scheduler would
- *	hand them out, for the mean of their times (ICPE 2011, Algorithm 1). Rows of one bundle have
- *	the id of its first request. Needs a scheduler with @more. NULL: nothing is bundled
+ * @target: the external model of requests' completion times, or NULL
+ * @depth: most requests on the device at once, including those queued in the device
+ * @max_pending: most requests that may be pending or in service at once
+ * @merge_sectors: adjacent requests that are still pending in the scheduler are merged up to this
+ *	length; 0: never. A row is for one original request; all rows of a merged request have the
+ *	id of the merged request
+ * @bundling: for each process: how many requests of its owner a server of the array serves
+ *	together, as a bundle, if the first of them is from that process. They are chosen in the
+ *	order in which the scheduler would hand them out. Their service takes the mean of their
+ *	service times (ICPE 2011, Algorithm 1). All rows of a bundle have the id of its first
+ *	request. Needs a scheduler with @more. NULL: nothing is bundled
  * @gap_ns: shortest time between a completion and the next dispatch
- * @ask_ns: a process's own time between an answer and its next request; ignored in an open
- *	workload
- * @requests: how many arrivals are measured
+ * @ask_ns: time that a process needs between an answer and its next request, in addition to its
+ *	think time; ignored in an open workload
+ * @requests: number of arrivals that are measured
  * @weight: weight of each process; NULL: the default for all
  * @io_class: likewise
  * @level: likewise
- * @columns: NULL: only the summary
+ * @columns: where the rows are stored; NULL: only the summary is computed
  * @each: figures of each process, or NULL
  */
 struct sim_input {
@@ -129,22 +130,22 @@ struct sim_input {
 
 /**
  * struct sim_summary - figures of the measured requests
- * @completed: how many completed; fewer than wanted if the processes ended before. All figures
- *	below except response and sectors are of requests on the device: merged or bundled ones
- *	count once
+ * @completed: number of requests that completed; fewer than @requests if the processes ended
+ *	earlier. All figures below except @response and @sectors are of requests on the device,
+ *	where merged or bundled requests count as one
  * @service: completion - max(dispatch, previous completion)
  * @device: completion - dispatch
  * @response: completion - arrival
  * @model: the model's service time
- * @page_hits: pages that processes found in the page cache ...
- * @page_misses: ... and pages that they had to wait for
- * @responses: for percentiles
+ * @page_hits: number of pages that processes found in the page cache
+ * @page_misses: number of pages for which processes had to wait
+ * @responses: the same times as a histogram, for percentiles
  * @demand: the demands on the device
  * @predicted: requests chosen because the scheduler predicted a hit
- * @predicted_hits: those of them that were hits
+ * @predicted_hits: number of these requests that were hits
  * @oldest: id of the scheduler's oldest request at the end, or 0
- * @init_error: return value of the scheduler's init; the engine has errors of its own
- * @broken: a message about the rule that the scheduler broke; empty if it kept them
+ * @init_error: return value of the scheduler's init; not an error of the engine
+ * @broken: a message about the rule that the scheduler broke; empty if it broke none
  * @counters: values of the scheduler's counters, in the caller's memory
  */
 struct sim_summary {
@@ -173,7 +174,8 @@ struct sim_summary {
 
 /**
  * sim_run - run a simulation
- * @input: must have passed sim_check, and its scheduler contract_check_declaration
+ * @input: the input, which must have passed sim_check(), and its scheduler
+ *	contract_check_declaration()
  *
  * Returns: 0, or an error:
  * - -ENOMEM;
@@ -181,10 +183,11 @@ struct sim_summary {
  *   completed;
  * - -EPROTO: the scheduler broke a rule of core/scheduler.h, named in summary->broken;
  * - -EOPNOTSUPP: requests are to be bundled, but the scheduler has no @more;
- * - -EDEADLK: the scheduler keeps asking to be called again and never returns a request;
- * - -ETIMEDOUT: the scheduler serves other requests for ever: a hundred times as many as are
- *   measured, plus a million;
- * - -ENODATA: all that the processes read has long been in the page cache;
+ * - -EDEADLK: the scheduler keeps setting times to be called again, but never returns a request;
+ * - -ETIMEDOUT: the scheduler has served too many requests instead of the measured ones: a hundred
+ *   times as many as are measured, plus a million;
+ * - -ENODATA: the processes read only pages that are in the page cache, so the measured requests
+ *   never arrive;
  * - -ELOOP: processes loop without ever thinking or waiting;
  * - -ETIME: the clock would pass 2^63 ns;
  * - or the error of the scheduler's or the workload's init.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Future events, soonest first. Events at the same time are ordered by priority, then by id, so
- * that no result depends on how the queue is built.
+ * A queue of future events, soonest first. Events at the same time are ordered by priority, then by
+ * id, so that no result depends on how the queue is built.
  */
 #ifndef UNDERSTUDY_EVENT_QUEUE_H
 #define UNDERSTUDY_EVENT_QUEUE_H
@@ -10,9 +10,9 @@
 
 /**
  * struct event - one future event
- * @time_ns: its time
- * @priority: of events at the same time, the smaller goes first
- * @id: number of its object, a request or a process; the smaller goes first
+ * @time_ns: time of the event
+ * @priority: of events at the same time, the one with the smaller priority goes first
+ * @id: number of the request or process concerned; the smaller goes first
  */
 struct event {
 	u64 time_ns;
@@ -26,13 +26,13 @@ struct event_queue {
 	u32 capacity;
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int event_queue_init(struct event_queue *queue, u32 capacity);
 
 /* Valid also if init failed or the queue is zeroed. */
 void event_queue_exit(struct event_queue *queue);
 
-/* Grows if it has to: 0 or -ENOMEM. */
+/* Add an event; the queue grows if necessary. Returns 0 or -ENOMEM. */
 int event_queue_add(struct event_queue *queue, struct event event);
 
 /* The soonest event, which stays in the queue; the queue must not be empty. */

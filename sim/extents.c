@@ -2,11 +2,11 @@
 #include "extents.h"
 
 /**
- * struct extent - the place of a pending request
+ * struct extent - the sectors of a pending request
  * @start: its first sector
  * @end: the sector after its last
- * @next_starting: next in the chain of its start
- * @next_ending: next in the chain of its end
+ * @next_starting: next extent in the hash chain of its start
+ * @next_ending: next extent in the hash chain of its end
  */
 struct extent {
 	u64 start, end;
@@ -38,7 +38,7 @@ void extents_exit(struct extents *extents)
 	port_free(extents->extent);
 }
 
-/* Multiplying by the golden ratio spreads neighbouring sectors. */
+/* Multiplying by the golden ratio spreads neighbouring sectors over the chains. */
 static u32 *chain_of(const struct extents *extents, u32 *heads, u8 op, u64 sector)
 {
 	u64 hash = (sector * 2 + op) * 0x9e3779b97f4a7c15ull;

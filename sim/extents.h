@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finds pending requests adjacent to a new one: those that end where it begins and those that begin
- * where it ends, in O(1) expected time. Of several it finds the latest.
+ * where it ends, in O(1) expected time. If there are several, it finds the one that was added last.
  */
 #ifndef UNDERSTUDY_EXTENTS_H
 #define UNDERSTUDY_EXTENTS_H
@@ -13,8 +13,8 @@
 struct extent;
 
 /**
- * struct extents - the pending requests by their ends
- * @extent: extents, by number
+ * struct extents - the pending requests, found by their first and last sectors
+ * @extent: the extents, by number of the request
  * @starting: heads of the hash chains of requests that start at a sector
  * @ending: heads of the hash chains of requests that end at a sector
  * @buckets: number of chains of each kind, a power of two
@@ -38,7 +38,7 @@ void extents_add(struct extents *extents, u32 number, const struct io_request *r
 /* Remove a request that is no longer pending or is about to change. */
 void extents_remove(struct extents *extents, u32 number);
 
-/* The number of such a request in the direction `op`, or NO_EXTENT. */
+/* The number of a request in the direction `op` that starts at this sector, or NO_EXTENT. */
 u32 extents_starting_at(const struct extents *extents, u8 op, u64 sector);
 u32 extents_ending_at(const struct extents *extents, u8 op, u64 sector);
 

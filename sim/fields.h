@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A state's fields and their values in an array, in the same order. */
+/* Copy values between the fields of a state and an array with the same order. */
 #ifndef UNDERSTUDY_FIELDS_H
 #define UNDERSTUDY_FIELDS_H
 

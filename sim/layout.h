@@ -6,9 +6,9 @@
 #include "../core/port.h"
 
 /**
- * struct layout - files and their extents; every array is the caller's
+ * struct layout - files and their extents; every array is in the caller's memory
  * @files: number of files
- * @bytes: size of each file
+ * @bytes: size of each file in bytes
  * @first: file i has the extents first[i] up to first[i + 1]; files + 1 elements
  * @start: first sector of each extent
  * @length: sectors of each extent
@@ -24,10 +24,10 @@ struct layout {
 };
 
 /**
- * layout_find - where a sector of a file is on the disk
+ * layout_find - find where a sector of a file is on the disk
  * @layout: the files
  * @file: index of the file
- * @at: sector in the file; it has to be in one of the extents
+ * @at: sector in the file; it must be in one of the extents
  * @sectors: set to how many sectors are contiguous on the disk from @at on
  *
  * Returns: sector of the disk.

@@ -35,7 +35,7 @@ static void sum_up_bio(struct sim_summary *summary, const struct bio *bio,
 	histogram_add(&summary->responses, response_ns);
 }
 
-/* Add to the figures of the bios' processes: a request is served with its last piece. */
+/* Add to the figures of the bios' processes: a request is served when its last piece is. */
 static void sum_up_each(struct sim *sim, const struct pending *part)
 {
 	for (; part; part = part->next) {

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Records a completed request: rows of the records, and figures. */
+/* Adds a completed request to the results: to the rows and to the figures. */
 #ifndef UNDERSTUDY_MEASURE_H
 #define UNDERSTUDY_MEASURE_H
 
 #include "sim.h"
 
-/* Completed now. Each measured bio has a row; a request counts if any of its bios is measured. */
+/*
+ * Add a request that completed now. Each of its measured bios has a row; the request counts in the
+ * figures if at least one of its bios is measured.
+ */
 void measure_completion(struct sim *sim, const struct pending *pending);
 
 #endif

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "moments.h"
 
-/* Values below 256 have a cell each; above, each doubling has 256. */
+/*
+ * Each value below 256 has a separate cell. Above that, each range from a power of two to the next
+ * has 256 cells.
+ */
 static u32 cell_of(u64 value)
 {
 	u32 shift = value < CELLS_A_DOUBLING ? 0 : 63 - __builtin_clzll(value) - 8;
@@ -48,7 +51,10 @@ double moments_variance(const struct moments *moments)
 
 	if (!moments->count)
 		return 0;
-	/* Relative to the whole part of the mean, so that the difference stays exact. */
+	/*
+	 * The variance is computed relative to the whole part of the mean, so that the difference
+	 * stays exact.
+	 */
 	whole = moments->sum / moments->count;
 	part = (double)(moments->sum % moments->count) / n;
 	around = moments->squares - 2 * whole * moments->sum +
@@ -56,13 +62,16 @@ double moments_variance(const struct moments *moments)
 	return (double)around / n - part * part;
 }
 
-/* Ranks start from 1; 0 if there are no values. */
+/* The rank that a percentile has. Ranks start from 1; the result is 0 if there are no values. */
 static u64 rank_of(const struct histogram *histogram, u32 permille)
 {
 	return (permille * histogram->count + 999) / 1000;
 }
 
-/* The cell of the value of that rank. It is not before `cell`; `seen` values are before `cell`. */
+/*
+ * The cell that holds the value with this rank. The search starts at `cell`; `seen` values are in
+ * the cells before it.
+ */
 static u32 cell_of_rank(const struct histogram *histogram, u64 rank, u32 cell,
 			u64 *seen)
 {

@@ -7,11 +7,11 @@
  * struct page - a page of a file
  * @file: the file
  * @number: number of the page in the file
- * @ready: the page is there; otherwise it is being fetched
+ * @ready: is the page in the cache? Otherwise it is being fetched
  * @waiter: first process that waits for it
- * @chain: next page in its bucket
- * @older: next towards the least recently used
- * @newer: next towards the most recently used
+ * @chain: next page in its hash chain
+ * @older: neighbour in the list, towards the least recently used page
+ * @newer: neighbour in the list, towards the most recently used page
  */
 struct page {
 	u32 file;
@@ -23,12 +23,12 @@ struct page {
 };
 
 /**
- * struct window - where a process reads, and what was read ahead for it
+ * struct window - the pages where a process reads, and those read ahead for it
  * @file: the file
  * @next: page after the last one that the process read
- * @marker: page at which the next window is fetched
+ * @marker: page whose reading causes the next window to be fetched
  * @end: page after the window
- * @pages: length of the window; 0: none
+ * @pages: length of the window; 0: there is no window
  */
 struct window {
 	u32 file;
@@ -131,7 +131,7 @@ static void forget_oldest(struct page_cache *cache)
 	list_remove(cache, i);
 }
 
-/* A page to fill; NO_PAGE if all pages are being fetched. */
+/* Add a page to be filled; NO_PAGE if all pages are being fetched. */
 static u32 add_page(struct page_cache *cache, u32 file, u64 number)
 {
 	u32 *bucket = bucket_of(cache, file, number);
@@ -155,7 +155,9 @@ static u32 add_page(struct page_cache *cache, u32 file, u64 number)
 	return i;
 }
 
-/* Fetch the missing pages of first .. end, in pieces as long as possible. */
+/*
+ * Fetch those of the pages first .. end that are missing, in requests that are as long as possible.
+ */
 static void fetch_missing(struct page_cache *cache, u32 process, u32 file, u64 first,
 			  u64 end)
 {
@@ -193,7 +195,7 @@ static void next_window(struct page_cache *cache, struct window *window)
 	window->end += window->pages;
 }
 
-/* Fetch a missing page, and the following ones if they are likely to be wanted. */
+/* Fetch a missing page, and the following ones if the process is likely to read them. */
 static void miss(struct page_cache *cache, u32 process, u32 file, u64 page,
 		 u64 file_pages)
 {
@@ -236,7 +238,7 @@ bool page_cache_read(struct page_cache *cache, u32 process, u32 file, u64 page,
 	u32 i = find(cache, file, page);
 	bool ready = i != NO_PAGE && cache->page[i].ready;
 
-	/* A page off the list is not evicted to make room for read-ahead. */
+	/* While the page is not in the list, it cannot be evicted to make room for read-ahead. */
 	if (ready)
 		list_remove(cache, i);
 	if (i == NO_PAGE)
@@ -250,7 +252,7 @@ bool page_cache_read(struct page_cache *cache, u32 process, u32 file, u64 page,
 		return true;
 	}
 	i = find(cache, file, page);
-	/* No room: all pages, including the first, are being fetched. */
+	/* There is no room: all pages, including page 0, are being fetched. */
 	wait_for(cache, process, i == NO_PAGE ? 0 : i);
 	return false;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A request between its arrival and its completion. It carries the bio of one process or of the
- * page cache; after merges, several bios.
+ * A request between its arrival and its completion. It consists of one bio, issued by a process or
+ * by the page cache; after merges, of several bios.
  */
 #ifndef UNDERSTUDY_PENDING_H
 #define UNDERSTUDY_PENDING_H
@@ -15,12 +15,12 @@
  * struct bio - one original request
  * @arrival_ns: its arrival
  * @sector: its first sector
- * @row: its row of the records, or NOT_MEASURED
- * @page: first page that it fills in the page cache ...
- * @pages: ... and how many; 0: none
+ * @row: its row in the results, or NOT_MEASURED
+ * @page: first page that it fills in the page cache
+ * @pages: number of pages that it fills; 0: none
  * @file: file of these pages
  * @sectors: its length
- * @owner: owner as the scheduler sees it
+ * @owner: the owner that the scheduler sees
  * @process: process that waits for it, if it fills no pages
  * @whole: the request of which it is a piece (whole.h), or NO_SLOT
  */
@@ -39,13 +39,13 @@ struct bio {
 
 /**
  * struct pending - an entry of the pool
- * @io: the whole request, as the scheduler sees it; first member, so that the entry can be
- *	found from it
- * @bio: the bio that began it
+ * @io: the request that the scheduler sees. It is the first member, so that its address is also the
+ *	entry's
+ * @bio: the first bio of the request
  * @next: next request merged into it or joined to it, or NULL
- * @dispatch_ns: when it was dispatched to the device
- * @idle_ns: how long the device had been idle before
- * @command: the device's command for it
+ * @dispatch_ns: when the request was dispatched to the device
+ * @idle_ns: how long the device had been idle before that
+ * @command: the device's command for this request
  */
 struct pending {
 	struct io_request io;

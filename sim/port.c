@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What core/port.h asks of a program: memory from the heap. */
+/* The functions that core/port.h requires from a program: memory from the heap. */
 #include <stdlib.h>
 
 #include "../core/port.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "sim.h"
 
-/* By all processes, while the disk is idle: a hit ratio of 99.99999 %. */
+/* Hits of all processes while the disk is idle: a hit ratio of 99.99999 %. */
 #define HITS_IN_A_ROW_MAX 10000000
 
-/* In an open workload the steps alone determine the times between them. */
+/* In an open workload the steps alone determine the times between requests. */
 static u64 ask_ns(const struct sim *sim)
 {
 	return sim->workload->open ? 0 : sim->input->ask_ns;
@@ -31,7 +31,7 @@ void process_answered(struct sim *sim, u32 i)
 	process_next_step(sim, i);
 }
 
-/* Read a file directly, without the page cache: a request for each piece on the disk. */
+/* Read a file directly, without the page cache: issue a request for each piece on the disk. */
 static void ask_file(struct sim *sim, u32 i)
 {
 	struct process *process = &sim->process[i];
@@ -60,7 +60,7 @@ static u64 pages_of(const struct sim *sim, u32 file)
 	return (sim->input->world.layout.bytes[file] + page_bytes - 1) / page_bytes;
 }
 
-/* Fetch pages for the page cache: a request for each piece on the disk. */
+/* Fetch pages for the page cache: issue a request for each piece on the disk. */
 static void fetch_pages(void *context, u32 file, u64 first, u32 count, u32 i)
 {
 	struct sim *sim = context;
@@ -94,7 +94,7 @@ static void wake_process(void *context, u32 i)
 	sim_schedule(sim, sim->now_ns, EVENT_RESUME, i);
 }
 
-/* After many hits with an idle disk, the disk will get no further request. */
+/* After many hits while the disk is idle, the disk will not get any further request. */
 static void count_hit(struct sim *sim)
 {
 	sim->summary->page_hits++;
@@ -104,7 +104,7 @@ static void count_hit(struct sim *sim)
 		sim->error = -ENODATA;
 }
 
-/* Go on page by page until the process has to wait for one. */
+/* Continue page by page until the process must wait for a page. */
 void process_resume(struct sim *sim, u32 i)
 {
 	struct process *process = &sim->process[i];
@@ -143,7 +143,7 @@ void process_ask(struct sim *sim, u32 i)
 		process_next_step(sim, i);
 }
 
-/* The cache need not be larger than all files together, at least one page. */
+/* Pages of all files together, at least 1; the cache need not be larger. */
 static u64 pages_of_all(const struct sim *sim)
 {
 	const struct layout *layout = &sim->input->world.layout;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The workloads that are linked into this program. Each file of sim/workloads/ registers itself in
- * a linker section, so no list has to be edited.
+ * a linker section, so there is no list to edit.
  */
 #ifndef UNDERSTUDY_REGISTRY_H
 #define UNDERSTUDY_REGISTRY_H
@@ -10,7 +10,7 @@
 
 u32 workload_count(void);
 
-/* In no particular order. */
+/* The workloads are in no particular order. */
 const struct workload *workload_get(u32 index);
 
 #endif

@@ -5,7 +5,7 @@
 enum whereabouts { FREE = 0, PENDING, IN_SERVICE };
 
 struct place {
-	struct io_request rq; /* first, so that the place can be found from it */
+	struct io_request rq; /* first member: has the address of the place */
 	enum whereabouts is;
 	u64 positioning_ns; /* from the tape */
 };
@@ -15,7 +15,7 @@ struct run {
 	struct contract contract;
 	void *state;
 	struct place *place;
-	struct place *last; /* the last request that next handed out, or NULL */
+	struct place *last; /* of the last request that next handed out, or NULL */
 	u32 nr_pending;
 };
 
@@ -89,7 +89,7 @@ static void complete(struct run *run, const struct tape_call *call)
 	place->is = FREE;
 }
 
-/* Provide the host's positioning time of that call before next answers. */
+/* Set the positioning time that the host will return, before next is called. */
 static void foresee(struct run *run, const struct tape_call *call)
 {
 	struct place *place = &run->place[call->place];

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Replays a tape (core/tape.h): makes its calls into a scheduler again and writes down the new
- * answers. If a tape of the kernel changes by this, the scheduler decided differently here and
- * there.
+ * Replays a tape (core/tape.h): makes its calls into a scheduler again and records the new results.
+ * If this changes a tape that the kernel recorded, the scheduler's decisions here differ from those
+ * in the kernel.
  *
- * The tape has the host's positioning times before the call of next that used them; the replay
+ * On the tape, the host's positioning times are before the call of next that used them; the replay
  * provides the same times.
  *
- * An invented tape has no answers yet. In it, a completion with id 0 is that of the last request
- * that next handed out, if any. The scheduler may already have handed out a request that the tape
- * takes back, or may not have handed out one that the tape completes. Such a call is skipped.
+ * A generated tape has no results yet. In such a tape, a completion with id 0 is the completion of
+ * the last request that next handed out, if any. The scheduler may already have handed out a
+ * request that the tape takes back, or may not have handed out a request that the tape completes.
+ * Such a call is skipped.
  */
 #ifndef UNDERSTUDY_REPLAY_H
 #define UNDERSTUDY_REPLAY_H
@@ -19,18 +20,18 @@
 #include "watch.h"
 
 /**
- * struct replay - input and output; every array is the caller's
+ * struct replay - input and output; every array is in the caller's memory
  * @scheduler: the scheduler
- * @tunables: values of its tunables, in its order; set once it is initialised
+ * @tunables: values of its tunables, in its order; stored in its state after init
  * @counters: room for the values of its counters
  * @capacity_sectors: size of the disk
  * @max_requests: most requests that may be pending at once
  * @depth: most requests in service at once, as given to the scheduler; 0 stands for one
- * @places: all places of the calls are below this
- * @nr_calls: length of the tape
- * @calls: the tape; the answers of next are overwritten
+ * @places: number of places; @place of each call is below this
+ * @nr_calls: number of calls on the tape
+ * @calls: the calls of the tape; the results of next are overwritten
  * @broken: CONTRACT_TEXT bytes for a message about the rule that the scheduler broke
- * @watch: progress
+ * @watch: progress of the replay, for other threads
  */
 struct replay {
 	const struct scheduler *scheduler;
@@ -47,8 +48,8 @@ struct replay {
 };
 
 /*
- * 0, -ENOMEM, -ENOSPC if more than max_requests are pending, -EINVAL if a call is invalid or adds
- * to a place that is not free, or -EPROTO if the scheduler broke a rule.
+ * Returns 0, -ENOMEM, -ENOSPC if more than max_requests are pending, -EINVAL if a call is invalid
+ * or adds to a place that is not free, or -EPROTO if the scheduler broke a rule.
  */
 int replay_run(const struct replay *replay);
 

@@ -2,13 +2,16 @@
 #include "measure.h"
 #include "sim.h"
 
-/* After a deliberate wait next is called once more; a few times if the scheduler ticks. */
+/*
+ * After a deliberate wait, next is called once more, or a few times if the scheduler wakes up
+ * periodically.
+ */
 #define REFUSALS_IN_A_ROW_MAX 1000000
 
 /*
- * Limits of arrivals until the last measured request is served. Processes that wait for answers
- * cannot issue many more requests meanwhile, and a burst of open arrivals ends before it is a
- * hundred measurements long.
+ * Limits of the number of arrivals until the last measured request is served. Processes that wait
+ * for answers cannot issue many more requests meanwhile, and a burst of open arrivals ends before
+ * it is a hundred measurements long.
  */
 #define LATER_ARRIVALS_MAX 1000000
 #define LATER_ARRIVALS_EACH 100
@@ -29,7 +32,7 @@ static void give_back(struct sim *sim, struct pending *pending)
 	slots_give(&sim->slots, pending - sim->pool);
 }
 
-/* The next row, or NOT_MEASURED. */
+/* Count an arrival, and return its row in the results or NOT_MEASURED. */
 static u64 measure_arrival(struct sim *sim)
 {
 	if (sim->arrived >= sim->target)
@@ -57,7 +60,7 @@ static void set_class(const struct sim_input *input, struct io_request *io, u32 
 	io->level = input->level ? input->level[process] : IO_LEVEL_DEFAULT;
 }
 
-/* The request of which the process's step issues a piece, or NO_SLOT. */
+/* The split request to which the piece of the process's step belongs, or NO_SLOT. */
 static u32 whole_of(struct sim *sim, struct process *process)
 {
 	u32 whole = process->whole;
@@ -68,7 +71,10 @@ static u32 whole_of(struct sim *sim, struct process *process)
 	return whole;
 }
 
-/* The service time on an array, given or drawn; a drive or a target computes it later. */
+/*
+ * The service time on an array, either given or sampled at random. A drive or a target computes it
+ * later.
+ */
 static u64 cost_ns(struct sim *sim, u64 given_ns)
 {
 	if (sim->input->drive || sim->input->target)
@@ -111,7 +117,7 @@ struct bio *requests_arrive(struct sim *sim, u32 process, u64 sector, u32 sector
 	return &pending->bio;
 }
 
-/* Call the scheduler at time_ns; only the soonest enquiry counts. */
+/* Schedule a call of next at time_ns. Of several such calls only the soonest is made. */
 static void enquire_at(struct sim *sim, u64 time_ns)
 {
 	if (time_ns >= sim->wake_ns && sim->wake_ns > sim->now_ns)
@@ -212,7 +218,10 @@ static void go_on(struct sim *sim)
 		      (void *)((char *)command - offsetof(struct pending, command)));
 }
 
-/* next returned none: do not call it again before something changes or its time comes. */
+/*
+ * next returned no request: do not call it again before something changes or the time that it set
+ * is reached.
+ */
 static void refused(struct sim *sim, u64 wake_ns)
 {
 	sim->settled = true;
@@ -243,7 +252,7 @@ void requests_dispatch(struct sim *sim)
 	}
 }
 
-/* Answer the processes that issued the request. */
+/* Tell the processes that issued the request that it is complete. */
 static void hand_back(struct sim *sim, struct pending *pending)
 {
 	for (; pending; pending = pending->next) {

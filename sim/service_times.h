@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Service times drawn from Markovian arrival processes, one for each class of requests. The phase
- * carries over from one time to the next, so that times are correlated as the measured ones were
- * (ICPE 2011, section 4.2.2). A service time is the sum of the stays in the phases that it passes
- * through.
+ * Service times sampled from Markovian arrival processes, one process for each class of requests.
+ * Each service time starts in the phase in which the last one ended, so that successive service
+ * times are correlated as the measured ones were (ICPE 2011, section 4.2.2). A service time is the
+ * sum of the stays in the phases through which the chain passes.
  */
 #ifndef UNDERSTUDY_SERVICE_TIMES_H
 #define UNDERSTUDY_SERVICE_TIMES_H
 
 #include "../core/draw.h"
 
-#define SERVICE_TICK_BITS 16 /* stays are counted in ticks of 2^-16 ns */
+#define SERVICE_TICK_BITS 16 /* the unit of stays is a tick of 2^-16 ns */
 #define SERVICE_STAGES_MAX 65536
 #define SERVICE_STAY_MAX (1ull << 57) /* ticks: 37 minutes on average */
 
 /**
- * struct service_phase - one phase
- * @mean: mean stay in each stage, ticks
+ * struct service_phase - one phase of a chain
+ * @mean: mean stay in each stage, in ticks
  * @stages: number of successive exponential stages; 0: the chain leaves the phase at once
- * @first: its first outcome
+ * @first: index of its first outcome
  * @outcomes: number of its outcomes
  */
 struct service_phase {
@@ -30,11 +30,11 @@ struct service_phase {
 };
 
 /**
- * struct service_outcome - where the chain goes when it leaves a phase
- * @last: the outcome is taken if a uniform 64-bit draw is at most this, and no earlier outcome
- *	of the phase was taken; U64_MAX in the last outcome
+ * struct service_outcome - one possibility of where the chain goes when it leaves a phase
+ * @last: the first outcome of the phase for which a uniform 64-bit random number is at most @last
+ *	is chosen; U64_MAX in the last outcome
  * @phase: the next phase
- * @ends: a service time ends with this outcome
+ * @ends: does a service time end with this outcome?
  */
 struct service_outcome {
 	u64 last;
@@ -43,7 +43,7 @@ struct service_outcome {
 };
 
 /**
- * struct service_times - the processes of all classes; every array is the caller's
+ * struct service_times - the processes of all classes; every array is in the caller's memory
  * @start: the phase in which each class's chain begins
  */
 struct service_times {
@@ -54,7 +54,7 @@ struct service_times {
 	const struct service_outcome *outcome;
 };
 
-/* The chain of one class on its way through the phases. */
+/* The chain of one class and its current phase. */
 struct service_chain {
 	struct draw draw;
 	u32 phase;
@@ -63,17 +63,17 @@ struct service_chain {
 /* NULL, or a message about an error in the processes of this many classes. */
 const char *service_times_check(const struct service_times *times, u32 classes);
 
-/* Begin the chain of a class; it draws from a stream of the seed. */
+/* Begin the chain of a class; its random numbers come from this stream of the seed. */
 void service_chain_begin(struct service_chain *chain, const struct service_times *times,
 			 u32 class, u64 seed, u64 stream);
 
 /*
- * The next service time, rounded to whole ns, from 1 to 2^46. It ends after a million phases at the
- * latest.
+ * The next service time, rounded to whole ns, from 1 to 2^46. The service time ends after a million
+ * phases at the latest.
  */
 u64 service_chain_draw(struct service_chain *chain, const struct service_times *times);
 
-/* Draw `count` service times, one after the other. */
+/* Sample `count` successive service times. */
 void service_chain_draw_all(struct service_chain *chain,
 			    const struct service_times *times, u64 count, u64 *time_ns);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A simulation at work, for the three files of the engine: engine.c has the clock and the events,
- * processes.c the processes, requests.c their requests. An error is noted in `error`, which ends
- * the simulation.
+ * The state of a simulation, for the three files of the engine: engine.c contains the clock and the
+ * events, processes.c the processes, and requests.c their requests. An error is stored in `error`,
+ * which ends the simulation.
  */
 #ifndef UNDERSTUDY_SIM_H
 #define UNDERSTUDY_SIM_H
@@ -19,8 +19,8 @@
 /*
  * Simulations that make no progress (see sim_run) are stopped by limits, here and in the three
  * files. Each limit is far above the needs of a sensible simulation, and is reached within seconds.
- * This limit is for what processes can do without the disk: 20,000 hits in a row by each process
- * are a hit ratio of 99.995 %.
+ * This limit is for the steps of processes that do not use the disk: 20,000 hits in a row by each
+ * process are a hit ratio of 99.995 %.
  */
 #define EACH_PROCESS_MAX 20000
 
@@ -32,12 +32,12 @@ enum event_kind {
 	EVENT_ENQUIRE, /* call next again: the gap is over, or the scheduler set this time */
 };
 
-/* What a process is doing. */
+/* The state of a process. */
 struct process {
 	struct step step;
 	u32 outstanding; /* requests that it waits for */
 	u32 done; /* sectors of the step already read from the page cache */
-	u32 whole; /* the request of which it issues further pieces, or NO_SLOT */
+	u32 whole; /* the split request whose further pieces it will issue, or NO_SLOT */
 };
 
 struct sim {
@@ -48,10 +48,10 @@ struct sim {
 	struct event_queue events;
 	struct elevator elevator;
 	struct page_cache pages;
-	struct draw bundle; /* draws the sizes of bundles */
+	struct draw bundle; /* generator of the sizes of bundles */
 	struct process *process;
 	struct pending *pool;
-	struct slots slots; /* of the pool */
+	struct slots slots; /* entries of the pool that are in use */
 	struct wholes wholes; /* if there are figures of each process */
 	u32 in_service;
 	u64 now_ns;
@@ -68,7 +68,7 @@ struct sim {
 	struct timed_device device; /* last: it is large */
 };
 
-/* A limit, plus an allowance for each process. */
+/* A limit plus EACH_PROCESS_MAX for each process. */
 static inline u64 with_processes(const struct sim *sim, u64 limit)
 {
 	return limit + (u64)EACH_PROCESS_MAX * sim->input->world.processes;
@@ -77,19 +77,21 @@ static inline u64 with_processes(const struct sim *sim, u64 limit)
 /* engine.c: schedule an event. */
 void sim_schedule(struct sim *sim, u64 time_ns, enum event_kind kind, u32 id);
 
-/* processes.c: a process's next step after an answer; and its request, made now. */
+/*
+ * processes.c: schedule a process's first or next step, tell it of an answer, or make its request.
+ */
 void process_next_step(struct sim *sim, u32 i);
 void process_answered(struct sim *sim, u32 i);
 void process_ask(struct sim *sim, u32 i);
 void process_resume(struct sim *sim, u32 i);
 
-/* 0 or -ENOMEM: set up the page cache of the processes, if there is one. */
+/* Set up the page cache of the processes, if there is one. Returns 0 or -ENOMEM. */
 int processes_init_pages(struct sim *sim);
 
 /* requests.c: a request arrives; NULL if there is no room for it. */
 struct bio *requests_arrive(struct sim *sim, u32 process, u64 sector, u32 sectors);
 
-/* Fill the device, as far as the scheduler hands out requests. */
+/* Dispatch requests until the device is full or the scheduler hands out none. */
 void requests_dispatch(struct sim *sim);
 
 /* Entry i of the pool was served. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which entries of an array are in use. Returned entries are reused first, so that entries beyond
- * the largest number ever in use at once are never touched, and use no memory.
+ * Records which entries of an array are in use. Returned entries are reused first. So if at most n
+ * entries are ever in use at once, only n entries are ever touched, and the others use no memory.
  */
 #ifndef UNDERSTUDY_SLOTS_H
 #define UNDERSTUDY_SLOTS_H
@@ -12,7 +12,7 @@
 
 /**
  * struct slots - entries 0 to capacity - 1
- * @next: for a free entry that was in use: the next older free entry
+ * @next: for a returned entry: the entry that was returned before it and is still free
  * @free: the last returned entry, or NO_SLOT
  * @fresh: the first entry that was never in use
  * @capacity: number of entries
@@ -24,7 +24,7 @@ struct slots {
 	u32 capacity;
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 static inline int slots_init(struct slots *slots, u32 capacity)
 {
 	*slots = (struct slots){

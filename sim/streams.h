@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A stream of draws for each process, the same as for the processes in a guest. */
+/* A stream of random numbers for each process, the same as for the processes in a guest. */
 #ifndef UNDERSTUDY_STREAMS_H
 #define UNDERSTUDY_STREAMS_H
 
 #include "../core/draw.h"
 
-/* NULL if there is no memory; free it with port_free(). */
+/* Returns the streams, to be freed with port_free(), or NULL if there is no memory. */
 static inline struct draw *streams_new(u64 seed, u32 processes)
 {
 	struct draw *draw = port_zalloc(processes * sizeof(*draw));

@@ -8,7 +8,7 @@
 /**
  * struct sim_watch - progress
  * @completed: measured requests that have completed
- * @events: events handled; while the number grows, the scheduler still returns from its calls
+ * @events: events handled; as long as this number grows, the scheduler's operations still return
  */
 struct sim_watch {
 	u64 completed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests that were split into pieces, which are served one by one. A request is answered when its
+ * Requests that were split into pieces, which are served one by one. A request is complete when its
  * last piece is. Its response time is the mean of its pieces' response times (ICPE 2011, Eq. 6),
  * rounded down to whole ns.
  */
@@ -32,12 +32,13 @@ int wholes_init(struct wholes *wholes, u32 capacity);
 /* Valid also if init failed or the struct is zeroed. */
 void wholes_exit(struct wholes *wholes);
 
-/* Begin a request of this many pieces: returns its number, or NO_SLOT. */
+/* Begin a request of this many pieces. Returns the request's number, or NO_SLOT. */
 u32 wholes_begin(struct wholes *wholes, u64 pieces);
 
 /*
- * A piece of request i was served, with the response time *response_ns. Returns true for the last
- * piece: *response_ns is then set to the response time of the request, whose number is free again.
+ * A piece of request i was served, with the response time *response_ns. If it was the last piece,
+ * the function sets *response_ns to the response time of the request, frees the request's number
+ * and returns true.
  */
 bool wholes_served(struct wholes *wholes, u32 i, u64 *response_ns);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The interface that a simulated workload implements: the next step of each of its processes, in
- * one file under workloads/. workloads/random.c is the short example.
+ * The interface of a simulated workload: a function that returns the next step of each of its
+ * processes. Each workload is one file under workloads/; workloads/random.c is a short example.
  *
- * A workload knows neither the time nor the answers; the engine requests one step after the other.
- * So the steps of a process do not depend on how its requests are scheduled.
+ * A workload does not know the time or when requests complete; the engine calls it for one step
+ * after the other. So the steps of a process do not depend on how its requests are scheduled.
  */
 #ifndef UNDERSTUDY_WORKLOAD_H
 #define UNDERSTUDY_WORKLOAD_H
@@ -20,14 +20,14 @@
  * struct step - think, then issue a request
  * @think_ns: how long the process thinks first: after the answer to its last step or, in an
  *	open workload, after its last step
- * @file: the file, or NO_FILE for a place on the disk
+ * @file: the file, or NO_FILE for a request to the disk itself
  * @sector: first sector, of the file or of the disk
  * @sectors: number of sectors, at least 1
  * @owner: owner of the request
  * @op: enum io_op; files are only read
- * @cost_ns: service time on an array; 0: the array draws it
+ * @cost_ns: service time on an array; 0: the array samples it at random
  * @more: in an open workload: how many of the following steps are further pieces of the same
- *	request, at the same time
+ *	request, which arrive at the same time
  */
 struct step {
 	u64 think_ns;
@@ -41,10 +41,11 @@ struct step {
 };
 
 /**
- * struct rows - steps as a table, for the workloads that play one; every array is the caller's
+ * struct rows - steps as a table, for workloads that play a table; every array is in the caller's
+ * memory
  * @first: process i plays the rows first[i] up to first[i + 1]
  * @think_ns: see struct step, also for the others
- * @sector: on the disk
+ * @sector: first sector on the disk
  */
 struct rows {
 	const u64 *first;
@@ -59,13 +60,13 @@ struct rows {
 /**
  * struct world - what a workload may know; it outlives the workload
  * @capacity_sectors: size of the disk
- * @seed: process i draws from stream i of this seed
+ * @seed: process i uses random stream i of this seed
  * @processes: number of processes
  * @layout: the files; none if there is no file system
- * @rows: a table, or all NULL
+ * @rows: a table of steps, or all pointers NULL
  * @arrivals: arrivals of each process, or NULL
- * @service: service times of each process, or all NULL
- * @until_ns: only @arrivals before this time count
+ * @service: service times of each process, or all pointers NULL
+ * @until_ns: @arrivals from this time on are ignored
  */
 struct world {
 	u64 capacity_sectors;
@@ -83,12 +84,13 @@ struct world {
  * @name: the name by which people choose it
  * @summary: one line for people
  * @open: steps do not wait for the answer to the previous step
- * @state_size: bytes of state, zeroed, with the parameters' values in it
- * @parameters: as a scheduler's tunables, but fixed for the run
+ * @state_size: bytes of state; the engine allocates it, zeroed, and stores the parameters' values
+ *	in it
+ * @parameters: like a scheduler's tunables, but constant during a run
  * @nr_parameters: number of parameters
- * @init: 0 or a negative errno
+ * @init: prepare the state; returns 0 or a negative errno
  * @exit: free what @init allocated; also called if @init failed
- * @step: fill in the next step of a process; false when it has no more steps
+ * @step: fill in the next step of a process; returns false when the process has no more steps
  */
 struct workload {
 	const char *name;
@@ -103,7 +105,10 @@ struct workload {
 	bool (*step)(void *state, u32 process, struct step *step);
 };
 
-/* Register the workload with the program that links it, or, in a user's file, with its loader. */
+/*
+ * Register the workload: with the program into which it is linked, or, in a user's file, with the
+ * program that loads the file.
+ */
 #ifdef WORKLOAD_ALONE
 extern const struct workload *const module_workload;
 #define REGISTER_WORKLOAD(w)                         \

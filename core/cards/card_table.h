@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A PCI card as data: its specification, in the form that the device's side reads.
- * understudy/cards/table.py makes a table from cards/NAME.yaml and checks it, so nothing here is
- * checked again. Registers are inside their BARs, each at a multiple of its size, and none overlaps
- * another.
+ * A PCI card as data: its specification, in the form in which the code that imitates the card reads
+ * it. understudy/cards/table.py makes a table from cards/NAME.yaml and checks the table, so the C
+ * code does not check it again. Each register is inside its BAR, at a multiple of the register's
+ * size, and no two registers overlap.
  *
  * Registers are named by their index in the table. Masks of bits are relative to the register,
  * whose least significant bit is bit 0.
@@ -26,9 +26,9 @@ enum card_direction {
 
 /**
  * struct card_bar - a window of the card in physical memory
- * @number: number of its base address register; one of 64 bits takes the next number as well
- * @is64: whether its address has 64 bits
- * @bytes: size, a power of two
+ * @number: number of its base address register; a 64-bit BAR uses the next number as well
+ * @is64: whether the BAR's address has 64 bits
+ * @bytes: size in bytes, a power of two
  */
 struct card_bar {
 	u32 number;
@@ -40,7 +40,7 @@ struct card_bar {
  * struct card_register - a register, and what a driver may do to its bits
  * @name: name in the specification
  * @bar: number of its BAR
- * @bytes: size: 1, 2, 4 or 8
+ * @bytes: size in bytes: 1, 2, 4 or 8
  * @offset: bytes from the start of the BAR
  * @kind: enum register_kind
  * @reset: value after a reset
@@ -50,7 +50,8 @@ struct card_bar {
  * @sets: bits that writing 1 sets
  * @read_clears: bits that a read clears
  *
- * A bit is in at most one of the last four; a reserved bit is in none of the last five.
+ * A bit is in at most one of @writable, @clears, @sets and @read_clears. A reserved bit is in none
+ * of these, and not in @readable.
  */
 struct card_register {
 	const char *name;
@@ -69,8 +70,8 @@ struct card_register {
 /**
  * struct card_interrupt - a reason for which the card interrupts
  * @name: name of the source
- * @status_register, @status_bit: the event has happened; a mask of one bit
- * @enable_register, @enable_bit: the event may interrupt
+ * @status_register, @status_bit: the bit that says that the event has happened; a mask of one bit
+ * @enable_register, @enable_bit: the bit that allows the event to interrupt
  * @vector: MSI vector, below 32; 0 without MSI
  */
 struct card_interrupt {
@@ -86,10 +87,10 @@ struct card_interrupt {
  * struct card_buffer - memory of the driver that the card reads or writes
  * @name: name of the buffer
  * @direction: enum card_direction
- * @address, @length, @doorbell: registers for the bus address, for the length in bytes, and
- *	the one whose writing starts the transfer
- * @alignment: of the address in bytes, a power of two
- * @bytes_max: largest length
+ * @address, @length, @doorbell: registers for the bus address and for the length in bytes, and the
+ *	register whose writing starts the transfer
+ * @alignment: alignment of the address in bytes, a power of two
+ * @bytes_max: largest length in bytes
  */
 struct card_buffer {
 	const char *name;
@@ -103,8 +104,8 @@ struct card_buffer {
  * struct card_ring - a circular buffer of equal entries
  * @buffer: the memory
  * @entry_bytes: size of an entry
- * @head, @tail: registers: the next entry that the card takes, and the entry behind the last
- *	one that the driver has filled
+ * @head, @tail: registers: index of the next entry that the card processes, and index of the entry
+ *	after the last one that the driver has filled
  */
 struct card_ring {
 	struct card_buffer buffer;
@@ -119,8 +120,8 @@ struct card_ring {
  * @msi_vectors: 1 to 32; 0: no MSI
  * @msix_vectors: 1 to 32; 0: no MSI-X; without either the card has INTA
  * @msix_bar: number of the BAR with the MSI-X tables
- * @nr_bars, @bars: its windows, by number
- * @nr_registers, @registers: by BAR, then by offset
+ * @nr_bars, @bars: its windows, in order of their numbers
+ * @nr_registers, @registers: its registers, in order of BAR, then of offset
  * @nr_interrupts, @interrupts: its interrupt sources
  * @nr_buffers, @buffers: its DMA buffers
  * @nr_rings, @rings: its DMA rings

@@ -46,7 +46,7 @@ static u64 bytes_mask(u32 bytes)
 bool registers_next(struct register_access *access, struct register_part *part)
 {
 	const struct card_register *reg = access->table->registers + access->next;
-	u32 into; /* bytes from the start of one of them to the start of the other */
+	u32 into; /* bytes between the starts of access and register */
 
 	if (access->next == access->table->nr_registers || reg->bar != access->bar)
 		return false;

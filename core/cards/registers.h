@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The register file of a card: what loads and stores of a driver do to it.
+ * The register file of a card, and the effects of a driver's loads and stores on it.
  *
  * An access of 1 to 8 bytes at any address of a BAR touches several registers, or a part of one.
  * registers_access() and registers_next() split it, and the host loads or stores each part:
@@ -12,8 +12,8 @@
  *	while (registers_next(&access, &part))
  *	        value |= part_to_access(&part, registers_load(r, part.index, part.lanes));
  *
- * Bytes that belong to no register read as 0 and ignore writes. The card's own side reads and
- * writes values[] as it likes. If there are several callers, each holds a lock.
+ * Bytes that belong to no register read as 0 and ignore writes. The code that imitates the card
+ * reads and writes values[] directly. If there are several callers, they need a lock.
  */
 #ifndef UNDERSTUDY_REGISTERS_H
 #define UNDERSTUDY_REGISTERS_H
@@ -23,7 +23,7 @@
 /**
  * struct registers - a card's registers
  * @table: their description
- * @values: one value each, in the order of the table; memory of the caller
+ * @values: one value for each register, in the order of the table; in the caller's memory
  */
 struct registers {
 	const struct card_table *table;
@@ -34,7 +34,7 @@ struct registers {
  * struct register_part - the part of one register that an access touches
  * @index: index of the register
  * @shift: bit 0 of the register is this bit of the access: -56 to 56
- * @lanes: bits of the register that it touches, whole bytes, at least one
+ * @lanes: bits of the register that the access touches: whole bytes, at least one byte
  */
 struct register_part {
 	u32 index;
@@ -42,7 +42,7 @@ struct register_part {
 	u64 lanes;
 };
 
-/* The parts of an access not yet returned. */
+/* The parts of an access that registers_next() has not yet returned. */
 struct register_access {
 	const struct card_table *table;
 	u32 bar;
@@ -58,7 +58,7 @@ void registers_reset(struct registers *registers);
  * registers_access - split an access into parts
  * @table: the card's table
  * @bar: number of the BAR
- * @offset: first byte, from the start of the BAR; any
+ * @offset: offset of the first byte in the BAR; any value
  * @bytes: 1 to 8
  *
  * Return: the access, with no part returned yet
@@ -66,7 +66,10 @@ void registers_reset(struct registers *registers);
 struct register_access registers_access(const struct card_table *table, u32 bar,
 					u64 offset, u32 bytes);
 
-/* The next part, from the lowest address upwards; false: no more. */
+/*
+ * Write the next part, from the lowest address upwards, to *part. Returns false if there are no
+ * more.
+ */
 bool registers_next(struct register_access *access, struct register_part *part);
 
 /* Move bits of a register to their position in the access. */
@@ -87,9 +90,9 @@ static inline u64 part_to_register(const struct register_part *part, u64 value)
  * registers_load - a driver reads a register
  * @registers: the card's registers
  * @index: index of the register
- * @lanes: bits that are read; of these, the read-clear bits are cleared
+ * @lanes: bits that are read; the load clears those of them that are read-clear
  *
- * Return: the value before that, as bits of the register; 0 outside the lanes and in unreadable
+ * Return: the value before clearing, as bits of the register; 0 outside the lanes and in unreadable
  * bits
  */
 u64 registers_load(struct registers *registers, u32 index, u64 lanes);
@@ -99,11 +102,11 @@ u64 registers_load(struct registers *registers, u32 index, u64 lanes);
  * @registers: the card's registers
  * @index: index of the register
  * @value: the value, as bits of the register
- * @lanes: bits that are written; others stay as they are
+ * @lanes: bits that are written; all others stay as they are
  */
 void registers_store(struct registers *registers, u32 index, u64 value, u64 lanes);
 
-/* The vectors, as bits, of the interrupts whose status and enable bits are both set. */
+/* A mask of the vectors of all interrupts whose status and enable bits are both set. */
 u32 registers_pending(const struct registers *registers);
 
 #endif

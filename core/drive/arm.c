@@ -2,7 +2,7 @@
 #include "arm.h"
 #include "../least.h"
 
-/* Processes draw from the streams below this one, one each. */
+/* Each process uses one of the random streams below this one. */
 #define PHASE_STREAM (1ull << 32)
 
 void arm_reset(struct arm *arm)
@@ -45,7 +45,7 @@ u64 arm_ready_ns(const struct disk *disk, u64 sector, u64 first_ns, u64 ready_ns
 	return arm_passes_ns(disk, sector, ready_ns);
 }
 
-/* Is the sector less than a turn away from there? */
+/* Does the head reach the sector from `there` in less than a rotation? */
 static bool is_near(const struct disk *disk, u64 sector, u64 there)
 {
 	u64 first = nearer(sector, there);
@@ -69,8 +69,8 @@ static u64 near_latency_ns(const struct disk *disk, struct head head, u64 sector
 }
 
 /*
- * Without angles, a latency is known for sectors near the head, or near where the head was before
- * it read ahead.
+ * Without angles, the latency can be computed for sectors near the head, or near the head's sector
+ * before it read ahead.
  */
 static bool knows_latency(const struct arm *arm, const struct disk *disk,
 			  struct head head, u64 sector, u64 arrives_ns, u64 *latency_ns)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The arm of a drive: where its head is, since when, and when the arm is free; and when a sector is
- * under the head. Where the angles of the platters are known (core/drive/platter.h), the clock
- * determines when a sector passes. Otherwise, if latencies are drawn at random, the arm remembers
- * where the head was last and when. From these it computes the latency of a nearby sector. For any
- * other sector it draws a latency, or takes half a rotation.
+ * The arm of a drive: where its head is and since when, when the arm is free, and when a given
+ * sector is under the head. Where the angles of the platters are known (core/drive/platter.h), the
+ * clock determines when a sector passes. Otherwise, if latencies are sampled at random, the arm
+ * records the head's last sector and its time, and computes the latency of a nearby sector from
+ * them. For any other sector it samples a latency, or assumes half a rotation.
  */
 #ifndef UNDERSTUDY_ARM_H
 #define UNDERSTUDY_ARM_H
@@ -19,17 +19,17 @@ struct head {
 };
 
 /**
- * struct arm - where the arm is
- * @random_phase: 0: each request from the medium waits for half a rotation or, where angles
- *	are known, until its sector passes; else it waits for a time drawn uniformly from less than
- *	a whole rotation
- * @seed: seed of these draws, used from the next reset on
- * @phase: generator of the draws
+ * struct arm - the state of the arm
+ * @random_phase: 0: each request from the medium waits for half a rotation or, where angles are
+ *	known, until its sector passes; else it waits for a uniformly random time of less than a
+ *	rotation
+ * @seed: seed of these random times, used from the next reset on
+ * @phase: generator of the random times
  * @head: end of the last request that the medium served, or of the sectors read ahead
  * @served: end of the last request that the medium served, without the sectors read ahead
  * @free_ns: when the arm becomes free
  *
- * The first two are parameters.
+ * @random_phase and @seed are parameters.
  */
 struct arm {
 	u64 random_phase;
@@ -40,33 +40,41 @@ struct arm {
 	u64 free_ns;
 };
 
-/* Put the head at sector 0 and restart the draws. */
+/* Put the head at sector 0 and restart the random generator. */
 void arm_reset(struct arm *arm);
 
 /* The medium has served a request up to this sector, and the arm stays there. */
 void arm_leave(struct arm *arm, u64 sector, u64 at_ns);
 
-/* How long a request waits for its sector to pass under the head, ns; advances the draws. */
+/*
+ * How long a request waits for its sector to pass under the head, ns; advances the random
+ * generator.
+ */
 u64 arm_latency_ns(struct arm *arm, const struct disk *disk);
 
 /*
- * When the arm can start for a command that the drive already knew, or for a write to be destaged,
- * if the arm is free from free_ns on. Such a command has no command overhead, which a seek of
- * distance 0 takes. So the result is that much earlier than free_ns.
+ * When the arm can start for a command that the drive had already received, or for a write to be
+ * destaged, if the arm is free from free_ns on. Such a command has no command overhead. The time of
+ * a seek of distance 0 is that overhead, so the result is that much earlier than free_ns.
  */
 u64 arm_begin_ns(const struct disk *disk, u64 free_ns);
 
-/* When the sector is under the head if the arm may start at now_ns; advances the draws. */
+/*
+ * When the sector is under the head if the arm may start at now_ns; advances the random generator.
+ */
 u64 arm_first_ns(struct arm *arm, const struct disk *disk, u64 sector, u64 settle_ns,
 		 u64 now_ns);
 
-/* The same; where angles are known, when the arm arrives on the track, without the latency. */
+/*
+ * The same, but where angles are known, the time at which the arm reaches the track, without the
+ * latency.
+ */
 u64 arm_from_ns(struct arm *arm, const struct disk *disk, u64 sector, u64 settle_ns,
 		u64 now_ns);
 
 /*
- * As arm_first_ns() from another place of the head; a latency that would be drawn counts as half a
- * rotation.
+ * Like arm_first_ns(), but from a given head position. A latency that would be sampled at random
+ * counts as half a rotation.
  */
 u64 arm_estimate_ns(const struct arm *arm, const struct disk *disk, struct head head,
 		    u64 sector, u64 settle_ns, u64 now_ns);
@@ -75,7 +83,7 @@ u64 arm_estimate_ns(const struct arm *arm, const struct disk *disk, struct head 
 u64 arm_passes_ns(const struct disk *disk, u64 sector, u64 from_ns);
 
 /*
- * When an angle is under a head that may leave its place at from_ns. If that is not before by_ns,
+ * When an angle is under a head that may leave its track at from_ns. If that is not before by_ns,
  * the result is by_ns or any later time. Needs angles.
  */
 static inline u64 arm_soonest_ns(const struct disk *disk, u64 from, u64 place,
@@ -84,7 +92,7 @@ static inline u64 arm_soonest_ns(const struct disk *disk, u64 from, u64 place,
 	u64 passes_ns = platter_passes_ns(&disk->tracks, angle, from_ns);
 	u64 arrives_ns;
 
-	/* If the angle passes too late in any case, the seek need not be computed. */
+	/* If the angle passes too late even without a seek, the seek need not be computed. */
 	if (passes_ns >= by_ns)
 		return passes_ns;
 	arrives_ns = from_ns + disk_move_ns(disk, from, place);
@@ -93,7 +101,9 @@ static inline u64 arm_soonest_ns(const struct disk *disk, u64 from, u64 place,
 	return platter_passes_ns(&disk->tracks, angle, arrives_ns);
 }
 
-/* When a sector passes, if the head can reach it at first_ns and the data are ready at ready_ns. */
+/*
+ * When a sector passes, if the head can be over it at first_ns and its data are ready at ready_ns.
+ */
 u64 arm_ready_ns(const struct disk *disk, u64 sector, u64 first_ns, u64 ready_ns);
 
 #endif

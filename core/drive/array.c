@@ -3,7 +3,7 @@
 #include "../least.h"
 
 #define SERVICE_STREAM (U64_MAX - 1) /* differs from the stream of every process */
-#define EXPONENTIAL_MOST 45 /* times the mean, as core/draw.h promises */
+#define EXPONENTIAL_MOST 45 /* upper bound, in multiples of the mean (core/draw.h) */
 
 void array_seed(struct draw *draw, u64 seed)
 {

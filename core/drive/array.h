@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * An array: equal servers that take one request each, in the order in which requests arrive (ICPE
- * 2011 section 4.1). Its service times do not depend on the request. A request that arrives while
- * all servers are busy begins when the first of them is free, so its wait is known on arrival.
+ * An array: equal servers that serve one request each at a time, in the order in which requests
+ * arrive (ICPE 2011 section 4.1). Its service times do not depend on the request. A request that
+ * arrives while all servers are busy begins when the first of them is free, so its waiting time is
+ * determined on arrival.
  */
 #ifndef UNDERSTUDY_ARRAY_H
 #define UNDERSTUDY_ARRAY_H
@@ -13,8 +14,7 @@
  * struct array - parameters of an array
  * @servers: number of servers
  * @mean_service_ns: mean service time, below 2^56
- * @exponential: service times are exponential with that mean; otherwise each takes exactly the
- *	mean
+ * @exponential: service times are exponential with that mean; otherwise each is exactly the mean
  */
 struct array {
 	u64 servers;
@@ -22,7 +22,7 @@ struct array {
 	u64 exponential;
 };
 
-/* Restart the draws of the service times. */
+/* Restart the random generator of the service times. */
 void array_seed(struct draw *draw, u64 seed);
 
 /* Service time of the next request, ns. */
@@ -32,7 +32,7 @@ u64 array_service_ns(const struct array *array, struct draw *draw);
 u64 array_slowest_ns(const struct array *array);
 
 /**
- * struct servers - until when each server is busy
+ * struct servers - the time until which each server is busy
  * @nr: number of servers
  * @free_ns: when each server is free, as a heap with the earliest first, in the host's memory;
  *	NULL if there are never more requests than servers
@@ -48,7 +48,9 @@ void servers_reset(struct servers *servers, u64 *free_ns, u32 nr);
 /* When a request that arrives now begins, ns; there is at least one server. */
 u64 servers_start_ns(const struct servers *servers, u64 now_ns);
 
-/* Keep the server that is free first busy until until_ns, which is not before it is free. */
+/*
+ * Keep the server that is free first busy until until_ns, which is not before that server is free.
+ */
 void servers_occupy(struct servers *servers, u64 until_ns);
 
 #endif

@@ -7,13 +7,14 @@
 
 /**
  * struct bus - parameters
- * @sector_ps: transfer of a sector, picoseconds
- * @watermark_percent: share of a read, or of the segment if that is shorter, that has to be in
- *	the buffer before the bus begins (SCSI's buffer full ratio), if the buffer holds nothing of
- *	the read and is not reading it ahead; 0: one sector
- * @hit_ns: a read that the buffer holds, without the transfer of its sectors; with the papers'
- *	cache, the whole time of a hit
- * @write_ns: a write that the drive accepts, without the transfer of its sectors
+ * @sector_ps: time to transfer a sector, picoseconds
+ * @watermark_percent: share of a read, or of the segment if that is shorter, that has to be in the
+ *	buffer before the bus begins (SCSI's buffer full ratio), if the buffer holds no part of the
+ *	read and the drive is not reading it ahead; 0: one sector
+ * @hit_ns: time of a read that the buffer holds, without the transfer of its sectors; with the
+ *	papers' cache, the whole time of a hit
+ * @write_ns: time of a write that the drive accepts into its cache, without the transfer of its
+ *	sectors
  */
 struct bus {
 	u64 sector_ps;

@@ -5,25 +5,28 @@
 
 #include "../request.h"
 
-/* Operations besides enum io_op. They move no data, have no place and are served next. */
+/*
+ * Operations in addition to enum io_op. They move no data, have no sector, and are the next
+ * commands to be served.
+ */
 enum command_op {
 	COMMAND_FLUSH = IO_OPS, /* complete when all data written is on the medium */
-	COMMAND_NOTHING, /* takes no time of its own */
+	COMMAND_NOTHING, /* takes no service time */
 };
 
 /**
  * struct command - a command given to a drive or an array
  * @sector: first sector
  * @given_ns: when it was queued, on the drive's clock
- * @sectors: length
+ * @sectors: number of sectors
  * @op: enum io_op or command_op
- * @through: a write that must be on the medium when it completes
- * @waits: it is in the drive's queue, and its service is not known yet
+ * @through: is it a write that must be on the medium when it completes?
+ * @waits: it is in the drive's queue, and its service time is not known yet
  * @hit: the drive's cache held it
  * @start_ns: when service began
- * @service_ns: service time by the model, without k
+ * @service_ns: service time of the model, without k
  * @due_ns: when it completes
- * @place: where the arm is for the first sector; set by plan_aim() where angles are known
+ * @place: arm position for the first sector; set by plan_aim() where angles are known
  *	(core/drive/platter.h)
  * @angle: the angle at which the first sector begins; likewise
  * @before, @after: neighbours in the queue

@@ -8,7 +8,10 @@ static u64 end_of(const struct command *command)
 	return command->sector + command->sectors;
 }
 
-/* Stop reading ahead and finish destaging for a request; returns when the arm may leave. */
+/*
+ * Stop reading ahead and finish destaging so that the arm can serve a request. Returns when the arm
+ * may leave.
+ */
 static u64 arm_leaves_ns(struct drive *drive, u64 now_ns)
 {
 	u64 free_ns;
@@ -18,7 +21,10 @@ static u64 arm_leaves_ns(struct drive *drive, u64 now_ns)
 	return later(now_ns, arm_begin_ns(&drive->disk, free_ns));
 }
 
-/* When these sectors are over the bus if the first passes at from_ns; last_ns: the last passed. */
+/*
+ * When these sectors have been sent over the bus if the first passes the head at from_ns. *last_ns:
+ * when the last has passed.
+ */
 static u64 sent_ns(const struct drive *drive, u64 sector, u64 end, u64 from_ns,
 		   u64 *last_ns)
 {
@@ -26,7 +32,7 @@ static u64 sent_ns(const struct drive *drive, u64 sector, u64 end, u64 from_ns,
 			    drive->bus.sector_ps, last_ns);
 }
 
-/* The same for a whole request: the bus begins at the watermark. */
+/* The same for a whole request, where the bus begins at the watermark. */
 static u64 all_sent_ns(const struct drive *drive, u64 sector, u64 end, u64 from_ns,
 		       u64 *last_ns)
 {
@@ -43,7 +49,10 @@ static u64 all_sent_ns(const struct drive *drive, u64 sector, u64 end, u64 from_
 				      bus_ns(&drive->bus, end - sector));
 }
 
-/* Read into a segment that is empty or holds the beginning of the request, or into no segment. */
+/*
+ * Read from the medium into a segment that is empty or holds the beginning of the request, or into
+ * no segment.
+ */
 static u64 read_medium_ns(struct drive *drive, const struct command *command, u32 into,
 			  u64 start_ns)
 {
@@ -74,7 +83,7 @@ static u64 read_medium_ns(struct drive *drive, const struct command *command, u3
 	return done_ns;
 }
 
-/* The arm has to go for the request, or for the part that no segment holds. */
+/* Serve from the medium the request, or the part of it that no segment holds. */
 static u64 medium_ns(struct drive *drive, const struct command *command, u32 into,
 		     u64 now_ns)
 {
@@ -85,7 +94,7 @@ static u64 medium_ns(struct drive *drive, const struct command *command, u32 int
 			span_reaches(write->start, write->end, command->sector));
 	u64 start_ns = arm_leaves_ns(drive, now_ns);
 
-	if (changes) /* the write is on the medium, and a segment holds it now */
+	if (changes) /* the write is on the medium, and a segment now holds it */
 		into = segments_find(segments, command->sector);
 	if (into != SEGMENTS_NONE)
 		segments_use(segments, into);
@@ -94,7 +103,7 @@ static u64 medium_ns(struct drive *drive, const struct command *command, u32 int
 	return read_medium_ns(drive, command, into, start_ns);
 }
 
-/* The sectors already read ahead hold the request. */
+/* Serve a request that the sectors already read ahead contain. */
 static u64 ahead_ns(struct drive *drive, const struct command *command, u64 now_ns)
 {
 	struct read_ahead *ahead = &drive->ahead;
@@ -107,7 +116,7 @@ static u64 ahead_ns(struct drive *drive, const struct command *command, u64 now_
 	return done_ns;
 }
 
-/* From first on, the sectors are read ahead and have yet to pass. */
+/* Serve a request whose sectors from `first` on are being read ahead but have not yet passed. */
 static u64 waits_ns(struct drive *drive, const struct command *command, u64 first,
 		    u64 now_ns)
 {
@@ -134,7 +143,7 @@ static u64 waits_ns(struct drive *drive, const struct command *command, u64 firs
 	return done_ns;
 }
 
-/* A segment that is not being filled holds the whole request. */
+/* Serve a request from a segment that holds all of it and is not being filled. */
 static u64 held_ns(struct drive *drive, const struct command *command, u32 found,
 		   u64 now_ns)
 {

@@ -5,7 +5,10 @@
 
 #include "plan.h"
 
-/* Returns when the command completes; *hit: the buffer held it. The plan must be of now_ns. */
+/*
+ * Returns when the command completes; *hit: the buffer held it. The plan must have been made for
+ * now_ns.
+ */
 u64 commit_plan(struct drive *drive, const struct command *command,
 		struct drive_plan plan, u64 now_ns, bool *hit);
 

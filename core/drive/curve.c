@@ -18,7 +18,10 @@ int curve_check(const struct curve *curve, u64 end, u64 max)
 	return curve_max(curve) <= max ? 0 : -EINVAL;
 }
 
-/* Computed from the lower of the two values upwards, so that a fall is rounded down as well. */
+/*
+ * The result is computed from the lower of the two values upwards, so that it is rounded down also
+ * where the curve falls.
+ */
 static u64 between(const struct curve_point *a, const struct curve_point *b, u64 at)
 {
 	u64 length = b->at - a->at;

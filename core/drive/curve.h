@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A function known by samples, linear between two of them. Values need not ascend; those of
- * measured curves do not.
+ * A function given by samples, linear between adjacent samples. Values need not ascend; the values
+ * of measured curves do not.
  *
- * Places are whole numbers, so a curve can also jump: from one value at n - 1 to another at n. A
- * function that is constant in pieces takes two samples for each piece.
+ * Arguments are whole numbers, so a curve can also jump: from one value at n - 1 to another at n. A
+ * piecewise constant function needs two samples for each piece.
  *
  * The host owns the samples and keeps them in place as long as the curve is used.
  */
@@ -22,9 +22,9 @@ struct curve_point {
 };
 
 /**
- * struct curve - samples, in order of their places
- * @nr_points: how many
- * @point: the samples
+ * struct curve - a curve
+ * @nr_points: number of samples
+ * @point: the samples, in order of their arguments
  */
 struct curve {
 	u32 nr_points;
@@ -32,15 +32,15 @@ struct curve {
 };
 
 /*
- * 0, or -EINVAL unless there are at least two samples, the first at 0 and the last at the end, each
- * at a place of its own, and none above max.
+ * Returns 0 if there are at least two samples, the first at 0 and the last at the end, no two of
+ * them at the same argument, and no value above max. Otherwise returns -EINVAL.
  */
 int curve_check(const struct curve *curve, u64 end, u64 max);
 
-/* The value at a place, rounded down; beyond the end, the value of the last sample. */
+/* The value at an argument, rounded down; beyond the end, the value of the last sample. */
 u64 curve_value(const struct curve *curve, u64 at);
 
-/* The largest sample; 0 if there is none. */
+/* The largest value of a sample; 0 if there are no samples. */
 u64 curve_max(const struct curve *curve);
 
 #endif

@@ -109,7 +109,7 @@ u64 disk_end_ns(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns)
 	return from_ns + disk_transfer_ns(disk, sector, sectors);
 }
 
-/* When sectors are sent that pass one after the other, without switches. */
+/* When the last of sectors that pass one after the other, without switches, has been sent. */
 static u64 sent_in_turn_ns(const struct disk *disk, u64 sector, u64 end, u64 from_ns,
 			   u64 bus_ps)
 {

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The mechanics of a profiled disk: how long the medium takes for one request, given where the head
- * is.
+ * The mechanics of a profiled disk: the time that the medium needs for one request, given where the
+ * head is.
  *
  *	intercept + seek(distance) + rotation / 2 + sectors * transfer(first sector)
  *
- * Both functions are sampled curves. This is the model of Vesper (SIGCSE 2006 section 2.1): every
- * request, even the next in sequence, has a latency of half a rotation, and a whole request has the
- * transfer rate of its first sector. The line of PERFORM 2010 section 4 and Jones 2010 section 4.2,
- * R/2 + S * (d/D), is the special case of two samples, no rotation and no transfer.
+ * The functions seek and transfer are sampled curves. This is the model of Vesper (SIGCSE 2006
+ * section 2.1): every request, even the next in sequence, has a latency of half a rotation, and all
+ * sectors of a request have the transfer rate of the first. The line of PERFORM 2010 section 4 and
+ * Jones 2010 section 4.2, R/2 + S * (d/D), is the special case of a seek curve with two samples, no
+ * rotation and no transfer time.
  *
- * Where tracks are known, a transfer over the end of a track takes a switch of heads or tracks each
- * time. Where angles are known as well (core/drive/platter.h), they determine when sectors pass,
- * and neither half a rotation nor the transfer curve is used.
+ * Where tracks are known, each end of a track within a transfer adds the time of a switch of heads
+ * or tracks. Where angles are known as well (core/drive/platter.h), they determine when sectors
+ * pass, and neither half a rotation nor the transfer curve is used.
  *
- * Places are sectors of the virtual disk. The host that fills the curves scales them to its size,
- * so a virtual disk of any size can stand in for any real one.
+ * Arguments of the curves are in sectors of the virtual disk. The host that fills the curves scales
+ * them to that disk's size, so a virtual disk of any size can stand in for any real one.
  */
 #ifndef UNDERSTUDY_DISK_H
 #define UNDERSTUDY_DISK_H
@@ -25,19 +26,20 @@
 #include "tracks.h"
 
 #define DISK_NS_MAX 60000000000ull /* of intercept, rotation and each seek */
-#define DISK_SECTOR_PS_MAX 100000000000ull /* of a sector's transfer: 5 KB/s */
+#define DISK_SECTOR_PS_MAX 100000000000ull /* of a sector's transfer time: 5 KB/s */
 
 /**
  * struct disk - a disk without its cache
  * @capacity_sectors: size
  * @intercept_ns: fixed cost of every request, whatever the distance
  * @rotation_ns: a whole rotation; 0 if none is modelled
- * @seek: time for each distance, ns, from 0 to @capacity_sectors
- * @transfer: time for one sector to pass under the head, picoseconds, by place, from 0 to
- *	@capacity_sectors; no samples if a transfer takes no time of its own. The time, not the
- *	throughput, is linear between two samples
+ * @seek: seek time in ns, by distance, from 0 to @capacity_sectors
+ * @transfer: time for one sector to pass under the head, in picoseconds, by sector number, from 0
+ *	to @capacity_sectors; no samples if transfers take no time. The time, not the throughput, is
+ *	linear between two samples
  * @tracks: the layout (core/drive/tracks.h), with angles or without
- * @switch_ns: switch from the end of a track to the beginning of the next, within a transfer
+ * @switch_ns: time of a switch from the end of a track to the beginning of the next, within a
+ *	transfer
  */
 struct disk {
 	u64 capacity_sectors;
@@ -49,29 +51,33 @@ struct disk {
 	u64 switch_ns;
 };
 
-/* Set the line: a full stroke takes full_seek_ns. The samples are stored in the caller's line[]. */
+/*
+ * Set a linear seek curve: a full stroke takes full_seek_ns. The samples are stored in the caller's
+ * line[].
+ */
 void disk_set_linear(struct disk *disk, struct curve_point line[2],
 		     u64 capacity_sectors, u64 intercept_ns, u64 full_seek_ns);
 
 /*
- * The samples, zones and slips have moved together, from `from` to `to`: adjust the pointers. For
- * memory that processes share.
+ * Adjust the pointers after the samples, zones and slips have moved together, from address `from`
+ * to `to`. This is for memory that processes share.
  */
 void disk_moved(struct disk *disk, u64 from, const void *to);
 
-/* 0, or -EINVAL if the disk breaks a promise above. */
+/* Returns 0, or -EINVAL if the disk violates a condition stated above. */
 int disk_check(const struct disk *disk);
 
 /*
- * disk_place(): where the arm is for a sector. disk_arm_place(): where the arm is when all sectors
- * before `head` have passed; if places are tracks, it is still on the track of the last of them.
- * disk_move_ns(): how long the arm takes from one such place to another, ns.
+ * disk_place(): the arm position for a sector. disk_arm_place(): the arm position when all sectors
+ * before `head` have passed; if arm positions are counted in tracks, the arm is still on the track
+ * of the last of these sectors. disk_move_ns(): the time that the arm needs from one arm position
+ * to another, ns.
  */
 u64 disk_place(const struct disk *disk, u64 sector);
 u64 disk_arm_place(const struct disk *disk, u64 head);
 u64 disk_move_ns(const struct disk *disk, u64 from, u64 to);
 
-/* Time to reach the track of a sector, without rotational latency, ns: intercept and seek. */
+/* Intercept plus seek: time to reach the track of a sector, without rotational latency, ns. */
 u64 disk_reach_ns(const struct disk *disk, u64 head, u64 sector);
 
 /* Time for sectors to pass under the head one after the other, ns. */
@@ -80,7 +86,10 @@ u64 disk_transfer_ns(const struct disk *disk, u64 sector, u64 sectors);
 /* The sector after the last one of the track that holds this one; U64_MAX if unknown. */
 u64 disk_track_end(const struct disk *disk, u64 sector);
 
-/* Sectors that pass in one rotation from a sector on; 0 without rotation or transfer times. */
+/*
+ * Number of sectors that pass in one rotation from a sector on; 0 without rotation or transfer
+ * times.
+ */
 u64 disk_turn(const struct disk *disk, u64 sector);
 
 /* Is it known when a sector passes under the head? */
@@ -89,7 +98,7 @@ static inline bool disk_knows_angles(const struct disk *disk)
 	return disk->tracks.velocity;
 }
 
-/* Are places of the arm counted in tracks, not in sectors? */
+/* Are arm positions counted in tracks, not in sectors? */
 static inline bool disk_counts_tracks(const struct disk *disk)
 {
 	return disk->tracks.step;
@@ -98,14 +107,17 @@ static inline bool disk_counts_tracks(const struct disk *disk)
 /* When all these sectors have passed, if the first begins to pass at from_ns. */
 u64 disk_end_ns(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns);
 
-/* When they are over the bus as well (platter_sent_ns()); last_ns: when they have passed. */
+/*
+ * When these sectors have also been sent over the bus (platter_sent_ns()). *last_ns: when they have
+ * passed.
+ */
 u64 disk_sent_ns(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns,
 		 u64 bus_ps, u64 *last_ns);
 
-/* When the sector behind these begins to pass, if the first begins at from_ns. */
+/* When the sector after these begins to pass, if the first begins to pass at from_ns. */
 u64 disk_next_ns(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns);
 
-/* How many of these have passed at now_ns, which is not before from_ns. */
+/* How many of these sectors have passed at now_ns, which is not before from_ns. */
 u64 disk_passed(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns,
 		u64 now_ns);
 

@@ -5,9 +5,9 @@
  * hit if one segment holds all of it. A span longer than a segment wraps around in the segment,
  * which keeps the tail of the span.
  *
- * Two callers fill this cache by different rules: the device on a miss only, the shadow cache of
- * CATS on every dispatched read. A write drops each segment that it overlaps (our choice: the
- * papers do not say).
+ * Two callers fill this cache by different rules: the device inserts a read only on a miss, the
+ * shadow cache of CATS inserts every dispatched read. A write drops each segment that it overlaps.
+ * This is the project's choice: the papers do not mention writes.
  */
 #ifndef UNDERSTUDY_DISK_CACHE_H
 #define UNDERSTUDY_DISK_CACHE_H
@@ -24,16 +24,18 @@ struct disk_span {
 
 /**
  * struct disk_cache - a cache, usable when zeroed: no segments, no hits
- * @segments: how many spans it holds, 0 to DISK_CACHE_SEGMENTS_MAX
- * @segment_sectors: longest span
+ * @segments: number of segments, 0 to DISK_CACHE_SEGMENTS_MAX
+ * @segment_sectors: size of a segment
  * @prefetch_sectors: sectors read ahead after each miss
  * @next: segment to overwrite next
- * @longest: upper bound of the length of all spans
- * @part: size of a part of the disk, as a power of two of sectors; no span is longer
- * @begun: how many spans begin in a part; parts DISK_CACHE_PARTS apart share a counter
+ * @longest: upper bound of the length of each span
+ * @part: binary logarithm of the number of sectors in a part of the disk; no span is longer than a
+ *	part
+ * @begun: number of spans that begin in each part; parts whose numbers differ by a multiple of
+ *	DISK_CACHE_PARTS share a counter
  * @span: the segments
  *
- * The first three are parameters and may change at any time.
+ * @segments, @segment_sectors and @prefetch_sectors are parameters and may change at any time.
  */
 struct disk_cache {
 	u64 segments;
@@ -50,8 +52,8 @@ struct disk_cache {
 bool disk_cache_holds(const struct disk_cache *cache, u64 sector, u32 sectors);
 
 /*
- * Overwrite the oldest segment with the span and the sectors read ahead of it. Returns what the
- * segment holds now.
+ * Overwrite the oldest segment with the span and the sectors read ahead after it. Returns the span
+ * that the segment then holds.
  */
 struct disk_span disk_cache_insert(struct disk_cache *cache, u64 sector, u32 sectors);
 

@@ -15,7 +15,10 @@ static bool is_cached(struct drive *drive, u8 op, u64 sector, u32 sectors)
 	return false;
 }
 
-/* Service of a disk with rotation: the latency is drawn, or follows from the clock. */
+/*
+ * Service time of a disk with rotation: the latency is sampled at random, or follows from the
+ * clock.
+ */
 static u64 turning_ns(struct drive *drive, u64 sector, u32 sectors, u64 start_ns)
 {
 	struct disk *disk = &drive->disk;
@@ -105,7 +108,7 @@ u64 drive_flush(struct drive *drive, u64 start_ns)
 	return end_ns - start_ns;
 }
 
-/* Reading ahead may also have begun with other settings. */
+/* The most sectors to be read ahead. The current read-ahead may have begun with other settings. */
 static u64 ahead_most(const struct read_ahead *ahead)
 {
 	if (!read_ahead_is_on(ahead))
@@ -113,7 +116,10 @@ static u64 ahead_most(const struct read_ahead *ahead)
 	return later(ahead->sectors, ahead->limit - ahead->from);
 }
 
-/* A write may have to be destaged first, and the arm may have to return to its read-ahead. */
+/*
+ * The longest delay before a request: a write may have to be destaged first, and the arm may be
+ * returning to its read-ahead.
+ */
 static u64 before_slowest_ns(const struct drive *drive)
 {
 	const struct write_back *writes = &drive->writes;
@@ -146,7 +152,7 @@ static bool has_few_tracks(const struct drive *drive)
 	u32 i;
 
 	if (disk_knows_angles(&drive->disk))
-		return true; /* tracks are not counted */
+		return true; /* no tracks are counted */
 	for (i = 0; i < tracks->nr_zones; i++) {
 		u64 sectors = tracks->zone[i].sectors;
 

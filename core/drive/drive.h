@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A whole drive: the mechanics, the on-board cache, and the positions of head and platter. The
- * throttle in the kernel and the simulator both call it once for each request, in the order of
- * service, to learn how long that request takes.
+ * A whole drive: the mechanics, the on-board cache, and the current positions of head and platter.
+ * The throttle in the kernel and the simulator both call the drive once for each request, in the
+ * order of service, to compute the request's service time.
  *
  * A drive has one of two caches. The papers' cache (core/drive/disk_cache.h, PERFORM 2010 section
- * 3) takes no time: each hit costs the same, and the sectors read ahead are there when the miss is
- * served. The other cache, the buffer, works in time: it reads ahead (core/drive/read_ahead.h) as
- * the platter turns, also while the drive is idle, and accepts writes (core/drive/write_back.h).
+ * 3) models no timing: every hit takes the same time, and the sectors read ahead are in the cache
+ * as soon as the miss is served. The other cache, the buffer, models timing: it reads ahead
+ * (core/drive/read_ahead.h) as the platter turns, also while the drive is idle, and accepts writes
+ * (core/drive/write_back.h).
  */
 #ifndef UNDERSTUDY_DRIVE_H
 #define UNDERSTUDY_DRIVE_H
@@ -20,15 +21,15 @@
 
 /**
  * drive_serve - serve one request and return its service time
- * @drive: the drive; arm, cache and draws move on
+ * @drive: the drive; its arm, cache and random generator advance
  * @op: enum io_op
  * @sector: first sector
- * @sectors: length
+ * @sectors: number of sectors
  * @start_ns: when service begins, on the caller's clock; not before the previous request
  *	completed. A drive without a buffer and without angles ignores it
  * @hit: set to whether the cache held the request
  *
- * Returns: model service time, ns.
+ * Returns: service time of the model, ns.
  */
 u64 drive_serve(struct drive *drive, u8 op, u64 sector, u32 sectors, u64 start_ns,
 		bool *hit);
@@ -44,8 +45,8 @@ u64 drive_serve_command(struct drive *drive, const struct command *command,
 u64 drive_flush(struct drive *drive, u64 start_ns);
 
 /*
- * Carry out a plan that drive_plan() made with an outlook of drive_look() and without a sieve.
- * Otherwise as drive_serve().
+ * Serve a request like drive_serve(), but by a plan that drive_plan() made with an outlook of
+ * drive_look() and without a sieve.
  */
 u64 drive_commit(struct drive *drive, const struct command *command,
 		 const struct drive_plan *plan, u64 start_ns, bool *hit);
@@ -54,14 +55,14 @@ u64 drive_commit(struct drive *drive, const struct command *command,
 u64 drive_slowest_ns(const struct drive *drive, u32 sectors);
 
 /*
- * 0, or -EINVAL if the drive breaks a promise of this file or of the files of its parts, or would
- * have to count too many tracks in one request. A drive with a buffer reads ahead over at most
- * TRACKS_AHEAD_MAX tracks and has at most TRACKS_IN_TURN_MAX in a turn. Where angles are known, no
- * tracks are counted.
+ * Returns 0, or -EINVAL if the drive violates a condition stated in this file or in the files of
+ * its parts, or if one request could make it count too many tracks. A drive with a buffer must read
+ * ahead over at most TRACKS_AHEAD_MAX tracks, and at most TRACKS_IN_TURN_MAX tracks may pass in a
+ * rotation. Where angles are known, no tracks are counted.
  */
 int drive_check(const struct drive *drive);
 
-/* Put the head at sector 0, empty the cache and restart the draws. */
+/* Put the head at sector 0, empty the cache and restart the random generator. */
 void drive_reset(struct drive *drive);
 
 #endif

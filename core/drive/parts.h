@@ -13,12 +13,12 @@
  * @arm: position of the arm
  * @bus: bus to the host
  * @cache: the papers' cache
- * @buffered: the drive has a buffer, which is the next two members, and does not use @cache
+ * @buffered: the drive has a buffer, which consists of @ahead and @writes, and does not use @cache
  * @ahead: segments and read-ahead
  * @writes: writes not yet destaged
  * @done_ns: when the last request completed
- * @queue_depth: how many of the oldest pending commands the drive chooses from
- *	(core/drive/command_queue.h), up to QUEUE_DEPTH_MAX; 0 or 1: it serves them in order of
+ * @queue_depth: number of oldest pending commands from which the drive chooses the next
+ *	(core/drive/command_queue.h), up to QUEUE_DEPTH_MAX; 0 or 1: it serves commands in order of
  *	arrival
  * @queue_age_ns: a command that has waited this long goes before all others
  */

@@ -8,7 +8,7 @@ static struct drive_plan plan(u16 kind, u32 segment, u64 first)
 	return (struct drive_plan){ .kind = kind, .segment = segment, .first = first };
 }
 
-/* The sectors are being read ahead, or will be soon. */
+/* The plan for a read whose sectors are being read ahead, or will be soon. */
 static struct drive_plan coming(const struct read_ahead *ahead, u64 until,
 				const struct command *command)
 {
@@ -71,7 +71,7 @@ static struct drive_plan written(const struct write_back *writes,
 	return plan(PLAN_ROOM, SEGMENTS_NONE, command->sector);
 }
 
-/* With the papers' cache nothing happens between requests. */
+/* The plan of a drive with the papers' cache, where nothing happens between requests. */
 static struct drive_plan unbuffered(const struct drive *drive,
 				    const struct command *command)
 {
@@ -81,7 +81,10 @@ static struct drive_plan unbuffered(const struct drive *drive,
 	return plan(hit ? PLAN_HELD : PLAN_MEDIUM, SEGMENTS_NONE, command->sector);
 }
 
-/* Inlined in both callers: a choosing drive calls it for each command. */
+/*
+ * Inlined in both callers for speed: a drive that chooses a command calls it for each command in
+ * its queue.
+ */
 static inline __attribute__((always_inline)) struct drive_plan
 decided(const struct drive *drive, const struct drive_outlook *look,
 	const struct command *command)
@@ -146,7 +149,7 @@ void plan_look(const struct drive *drive, struct drive_outlook *look)
 	look->place = disk_arm_place(disk, look->head.sector);
 }
 
-/* The arm goes for the whole request. */
+/* When the first sector is under the head if the arm serves the whole request. */
 static u64 medium_ns(const struct drive *drive, const struct drive_outlook *look,
 		     const struct command *command, u64 settle_ns, u64 by_ns)
 {
@@ -218,7 +221,7 @@ void plan_aim(const struct drive *drive, struct command *command)
 	const struct disk *disk = &drive->disk;
 
 	if (!disk_knows_angles(disk) || command->op >= IO_OPS)
-		return; /* a command without a place may name a sector beyond the disk */
+		return; /* the sector of such a command may be beyond the end of the disk */
 	command->place = disk_place(disk, command->sector);
 	command->angle = platter_angle(&disk->tracks, command->sector);
 }

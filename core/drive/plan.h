@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What a drive would do with a request if it began now: drive_commit() carries such a plan out.
- * Also the positioning time: when the first sector would pass under the head. A drive that queues
- * commands chooses by this time, and so does a scheduler that knows the drive (Worthington, Ganger
- * and Patt 1994).
+ * A plan is what a drive would do with a request if it began with that request now; drive_commit()
+ * carries it out. This file also computes positioning times: how long it would take until the first
+ * sector is under the head. A drive that queues commands chooses by this time, and so does a
+ * scheduler that has a model of the drive (Worthington, Ganger and Patt 1994).
  *
  * drive_look() advances the drive to the present, as the next request would do; no other function
- * here changes anything.
+ * in this file changes the drive.
  */
 #ifndef UNDERSTUDY_DRIVE_PLAN_H
 #define UNDERSTUDY_DRIVE_PLAN_H
@@ -17,10 +17,10 @@
 #include "sieve.h"
 
 /*
- * A request without a place is NEXT. A read is HELD by a segment, by the segment being filled
- * (AHEAD), or by a pending write (WRITTEN). Or a read WAITS for sectors being read ahead, or the
- * arm goes for it (MEDIUM). A write is TAKEN at once, or needs ROOM first, or goes THROUGH to the
- * medium.
+ * The kinds of plans. A command without a sector is NEXT. A read is in a segment that is not being
+ * filled (HELD), in the segment being filled (AHEAD), or in a pending write (WRITTEN). Otherwise
+ * the read WAITS for sectors being read ahead, or is served from the MEDIUM. A write is TAKEN into
+ * the cache at once, or needs ROOM in the cache first, or goes THROUGH to the medium.
  */
 enum plan_kind {
 	PLAN_NEXT,
@@ -37,10 +37,10 @@ enum plan_kind {
 /**
  * struct drive_plan - what the drive would do
  * @kind: enum plan_kind
- * @write_first: a write that overlaps a read has to be destaged first; then the drive makes
+ * @write_first: a pending write that overlaps the read must be destaged first; then the drive makes
  *	another plan
  * @segment: the segment that holds the read or its beginning, or SEGMENTS_NONE
- * @first: the sector at which the medium goes on
+ * @first: the first sector that is still to be read from the medium
  */
 struct drive_plan {
 	u16 kind;
@@ -50,15 +50,16 @@ struct drive_plan {
 };
 
 /**
- * struct drive_outlook - what all plans at one moment have in common
- * @now_ns: the moment
+ * struct drive_outlook - the state of the drive at one time, common to all plans made for that time
+ * @now_ns: that time
  * @until: the sector that reading ahead has reached
- * @sieve: a filter for what the buffer may hold; NULL: search the buffer
- * @free_ns: when the arm can leave for another place
- * @head: what is under its head then
- * @place: the place of the arm then
+ * @sieve: a filter for the sectors that the buffer may hold; NULL: always search the buffer
+ * @free_ns: when the arm can leave
+ * @head: the head at that time
+ * @place: the arm position at that time
  *
- * plan_look() sets the last three, which only times need; only times need a sieve.
+ * Only the functions that compute positioning times use @sieve and the last three members;
+ * plan_look() sets those three.
  */
 struct drive_outlook {
 	u64 now_ns;
@@ -69,13 +70,13 @@ struct drive_outlook {
 	u64 place;
 };
 
-/* The state of the drive at now_ns, without its arm. */
+/* The state of the drive at now_ns, without its arm; advances the drive to now_ns. */
 struct drive_outlook drive_look(struct drive *drive, u64 now_ns);
 
 /* The same, without advancing the drive since the last call. */
 struct drive_outlook drive_outlook(const struct drive *drive, u64 now_ns);
 
-/* Add what the times need. */
+/* Set the last three members of the outlook. */
 void plan_look(const struct drive *drive, struct drive_outlook *look);
 
 struct drive_plan drive_plan(const struct drive *drive,
@@ -83,22 +84,22 @@ struct drive_plan drive_plan(const struct drive *drive,
 			     const struct command *command);
 
 /*
- * When the first sector is under the head; for a request that needs no arm, when it completes. A
- * latency that will be drawn counts as its mean. If the time is not before by_ns, the result is
- * by_ns or any later time.
+ * When the first sector is under the head; for a request that does not need the arm, when it
+ * completes. A latency that will be sampled at random counts as its mean. If the time is not before
+ * by_ns, the result is by_ns or any later time.
  */
 u64 plan_first_ns(const struct drive *drive, const struct drive_outlook *look,
 		  const struct command *command, u64 by_ns);
 
-/* A filter for what the drive's buffer may hold. */
+/* A filter for the sectors that the drive's buffer may hold. */
 struct sieve plan_sieve(const struct drive *drive);
 
-/* Set place and angle of a command, whose sector is set. */
+/* Set @place and @angle of a command, whose @sector is set. */
 void plan_aim(const struct drive *drive, struct command *command);
 
 /*
- * How long a request would wait for its first sector if the drive began at start_ns. Calling this
- * changes no later service time.
+ * How long a request would wait for its first sector if the drive began with it at start_ns. A call
+ * does not change any later service time.
  */
 u64 estimate_ns(struct drive *drive, u8 op, u64 sector, u32 sectors, u64 start_ns);
 

@@ -2,7 +2,7 @@
 #include "platter.h"
 #include "../least.h"
 
-/* How many skews of each kind there are before a place. */
+/* The number of skews of each kind before a slot. */
 struct skews {
 	u64 plain;
 	u64 cylinders;
@@ -29,15 +29,15 @@ static u64 angle_of(const struct track_zone *zone, const struct track_mark *mark
 	       skews.cylinders * zone->cylinder.skew + skews.bands * zone->band.skew;
 }
 
-/* How long the platters take to turn by `count` times `angle`, ns. */
+/* How long the platters need to turn by `count` times `angle`, ns. */
 static u64 turned_ns(const struct tracks *tracks, u64 count, u64 angle)
 {
 	return count ? port_mul_div(count, angle, tracks->velocity) : 0;
 }
 
 /*
- * From one place, which passes at from_ns, to another one behind it. Each term is rounded down:
- * whole turns are exact, and the rest is a few ns too small.
+ * When a place passes, if an earlier place of the zone passes at from_ns. Each term is rounded
+ * down: whole rotations are exact, and the sum of the others is a few ns too small.
  */
 static u64 travel_ns(const struct tracks *tracks, const struct track_zone *zone,
 		     const struct track_mark *from, const struct track_mark *to,
@@ -94,9 +94,9 @@ u64 platter_passes_ns(const struct tracks *tracks, u64 angle, u64 from_ns)
 	return from_ns + port_mul_div(turns, 1, tracks->velocity);
 }
 
-/* Sectors of one zone that pass. */
+/* Successive sectors of one zone that pass under the head. */
 struct passage {
-	struct track_view view; /* from the first one */
+	struct track_view view; /* of the zone, seen from the first sector */
 	u64 sector;
 	u64 stop;
 	struct track_mark first;
@@ -219,14 +219,17 @@ u64 platter_next_ns(const struct tracks *tracks, u64 switch_ns, u64 sector, u64 
 	return travel_ns(tracks, view.zone, &from, &to, from_ns);
 }
 
-/* The beginning of the track under the head at now_ns, or of the passage if that is later. */
+/*
+ * The beginning of the track under the head at now_ns, or the beginning of the passage if that is
+ * later.
+ */
 static struct track_mark track_at(const struct tracks *tracks,
 				  const struct passage *passage, u64 now_ns,
 				  u64 *began_ns)
 {
 	const struct track_zone *zone = passage->view.zone;
 	u64 places = port_mul_div(now_ns - passage->begin_ns, tracks->velocity,
-				  zone->slot); /* if there were no skews */
+				  zone->slot); /* if tracks had no skew */
 	struct track_mark at = passage->first;
 	struct track_mark far = track_mark(zone, at.place + places);
 	u64 low = track_number(zone, &at);

@@ -17,7 +17,7 @@ u64 read_ahead_came_ns(const struct read_ahead *ahead, const struct disk *disk,
 	return disk_end_ns(disk, ahead->from, until - ahead->from, ahead->from_ns);
 }
 
-/* Where angles are known, nobody uses the time at which the head came there. */
+/* Where angles are known, the time at which the head came to its sector is not used. */
 struct head read_ahead_head(const struct read_ahead *ahead, const struct disk *disk,
 			    u64 until, u64 now_ns)
 {
@@ -57,7 +57,7 @@ static u64 stop_after(const struct read_ahead *ahead, const struct disk *disk, u
 	return track_end;
 }
 
-/* Up to which sector the drive reads ahead after a read of these sectors. */
+/* The sector up to which the drive reads ahead after a read of these sectors. */
 static u64 limit_after(const struct read_ahead *ahead, const struct disk *disk,
 		       u64 sector, u64 end, u64 stop)
 {
@@ -79,8 +79,9 @@ void read_ahead_begin(struct read_ahead *ahead, const struct disk *disk, u32 int
 }
 
 /*
- * The head waits behind the sectors that it has read and resumes there: after a whole turn, less
- * the time since it stopped. If latencies have no place, after a latency like any other.
+ * When the head resumes. It waits after the last sector that it has read, and resumes there after a
+ * whole rotation less the time since it stopped. If the model computes no latency from positions,
+ * it resumes after a latency like that of any request.
  */
 static u64 resumes_ns(const struct read_ahead *ahead, const struct disk *disk,
 		      struct arm *arm, u64 until, u64 now_ns)
@@ -104,8 +105,8 @@ static void goes_on_from(struct read_ahead *ahead, const struct disk *disk,
 }
 
 /*
- * Sectors still on the bus are not overwritten, if the read is in sequence: the medium pauses
- * before them and then waits until its next sector passes.
+ * If the read is in sequence, read-ahead does not overwrite sectors that are still to be sent over
+ * the bus. Read-ahead pauses before it would do so, and then waits until its next sector passes.
  */
 static void keep(struct read_ahead *ahead, const struct disk *disk, struct arm *arm,
 		 u64 sector, u64 end, u64 done_ns)
@@ -130,7 +131,7 @@ void read_ahead_farther(struct read_ahead *ahead, const struct disk *disk,
 	ahead->stop = later(ahead->stop, stop_after(ahead, disk, end, goes_on));
 	limit = limit_after(ahead, disk, sector, end, ahead->stop);
 	if (limit > ahead->limit) {
-		if (until == ahead->limit) { /* it has stopped there */
+		if (until == ahead->limit) { /* reading ahead has stopped */
 			if (!goes_on && !full)
 				return;
 			goes_on_from(ahead, disk, arm, until, now_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The segments of a drive's cache: each holds one span of sectors. The least recently used segment
- * is given up for new data (Ruemmler and Wilkes 1994, "Disk caching").
+ * is emptied for new data (Ruemmler and Wilkes 1994, "Disk caching").
  */
 #ifndef UNDERSTUDY_SEGMENTS_H
 #define UNDERSTUDY_SEGMENTS_H
@@ -12,8 +12,8 @@
 #define SEGMENTS_NONE U32_MAX
 
 /*
- * Sectors [start, end); asked: where the last read from it ended; used: when it was last used, as a
- * count of uses. An empty segment is all 0.
+ * Sectors [start, end); asked: where the last read from it ended; used: when it was last used, as
+ * the number of uses of all segments until then. An empty segment is all 0.
  */
 struct segment {
 	u64 start, end;
@@ -23,12 +23,12 @@ struct segment {
 
 /**
  * struct segments - all segments; zeroed: there are none
- * @nr: how many, 0 to SEGMENTS_MAX
- * @sectors: size of each
- * @uses: number of uses so far
+ * @nr: number of segments, 0 to SEGMENTS_MAX
+ * @sectors: size of each segment
+ * @uses: number of uses of all segments so far
  * @segment: the segments
  *
- * The first two are parameters.
+ * @nr and @sectors are parameters.
  */
 struct segments {
 	u64 nr;
@@ -43,13 +43,15 @@ struct segments {
  */
 u32 segments_find(const struct segments *segments, u64 sector);
 
-/* Empty the segment to be given up; returns its index. There must be a segment. */
+/* Empty the least recently used segment and return its index. There must be a segment. */
 u32 segments_take(struct segments *segments);
 
-/* After a hit: the segment is now the most recently used. */
+/* After a hit: make the segment the most recently used. */
 void segments_use(struct segments *segments, u32 index);
 
-/* Set the segment's end; one that grows beyond its size loses its beginning. */
+/*
+ * Set the end of the segment's span. A span that is then longer than a segment loses its beginning.
+ */
 void segments_trim(struct segments *segments, u32 index, u64 end);
 
 /* Empty every segment that overlaps the span. */

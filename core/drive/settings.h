@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * All settings of a device that are a single number, in one place: name, limits and help. The
+ * All settings of a device that are a single number, in one table: name, limits and help. The
  * throttle's files (kernel/vpt/sysfs_settings.c), the settings that Python passes
- * (understudy/native/settings.py) and a table in docs/vpt-sysfs.md all follow from this table.
+ * (understudy/native/settings.py) and a table in docs/vpt-sysfs.md are all derived from this table.
  *
- * A name ends in its unit: _ns, _ps, _sectors, _milli. Without a unit it is a count, a choice, or
- * yes (1) or no (0). drive_check() checks rules that concern several settings.
+ * A name ends in its unit: _ns, _ps, _sectors, _milli. A setting without a unit is a count, a
+ * choice, or yes (1) or no (0). drive_check() checks conditions that concern several settings.
  */
 #ifndef UNDERSTUDY_SETTINGS_H
 #define UNDERSTUDY_SETTINGS_H
@@ -15,7 +15,7 @@
 
 #define DEVICE_SETTINGS_MAX 64
 
-/* Offsets are in struct timed_device; `initial` is a new device's value. */
+/* Offsets are those in struct timed_device; `initial` is a new device's value. */
 extern const struct sched_field device_settings[];
 extern const u32 nr_device_settings;
 

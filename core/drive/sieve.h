@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A filter for searches of many sectors in few spans, where nearly all searches fail: the sieve
- * says so without a search. It has a bit for each block of sectors; several blocks may share a bit.
- * It lets through each sector that a span might hold.
+ * A filter for searches of many sectors in few spans, where nearly all searches fail. For most of
+ * these the sieve finds without a search that no span holds the sector. It has a bit for each block
+ * of sectors; several blocks may share a bit. It passes each sector that a span might hold.
  */
 #ifndef UNDERSTUDY_SIEVE_H
 #define UNDERSTUDY_SIEVE_H
 
 #include "../port.h"
 
-#define SIEVE_WORDS 8 /* of 64 bits: 2^9 bits, which sieve_bit() relies on */
+#define SIEVE_WORDS 8 /* words of 64 bits: 2^9 bits, which sieve_bit() assumes */
 
 /**
  * struct sieve - a sieve to which spans are added
  * @word: the bits
- * @block: sectors in a block, as a power of two
+ * @block: binary logarithm of the number of sectors in a block
  */
 struct sieve {
 	u64 word[SIEVE_WORDS];
 	u32 block;
 };
 
-/* An empty sieve for spans of up to `sectors`, at most 2^63: each touches two or three blocks. */
+/*
+ * An empty sieve for spans of up to `sectors`, which is at most 2^63. Each such span touches two or
+ * three blocks at most.
+ */
 static inline struct sieve sieve_for(u64 sectors)
 {
 	struct sieve sieve = { .block = 0 };
@@ -37,7 +40,7 @@ static inline u32 sieve_bit(u64 block)
 	return block * 0x9e3779b97f4a7c15ull >> 55;
 }
 
-/* Add [start, end) and the sector right behind it. */
+/* Add the span [start, end) and the first sector after it. */
 static inline void sieve_add(struct sieve *sieve, u64 start, u64 end)
 {
 	u64 block;

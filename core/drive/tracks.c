@@ -8,7 +8,7 @@ static u64 quotient(u64 a, u64 b)
 	return port_mul_div(a, 1, b);
 }
 
-/* Ends of cylinders inside a band, without the band's own end. */
+/* Number of ends of cylinders inside a band, without the end of the band. */
 static u64 cylinders_within(const struct track_zone *zone)
 {
 	return quotient(zone->band.tracks - 1, zone->cylinder.tracks);
@@ -74,7 +74,10 @@ u64 track_next(const struct track_zone *zone, const struct track_mark *mark)
 	return place + (mark->track + 1) * zone->sectors;
 }
 
-/* The level has tracks with at least one sector each, even if spare ones shorten the last. */
+/*
+ * Does each track of the level have at least one sector, even if spare sectors shorten the last
+ * track?
+ */
 static bool level_is_sound(const struct track_level *level,
 			   const struct track_level *below, u64 sectors)
 {
@@ -108,7 +111,7 @@ static const struct track_zone *zone_of(const struct tracks *tracks, u64 sector)
 			   sector);
 }
 
-/* The slip that applies right before slip i, if it is in the same zone. */
+/* The number of sectors slipped right before slip i, in the same zone. */
 static u64 slipped_until(const struct tracks *tracks, u32 i)
 {
 	const struct track_slip *slip = tracks->slip + i;
@@ -118,7 +121,7 @@ static u64 slipped_until(const struct tracks *tracks, u32 i)
 	return slip[-1].slipped;
 }
 
-/* Slips ascend, and no sector is placed before the one before it. */
+/* Do slips ascend, and is no sector placed before its predecessor? */
 static bool slips_are_sound(const struct tracks *tracks, u64 capacity_sectors)
 {
 	const struct track_slip *slip = tracks->slip;
@@ -157,7 +160,7 @@ int tracks_check(const struct tracks *tracks, u64 capacity_sectors)
 	return slips_are_sound(tracks, capacity_sectors) ? 0 : -EINVAL;
 }
 
-/* The first slip behind the sector. */
+/* The first slip after the sector. */
 static const struct track_slip *slip_behind(const struct tracks *tracks, u64 sector)
 {
 	const struct track_slip *slip = tracks->slip;
@@ -217,7 +220,10 @@ __attribute__((flatten)) u64 tracks_end(const struct tracks *tracks, u64 sector)
 		      view.end);
 }
 
-/* The arm's count of tracks: tracks of one cylinder on all surfaces come one after the other. */
+/*
+ * The number of a track as the arm counts them: the tracks of one cylinder on all surfaces have
+ * successive numbers.
+ */
 static u64 along_surfaces(const struct track_zone *zone, u64 track)
 {
 	u64 along_one = zone->cylinder.tracks;
@@ -245,7 +251,7 @@ u64 tracks_counted(const struct tracks *tracks, u64 sector)
 	return port_mul_div(view.zone->before + track, tracks->step, 1 << 16);
 }
 
-/* Sectors on the last track of a level. */
+/* Number of sectors on the last track of a level. */
 static u64 last_track(const struct track_zone *zone, u64 tracks, u64 sectors)
 {
 	return sectors - track_first(zone, tracks - 1).place;

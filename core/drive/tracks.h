@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The layout of a disk: the track of each sector, and its place on the track.
+ * The layout of a disk: the track of each sector, and the sector's place on the track.
  *
  * A disk is divided into recording zones, from the outer edge to the inner. All tracks of a zone
  * have the same length (Ruemmler and Wilkes 1994, "Data layout"). Within a zone, tracks form
@@ -8,18 +8,19 @@
  * "cylinder" means the tracks on one surface.) The last track of a cylinder or band may be shorter
  * by the drive's spare sectors there, which pass under the head like all others.
  *
- * A drive leaves out sectors that were bad when it was made. All sectors behind such a slipped
- * sector are placed one farther on. So a sector's place, counted from the zone's first, is its
- * number in the zone plus the number of sectors slipped before it; the head passes over those.
- * Where spare sectors have absorbed a slip, the sectors behind move back as far, and a sector
- * shares its place with the one before it.
+ * Here a place is the room for one sector on a track. A drive does not use places that were
+ * defective when the drive was made; such a place is slipped, and the head passes over it. All
+ * sectors after a slip are one place farther on. So the index of a sector's place in the zone is
+ * the sector's index in the zone plus the number of places slipped before it. Where spare sectors
+ * have absorbed a slip, the sectors after it move back by one place, and in this model a sector
+ * then has the same place as its predecessor.
  *
- * If @step is set, the arm's distances are counted in tracks; @step is the average number of
- * sectors of the disk on a track, so that a seek curve over the whole disk still applies. Where a
- * band goes along one surface and back on the next, sectors with distant numbers can be near.
+ * If @step is set, the arm's distances are counted in tracks; @step is the disk's average number of
+ * sectors on a track, so that a seek curve over the whole disk still applies. Where a band goes
+ * along one surface and back on the next, sectors whose numbers differ much can be near each other.
  *
- * Zones and slips are in the host's memory, as a curve's samples are. Without zones the layout is
- * unknown.
+ * Zones and slips are in the host's memory, like the samples of a curve. Without zones the layout
+ * is unknown.
  */
 #ifndef UNDERSTUDY_TRACKS_H
 #define UNDERSTUDY_TRACKS_H
@@ -35,9 +36,10 @@
 
 /**
  * struct track_level - a level of the layout: tracks that form a cylinder or a band
- * @tracks: how many; 0: there is no such level
+ * @tracks: number of tracks; 0: there is no such level
  * @sectors: sectors on them, without spare ones
- * @skew: from the end of the last track, including spare sectors, to the beginning of the next
+ * @skew: angle from the end of the last track, including spare sectors, to the beginning of the
+ *	next
  */
 struct track_level {
 	u64 tracks;
@@ -49,12 +51,12 @@ struct track_level {
  * struct track_zone - a recording zone; angles are in 2^-64 turns (platter.h)
  * @first: its first sector
  * @sectors: sectors on a track
- * @slot: share of a turn in which one sector passes
+ * @slot: share of a rotation in which one sector passes
  * @angle: angle of the zone's beginning
- * @skew: from a track's end to the next one's beginning
+ * @skew: angle from a track's end to the next track's beginning
  * @cylinder: its cylinders, or surfaces
  * @band: its bands of whole cylinders; none without cylinders
- * @before: tracks of the zones before, as the arm counts them
+ * @before: number of tracks in the zones before, as the arm counts them
  * @surfaces: number of surfaces in a band, each a level of @cylinder, filled in alternating
  *	directions; 0: all surfaces of a cylinder come first
  */
@@ -71,9 +73,9 @@ struct track_zone {
 };
 
 /**
- * struct track_slip - a slip; it holds from a sector to the next slip in its zone
- * @sector: the first sector behind the slip
- * @slipped: places left out between the zone's first sector and this one
+ * struct track_slip - a slip; it applies from a sector to the next slip in its zone
+ * @sector: the first sector after the slip
+ * @slipped: number of places slipped between the zone's first sector and this one
  */
 struct track_slip {
 	u64 sector;
@@ -84,8 +86,9 @@ struct track_slip {
  * struct tracks - the layout, usable when zeroed
  * @nr_zones, @nr_slips: number of zones and slips
  * @zone, @slip: zones and slips, in order of their sectors
- * @velocity: 2^-64 turns in one ns; 0: angles are not known
- * @step: 2^-16 sectors of the disk to a track; 0: the arm's distances are counted in sectors
+ * @velocity: angle that the platters turn in one ns, in 2^-64 turns; 0: angles are not known
+ * @step: average number of sectors on a track, in 2^-16; 0: the arm's distances are counted in
+ *	sectors
  */
 struct tracks {
 	u32 nr_zones;
@@ -96,7 +99,10 @@ struct tracks {
 	u64 step;
 };
 
-/* 0, or -EINVAL if the layout breaks a promise above; platter_check() checks the angles. */
+/*
+ * Returns 0, or -EINVAL if the layout violates a condition stated above. platter_check() checks the
+ * angles.
+ */
 int tracks_check(const struct tracks *tracks, u64 capacity_sectors);
 
 /* The sector after the last one of the track that holds this one; U64_MAX if unknown. */
@@ -104,13 +110,15 @@ u64 tracks_end(const struct tracks *tracks, u64 sector);
 
 u64 tracks_counted(const struct tracks *tracks, u64 sector);
 
-/* The arm's place, in sectors of the disk. */
+/* The arm position for a sector, in sectors of the disk. */
 static inline u64 tracks_arm(const struct tracks *tracks, u64 sector)
 {
 	return tracks->step ? tracks_counted(tracks, sector) : sector;
 }
 
-/* Sectors on the shortest track, including the last track of a level; U64_MAX if unknown. */
+/*
+ * Number of sectors on the shortest track, including the last track of a level; U64_MAX if unknown.
+ */
 u64 tracks_shortest(const struct tracks *tracks);
 
 /* The most places over which this many sectors can extend. */
@@ -120,8 +128,8 @@ u64 tracks_places_most(const struct tracks *tracks, u64 sectors);
  * struct track_view - a zone seen from one of its sectors
  * @zone: the zone
  * @end: the sector after the zone's last one
- * @slipped: places slipped before the sector
- * @next_slip: the first slip behind the sector
+ * @slipped: number of places slipped before the sector
+ * @next_slip: the first slip after the sector
  * @last_slip: the end of the array of slips
  */
 struct track_view {
@@ -134,10 +142,11 @@ struct track_view {
 
 /**
  * struct track_mark - a place in a zone
- * @place: counted from the zone's first place
- * @slots: slots that pass from there to the place, including spare sectors
- * @band, @cylinder, @track: how many there are before the place; cylinders are counted in its
- *	band, tracks in its cylinder
+ * @place: index of the place in the zone
+ * @slots: number of slots that pass from the zone's first place to this one, including spare
+ *	sectors
+ * @band, @cylinder, @track: how many of them are before the place; cylinders are counted within its
+ *	band, tracks within its cylinder
  */
 struct track_mark {
 	u64 place;
@@ -152,7 +161,7 @@ struct track_view tracks_view(const struct tracks *tracks, u64 sector);
 
 struct track_mark track_mark(const struct track_zone *zone, u64 place);
 
-/* A track's first place; tracks are counted from the zone's first track. */
+/* A track's first place; the zone's first track has the number 0. */
 struct track_mark track_first(const struct track_zone *zone, u64 track);
 
 /* The place after the last one of the track. */
@@ -160,7 +169,7 @@ u64 track_next(const struct track_zone *zone, const struct track_mark *mark);
 
 u64 track_number(const struct track_zone *zone, const struct track_mark *mark);
 
-/* The first sector, from `sector` on, that is at `place` or behind it. */
+/* The first sector, from `sector` on, that is at `place` or after it. */
 u64 track_sector(const struct track_view *view, u64 sector, u64 place);
 
 static inline u64 track_place(const struct track_view *view, u64 sector)

@@ -43,7 +43,7 @@ u32 write_back_touched(const struct write_back *writes, u64 sector, u64 sectors)
 	return i;
 }
 
-/* The span on its way can be extended until the medium has begun with it. */
+/* The span on its way to the medium can be extended until the medium has begun with it. */
 bool write_back_join(struct write_back *writes, const struct disk *disk,
 		     struct arm *arm, u64 sector, u64 sectors, u64 now_ns)
 {
@@ -86,7 +86,10 @@ void write_back_add(struct write_back *writes, const struct disk *disk, u64 sect
 	writes->sectors += sectors;
 }
 
-/* The next span by place, not by angle: ascending from the head or the last end, then around. */
+/*
+ * The index of the next span in order of sectors, not of angles: ascending from the head or the
+ * last end, then from the lowest.
+ */
 static u32 next_by_place(const struct write_back *writes, u64 head)
 {
 	u64 from = writes->order == WRITE_ASCENDING ? head : writes->last;
@@ -102,7 +105,7 @@ static u32 next_by_place(const struct write_back *writes, u64 head)
 	return next;
 }
 
-/* The next span to destage; medium_ns: when its first sector is under the head. */
+/* The index of the next span to destage; *medium_ns: when its first sector is under the head. */
 static u32 next_to_destage(struct write_back *writes, const struct disk *disk,
 			   struct arm *arm, u64 start_ns)
 {
@@ -134,7 +137,10 @@ static u32 next_to_destage(struct write_back *writes, const struct disk *disk,
 	return next;
 }
 
-/* Begin to destage a pending span, whose data are there by ready_ns. No span may be on its way. */
+/*
+ * Begin to destage a pending span, whose data are in the cache by ready_ns. No span may be on its
+ * way.
+ */
 static void begin(struct write_back *writes, u32 index, const struct disk *disk,
 		  struct arm *arm, u64 ready_ns)
 {

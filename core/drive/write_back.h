@@ -2,8 +2,8 @@
 /*
  * Writes that a drive has accepted into its cache and not yet destaged: spans of written sectors,
  * and the span on its way to the medium (Ruemmler and Wilkes 1994, "Write caching"). The drive
- * destages them when it is idle, or when it needs room. A segment keeps the data once they are on
- * the medium.
+ * destages them when it is idle, or when it needs room. Once the data are on the medium, a segment
+ * keeps them.
  */
 #ifndef UNDERSTUDY_WRITE_BACK_H
 #define UNDERSTUDY_WRITE_BACK_H
@@ -15,10 +15,10 @@
 /*
  * The order in which a drive destages: the span that is soonest under the head; ascending from the
  * head and then from the lowest again; in order of arrival; or ascending from the end of the last
- * destaged span, wherever reads took the head. A write inside a pending span is absorbed by it, and
- * a write that follows a pending span extends it. Not so if the drive destages in order of arrival
- * without idling first: then each write stays a span of its own, and the arm sets out while the
- * data still come over the bus.
+ * destaged span, even if reads have moved the head. A write inside a pending span is absorbed by
+ * it, and a write that follows a pending span extends it. This is different if the drive destages
+ * in order of arrival without idling first: then each write remains a separate span, and the arm
+ * starts to move while the data are still being transferred over the bus.
  */
 enum write_order {
 	WRITE_SHORTEST_POSITIONING,
@@ -29,7 +29,7 @@ enum write_order {
 
 /**
  * struct write_span - sectors [start, end)
- * @place: where the arm is for the first sector (core/drive/platter.h)
+ * @place: arm position for the first sector (core/drive/platter.h)
  * @angle: the angle at which the first sector begins, if angles are known
  */
 struct write_span {
@@ -39,23 +39,24 @@ struct write_span {
 };
 
 /**
- * struct write_back - pending writes; zeroed: every write goes to the medium
- * @spans_max: most spans, including the one on its way, 0 to WRITE_BACK_SPANS_MAX
+ * struct write_back - pending writes; if zeroed, every write goes directly to the medium
+ * @spans_max: most spans, including the span on its way to the medium, 0 to WRITE_BACK_SPANS_MAX
  * @sectors_max: most sectors in all spans
- * @idle_ns: how long the drive has been idle before it begins to destage
- * @full_idle_ns: the same after the cache was full, until it holds at most low_sectors
- * @low_sectors: see @full_idle_ns; with sectors_max, being full changes nothing
+ * @idle_ns: how long the drive must have been idle before it begins to destage
+ * @full_idle_ns: the same after the cache was full, until the cache holds at most low_sectors
+ * @low_sectors: see @full_idle_ns; if it equals sectors_max, a full cache has no effect on idle
+ *	times
  * @order: enum write_order
- * @settle_ns: how much longer a write takes than a read to reach the medium
+ * @settle_ns: how much longer a write needs than a read to reach the medium
  * @full: the cache was full, and still holds more than low_sectors
  * @nr: number of pending spans
- * @sectors: sectors in pending spans and in the one on its way
+ * @sectors: number of sectors in pending spans and in the span on its way
  * @span: the pending spans, in order of arrival
  * @under_way: the span on its way to the medium until the arm is free
- * @medium_ns: when the medium begins with it; until then it can be extended
- * @last: end of the last span begun before it
+ * @medium_ns: when the medium begins with the span on its way; until then that span can be extended
+ * @last: end of the span that was begun before it
  *
- * The first seven are parameters.
+ * The members up to @settle_ns are parameters.
  */
 struct write_back {
 	u64 spans_max;
@@ -81,7 +82,7 @@ static inline bool write_back_is_busy(const struct write_back *writes)
 }
 
 /*
- * Is there room for these sectors as another span? If each write stays a span of its own, the first
+ * Is there room for these sectors as another span? If each write remains a separate span, the first
  * write that continues the span on its way needs no room for another span.
  */
 bool write_back_has_room(const struct write_back *writes, u64 sector, u64 sectors);
@@ -103,25 +104,34 @@ void write_back_add(struct write_back *writes, const struct disk *disk, u64 sect
 		    u64 sectors);
 
 /*
- * If the arm is free and each write stays a span of its own, the arm sets out at start_ns for a
- * write that is arriving. Its data are in the cache by ready_ns.
+ * If the arm is free and each write remains a separate span, start to move the arm at start_ns for
+ * a write that is being received. The write's data are in the cache by ready_ns.
  */
 void destage_coming(struct write_back *writes, const struct disk *disk, struct arm *arm,
 		    u64 start_ns, u64 ready_ns);
 
-/* Destage what a drive that was idle from idle_ns on has destaged until now_ns. */
+/* Destage the spans that a drive that was idle from idle_ns on has destaged by now_ns. */
 void destage_until(struct write_back *writes, struct read_ahead *ahead,
 		   const struct disk *disk, struct arm *arm, u64 idle_ns, u64 now_ns);
 
-/* Wait until the arm is free, and return when. No read-ahead is on while a write is on its way. */
+/*
+ * Wait until the arm is free, and return that time. The drive does not read ahead while a write is
+ * on its way.
+ */
 u64 destage_wait(struct write_back *writes, struct read_ahead *ahead, struct arm *arm,
 		 u64 now_ns);
 
-/* Destage one span, due or not, and return when that is done. There must be a span. */
+/*
+ * Destage one span, even if it is not yet time to, and return when the span is on the medium. There
+ * must be a span.
+ */
 u64 destage_one(struct write_back *writes, struct read_ahead *ahead,
 		const struct disk *disk, struct arm *arm, u64 now_ns);
 
-/* Destage the span on its way, and one that overlaps these sectors; return when that is done. */
+/*
+ * Destage the span on its way, and one span that overlaps these sectors; return when both are on
+ * the medium.
+ */
 u64 destage_touched(struct write_back *writes, struct read_ahead *ahead,
 		    const struct disk *disk, struct arm *arm, u64 sector, u64 sectors,
 		    u64 now_ns);

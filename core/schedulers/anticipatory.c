@@ -4,18 +4,19 @@
  * elevator with batches and deadlines, and on top of it deliberate waits.
  *
  * Batches. Reads and writes take turns. A batch ends when its time is over, or earlier if no
- * request of its direction is pending and no wait is open. The other direction is next if it has a
- * request pending.
+ * request of its direction is pending and no wait is open. The next batch is of the other direction
+ * if a request of that direction is pending.
  *
- * Order. Within a batch requests ascend, with short steps back (near.h). When the oldest request of
- * the direction has expired it goes first, and the sweep continues from there. This happens at most
- * once in each expiry time; otherwise the order would be lost whenever the disk falls behind.
+ * Order. Within a batch, requests are served in ascending order, with short steps back (near.h).
+ * When the oldest request of the direction has expired, it goes first, and the sweep continues from
+ * that request. This happens at most once per expiry time; otherwise an overloaded disk would serve
+ * all requests in order of arrival.
  *
  * Waits. A process that reads one block after the other has no request pending when its read
- * completes, but soon will have. An elevator is deceived by this idleness, and seeks away and back
- * again for each block. So when a read completes and its owner has no other one pending, the
- * scheduler keeps the disk idle for up to antic_expire, if the owner usually thinks no longer than
- * that. The wait is
+ * completes, but will soon have one. An elevator is misled by this gap, and seeks away and back
+ * again for each block. So when a read completes and its owner has no other read pending, the
+ * scheduler keeps the disk idle for up to antic_expire, if the owner's think time is usually no
+ * longer than that. The wait is
  *
  * - won if a read of that owner arrives in time;
  * - lost if time runs out;
@@ -23,10 +24,11 @@
  *   owner's read is so close that waiting is pointless: no farther from the head than
  *   close_sectors, or than the owner's own reads usually are.
  *
- * A wait counts only if it held a pending request back.
+ * A wait is counted only if it held a pending request back.
  *
- * If the disk takes several requests at once: while a read of an owner worth waiting for is in
- * service, the disk is given no other reads except close ones, and no writes in a batch of reads.
+ * If the disk accepts several requests at once: while a read of an owner worth waiting for is in
+ * service, the scheduler hands out no other reads except close ones, and no writes in a batch of
+ * reads.
  */
 #include "../fifo.h"
 #include "../habits.h"
@@ -42,7 +44,7 @@
  * struct direction - the pending requests of one direction
  * @sorted: by sector
  * @fifo: by arrival
- * @patient_until_ns: until then no expired request goes first
+ * @patient_until_ns: until this time no expired request goes first
  */
 struct direction {
 	struct sorted_queue sorted;
@@ -66,7 +68,7 @@ struct reader {
  * struct wait - a wait for a read
  * @open: is a wait open?
  * @held: did it hold a request back?
- * @slot: the owner waited for; the slot is in use as long as the wait is open
+ * @slot: slot of the owner for which it waits; the slot is in use as long as the wait is open
  * @until_ns: end of the wait
  */
 struct wait {
@@ -188,7 +190,7 @@ static bool thinks_too_long(const struct anticipatory *as, const struct reader *
 	return reader->habits.think_ns > as->antic_expire_ns;
 }
 
-/* On a device that serves several requests, an open wait goes on as others complete. */
+/* On a device that serves several requests at once, an open wait continues when others complete. */
 static void wait_begin(struct anticipatory *as, u32 slot, u64 now_ns)
 {
 	if (as->wait.open)
@@ -256,7 +258,7 @@ static bool is_close(const struct anticipatory *as, const struct io_request *rq,
 
 /* Order. */
 
-/* When the oldest request of the direction goes first. */
+/* The time from which the oldest request of the direction goes first. */
 static u64 due_ns(const struct anticipatory *as, u8 op)
 {
 	u64 expire_ns = op == IO_READ ? as->read_expire_ns : as->write_expire_ns;
@@ -271,7 +273,7 @@ static u64 rank(const struct anticipatory *as, const struct io_request *rq)
 	return near_rank(&as->near, as->head, rq);
 }
 
-/* The next request ahead of the head, or a short step behind it, or else the lowest. */
+/* The next request above the head, or a short step below it, or else the lowest. */
 static struct io_request *nearest(const struct anticipatory *as, u8 op)
 {
 	const struct sorted_queue *sorted = &as->direction[op].sorted;
@@ -382,7 +384,7 @@ static void batch_begin(struct anticipatory *as, u64 now_ns)
 		now_ns + (as->op == IO_READ ? as->read_batch_ns : as->write_batch_ns);
 }
 
-/* The first time at which the wait may be over, unless a read completes before. */
+/* The first time at which the wait may be over, unless a read completes earlier. */
 static u64 wait_wake_ns(const struct anticipatory *as)
 {
 	u64 wake_ns = as->wait.open ? as->wait.until_ns : U64_MAX;

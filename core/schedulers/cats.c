@@ -7,8 +7,9 @@
  * at once, also during a burst or a wait. It does not move the head.
  *
  * 2. Overdue writes. When the oldest write is max_write_delay_ns old, all writes pending at that
- * time are served in a burst, in C-SCAN order. After the burst, as many reads are served as are
- * then pending before another such burst may begin. So neither side can starve the other.
+ * time are served in a burst, in C-SCAN order. The next such burst may begin only after as many
+ * reads have been served as were pending at the end of this one. So neither reads nor writes can
+ * starve the others.
  *
  * 3. READDELAY. While the oldest read is at least read_delay_ns old, reads are served in C-SCAN
  * order. The deadline is soft: it is met within the next sweep.
@@ -16,19 +17,20 @@
  * 4. Busdriver. When a read completes and its owner has no other read pending, the disk is kept
  * idle for up to busdriver_ns for that owner's next read, which is likely to be near. The wait is
  * won if that read arrives in time (rule 5 then compares it with the others), lost if time runs
- * out, and cut short by rules 1-3. It counts only if it held a read back. Writes wait as well,
- * since they would take the head away. There is no wait after a write, or while rule 2 is due.
+ * out, and cut short by rules 1-3. A wait is counted only if it held a read back. Writes wait as
+ * well, since they would take the head away. There is no wait after a write, or while rule 2
+ * applies.
  *
- * 5. Table. The first read of the statically optimal order. The order is kept until a read arrives
- * or is taken back, or until another request is served.
+ * 5. Table. The first read of the statically optimal order is served. The order is kept until a
+ * read arrives or is taken back, or until another request is served.
  *
  * 6. No read is pending. When the oldest write is min_write_delay_ns old, the writes pending at
  * that time are served as in rule 2, but the burst ends when a read arrives.
  *
  * Every read handed out is inserted into the shadow cache; every write drops the spans that it
  * overlaps. The paper leaves open which arrival ends the busdriver's wait, and the slides only name
- * MIN and MAX WRITEDELAY: rules 2, 4 and 6 are ours in this. The host coalesces requests; it takes
- * them back to do so.
+ * MIN and MAX WRITEDELAY: in these points rules 2, 4 and 6 are this project's choice. The host
+ * coalesces requests; it takes them back to do so.
  */
 #include "../busdriver.h"
 #include "../fifo.h"
@@ -42,8 +44,8 @@
 
 /**
  * struct burst - the writes being served in one burst
- * @end_id: the burst has the writes with smaller ids
- * @overdue: rule 2, not rule 6
+ * @end_id: the burst consists of the pending writes with smaller ids
+ * @overdue: is it a burst of rule 2, not of rule 6?
  * @reads_owed: reads from the medium to serve before the next overdue burst
  */
 struct burst {
@@ -138,7 +140,7 @@ static bool write_is_overdue(const struct cats *cats, u64 now_ns)
 	return is_due(cats->fifo[IO_WRITE].oldest, cats->max_write_delay_ns, now_ns);
 }
 
-/* The first time at which a rule other than the busdriver's may apply. */
+/* The first time at which a rule other than rule 4 may apply. */
 static u64 wait_wake_ns(const struct cats *cats)
 {
 	const struct io_request *read = cats->fifo[IO_READ].oldest;
@@ -217,7 +219,7 @@ static void burst_begin(struct cats *cats, bool overdue)
 	cats->write_bursts++;
 }
 
-/* The next write of the burst: ascending from the head, then from the lowest. */
+/* The next write of the burst, in ascending order from the head, then from the lowest. */
 static struct io_request *burst_next(struct cats *cats)
 {
 	const struct sorted_queue *writes = &cats->sorted[IO_WRITE];

@@ -8,28 +8,29 @@
  *
  * Turns. Within a class the queues with pending requests take turns, each for a slice of time. The
  * slice is slice_sync for reads and slice_async for writes. It is longer by a fifth for each level
- * above the middle level, and shorter below it. A slice begins with the choice of the queue, and at
- * least one request of the queue is served. When the host asks for the next request, the slice
- * ends in these cases:
+ * more urgent than the middle level, and shorter by a fifth for each level less urgent. A slice
+ * begins when the queue is chosen, and at least one request of the queue is served. When the host
+ * calls next, the slice ends in these cases:
  *
  * - its time is up;
  * - a more urgent class has a request;
  * - no request of the queue is pending and no wait is open;
- * - it is a slice of writes, and has served twice slice_async_rq requests for each level from its
- *   own down.
+ * - it is a slice of writes, and has served twice slice_async_rq requests, times the number of
+ *   levels that are not more urgent than its own.
  *
- * The rest of a slice is lost.
+ * The unused time of a slice is lost.
  *
- * If the disk takes several requests at once: while a read is in service whose owner thinks no
- * longer than slice_idle, the disk is given no request of another queue until the slice ends.
- * Exception: the disk takes DEEP requests and the owner's reads are far apart.
+ * If the disk accepts several requests at once: while a read is in service whose owner's think time
+ * is no longer than slice_idle, the scheduler hands out no request of another queue until the slice
+ * ends. Exception: the disk accepts at least DEEP requests and the owner's reads are far apart.
  *
  * Classes. Realtime goes before best effort, which goes before idle, strictly: a class is served
  * only while the more urgent classes have no request pending and no wait open.
  *
  * Slice idling. When a read completes and its queue is empty, the scheduler waits for the owner's
  * next read: for up to slice_idle, or slice_idle_far if the owner's reads are far apart, but not
- * beyond the slice. It does not wait if the owner usually thinks longer, nor for the idle class.
+ * beyond the slice. It does not wait if the owner's think time is usually longer than that, nor for
+ * the idle class.
  *
  * Order in a queue: ascending, with short steps back (near.h). If the oldest request has expired
  * when the slice begins, that request goes first.
@@ -44,8 +45,8 @@
 #define HOUR (3600000 * MS)
 #define CLASSES IO_CLASS_IDLE
 #define DEEP \
-	5 /* a disk that takes this many at once orders them well, as in Linux 2.6 */
-#define SLICE_SHARES 5 /* adjacent levels differ by one of these */
+	5 /* a disk that accepts this many requests at once orders them well, as in Linux 2.6 */
+#define SLICE_SHARES 5 /* adjacent levels differ by 1/5 of the middle slice */
 
 /**
  * struct cfq_queue - the reads of a process, or the writes of one level
@@ -53,13 +54,13 @@
  * @count: number of its requests
  * @in_service: number of its reads handed out and not completed
  * @io_class: enum io_class
- * @level: the lower, the longer its slices
+ * @level: its level; the lower the level, the longer its slices
  * @op: reads or writes
- * @in_round: waiting for its turn; its requests may have been taken back meanwhile
- * @prev: before it in the round
- * @next: after it in the round
- * @slot: its owner's slot, if it is a process
- * @habits: its owner's habits, if it is a process
+ * @in_round: is the queue waiting for its turn? Its requests may have been taken back meanwhile
+ * @prev: the queue before it in the round
+ * @next: the queue after it in the round
+ * @slot: slot of its process, if it is a queue of reads
+ * @habits: habits of its process, if it is a queue of reads
  */
 struct cfq_queue {
 	struct fifo pending;
@@ -445,7 +446,7 @@ static void slice_end(struct cfq *cfq, u64 *counter)
 		owners_put(&cfq->owners, queue->slot);
 }
 
-/* The counter of the reason for which the slice ends now, or NULL. */
+/* If the slice ends now, return the counter of the reason, else NULL. */
 static u64 *slice_is_over(struct cfq *cfq, u64 now_ns)
 {
 	const struct cfq_queue *queue = cfq->slice.queue;

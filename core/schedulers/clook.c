@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * C-LOOK: sweep upwards from the head, then jump to the lowest pending request and sweep again.
- * Reads and writes are treated alike. The classic compromise between short seeks and a fair share
- * for every sector (PERFORM 2010 section 2.2).
+ * Reads and writes are treated alike. C-LOOK is the classic compromise between short seeks and
+ * equal service for every sector (PERFORM 2010 section 2.2).
  */
 #include "../sweep.h"
 

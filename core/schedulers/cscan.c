@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * C-SCAN, the circular elevator (Seaman, Lind and Wilson 1966). The nearest pending request at or
- * above the arm is next. When there is none, the arm goes on to the upper edge of the disk, returns
- * to sector 0 without serving, and comes up again. A scheduler cannot send the head to the edge;
- * core/trip.h describes how this file imitates it.
+ * above the arm is next. When there is none, the arm continues to the upper edge of the disk,
+ * returns to sector 0 without serving, and goes up again. A scheduler cannot send the head to the
+ * edge; core/trip.h describes how this file imitates that movement.
  *
  * With full_seek_ns = 0 this is C-LOOK. Of several requests for one sector the oldest goes first.
  * Reads and writes are treated alike.

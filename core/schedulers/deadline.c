@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Deadline: batches of ascending requests of one direction, reads before writes. The oldest request
- * goes before the nearest once it has waited too long (PERFORM 2010 section 2.2).
+ * Deadline: batches of ascending requests of one direction, reads before writes. Once the oldest
+ * request has waited too long, it goes before the nearest (PERFORM 2010 section 2.2).
  *
  * The decisions are those of Linux 6.1's mq-deadline within one I/O priority class, so that the
  * kernel's scheduler can be checked against this one:
  *
- * - A batch goes on while it is shorter than fifo_batch and the follower is pending. The follower
- *   is the next request upwards of the batch's direction at the time when its last request was
- *   handed out; later arrivals in between do not count. If the follower is taken back, its own
- *   follower replaces it. If the follower is added again (after a merge), it is the follower again.
- * - Otherwise reads go first. But after writes_starved such decisions against pending writes,
- *   writes go first.
+ * - A batch continues as long as it is shorter than fifo_batch and the follower is pending. When a
+ *   request of the batch is handed out, the follower is the next pending request of the same
+ *   direction at a higher sector. A request that arrives later does not become the follower, even
+ *   if it is nearer. If the follower is taken back, its own follower replaces it. If the follower
+ *   is added again (after a merge), it is the follower again.
+ * - Otherwise reads go first. But after writes_starved decisions for reads while writes were
+ *   pending, writes go first.
  * - A batch begins with the oldest request of its direction if that request has expired or there
  *   is no follower. Otherwise it begins with the follower.
  *
- * Two things may differ. The kernel's deadlines count jiffies (4 ms with HZ=250) from the
- * insertion; these count nanoseconds from the arrival. The kernel orders requests for one sector by
- * their insertion, this file by id.
+ * Two things may differ. The kernel's deadlines count jiffies (4 ms with HZ=250) from the insertion
+ * of a request; the deadlines of this file count nanoseconds from its arrival. The kernel orders
+ * requests for one sector by their insertion, this file by id.
  */
 #include "../fifo.h"
 #include "../scheduler.h"
@@ -30,8 +31,8 @@
  * struct direction - the pending requests of one direction
  * @sorted: by sector
  * @fifo: by arrival
- * @follower: where a batch goes on, or NULL
- * @absent: the follower if it was taken back and may return, or NULL
+ * @follower: the request with which a batch continues, or NULL
+ * @absent: the follower, if it was taken back and may be added again, or NULL
  * @absent_id: the absent follower's id; a merge may lower the id, but another request that
  *	reuses the memory has a higher one
  */

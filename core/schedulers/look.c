@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * LOOK: the nearest pending request in the arm's direction is next; when there is none, the arm
- * turns. A request that begins where the head is counts as ahead, whichever way the arm goes; of
- * several for one sector the oldest goes first. The arm starts at sector 0 and goes up. Reads and
+ * turns. A request that begins where the head is counts as ahead in either direction. Of several
+ * requests for one sector the oldest goes first. The arm starts at sector 0 and goes up. Reads and
  * writes are treated alike.
  */
 #include "../sweep.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * SCAN, the elevator that goes to the very edge of the disk before it turns (Denning 1967). The
- * nearest pending request in the arm's direction is next. When there is none, the arm goes on to
+ * nearest pending request in the arm's direction is next. When there is none, the arm continues to
  * the edge, turns, and serves the requests that it meets on the way back. A scheduler cannot send
- * the head to the edge; core/trip.h describes how this file imitates it.
+ * the head to the edge; core/trip.h describes how this file imitates that movement.
  *
- * With full_seek_ns = 0 this is LOOK. A request that begins where the arm is counts as ahead,
- * whichever way the arm goes; of several for one sector the oldest goes first. The arm starts at
+ * With full_seek_ns = 0 this is LOOK. A request that begins where the arm is counts as ahead in
+ * either direction. Of several requests for one sector the oldest goes first. The arm starts at
  * sector 0 and goes up. Reads and writes are treated alike.
  */
 #include "../trip.h"

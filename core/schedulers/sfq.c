@@ -8,24 +8,26 @@
  *
  *	S(i) = max(v(arrival), F(i - 1)),  F(i) = S(i) + cost / weight
  *
- * The request with the smallest start tag is next (of equal ones the one with the smallest id).
- * Virtual time v is the start tag of the last request handed out; it stays there when no request is
- * pending. A flow that had no requests resumes at v: it has saved nothing.
+ * The request with the smallest start tag is next; of requests with equal start tags, the one with
+ * the smallest id. Virtual time v is the start tag of the last request handed out. It does not
+ * change while no request is pending. A flow that had no requests resumes at v, so its idle time
+ * earns it no credit.
  *
  * While request i - 1 is pending, v has not passed S(i - 1). So if request i arrives during this
- * time, S(i) is F(i - 1). Therefore a flow needs only one tag: the start tag of its oldest request
- * or, with none pending, the finish tag of its last. A merged request is charged for its size when
- * it is handed out.
+ * time, S(i) is F(i - 1). Therefore a flow needs only one tag: the start tag of its oldest pending
+ * request or, if none is pending, the finish tag of its last request. A merged request is charged
+ * for the size that it has when it is handed out.
  *
  * The cost is the service time if the host knows it in advance. Otherwise it is an estimate by
- * size, settled at the completion: the flow's tag moves by the device time that the request really
- * took, minus the estimate. That device time starts at the previous completion, or when the device
- * became busy. So the charges add up to the device's busy time, whatever the depth. On a disk,
- * which has one head, each request is charged its own service and no queueing.
+ * size, corrected at the completion: the device time that the request really took, minus the
+ * estimate, is added to the flow's tag. The device time of a request begins at the previous
+ * completion, or when the device became busy. So the charges add up to the device's busy time,
+ * whatever the depth. On a disk, which has one head, each request is thus charged its own service
+ * time without its queueing time.
  *
- * A host that serves several requests as one (ICPE 2011, Algorithm 1) gets them in the order of
- * their tags, as long as they are of one flow. Each request has its own tags, and all of them take
- * one place of the depth.
+ * A host that serves several requests as one (ICPE 2011, Algorithm 1) gets requests in the order of
+ * their tags, as long as they are of one flow. Each request has its own tags, but together they
+ * count as one of the D requests.
  */
 #include "../fifo.h"
 #include "../owners.h"
@@ -36,10 +38,10 @@
 #define DEPTH_MAX 1024
 
 /*
- * Tags count 2^-TAG_BITS ns of service with weight 1. One request is charged 2^51 at most, and all
- * requests in service together 2^61. So a flow with requests pending is at most that far ahead of
- * virtual time or behind it. When virtual time reaches REBASE_AT, all tags are lowered by half of
- * that and keep their distances.
+ * The unit of tags is 2^-TAG_BITS ns of service with weight 1. One request is charged 2^51 units at
+ * most, and all requests in service together 2^61. So the tag of a flow with requests pending
+ * differs from virtual time by at most 2^61. When virtual time reaches REBASE_AT, all tags are
+ * lowered by REBASE_AT / 2, which keeps their differences.
  */
 #define TAG_BITS 16
 #define COST_MAX (1ull << 35)
@@ -48,7 +50,7 @@
 /**
  * struct flow - one owner
  * @pending: its requests
- * @tag: start tag of the oldest request; finish tag of the last one if none is pending
+ * @tag: start tag of the oldest pending request; if none is pending, finish tag of the last request
  * @place: index in the heap, if any request is pending
  */
 struct flow {
@@ -90,7 +92,7 @@ struct sfq {
 	u32 backlogged; /* flows in the heap */
 	u32 in_service;
 	u64 virtual_time;
-	u64 accounted_ns; /* the device's time is charged up to here */
+	u64 accounted_ns; /* the device's time is charged up to this time */
 };
 
 static const struct sched_field sfq_tunables[] = {
@@ -237,7 +239,7 @@ static void rebase(struct sfq *sfq)
 	sfq->rebased++;
 }
 
-/* Replace the estimate, which is in the request's tag, by the device time really taken. */
+/* Replace the estimate, which is stored in the request's tag, by the device time really used. */
 static void settle(struct sfq *sfq, const struct io_request *rq, u64 took_ns)
 {
 	struct flow *flow = &sfq->flow[rq->slot];

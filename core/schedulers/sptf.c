@@ -4,7 +4,7 @@
  * head soonest, counting seek and rotation (Jacobson and Wilkes, HPL-CSP-91-7, 1991; Seltzer, Chen
  * and Ousterhout, USENIX 1990). A request that the drive's cache holds counts as a hit.
  *
- * Requests age, so that none waits for ever (Worthington, Ganger and Patt, SIGMETRICS 1994): the
+ * Requests age, so that none waits forever (Worthington, Ganger and Patt, SIGMETRICS 1994): the
  * waiting time of a request, times age_permille / 1000, is subtracted from its positioning time. Of
  * two equal requests the older one goes first. Reads and writes are treated alike.
  *

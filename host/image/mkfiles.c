@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Fill an ext4 image, fresh from mke2fs, with files that have places on the disk but no data: their
- * extents are allocated and marked as initialised, but never written. (Unwritten extents would not
- * do: the kernel reads those without a request to the disk.)
+ * Fill a new ext4 image, just made by mke2fs, with files that have extents on the disk but no data:
+ * the extents are allocated and marked as initialised, but never written. (Extents marked as
+ * unwritten would be useless: the kernel reads those without a request to the disk.)
  *
  *	mkfiles [--progress] IMAGE < SCRIPT
  *
@@ -12,13 +12,13 @@
  *	l PATH        print the file's place: INODE SIZE EXTENTS {START LENGTH}...
  *	end           the script is complete; print "done FILES"
  *
- * Paths are relative to the root. The kernel spreads top-level directories over the groups in the
- * same way. First fit fills the holes of erased files with other files; this causes the papers'
- * fragmentation (PERFORM 2010 section 5).
+ * Paths are relative to the root. The choice of a directory's group is the kernel's for top-level
+ * directories. First fit fills the holes of erased files with other files; this produces the
+ * fragmentation described in the papers (PERFORM 2010 section 5).
  *
- * All times are the image's own creation time, so equal scripts give equal images. Until the script
- * has ended, the image is marked as not clean. After any error mkfiles prints one line with the
- * script's line number and exits with code 1.
+ * All time stamps are the image's creation time, so equal scripts produce equal images. Until the
+ * script has ended, the image is marked as not clean. After any error mkfiles prints one line with
+ * the script's line number and exits with code 1.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -37,11 +37,11 @@ struct directory {
 	char path[];
 };
 
-/* The target of a path: the directory that holds it, and its name in that directory. */
+/* What a path refers to: the directory that contains it, and its name in that directory. */
 struct place {
 	ext2_ino_t parent;
 	const char *name;
-	ext2_ino_t inode; /* 0: no such name yet */
+	ext2_ino_t inode; /* 0: the name does not exist yet */
 };
 
 struct builder {
@@ -62,7 +62,7 @@ static int complain(const struct builder *builder, const char *what, errcode_t e
 	return -1;
 }
 
-/* Directories that the script made, cached so that a path costs one lookup. */
+/* Directories that the script made, cached so that a path needs only one lookup. */
 
 static int compare_directories(const void *a, const void *b)
 {
@@ -207,7 +207,10 @@ static bool is_data(const struct ext2fs_extent *extent)
 	return extent->e_flags & EXT2_EXTENT_FLAGS_LEAF;
 }
 
-/* A node takes one block, however much of the file it covers. */
+/*
+ * Number of blocks of an extent; a node of the tree is one block, however much of the file it
+ * covers.
+ */
 static __u32 extent_blocks(const struct ext2fs_extent *extent)
 {
 	return is_data(extent) ? extent->e_len : 1;
@@ -454,7 +457,7 @@ static int parse_size(const struct builder *builder, const char *text, __u64 *si
 	return 0;
 }
 
-/* Cuts the next word off; NULL when there is none. */
+/* Split the next word off; returns NULL when there is none. */
 static char *next_word(char **rest)
 {
 	char *word;
@@ -506,7 +509,7 @@ static int run_script(struct builder *builder, bool progress)
 	       (length = getline(&builder->line, &room, stdin)) > 0) {
 		builder->line_number++;
 		if (builder->line[length - 1] != '\n')
-			break; /* cut off */
+			break; /* the line is incomplete */
 		builder->line[length - 1] = '\0';
 		if (strlen(builder->line) + 1 != (size_t)length)
 			return complain(builder, "a zero byte", 0);
@@ -524,8 +527,7 @@ static int run_script(struct builder *builder, bool progress)
 
 static int open_image(struct builder *builder)
 {
-	/* Fresh from mke2fs: its checksums, verified at each read, took a third of the
-	 * time. */
+	/* The image is new; to verify its checksums at each read took a third of the time. */
 	errcode_t error = ext2fs_open(builder->image,
 				      EXT2_FLAG_RW | EXT2_FLAG_64BITS |
 					      EXT2_FLAG_IGNORE_CSUM_ERRORS,
@@ -546,7 +548,7 @@ static int open_image(struct builder *builder)
 	return error ? complain(builder, "write", error) : 0;
 }
 
-/* Without a flush, so that the image of a failed script stays marked as not clean. */
+/* Close without a flush, so that the image of a failed script remains marked as not clean. */
 static void abandon_image(struct builder *builder)
 {
 	if (builder->fs)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * Loaded into QEMU: when a guest asks the host, it waits for the answer within that very
- * instruction.
+ * A library loaded into QEMU. When a guest sends a question to the host, the instruction that sends
+ * it does not finish until the answer has arrived.
  *
- * The guest writes a byte to a debug console's port.  QEMU passes the byte on over a socket.  Here
- * the guest's thread then waits until a byte has come back.  It holds QEMU's big lock meanwhile:
- * nothing else happens in the machine, and its virtual clock stands still.  Stopping the machine
- * for this (`port rest`) takes QEMU about five times as long.
+ * The guest writes a byte to a debug console's port. QEMU passes the byte on over a socket. This
+ * library then makes the guest's thread wait until a byte has come back. The thread holds QEMU's
+ * big lock meanwhile, so nothing else happens in the machine and its virtual clock does not
+ * advance. To stop the machine for this instead (`port rest`) takes QEMU about five times as long.
  *
- * The environment variable QUESTIONS is the socket's number; without it nothing changes.
- * understudy/platforms/vm/conversation.py is the other end.
+ * The environment variable QUESTIONS is the socket's descriptor; without the variable, the library
+ * has no effect. understudy/platforms/vm/conversation.py is the other end.
  */
 
 #define _GNU_SOURCE
@@ -31,7 +31,7 @@ __attribute__((constructor)) static void find(void)
 		questions = atoi(number);
 }
 
-/* Returns too if the other end is gone. */
+/* Wait for the answer, or until the other end has closed the socket. */
 static void wait_for_answer(void)
 {
 	struct pollfd socket = { .fd = questions, .events = POLLIN };

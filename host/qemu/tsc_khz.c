@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * Prints the rate of this host's time stamp counter in kHz, measured against the monotonic clock
- * over a tenth of a second.  A busy host must not falsify the result.  So both are read many times
- * at the beginning and at the end, and the reading with the least time between its two readings of
- * the clock counts.
+ * over a tenth of a second. A busy host must not falsify the result. So at the beginning and at the
+ * end the counter is read many times, each time between two readings of the clock, and the attempt
+ * with the least time between these two readings is used.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Loaded into QEMU: makes its two threads take turns, so that the host's timing can't be seen in
- * the virtual clock.
+ * A library loaded into QEMU. It makes QEMU's two threads take turns, so that the host's timing has
+ * no effect on the virtual clock.
  *
- * The guest's thread runs without QEMU's big lock.  QEMU counts the instructions that it has
- * executed and moves the clock accordingly, just before that thread takes the lock again.  The main
- * thread moves the clock to the next timer when it finds the processors idle.  If it does so
- * between the guest's HLT and the count, it starts from an old time.  The executed instructions are
- * then added, so the timer fires late by as much.  So here
+ * The guest's thread runs without QEMU's big lock. QEMU counts the instructions that it has
+ * executed and moves the clock accordingly, just before that thread takes the lock again. The main
+ * thread moves the clock to the next timer when it finds the processors idle. If it does so between
+ * the guest's HLT and the count, it starts from an old time. The executed instructions are added to
+ * the clock afterwards, so the timer fires late by their duration. Therefore
  *
  *   the main thread, once it has the lock, waits until the guest is not executing;
  *   the guest's thread, once it is back, lets the main thread go first if the main thread waits,
@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A guest that executes for this long without a timer is far from its next HLT. */
+/* A guest that executes for this long without a timer is not about to execute HLT. */
 #define PATIENCE_SECONDS 2
 
 static int (*libc_poll)(struct pollfd *, nfds_t, const struct timespec *,
@@ -38,14 +38,15 @@ static int (*libc_unlock)(pthread_mutex_t *);
 static pthread_t main_thread;
 
 /*
- * The mutex that the main thread locks first after it has polled.  It guards the variables below.
+ * QEMU's big lock: the first mutex that the main thread locks after it has polled. The lock guards
+ * the variables below.
  */
 static pthread_mutex_t *big_lock;
 static fd_set wakes_main;
 static bool executing;
 static bool main_is_woken;
 static bool main_waits;
-static bool main_sleeps; /* until the guest's thread has worked for it */
+static bool main_sleeps; /* until the guest's thread has caused work for it */
 static pthread_cond_t turn_of_main = PTHREAD_COND_INITIALIZER;
 static pthread_cond_t turn_of_guest = PTHREAD_COND_INITIALIZER;
 
@@ -67,7 +68,10 @@ static bool is_main(void)
 	return pthread_equal(pthread_self(), main_thread);
 }
 
-/* Only the guest's thread waits with the big lock, while its processors are idle. */
+/*
+ * Only the guest's thread waits on a condition with the big lock, while the guest's processors are
+ * idle.
+ */
 static bool is_guest(void)
 {
 	return waited_with && waited_with == big_lock;
@@ -107,7 +111,10 @@ static void let_main_go_first(void)
 			break;
 }
 
-/* The files are nearly always the same, so reading a half-written copy does no harm. */
+/*
+ * Copy the polled files. They are nearly always the same, so it does no harm if another thread
+ * reads a half-written copy.
+ */
 static void remember(const struct pollfd *files, nfds_t count)
 {
 	fd_set polled;

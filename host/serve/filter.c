@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * An nbdkit filter that keeps a profiled disk's time. The plug-in below it stores the data at once;
- * the filter holds each answer until the modelled disk would have given it. The time of each
- * operation:
+ * An nbdkit filter that imitates the timing of a profiled disk. The plug-in below it stores the
+ * data at once; the filter holds each answer until the modelled disk would have given it. The time
+ * of each operation:
  *
  *	read, write	by the model
  *	write with FUA	by the model, for a write that must be on the medium
@@ -11,8 +11,9 @@
  *	trim		waits for its turn, then takes no time
  *	block status	takes no time
  *
- * Parameters: timed-disk=FILE, a struct timed_disk; records=FILE, for a row for each request
- * (kernel/vpt/record.h), in order of the answers; rows are numbered in order of arrival.
+ * Parameters: timed-disk=FILE names a file that contains a struct timed_disk. records=FILE names a
+ * file into which the filter writes a row for each request (kernel/vpt/record.h), in order of the
+ * answers; the numbers in the rows are in order of arrival.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -137,7 +138,7 @@ static int timed_can_fast_zero(nbdkit_next *next, void *handle)
 	return 0;
 }
 
-/* The drive decides what is read ahead. */
+/* A client cannot request caching: the model decides what is read ahead. */
 static int timed_can_cache(nbdkit_next *next, void *handle)
 {
 	return NBDKIT_CACHE_NONE;
@@ -208,7 +209,10 @@ static int timed_trim(nbdkit_next *next, void *handle, uint32_t count, uint64_t 
 	return answer(&held, next->trim(next, count, offset, flags, err), err);
 }
 
-/* If the plug-in can't, nbdkit writes the zeroes instead, which takes the same time. */
+/*
+ * If the plug-in cannot write zeroes, nbdkit writes them as data instead, which takes the same
+ * time.
+ */
 static int timed_zero(nbdkit_next *next, void *handle, uint32_t count, uint64_t offset,
 		      uint32_t flags, int *err)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * A thread sleeps until shortly before its request is due, and spins for the rest. The lead adapts
- * to the wake-ups: half of them are in time, so the spinning takes about as long as a wake-up takes
- * on this machine.
+ * A thread sleeps until shortly before its request is due, and spins until the due time. How long
+ * before the due time it wakes up, the lead, adapts so that half of the wake-ups are in time. So
+ * the lead is about the time that a wake-up takes on this machine.
  *
- * The drive's next choice is made by the thread whose request is due at that time, or by the first
- * arrival after that. A delay of either thread changes no choice and no due time
- * (core/drive/device.h).
+ * When a request is due, the drive chooses its next one. That choice is computed by the thread of
+ * the due request, or by the thread of the first request that arrives after that time. A delay of
+ * either thread changes no choice and no due time (core/drive/device.h).
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,7 +26,7 @@ static struct timed_disk *disk;
 static int records;
 static u64 lead_ns = LEAD_MAX_NS / 2; /* relaxed: any recent value is good enough */
 
-/* Guards the following variables, disk->device and disk->lateness. */
+/* Guards disk->device, disk->lateness and the following variables. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static u64 last_id;
 
@@ -83,7 +83,10 @@ void hold_arrived(struct held *held)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Its data is there: is it already due? A request queued in the drive gets its due time here. */
+/*
+ * When the data of a request has been transferred: is the request already due? A request queued in
+ * the drive gets its due time here.
+ */
 static bool is_late(struct held *held)
 {
 	u64 now_ns = clock_ns();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Holds requests until they are due on CLOCK_MONOTONIC, k times as long as the model says, and
- * records how late their answers are. Any number of threads hold one request each.
+ * Holds requests until they are due on CLOCK_MONOTONIC, which is after k times the model's time,
+ * and records how late their answers are. There may be any number of threads, each holding one
+ * request.
  */
 #ifndef UNDERSTUDY_SERVE_HOLD_H
 #define UNDERSTUDY_SERVE_HOLD_H
@@ -22,9 +23,9 @@ struct held {
 };
 
 /*
- * Must be called first. disk: the disk, which is checked here. records: a file for records, open
- * for appending, or -1. Returns 0, -EINVAL or -ENOMEM. Sets exact timers for the calling thread and
- * the threads that it creates.
+ * Must be called first. disk: the disk, which this function checks. records: descriptor of a file
+ * for records, open for appending, or -1. Returns 0, -EINVAL or -ENOMEM. Sets exact timers for the
+ * calling thread and the threads that it creates.
  */
 int hold_init(struct timed_disk *disk, int records);
 

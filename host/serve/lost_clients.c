@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * A library loaded before nbdkit, to avoid a crash. Every version of nbdkit, at least up to 1.32,
- * dies with all its data if a client leaves while several of its requests are being answered. The
- * thread that finds the socket broken closes it for writing. The next thread has already checked
- * that the client is there, and fails an assertion (raw_send_socket: sock >= 0).
+ * A library loaded before nbdkit, to avoid a crash. nbdkit, in every version at least up to 1.32,
+ * crashes and loses all its data if a client disconnects while several requests of that client are
+ * being answered. The thread that finds the socket broken closes it for writing. The next thread,
+ * which has already checked that the client is connected, then fails an assertion (raw_send_socket:
+ * sock >= 0).
  *
- * So here an answer to a client that has left counts as sent. An event that would end a connection
- * (end of file, an error, an invalid request) is passed to nbdkit only after all earlier requests
- * have been answered. A connection is recognised by nbdkit's greeting. The thread that sends the
- * greeting shakes hands; other threads take the requests, one at a time.
+ * So in this library, an answer to a client that has disconnected is treated as sent. An event that
+ * would end a connection (end of file, an error, an invalid request) is passed to nbdkit only after
+ * all earlier requests have been answered. A connection is recognised by nbdkit's greeting. The
+ * thread that sends the greeting also does the NBD handshake; other threads receive the requests,
+ * one at a time.
  */
 #define _GNU_SOURCE
 #include <endian.h>
@@ -24,7 +26,7 @@
 #define CONNECTIONS_MAX 65536
 #define GREETING "NBDMAGICIHAVEOPT"
 #define REQUEST_MAGIC 0x25609513
-#define SKIPPED_BYTES (128u << 20) /* longest write; a longer one ends the connection */
+#define SKIPPED_BYTES (128u << 20) /* a longer write ends the connection */
 #define LOOK_NS 1000000
 
 enum { ASKS_WRITE = 1, ASKS_END = 2 };
@@ -38,12 +40,15 @@ struct request {
 	uint32_t bytes;
 } __attribute__((packed));
 
-/* Indexed by descriptor. The thread that takes a request owns all members but `unanswered`. */
+/*
+ * Indexed by descriptor. Only the thread that currently receives a request uses the members other
+ * than `unanswered`.
+ */
 static struct connection {
 	unsigned int unanswered; /* atomic */
 	bool greeted;
 	struct request request;
-	size_t got; /* bytes of the request */
+	size_t got; /* bytes of the request that have been received */
 	size_t data; /* bytes of its data not yet received */
 } connections[CONNECTIONS_MAX];
 
@@ -112,7 +117,7 @@ static void follow(struct connection *connection, const void *data, size_t bytes
 		take(connection);
 }
 
-/* Nobody answers a write whose data has not all been received. */
+/* End a connection. A write whose data has not all been received will never be answered. */
 static void end(struct connection *connection)
 {
 	if (connection->data)

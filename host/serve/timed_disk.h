@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory shared by `understudy serve-disk` and the filter in nbdkit. The command describes the disk
- * in it, and the filter reports its lateness. The memory outlives both, so the report is complete
- * however the server ended. Both are compiled from this file (sim/binding.py), on one machine, so
- * the model need not be written or parsed as text.
+ * Memory shared by `understudy serve-disk` and the filter in nbdkit. The command stores the
+ * description of the disk in this memory, and the filter stores the lateness of its answers. The
+ * memory outlives both processes, so the report is complete even if the server crashed. Both
+ * programs are compiled with this file (sim/binding.py) on one machine, so the model need not be
+ * written or parsed as text.
  */
 #ifndef UNDERSTUDY_SERVE_TIMED_DISK_H
 #define UNDERSTUDY_SERVE_TIMED_DISK_H
@@ -15,12 +16,11 @@
 
 /**
  * struct lateness - lateness of the answers so far
- * @all: time of the answer - due time, ns
- * @distribution: distribution of the same
- * @late: number of answers whose data was there only after the due time
- * @service: total service time, k included, of the requests that take TIMED_ENOUGH_NS or more
- *	...
- * @service_late: ... and their total lateness
+ * @all: lateness of all answers: time of the answer - due time, ns
+ * @distribution: the same as a histogram
+ * @late: number of answers whose data was ready only after the due time
+ * @service: service times, multiplied by k, of the requests that take TIMED_ENOUGH_NS or more ...
+ * @service_late: ... and the lateness of these requests
  */
 struct lateness {
 	struct moments all;
@@ -33,11 +33,13 @@ struct lateness {
 /**
  * struct timed_disk - the disk that is served
  * @bytes: sizeof(struct timed_disk); the drive's samples, zones and slips follow it
- * @address: address of this structure in the process that set those pointers
+ * @address: address of this structure in the process that set the pointers to the samples, zones
+ *	and slips
  * @device: the disk and its state
  * @capacity_sectors: size
- * @serves: the server accepts connections
- * @record_error: errno of a record that could not be written; no records follow it
+ * @serves: does the server accept connections?
+ * @record_error: errno of the first record that could not be written; no records are written after
+ *	that
  * @lateness: the filter's report
  */
 struct timed_disk {

@@ -23,7 +23,7 @@ static bool is_on_this_host(void)
 	       peer.ss_family == AF_UNIX;
 }
 
-/* The arguments of a process, each with its final zero byte. */
+/* Read the arguments of a process, each with its final zero byte. */
 static size_t read_command(int64_t pid, char *words, size_t room)
 {
 	char path[64];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Detects clients in a clock in which the host's time does not pass. A guest of a QEMU that counts
- * instructions (-icount) sees its disk's answer as soon as QEMU does, whatever the host's clock
- * says.
+ * Detects clients whose clock does not follow the host's time. In a QEMU that counts instructions
+ * (-icount), the guest's clock does not advance while QEMU waits, so the guest does not notice how
+ * long the host held its disk's answer.
  */
 #ifndef UNDERSTUDY_SERVE_VIRTUAL_CLOCK_H
 #define UNDERSTUDY_SERVE_VIRTUAL_CLOCK_H

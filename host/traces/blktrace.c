@@ -37,7 +37,7 @@ static bool fail(struct blktrace *trace, u32 fault, u64 value)
 	return false;
 }
 
-/* The first record of a file determines the layout of all. */
+/* The first record of a file determines the layout of all its records. */
 static bool check_magic(struct blktrace *trace, const u8 *bytes)
 {
 	u32 magic;
@@ -60,8 +60,8 @@ static bool check_device(struct blktrace *trace, u32 device)
 }
 
 /*
- * Is the record newer than the lane's last one? Records that its processor has recorded before are
- * left out. A jump in the numbers does not affect the records behind it.
+ * Is the record newer than the lane's last one? Records that repeat an earlier number of their
+ * processor are left out. A gap in the numbers does not affect the records after it.
  */
 static bool is_next(struct blktrace *trace, struct lane *lane,
 		    const struct record *record)
@@ -105,7 +105,10 @@ static u8 kind_of(const struct record *record)
 	}
 }
 
-/* The reason to leave a request out, or LEFT_OUT_REASONS if it reads or writes. */
+/*
+ * The reason to leave a request out, or LEFT_OUT_REASONS for a read or write, which is not left
+ * out.
+ */
 static u32 why_left_out(const struct record *record)
 {
 	if (record->action & RECORD_PASSTHROUGH)
@@ -119,7 +122,10 @@ static u32 why_left_out(const struct record *record)
 	return record->action & RECORD_FLUSH ? LEFT_OUT_FLUSHES : LEFT_OUT_EMPTY;
 }
 
-/* Where the rest of a split begins; false if the payload is not a sector behind its beginning. */
+/*
+ * Find where the second part of a split request begins; false if the payload is not a sector after
+ * the request's first.
+ */
 static bool find_split(const struct record *record, struct trace_event *event)
 {
 	u64 sector;

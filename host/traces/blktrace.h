@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reader of the kernel's binary block traces: bytes in, requests out.
+ * Reads the kernel's binary block traces and returns requests.
  *
- * First the caller feeds the files of one trace, one for each processor or all in one, one after
- * the other, each in pieces of any size. Then it reads rows until there are no more. The reader
- * counts all that is left out of the rows, and notes where a file breaks off. It trusts no byte of
- * the input.
+ * A trace has a file for each processor, or one file for all of them. First the caller passes in
+ * the files one after the other, each in pieces of any size. Then it reads rows until there are no
+ * more. The reader counts everything that is left out of the rows, and records where a file ends
+ * prematurely. It checks every byte of the input that it uses.
  *
  * Memory: 32 bytes for each event of a request's life (queued, merged, split, issued, requeued,
  * completed), and about 100 for each outstanding request.
@@ -16,7 +16,7 @@
 #include "match.h"
 #include "record.h"
 
-/* Why a file breaks off, or why reading cannot go on. */
+/* Why a file ends prematurely, or why reading cannot continue. */
 enum blktrace_fault {
 	BLKTRACE_WHOLE,
 	BLKTRACE_NO_MEMORY,
@@ -30,8 +30,8 @@ enum blktrace_fault {
 /* Reasons why records are in no row. */
 enum blktrace_left_out {
 	LEFT_OUT_UNISSUED, /* completions of requests that were not seen to be issued */
-	LEFT_OUT_UNCOMPLETED, /* issued, but not seen to complete */
-	LEFT_OUT_FLUSHES, /* issued, as the next four; without data */
+	LEFT_OUT_UNCOMPLETED, /* requests that were issued but not seen to complete */
+	LEFT_OUT_FLUSHES, /* issued requests, as in the next four; this one: flushes without data */
 	LEFT_OUT_DISCARDS,
 	LEFT_OUT_PASSTHROUGH,
 	LEFT_OUT_WITHOUT_TRANSFER, /* zone management; zeroes written without data */
@@ -46,8 +46,8 @@ enum blktrace_left_out {
  * struct blktrace - a trace being read
  * @fault: fault of the current file
  * @value: the wrong value: the magic number, processor, time, sector or device
- * @records: number of records taken from the current file; the next one is at @offset
- * @device: the traced device, once @has_device
+ * @records: number of records read from the current file; the next record is at @offset
+ * @device: the traced device; valid once @has_device is set
  */
 struct blktrace {
 	u32 fault;
@@ -68,15 +68,16 @@ void blktrace_free(struct blktrace *trace);
 void blktrace_begin(struct blktrace *trace);
 
 /*
- * Takes all whole records and returns how many bytes they have. The caller passes the rest, fewer
- * than RECORD_BYTES_MAX bytes, again together with the following bytes. After a fault nothing is
- * taken.
+ * Read all complete records and return their length in bytes. The caller passes the remaining
+ * bytes, fewer than RECORD_BYTES_MAX, again together with the bytes that follow them. After a fault
+ * nothing is read.
  */
 u64 blktrace_feed(struct blktrace *trace, const u8 *bytes, u64 n);
 
 /*
- * The next rows, in order of completion. Fewer than max: there are no more rows; or there was no
- * memory, which is then the fault. Nothing may be fed after the first call.
+ * Store the next rows, in order of completion, and return their number. If it is less than max,
+ * there are no more rows, or there was no memory, which is then the fault. blktrace_feed() must not
+ * be called after the first call of this function.
  */
 u64 blktrace_rows(struct blktrace *trace, struct blktrace_row *row, u64 max);
 

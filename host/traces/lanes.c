@@ -95,7 +95,7 @@ static bool goes_before(const struct lane *lane, const struct lane *other)
 	return a->kind != b->kind ? a->kind < b->kind : lane->cpu < other->cpu;
 }
 
-/* Move down to its place in the heap; the rest of the heap is in order. */
+/* Move an element down to where it belongs in the heap; the other elements are in order. */
 static void sink(struct lanes *lanes, u32 at)
 {
 	struct lane *lane = lanes->heap[at];

@@ -2,9 +2,9 @@
 /*
  * The events of a trace, with a lane for each processor, merged into one order of time.
  *
- * A lane takes its events in order of time. Once all events are there, they are returned over all
- * lanes by time, then by kind (in the order of a request's life), then by processor. An event takes
- * 32 bytes until it is returned.
+ * Events are added to a lane in order of time. Once all events have been added, the events of all
+ * lanes are returned in order of time, then of kind (in the order of a request's life), then of
+ * processor. An event needs 32 bytes of memory until it is returned.
  */
 #ifndef UNDERSTUDY_TRACES_LANES_H
 #define UNDERSTUDY_TRACES_LANES_H
@@ -25,8 +25,8 @@ enum trace_event_kind {
 
 /**
  * struct trace_event - an event of a request that moves data
- * @sectors: its length; for a split, where the rest begins, counted from @sector
- * @pid: the process that caused it
+ * @sectors: number of its sectors; for a split, where the second part begins, counted from @sector
+ * @pid: id of the process that caused it
  * @kind: one of enum trace_event_kind
  * @op: 0 read, 1 write
  */
@@ -40,8 +40,8 @@ struct trace_block;
 
 /**
  * struct lane - the records of a processor
- * @cpu: its number
- * @began: there is a record; the last one has @sequence and @time_ns
+ * @cpu: number of the processor
+ * @began: has there been a record? The last one had @sequence and @time_ns
  */
 struct lane {
 	u32 cpu, sequence;
@@ -53,8 +53,9 @@ struct lane {
 
 /**
  * struct lanes - all lanes
- * @lane: by processor, NULL if it has none
- * @heap: the lanes with events left, the next one first; once it is built
+ * @lane: the lane of each processor; NULL if it has none
+ * @heap: the lanes that still have events, the one with the next event first; built by the first
+ *	lanes_next()
  */
 struct lanes {
 	struct lane **lane, **heap;
@@ -71,10 +72,12 @@ void lanes_exit(struct lanes *lanes);
 /* The lane of a processor below LANES_MAX; NULL if there is no memory. */
 struct lane *lanes_get(struct lanes *lanes, u32 cpu);
 
-/* Add an event, not earlier than the lane's other events. 0 or -ENOMEM. */
+/* Add an event, which is not earlier than the lane's other events. Returns 0 or -ENOMEM. */
 int lane_put(struct lane *lane, const struct trace_event *event);
 
-/* The next event of all lanes; false if there is none. From then on lanes take no more events. */
+/*
+ * The next event of all lanes; false if there is none. After the first call no events may be added.
+ */
 bool lanes_next(struct lanes *lanes, struct trace_event *event);
 
 #endif

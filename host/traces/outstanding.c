@@ -40,7 +40,7 @@ void outstanding_exit(struct outstanding *table)
 	port_free(table->bucket);
 }
 
-/* Multiply and fold, twice: every bit of the key reaches the lowest ones. */
+/* Multiply and fold, twice, so that every bit of the key affects the lowest bits. */
 static u64 hash_of(u8 op, u64 at)
 {
 	u64 hash = (at * 2 + op) * 0x9e3779b97f4a7c15ull;
@@ -49,7 +49,10 @@ static u64 hash_of(u8 op, u64 at)
 	return hash ^ hash >> 32;
 }
 
-/* The pointer to the first request of the key; it is NULL if there is none. */
+/*
+ * Return the address of the pointer to the first request of the key; that pointer is NULL if there
+ * is none.
+ */
 static struct outstanding_node **place_of(const struct outstanding *table, u8 op,
 					  u64 at)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests by operation and first sector, in O(1) expected time each; of several with the same key
- * the one that was added first.
+ * Finds requests by operation and first sector, in O(1) expected time; of several with the same
+ * key, the one that was added first.
  */
 #ifndef UNDERSTUDY_TRACES_OUTSTANDING_H
 #define UNDERSTUDY_TRACES_OUTSTANDING_H
@@ -10,8 +10,8 @@
 
 /**
  * struct outstanding_request - one request
- * @at: the sector by which it is found; moves when a part of the request completes
- * @left: sectors of it that have not completed
+ * @at: the sector by which it is found; increases when a part of the request completes
+ * @left: number of its sectors that have not completed
  */
 struct outstanding_request {
 	u64 arrival_ns, dispatch_ns, sector, at;
@@ -40,7 +40,7 @@ int outstanding_init(struct outstanding *table);
 /* Valid also if init failed or the table is zeroed. */
 void outstanding_exit(struct outstanding *table);
 
-/* 0 or -ENOMEM. The request's @at must be below 2^63. */
+/* Add a request, whose @at must be below 2^63. Returns 0 or -ENOMEM. */
 int outstanding_put(struct outstanding *table, const struct outstanding_request *rq);
 
 /* The first request with this key, or NULL; valid until the table changes. */

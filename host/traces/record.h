@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One binary record of the kernel's blktrace, as in linux/blktrace_api.h: a header of version 7 or
- * 8 in either byte order, followed by a payload, whose length the header contains. Nothing in the
- * bytes is trusted, and nothing behind their end is read.
+ * 8 in either byte order, followed by a payload, whose length the header contains. The contents may
+ * be wrong in any way; nothing after the given bytes is read.
  */
 #ifndef UNDERSTUDY_TRACES_RECORD_H
 #define UNDERSTUDY_TRACES_RECORD_H
@@ -24,13 +24,15 @@ enum record_action {
 	RECORD_SPLIT = 13,
 };
 
-/* Categories: bits of an action, from bit 16 on; those above bit 31 in version 8 only. */
+/* Categories: bits of an action, from bit 16 on; the bits above bit 31 exist in version 8 only. */
 #define RECORD_WRITE (1ull << 17)
 #define RECORD_FLUSH (1ull << 18)
 #define RECORD_PASSTHROUGH (1ull << 25)
 #define RECORD_NOTE (1ull << 26)
 #define RECORD_DISCARD (1ull << 29)
-/* Zones reset, finished, opened or closed; zeroes written without data. */
+/*
+ * Operations that reset, finish, open or close zones, or write zeroes without a transfer of data.
+ */
 #define RECORD_WITHOUT_TRANSFER (0x7eull << 32)
 
 #define RECORD_CGROUP (1u << 8) /* the payload begins with a control group's number */
@@ -48,7 +50,7 @@ struct record_layout {
 /**
  * struct record - the contents of a header
  * @time_ns: time, on a clock that all processors share
- * @payload: the payload behind the header
+ * @payload: the payload, after the header
  * @payload_bytes: its length
  */
 struct record {

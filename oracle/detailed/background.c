@@ -4,7 +4,7 @@
 
 #include "background.h"
 
-/* In sectors: a sector that has passed except for a rounding error has passed. */
+/* Rounding error, in sectors: a sector that lacks no more than this has passed. */
 #define ROUNDING 1e-6
 
 static void find_run(const struct background *b, struct run *run)
@@ -49,7 +49,9 @@ static uint32_t passed_by(const struct run *run, double now_ns)
 	return sectors > 0 ? sectors : 0;
 }
 
-/* Whole sectors only: the sector that is passing counts in the next step. */
+/*
+ * Advance to to_ns by whole sectors. A sector that is still passing then counts in the next step.
+ */
 static void step_to(struct background *b, double to_ns)
 {
 	while (b->activity != RESTING && b->next < b->end) {
@@ -65,7 +67,7 @@ static void step_to(struct background *b, double to_ns)
 	}
 }
 
-/* A seek that has begun goes on to its end. */
+/* Stop read-ahead. A seek that has begun is completed. */
 void background_stop_ahead(struct background *b, double now_ns)
 {
 	struct run run;
@@ -90,7 +92,7 @@ static void begin_put(struct background *b, uint32_t extent, double now_ns)
 	b->end = b->dirty.extent[0].end;
 }
 
-/* JW91, WGP94: shortest time of seek and rotation together. */
+/* JW91, WGP94: the extent with the shortest time of seek plus rotation. */
 static uint32_t soonest(const struct background *b, double now_ns)
 {
 	double best_ns = INFINITY;
@@ -143,7 +145,7 @@ static double put_due_ns(const struct background *b)
 	return fmax(b->advanced_ns, b->idle_since_ns + b->parameters->write_idle_ns);
 }
 
-/* Data that are due for destaging end read-ahead. */
+/* Read-ahead ends when data are due for destaging. */
 void background_advance(struct background *b, double to_ns)
 {
 	for (;;) {
@@ -262,7 +264,7 @@ void background_read_ahead(struct background *b, struct segment *segment,
 	b->at_ns = from_ns;
 }
 
-/* Read-ahead that has ended resumes when its end moves on. */
+/* Set the end of read-ahead; if read-ahead has ended at an earlier sector, it resumes. */
 static void set_end(struct background *b, uint64_t end, double now_ns)
 {
 	if (b->next == b->end && b->at_ns < now_ns)
@@ -278,7 +280,10 @@ static uint64_t track_end(const struct layout *layout, uint64_t sector)
 	return sector + place.left;
 }
 
-/* A stream may go on to the next track. */
+/*
+ * The end of the last track that read-ahead may read; after a read in sequence this is the next
+ * track.
+ */
 static uint64_t last_track_end(const struct background *b, int in_sequence)
 {
 	uint64_t end = track_end(b->layout, b->segment->host_end - 1);
@@ -293,7 +298,7 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* How far read-ahead goes if it overwrites nothing from `kept` on. */
+/* The end of read-ahead if it must not overwrite the sectors from `kept` on. */
 static uint64_t ahead_end(const struct background *b, uint64_t kept, int in_sequence)
 {
 	const struct detailed_parameters *p = b->parameters;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the mechanism does when no request needs it: it reads ahead, destages dirty data, or rests.
+ * The work of the mechanism while no request needs it: it reads ahead, destages dirty data, or
+ * rests.
  *
- * The caller passes the time in. background_advance() carries out what happened up to that time.
- * For a request that needs the mechanism, the caller takes it with background_release(), uses
- * `arm`, and returns it with background_rest() or background_read_ahead().
+ * The caller passes the current time to each function. background_advance() carries out the work up
+ * to that time. For a request that needs the mechanism, the caller first calls
+ * background_release(), then uses `arm`, and at the end calls background_rest() or
+ * background_read_ahead().
  */
 #ifndef DRIVES_BACKGROUND_H
 #define DRIVES_BACKGROUND_H
@@ -22,30 +24,33 @@ struct background {
 	struct segments segments;
 	struct dirty dirty;
 	struct arm arm;
-	uint64_t last_end; /* end of the sectors that passed under the head last */
+	uint64_t last_end; /* end of the last sectors that passed under the head */
 	double advanced_ns;
 	double idle_since_ns; /* infinite during a request */
 	int pressed; /* there was no room: destage without waiting for idleness */
 
 	enum activity activity;
-	double free_ns; /* resting: since when; the arm may not have settled yet */
+	double free_ns; /* while resting: start of the rest; the arm may not have settled yet */
 
 	/* Reading ahead (also after it has reached its end), or destaging. */
 	double at_ns; /* the sectors before `next` have passed */
 	uint64_t next, end;
-	struct segment *segment; /* reading ahead: into this segment */
+	struct segment *segment; /* while reading ahead: the segment being filled */
 };
 
 void background_advance(struct background *b, double to_ns);
 
-/* Free the mechanism for a request: stop read-ahead, complete the write under way; when. */
+/*
+ * Free the mechanism for a request: stop read-ahead and complete the write under way. Returns when
+ * it is free.
+ */
 double background_release(struct background *b, double now_ns);
 
-/* The same, after destaging all of [start, end). */
+/* The same, but first destage all of [start, end). */
 double background_put_range(struct background *b, double now_ns, uint64_t start,
 			    uint64_t end);
 
-/* The same, after destaging all dirty data. */
+/* The same, but first destage all dirty data. */
 double background_put_all(struct background *b, double now_ns);
 
 void background_stop_ahead(struct background *b, double now_ns);
@@ -58,18 +63,21 @@ double background_make_room(struct background *b, double now_ns, uint64_t start,
 /* Add [start, end), which fits, to the cache. */
 void background_add_dirty(struct background *b, uint64_t start, uint64_t end);
 
-/* Allow read-ahead from a segment's end on; background_follow() sets how far it goes. */
+/* Allow read-ahead from a segment's end on; background_follow() sets the end of read-ahead. */
 void background_read_ahead(struct background *b, struct segment *segment,
 			   double from_ns);
 
 /*
- * The request [start, end) was served from the segment being read ahead. Its last sector has left
- * at completion_ns; until then its data are not overwritten.
+ * The request [start, end) was served from the segment being read ahead. The request's last sector
+ * leaves over the bus at completion_ns; until then the data of the request are not overwritten.
  */
 void background_follow(struct background *b, uint64_t start, uint64_t end,
 		       int in_sequence, double now_ns, double completion_ns);
 
-/* When a request that arrives now could move the arm, and from where. */
+/*
+ * Returns when a request that arrives now could move the arm, and sets *arm to the arm position at
+ * that time.
+ */
 double background_foresee(const struct background *b, double now_ns, struct arm *arm);
 
 #endif

@@ -172,7 +172,7 @@ static double read_medium(struct detailed_drive *d, double now_ns, uint64_t star
 	return now_ns;
 }
 
-/* The medium has read the whole request: read-ahead begins, while the bus may be busy. */
+/* The medium has read the whole request: start read-ahead, although the bus may still be busy. */
 static double end_read(struct detailed_drive *d, struct segment *segment,
 		       uint64_t start, uint64_t end, double medium_ns,
 		       const struct bus *bus)
@@ -192,8 +192,8 @@ static double end_read(struct detailed_drive *d, struct segment *segment,
 }
 
 /*
- * Read until the bus may begin: the watermark is in the buffer, or the buffer is full. Returns the
- * first sector not read.
+ * Read until the bus may begin, which is when the watermark is in the buffer or the buffer is full.
+ * Returns the first sector not read.
  */
 static uint64_t read_to_watermark(struct detailed_drive *d, double *now_ns,
 				  uint64_t start, uint64_t end, struct bus *bus)
@@ -209,7 +209,10 @@ static uint64_t read_to_watermark(struct detailed_drive *d, double *now_ns,
 	return start + mark;
 }
 
-/* The arm goes for the rest of the request; `part` holds the beginning, or is NULL. */
+/*
+ * Read from the medium the part of a request that no segment holds; the segment `part` holds the
+ * beginning, or is NULL.
+ */
 static double read_miss(struct detailed_drive *d, double at_ns, uint64_t start,
 			uint64_t end, struct segment *part)
 {
@@ -227,7 +230,7 @@ static double read_miss(struct detailed_drive *d, double at_ns, uint64_t start,
 	return end_read(d, segment, start, end, now_ns, &bus);
 }
 
-/* The head is about to reach these sectors, or has just reached them. */
+/* Is the head about to reach these sectors, or has it just reached them? */
 static int comes_by(const struct background *b, uint64_t start)
 {
 	if (b->activity != READING_AHEAD || b->next == b->end ||
@@ -260,7 +263,7 @@ static void hit_elsewhere(struct background *b, double at_ns)
 		background_stop_ahead(b, at_ns);
 }
 
-/* A hit in sequence extends read-ahead. */
+/* Serve a hit. A hit in sequence extends read-ahead. */
 static double read_hit(struct detailed_drive *d, double at_ns, uint64_t start,
 		       uint64_t end, struct segment *segment)
 {
@@ -374,7 +377,10 @@ static double write_through(struct detailed_drive *d, double at_ns, uint64_t sta
 	return now_ns;
 }
 
-/* The data can be destaged once they are all there; room may be gone by then. */
+/*
+ * Write into the cache. The data can be destaged once all of them have arrived; the room for them
+ * may be lost until then.
+ */
 static double write_back(struct detailed_drive *d, double at_ns, uint64_t start,
 			 uint64_t end)
 {
@@ -490,7 +496,10 @@ static int is_cached(const struct background *b, const struct detailed_request *
 	return dirty_holds(&b->dirty, start, end) || (segment && end <= segment->end);
 }
 
-/* When its first sector would be under the head; at once, if no head is needed. */
+/*
+ * When the first sector of the request would be under the head; at once, if the request does not
+ * need the medium.
+ */
 static double begins_ns(const struct detailed_drive *d,
 			const struct detailed_request *request, double now_ns)
 {

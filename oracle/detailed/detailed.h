@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * A magnetic disk drive, one request at a time, in as much detail as the literature gives.
+ * A model of a magnetic disk drive that serves one request at a time, in as much detail as the
+ * literature describes.
  *
- * It is an oracle: the project's own drive model is judged against it, so it shares nothing
- * with that model.  Sources, by the names that the comments use:
+ * It is an oracle: the project's own drive model is compared with it, so the two share no code.
+ * Sources, with the short names that comments use:
  *
  *   RW94     Ruemmler, Wilkes: An introduction to disk drive modeling, IEEE Computer 1994
  *   WGP94    Worthington, Ganger, Patt: Scheduling algorithms for modern disk drives, 1994
@@ -13,37 +14,37 @@
  *   DISKSIM  Bucy and others: The DiskSim simulation environment, reference manual
  *   JW91     Jacobson, Wilkes: Disk scheduling algorithms based on rotational position, 1991
  *
- * Times are in ns.  Between requests time goes on: the platters turn, read-ahead fills its
- * segment and dirty data are destaged.  What happens is a function of the parameters and of
- * the requests so far.  Python reads the declarations below as they are: no macros in them.
+ * Times are in ns. Between requests, the platters turn, read-ahead fills its segment and dirty data
+ * are destaged. All results are a function of the parameters and of the requests. Python parses the
+ * declarations below without a preprocessor, so they must not contain macros.
  */
 #ifndef DRIVES_DETAILED_H
 #define DRIVES_DETAILED_H
 
 #include <stdint.h>
 
-/* In which order tracks follow each other in a zone (SG99, section 3.2; DISKSIM). */
+/* The order of the tracks of a zone (SG99, section 3.2; DISKSIM). */
 enum detailed_layout {
 	/* All heads of a cylinder, then the next cylinder, from head 0 again. */
 	DETAILED_CYLINDERS,
-	/* The same, heads forth in one cylinder and back in the next. */
+	/* The same, but heads ascend in one cylinder and descend in the next. */
 	DETAILED_CYLINDER_SERPENTINE,
-	/* A band of cylinders on one surface, back on the next surface. */
+	/* The cylinders of a band on one surface, then in reverse order on the next surface. */
 	DETAILED_SURFACE_SERPENTINE,
 };
 
-/* In which order dirty data are destaged. */
+/* The order in which dirty data are destaged. */
 enum detailed_order {
 	DETAILED_SHORTEST_POSITIONING, /* JW91, WGP94 */
 	DETAILED_CLOOK, /* ascending, then from the lowest again */
 };
 
-/* Cylinders with equally many sectors a track (RW94, "Data layout"). */
+/* Adjacent cylinders whose tracks all have the same number of sectors (RW94, "Data layout"). */
 struct detailed_zone {
 	uint32_t cylinders;
-	uint32_t sectors; /* addressed sectors of a track */
-	uint32_t spare_sectors; /* at each track's end, not addressed */
-	uint32_t spare_tracks; /* at the zone's end, not addressed */
+	uint32_t sectors; /* addressable sectors of a track */
+	uint32_t spare_sectors; /* at each track's end, not addressable */
+	uint32_t spare_tracks; /* at the zone's end, not addressable */
 	uint32_t track_skew; /* in sectors, at a change of heads */
 	uint32_t cylinder_skew; /* in sectors, at a change of cylinders */
 };
@@ -58,8 +59,8 @@ struct detailed_parameters {
 	struct detailed_zone zone[32];
 
 	/*
-	 * Arm (RW94, "Head positioning"): d cylinders take a + b * sqrt(d) up to the
-	 * threshold, from there slope more for each further one; the settling is added.
+	 * Arm (RW94, "Head positioning"): a seek over d cylinders takes a + b * sqrt(d) up to the
+	 * threshold, and `slope` more for each cylinder beyond it; the settling time is added.
 	 */
 	double seek_a_ns;
 	double seek_b_ns;
@@ -67,7 +68,7 @@ struct detailed_parameters {
 	double seek_slope_ns;
 	double read_settle_ns;
 	double write_settle_ns;
-	double head_switch_ns; /* another head, ready to read */
+	double head_switch_ns; /* time until another head is ready to read */
 
 	/* Controller and bus (RW94, "The disk controller"). */
 	double read_hit_overhead_ns;
@@ -79,24 +80,24 @@ struct detailed_parameters {
 	/* Read cache: segments of equal size, least recently used replacement. */
 	uint32_t segments; /* 0: none */
 	uint32_t segment_sectors; /* also the size of a transfer's buffer */
-	uint32_t ahead_sectors; /* read-ahead goes this far past the request at most */
+	uint32_t ahead_sectors; /* read-ahead ends at most this far after the request */
 	uint32_t reach_sectors; /* a read at most this far ahead of the head waits */
-	uint8_t ahead_keeps_request; /* does not overwrite the last request's data */
+	uint8_t ahead_keeps_request; /* read-ahead does not overwrite the last request's data */
 	uint8_t ahead_stops_at_track_end;
-	uint8_t ahead_stops_at_hits; /* in other segments, and at cached writes */
-	uint8_t ahead_after_hit; /* a hit in sequence restarts it */
+	uint8_t ahead_stops_at_hits; /* at hits in other segments, and at cached writes */
+	uint8_t ahead_after_hit; /* a hit in sequence restarts read-ahead */
 
 	/* Write cache. */
 	uint32_t write_sectors; /* 0: write-through */
-	uint32_t write_extents; /* most extents that it holds */
+	uint32_t write_extents; /* most extents that the cache holds */
 	uint32_t write_low_sectors; /* a cache that was full is destaged down to this */
-	double write_idle_ns; /* dirty data wait until the drive has idled this long */
+	double write_idle_ns; /* dirty data wait until the drive has been idle this long */
 	uint32_t write_order; /* enum detailed_order */
-	uint8_t write_whole_extent; /* reads wait for a whole extent, not only for its track */
+	uint8_t write_whole_extent; /* reads wait for a whole extent, not only for a track */
 
 	/* Command queueing. */
 	uint32_t queue_depth;
-	double queue_age_ns; /* a request that waits longer goes first */
+	double queue_age_ns; /* a request that has waited longer goes first */
 };
 
 struct detailed_request {
@@ -106,17 +107,17 @@ struct detailed_request {
 	uint8_t write;
 };
 
-/* The place of a sector; its angle is that of its beginning, in turns. */
+/* The location of a sector; the angle, in rotations, is that of the sector's beginning. */
 struct detailed_place {
 	uint32_t cylinder;
 	uint32_t head;
-	uint32_t slot; /* on its track, including spare sectors */
+	uint32_t slot; /* index on its track, counting spare sectors */
 	double angle;
 };
 
 struct detailed_drive;
 
-/* NULL: the parameters are impossible for a drive, or there is no memory. */
+/* Returns NULL if the parameters are impossible for a drive or there is no memory. */
 struct detailed_drive *detailed_new(const struct detailed_parameters *parameters);
 void detailed_free(struct detailed_drive *drive);
 
@@ -124,9 +125,9 @@ void detailed_free(struct detailed_drive *drive);
 void detailed_reset(struct detailed_drive *drive);
 
 /*
- * From now on the cache has this many segments, and read-ahead goes this far past a request. A
- * change of the number of segments empties them. Returns -1, without effect, if the number is 0 or
- * above that of the parameters.
+ * Change the number of segments of the cache, and how far after a request read-ahead ends. A change
+ * of the number of segments empties them all. Returns -1, without effect, if the number is 0 or
+ * above the number in the parameters.
  */
 int detailed_adapt(struct detailed_drive *drive, uint32_t segments,
 		   uint32_t ahead_sectors);
@@ -136,25 +137,26 @@ void detailed_locate(const struct detailed_drive *drive, uint64_t sector,
 		     struct detailed_place *place);
 
 /*
- * When a request that is sent at at_ns completes. Returns -1, without effect, if the request is
- * empty or extends past the end, or if at_ns is before the last completion.
+ * Returns when a request that is sent at at_ns completes. Returns -1, without effect, if the
+ * request is empty or extends past the end of the drive, or if at_ns is before the last completion.
  */
 int64_t detailed_request(struct detailed_drive *drive, int write, uint64_t sector,
 			 uint32_t sectors, int64_t at_ns);
 
-/* When all written data is on the medium; -1 as above. */
+/* Returns when all written data is on the medium, or -1 if at_ns is before the last completion. */
 int64_t detailed_flush(struct detailed_drive *drive, int64_t at_ns);
 
 /*
- * The index of the pending request, of n, that a drive with command queueing takes next: the one
- * that is soonest under the head (WGP94; JW91), unless the oldest has waited too long. -1 as above.
+ * Returns the index of that one of n pending requests which a drive with command queueing serves
+ * next: the one that is soonest under the head (WGP94; JW91), unless the oldest has waited too
+ * long. Returns -1 in the same cases as detailed_request().
  */
 int detailed_choose(struct detailed_drive *drive, const struct detailed_request *queue,
 		    int n, int64_t now_ns);
 
 /*
  * Serve n requests in order. Each is sent at its at_ns, but not before think_ns after the
- * completion of the previous one. Returns the number of requests served: fewer than n if one is
+ * completion of the previous request. Returns the number of requests served: fewer than n if one is
  * impossible.
  */
 int64_t detailed_batch(struct detailed_drive *drive, int64_t n, const uint8_t *write,

@@ -80,7 +80,10 @@ uint64_t dirty_lacks(const struct dirty *dirty, uint64_t start, uint64_t end)
 	return sum > dirty->max_sectors ? sum - dirty->max_sectors : 0;
 }
 
-/* The extent under way can only be continued; the others can be joined anywhere. */
+/*
+ * Can [start, end) be joined to extent i? Data can only be appended to the extent under way, but
+ * can be joined to the others anywhere.
+ */
 static int joins(const struct dirty *dirty, uint32_t i, uint64_t start, uint64_t end)
 {
 	const struct extent *extent = &dirty->extent[i];

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Data in the write cache that are not on the medium yet: extents of consecutive sectors. Extents
- * do not overlap, nor are they adjacent, except for the one under way (RW94, "Caching of writes").
+ * Data in the write cache that are not on the medium yet: extents of consecutive sectors. No two
+ * extents overlap or are adjacent, except that another extent may overlap or adjoin the one being
+ * written, called the extent under way (RW94, "Caching of writes").
  *
- * The extent under way is extent[0] while `under_way` is set; it shrinks from its beginning.
+ * While `under_way` is set, the extent under way is extent[0]; its start increases as it is
+ * written.
  */
 #ifndef DRIVES_DIRTY_H
 #define DRIVES_DIRTY_H
@@ -23,7 +25,7 @@ struct dirty {
 	int under_way;
 };
 
-/* 0, or -1: no memory. */
+/* Returns 0, or -1 if there is no memory. */
 int dirty_init(struct dirty *dirty, uint32_t max, uint64_t max_sectors);
 void dirty_exit(struct dirty *dirty);
 void dirty_clear(struct dirty *dirty);
@@ -37,7 +39,7 @@ int dirty_holds(const struct dirty *dirty, uint64_t start, uint64_t end);
 /* The first dirty sector in [start, end), or end. */
 uint64_t dirty_first(const struct dirty *dirty, uint64_t start, uint64_t end);
 
-/* How many sectors of room are missing for [start, end). */
+/* Number of sectors that must be destaged to make room for [start, end). */
 uint64_t dirty_lacks(const struct dirty *dirty, uint64_t start, uint64_t end);
 
 /* Can [start, end) be added? There is room, a free extent, and no part is being written. */
@@ -46,13 +48,13 @@ int dirty_fits(const struct dirty *dirty, uint64_t start, uint64_t end);
 /* Add [start, end), which fits, and join it to extents that it overlaps or continues. */
 void dirty_add(struct dirty *dirty, uint64_t start, uint64_t end);
 
-/* Extent i is under way from now on. */
+/* Make extent i the extent under way. */
 void dirty_begin(struct dirty *dirty, uint32_t i);
 
-/* Leave the rest of the extent under way for later. */
+/* Stop writing the extent under way; its remaining sectors become an ordinary extent. */
 void dirty_pause(struct dirty *dirty);
 
-/* The extent under way is on the medium up to this sector; it is removed at its end. */
+/* Record that the extent under way is on the medium up to this sector; at its end, remove it. */
 void dirty_put(struct dirty *dirty, uint64_t up_to);
 
 #endif

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Detailed magnetic disk drives, the oracle for the project's own model: detailed.h in Python.
+"""The Python interface of detailed.h: detailed magnetic disk drives, the oracle for the project's
+own model.
 
-A drive serves one request at a time; the caller passes the time at which it is sent:
+A drive serves one request at a time. The caller passes the time at which the request is sent:
 
     drive = random_drive(7)
     completion_ns = drive.request("read", 1_000, 8, at_ns=0)
@@ -47,7 +48,7 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Zone:
-    """Cylinders with equally many sectors a track; skews in sectors."""
+    """Adjacent cylinders whose tracks all have the same number of sectors; skews are in sectors."""
 
     cylinders: int
     sectors: int
@@ -59,7 +60,7 @@ class Zone:
 
 @dataclass(frozen=True)
 class Parameters:
-    """`struct detailed_parameters`; the defaults are a drive without any cache."""
+    """`struct detailed_parameters`; the defaults describe a drive without any cache."""
 
     zone: tuple[Zone, ...]
     period_ns: float
@@ -98,7 +99,7 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a sector is; the angle in turns."""
+    """The location of a sector; the angle is in rotations."""
 
     cylinder: int
     head: int
@@ -146,7 +147,7 @@ WRITE = {"read": 0, "write": 1}
 
 @dataclass
 class DetailedDrive:
-    """A target: one request at a time, `at_ns` never before the last completion."""
+    """A target that serves one request at a time; `at_ns` is not before the last completion."""
 
     parameters: Parameters
     writable: bool = True
@@ -164,7 +165,7 @@ class DetailedDrive:
         self.capacity_sectors = library.detailed_capacity(drive)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickling yields a drive in its initial state."""
+        """Pickle only the parameters: unpickling yields a drive in its initial state."""
         return type(self), (self.parameters, self.writable)
 
     def reset(self) -> None:
@@ -172,26 +173,26 @@ class DetailedDrive:
         _library().detailed_reset(self._drive)
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """When it completes."""
+        """Serve a request; return when it completes."""
         completion_ns: int = self._request(self._drive, WRITE[op], sector, sectors, at_ns)
         if completion_ns < 0:
             raise ValueError(f"{op} of {sectors} sectors at {sector}, {at_ns} ns: not possible")
         return completion_ns
 
     def adapt(self, segments: int, ahead_sectors: int) -> None:
-        """Change the cache from now on; a change of `segments` empties them."""
+        """Change the cache from now on; a change of the number of segments empties them."""
         if _library().detailed_adapt(self._drive, segments, ahead_sectors):
             raise ValueError(f"{segments} segments, of {self.parameters.segments} at most")
 
     def flush(self, at_ns: int) -> int:
-        """When all written data is on the medium."""
+        """Destage everything; return when all written data is on the medium."""
         completion_ns: int = _library().detailed_flush(self._drive, at_ns)
         if completion_ns < 0:
             raise ValueError(f"flush at {at_ns} ns: before the last completion")
         return completion_ns
 
     def choose(self, queue: Sequence[Request], now_ns: int) -> int:
-        """Index of the request that a drive with command queueing takes next."""
+        """Return the index of the request that a drive with command queueing serves next."""
         waiting = _ffi().new("struct detailed_request[]", len(queue))
         for one, request in zip(waiting, queue, strict=True):
             one.write = WRITE[request.op]
@@ -204,7 +205,7 @@ class DetailedDrive:
         return chosen
 
     def locate(self, sector: int) -> Place:
-        """Where a sector is on the platters."""
+        """Return where a sector is on the platters."""
         if not 0 <= sector < self.capacity_sectors:
             raise ValueError(f"sector {sector} of {self.capacity_sectors}")
         found = _ffi().new("struct detailed_place *")
@@ -219,10 +220,10 @@ class DetailedDrive:
         at_ns: npt.ArrayLike = 0,
         think_ns: npt.ArrayLike = 0,
     ) -> Integers:
-        """Completions of a trace, in order.
+        """Serve the requests of a trace in order; return their completion times.
 
-        Each request is sent at its `at_ns`, but not before `think_ns` after the completion
-        of the one before it.
+        Each request is sent at its `at_ns`, but not before `think_ns` after the completion of the
+        request before it.
         """
         n = len(np.atleast_1d(np.asarray(sector)))
         completion_ns = np.empty(n, np.int64)
@@ -249,12 +250,12 @@ def _column(declared: str, values: npt.ArrayLike, n: int, kind: type[np.generic]
 
 
 def random_drive(seed: int) -> DetailedDrive:
-    """A plausible drive from between 1996 and 2015, a different one for each seed."""
+    """Return a plausible drive from between 1996 and 2015, a different one for each seed."""
     return DetailedDrive(random_parameters(seed))
 
 
 def random_parameters(seed: int) -> Parameters:
-    """Parameters of a random drive of 4 GB to 2 TB."""
+    """Return the parameters of a random drive of 4 GB to 2 TB."""
     draw = random.Random(f"detailed drive {seed}")
     while True:
         parameters = _random_parameters(draw)
@@ -271,7 +272,7 @@ def _sectors(parameters: Parameters) -> int:
 
 
 def _grown(first: float, last: float, age: float) -> float:
-    """Densities and rates grew exponentially; age 0 is 1996 and 1 is 2015."""
+    """Interpolate a density or rate, which grew exponentially; age 0 is 1996 and age 1 is 2015."""
     return float(first * (last / first) ** age)
 
 
@@ -300,7 +301,9 @@ def _random_parameters(draw: random.Random) -> Parameters:
 
 
 def _random_arm(draw: random.Random, rpm: int, cylinders: int) -> dict[str, Any]:
-    """Computed from the figures of data sheets: one cylinder, mean (a third), full stroke."""
+    """Compute the arm's parameters from seek times as in data sheets: over one cylinder, mean (over
+    a third of the cylinders) and full stroke.
+    """
     mean_ms = {5400: (9, 13), 5900: (8, 12), 7200: (7, 9.5), 10000: (4.5, 6), 15000: (3.2, 4.2)}
     mean_ns = draw.uniform(*mean_ms[rpm]) * MS
     full_ns = mean_ns * draw.uniform(1.7, 2.0)
@@ -328,7 +331,7 @@ def _random_zones(
     outer: int,
     arm: dict[str, Any],
 ) -> tuple[Zone, ...]:
-    """Tracks get shorter from zone to zone, down to about half."""
+    """Return random zones, whose tracks get shorter from zone to zone, down to about half."""
     n = draw.randint(4, 20)
     inner = draw.uniform(0.45, 0.7)
     shares = [draw.uniform(0.5, 1.5) for _ in range(n)]
@@ -346,7 +349,7 @@ def _random_zones(
 
 
 def _switches_ns(arm: dict[str, Any]) -> tuple[float, float]:
-    """Times to the next head and to the next cylinder, settled for a write."""
+    """Return the times, in ns, to the next head and to the next cylinder, settled for a write."""
     head_ns = arm["head_switch_ns"] + arm["write_settle_ns"] - arm["read_settle_ns"]
     cylinder_ns = arm["seek_a_ns"] + arm["seek_b_ns"] + arm["write_settle_ns"]
     return head_ns, max(head_ns, cylinder_ns)
@@ -370,7 +373,7 @@ def _random_controller(draw: random.Random, age: float, sector_ns: float) -> dic
 
 
 def _random_caches(draw: random.Random, age: float, outer: int) -> dict[str, Any]:
-    """Cache of 0.5 to 64 MB, a part of it for writes; a segment holds a third of a track."""
+    """Return a cache of 0.5 to 64 MB, partly for writes; a segment holds a third of a track."""
     power = min(max(round(age * 7 + draw.uniform(-1.5, 1.5)), 0), 7)
     sectors = 1024 * 2**power
     writes = draw.random() < 0.6

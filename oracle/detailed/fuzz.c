@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Random drives, most of them tiny and odd, under random requests. After each request the state of
- * the drive must be consistent.
+ * Tests random drives, most of them tiny and unusual, with random requests. After each request,
+ * checks that the state of the drive is consistent.
  *
  *	fuzz SEED DRIVES REQUESTS     prints a digest of all completions
  */
@@ -154,7 +154,7 @@ static void check_drive(const struct detailed_drive *d)
 	check_activity(&d->background);
 }
 
-/* Often near the previous request, to test caches and joins. */
+/* A random request, often near the previous one, to test caches and the joining of extents. */
 static struct detailed_request draw_request(const struct detailed_drive *d,
 					    uint64_t near)
 {

@@ -15,7 +15,7 @@ struct layout {
 
 struct place {
 	struct detailed_place at;
-	uint32_t slots; /* of its track */
+	uint32_t slots; /* slots of the sector's track */
 	uint32_t left; /* sectors from this one to the track's last, both included */
 };
 

@@ -3,7 +3,10 @@
 
 #include "mechanism.h"
 
-/* Share of a turn: a sector that seems to have just begun may be one that is just beginning. */
+/*
+ * Rounding error, as a share of a rotation: a sector that seems to have just begun may be about to
+ * begin.
+ */
 #define ROUNDING 1e-6
 
 double mechanism_seek_ns(const struct detailed_parameters *p, uint32_t cylinders)
@@ -16,7 +19,7 @@ double mechanism_seek_ns(const struct detailed_parameters *p, uint32_t cylinders
 	       p->seek_slope_ns * (cylinders - p->seek_threshold);
 }
 
-/* Heads are switched while the arm moves; a write needs longer to settle (RW94). */
+/* Time to move the arm. Heads are switched meanwhile; a write needs more time to settle (RW94). */
 static double move_ns(const struct detailed_parameters *p, const struct arm *from,
 		      const struct detailed_place *to, int write)
 {
@@ -66,8 +69,9 @@ double run_end_ns(const struct run *run)
 }
 
 /*
- * The last sector of a run is sent after all before it, or after it has passed, whichever is later.
- * Sectors pass at equal intervals, so the first and the last one decide (RW94, "Bus interface").
+ * The last sector of a run is sent after all sectors before it, and after it has passed itself.
+ * Sectors pass at equal intervals, so the times of the first and the last sector determine when the
+ * run has been sent (RW94, "Bus interface").
  */
 static void bus_carry(struct bus *bus, const struct run *run)
 {

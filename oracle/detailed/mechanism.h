@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Arm and platters: how long it takes to reach a sector and to pass over a run of sectors.
+ * Arm and platters: the time to reach a sector and to pass over a run of sectors.
  *
- * The platters are at angle 0 at time 0 and never change their speed, so the angle is always known
- * (RW94, "Rotational latency").
+ * The platters are at angle 0 at time 0 and never change their speed, so the time determines the
+ * angle (RW94, "Rotational latency").
  */
 #ifndef DRIVES_MECHANISM_H
 #define DRIVES_MECHANISM_H
@@ -24,7 +24,7 @@ struct run {
 	uint32_t sectors;
 };
 
-/* A bus that sends sectors one by one, each once it has passed. */
+/* A bus that sends sectors one by one, each after that sector has passed. */
 struct bus {
 	double free_ns;
 	double sector_ns;
@@ -33,8 +33,8 @@ struct bus {
 double mechanism_seek_ns(const struct detailed_parameters *p, uint32_t cylinders);
 
 /*
- * The first run of [sector, end) for an arm that may move from now_ns on; the sectors themselves
- * may not pass before ready_ns.
+ * The first run of [sector, end) for an arm that may move from now_ns on; the first sector must not
+ * pass before ready_ns.
  */
 void mechanism_find_run(const struct layout *layout, const struct arm *arm,
 			double now_ns, double ready_ns, uint64_t sector, uint64_t end,
@@ -44,8 +44,8 @@ void mechanism_find_run(const struct layout *layout, const struct arm *arm,
 double run_end_ns(const struct run *run);
 
 /*
- * Pass over [sector, end), track by track. On a read, the sectors are sent over the bus (or NULL)
- * while the next ones pass. Returns when the last sector has passed.
+ * Pass over [sector, end), track by track. On a read, sectors are sent over the bus while later
+ * ones pass; `bus` is NULL otherwise. Returns when the last sector has passed.
  */
 double mechanism_pass(const struct layout *layout, struct arm *arm, double now_ns,
 		      double ready_ns, uint64_t sector, uint64_t end, int write,

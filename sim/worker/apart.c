@@ -15,13 +15,13 @@ struct fields {
 	u64 counters[SCHED_FIELDS_MAX];
 };
 
-/* A request that the scheduler has or had, as the host knows it. */
+/* A request that the scheduler has or had. */
 struct slot {
 	struct io_request *rq;
 	bool pending;
 };
 
-/* This process has only one scheduler. */
+/* The state of the proxy; this process has only one scheduler. */
 static struct {
 	int calls_file;
 	int replies_file;
@@ -31,9 +31,9 @@ static struct {
 	struct sched_field tunables[SCHED_FIELDS_MAX];
 	struct sched_field counters[SCHED_FIELDS_MAX];
 
-	struct line_call calls[CALLS_MAX]; /* waiting to be sent */
+	struct line_call calls[CALLS_MAX]; /* calls waiting to be sent */
 	u32 nr_calls;
-	struct line_reply reply; /* the last one */
+	struct line_reply reply; /* the last reply */
 	u64 tuned[SCHED_FIELDS_MAX]; /* values last sent to the scheduler */
 
 	struct sched_limits limits;
@@ -177,7 +177,7 @@ static void apart_add(void *state, struct io_request *rq, u64 now_ns)
 {
 	struct line_call *made;
 
-	if (!apart.nr_free) /* more than max_requests pending: the host's mistake */
+	if (!apart.nr_free) /* the host's error: more than max_requests are pending */
 		alone();
 	made = call(LINE_ADD);
 	made->slot = slot_take(rq);
@@ -191,7 +191,7 @@ static void apart_remove(void *state, struct io_request *rq)
 	slot_give(rq->slot);
 }
 
-/* Send all positioning times that next may ask for in advance. */
+/* Send in advance the positioning times of all requests that next may need. */
 static void tell_positions(u64 now_ns)
 {
 	struct line_call *made;
@@ -259,7 +259,7 @@ static void apart_completed(void *state, const struct io_request *rq, u64 now_ns
 	slot_give(rq->slot);
 }
 
-/* Called right after next or more, whose answer includes this one. */
+/* The host calls this right after next or more, whose reply includes the result of has_work. */
 static bool apart_has_work(const void *state)
 {
 	return apart.reply.has_work;

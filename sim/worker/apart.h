@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A proxy for a scheduler in another process (serve.h), called as if it were in this one.
+ * A proxy for a scheduler in another process (serve.h). The proxy is called as if the scheduler
+ * were in this process.
  *
- * Only the scheduler's choices arrive here, whatever it does there, and the contract checks them.
- * If the scheduler's process ends, so does this one; job.h says what its starter finds.
+ * Whatever the scheduler does in its process, only its choices reach this process, where the
+ * contract checks them. If the scheduler's process ends, this process ends too; job.h describes
+ * what its starter then finds.
  */
 #ifndef UNDERSTUDY_APART_H
 #define UNDERSTUDY_APART_H
@@ -12,7 +14,7 @@
 
 /**
  * struct apart_end - information about a scheduler that ended early
- * @fault: where a signal hit it
+ * @fault: the code at which a signal hit it
  * @refused_bytes: size of the last memory allocation that was refused, or 0
  */
 struct apart_end {
@@ -22,12 +24,12 @@ struct apart_end {
 
 /**
  * apart_open - connect to the scheduler
- * @calls: pipe to it
- * @replies: pipe from it
- * @end: filled in when the scheduler is gone
- * @words: CONTRACT_TEXT bytes for a message why it cannot be used
- * @error: set to 0, -ENOEXEC if it cannot be loaded, or -EPROTO if its declaration breaks a
- *	rule
+ * @calls: pipe to the scheduler
+ * @replies: pipe from the scheduler
+ * @end: filled in when the scheduler's process has ended
+ * @words: CONTRACT_TEXT bytes for a message that explains why the scheduler cannot be used
+ * @error: set to 0, -ENOEXEC if the scheduler cannot be loaded, or -EPROTO if its declaration
+ *	breaks a rule
  *
  * Returns: the scheduler, which may be used until this process ends; or NULL.
  */

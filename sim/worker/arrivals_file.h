@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Arrivals in a file that is mapped into memory: a header, then a column of u64 with the times,
- * then a column of u16 with the pieces, in this machine's byte order (understudy/native/arrivals.py
- * writes the file).
+ * Arrivals in a file that is mapped into memory: a header, then a column of u64 with the arrival
+ * times, then a column of u16 with the numbers of pieces, in this machine's byte order
+ * (understudy/native/arrivals.py writes the file).
  */
 #ifndef UNDERSTUDY_ARRIVALS_FILE_H
 #define UNDERSTUDY_ARRIVALS_FILE_H
@@ -23,7 +23,7 @@ struct arrivals_header {
 
 /**
  * arrivals_map - map files into memory, read-only
- * @paths: the files' paths, each ended by a zero, one after the other
+ * @paths: the files' paths, one after the other, each followed by a zero byte
  * @arrivals: set to their contents
  * @files: number of files
  *

@@ -8,17 +8,17 @@
 /**
  * confine - limit this process, and end it when its starter ends
  * @memory_bytes: most memory that it may map
- * @output_bytes: longest file that it may write; its output is a file
+ * @output_bytes: longest file that it may write; its standard output is a file
  *
  * Returns: whether the limits are in force.
  */
 bool confine(u64 memory_bytes, u64 output_bytes);
 
 /**
- * confine_calls - restrict this process to the system calls that computing needs
+ * confine_calls - restrict this process to the system calls that computations need
  *
- * From then on this process cannot start processes, open sockets, signal others or change files.
- * The signal SIGSYS hits a process that tries.
+ * From then on this process cannot start processes, open sockets, signal other processes or change
+ * files. If it tries, the kernel sends it the signal SIGSYS.
  *
  * Returns: whether the kernel and the processor support this.
  */

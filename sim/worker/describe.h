@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A scheduler's description of itself, as text in which each item ends with a zero. Its name and
- * its summary; 1 if it needs a disk's model, else 0; the number of tunables, and for each its name,
- * help, initial, smallest and largest value; the number of counters, and for each its name and
- * help.
+ * A scheduler's declaration as text. Each item ends with a zero byte. The items are: the name and
+ * the summary; 1 if the scheduler needs a model of the disk, else 0; the number of tunables, and
+ * the name, help, initial, smallest and largest value of each; the number of counters, and the name
+ * and help of each.
  */
 #ifndef UNDERSTUDY_DESCRIBE_H
 #define UNDERSTUDY_DESCRIBE_H
 
 #include "../../core/scheduler.h"
 
-/* 0, or -ENOSPC if it does not fit. */
+/* Returns 0, or -ENOSPC if the text does not fit. */
 int describe(const struct scheduler *scheduler, char *text, size_t bytes);
 
 #endif

@@ -27,7 +27,7 @@ static _Unwind_Reason_Code look(struct _Unwind_Context *context, void *nothing)
 	Dl_info found;
 
 	if (!interrupted_here)
-		at--; /* a return address may belong to the next line */
+		at--; /* the address after a call may belong to the next source line */
 	if (!dladdr((void *)at, &found) || strcmp(found.dli_fname, watch.file))
 		return _URC_NO_REASON;
 	watch.fault->offset = at - (uintptr_t)found.dli_fbase;
@@ -44,7 +44,7 @@ static void note(int signal)
 	_Unwind_Backtrace(look, NULL);
 	if (watch.noted)
 		watch.noted();
-	raise(signal); /* the handler has been removed: this ends the process */
+	raise(signal); /* the handler is no longer installed, so this ends the process */
 }
 
 void fault_watch(struct fault *fault, const char *file, void (*noted)(void))

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A process's job with a scheduler, and the results, in memory shared with the starter of the
- * process (understudy/native/worker.py).
+ * A job that a process does with a scheduler, and its results, in memory shared with the starter of
+ * the process (understudy/native/worker.py).
  *
- * The memory has another address in the starter, so job_unpack() adjusts every pointer into it.
+ * In the starter this memory has another address, so job_unpack() adjusts every pointer into the
+ * memory.
  */
 #ifndef UNDERSTUDY_JOB_H
 #define UNDERSTUDY_JOB_H
@@ -24,19 +25,19 @@ enum job_kind {
 /**
  * struct job - one job
  * @kind: enum job_kind
- * @starter: process that waits for the answer; this process ends when it ends
+ * @starter: id of the process that waits for the results; this process ends when that one ends
  * @address: address of this structure in the starter
  * @workload: name of the workload to simulate
- * @has_target: the starter computes the times of requests (target.h)
+ * @has_target: does the starter compute the requests' completion times (target.h)?
  * @paths: paths of files with the arrivals of each process (arrivals_file.h), or NULL
- * @memory_bytes: most memory that the process may use besides the job
- * @output_bytes: longest output
- * @ended: the job ended regularly; @error and the rest are the answer
- * @error: 0, or the negative errno of sim_run or replay_run; -ENOEXEC if the scheduler cannot
- *	be loaded, and @text says why
+ * @memory_bytes: most memory that the process may use in addition to the job
+ * @output_bytes: longest output of the process
+ * @ended: did the job end regularly? Then @error and the members after it are the results
+ * @error: 0, or the negative errno of sim_run or replay_run; -ENOEXEC if the scheduler cannot be
+ *	loaded; @text then contains the reason
  * @refused_bytes: size of the last memory allocation that was refused, or 0
- * @fault: where a signal hit the scheduler
- * @text: a description; see describe.h
+ * @fault: the code at which a signal hit the scheduler
+ * @text: the description of the scheduler (describe.h), or a message
  */
 struct job {
 	u32 kind;
@@ -62,7 +63,7 @@ struct job {
 	char text[JOB_TEXT_BYTES];
 };
 
-/* Adjust the job's pointers, and set those that only this process knows. */
+/* Adjust the job's pointers, and set the pointers that only this process knows. */
 void job_unpack(struct job *job, const struct scheduler *scheduler);
 
 #endif

@@ -2,13 +2,14 @@
 /*
  * The protocol between a simulation and a scheduler in a separate process, over two pipes.
  *
- * The simulation (apart.c) calls; the scheduler's process (serve.c) answers. It first sends a
- * struct line_reply and a struct line_self, unasked. Then it replies to each call of init, next,
- * more and exit. The simulation buffers all other calls until it sends one of these.
+ * The simulation (apart.c) sends calls; the scheduler's process (serve.c) replies. That process
+ * first sends a struct line_reply and a struct line_self without being called. Then it replies to
+ * each call of init, next, more and exit. The simulation buffers all other calls until it sends one
+ * of these four.
  *
- * A request is identified by its slot. The scheduler has copies of requests, so its changes affect
- * only the copies. An answer carries the chosen copy back: the contract compares it with the host's
- * request.
+ * A request is identified by its slot. The scheduler has copies of the requests, so its changes
+ * affect only these copies. A reply contains the copy of the chosen request, which the contract
+ * compares with the host's request.
  */
 #ifndef UNDERSTUDY_LINE_H
 #define UNDERSTUDY_LINE_H
@@ -23,14 +24,14 @@
 
 /* The operations of struct scheduler, and the host's positioning times and tunables. */
 enum line_kind {
-	LINE_TUNED, /* tunable number @slot is @value */
+	LINE_TUNED, /* the tunable with the index @slot is set to @value */
 	LINE_INIT,
-	LINE_GROWN, /* to @value sectors */
+	LINE_GROWN, /* the disk has grown to @value sectors */
 	LINE_ADD,
 	LINE_REMOVE,
-	LINE_POSITION, /* @value ns for @slot, within the next call of next */
+	LINE_POSITION, /* in the next call of next, the positioning time for @slot is @value ns */
 	LINE_NEXT,
-	LINE_MORE, /* @slot was chosen */
+	LINE_MORE, /* the request in @slot was chosen */
 	LINE_COMPLETED,
 	LINE_EXIT,
 };
@@ -42,7 +43,7 @@ enum line_kind {
  * @now_ns: argument of the operation
  * @value: see enum line_kind
  * @rq: the request; the scheduler's own fields are not used
- * @limits: for LINE_INIT; without pointers
+ * @limits: argument of LINE_INIT; without pointers
  */
 struct line_call {
 	u32 kind;
@@ -59,16 +60,16 @@ enum line_answer { LINE_DONE, LINE_FAULT };
 
 /**
  * struct line_reply - one answer
- * @kind: LINE_FAULT if a signal ends the process: only @fault and @refused_bytes count
+ * @kind: LINE_FAULT if a signal ends the process; then only @fault and @refused_bytes are valid
  * @error: return value of init
  * @slot: slot of the chosen request, LINE_NO_SLOT for none, any other number for a request
  *	that was never added
  * @has_work: result of has_work after the call
  * @wake_ns: as set by next
  * @refused_bytes: size of the last memory allocation that was refused, or 0
- * @fault: where the signal hit the scheduler
+ * @fault: the code at which the signal hit the scheduler
  * @rq: the chosen request as the scheduler left it
- * @counters: their values after the call
+ * @counters: the counters' values after the call
  */
 struct line_reply {
 	u32 kind;
@@ -92,9 +93,9 @@ struct line_field {
 
 /**
  * struct line_self - a scheduler's declaration
- * @error: 0; -ENOEXEC if it cannot be loaded, and @words say why; -EPROTO if its declaration
- *	breaks a rule, and @words say which
- * @has_more: it has the operation
+ * @error: 0; -ENOEXEC if the scheduler cannot be loaded, for the reason in @words; -EPROTO if its
+ *	declaration breaks the rule in @words
+ * @has_more: does it have the operation @more?
  */
 struct line_self {
 	s32 error;
@@ -110,7 +111,7 @@ struct line_self {
 	struct line_field counters[SCHED_FIELDS_MAX];
 };
 
-/* Transfer all the bytes; false on failure. */
+/* Transfer all the bytes; return false if that fails. */
 bool line_read(int file, void *into, size_t bytes);
 bool line_write(int file, const void *from, size_t bytes);
 

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * simulate SCHEDULER.so: a job with a scheduler of ours. Descriptor 3 is the memory that holds the
- * job (job.h).
+ * simulate SCHEDULER.so: do a job with a scheduler of this project. Descriptor 3 is the memory that
+ * holds the job (job.h).
  *
- * simulate: a job with a scheduler in a separate process, connected by descriptors 4 and 5
+ * simulate: do a job with a scheduler in a separate process, connected by descriptors 4 and 5
  * (line.h).
  *
- * simulate SCHEDULER.so MEMORY OUTPUT: that separate process. It may use MEMORY bytes of memory and
- * print OUTPUT bytes. With a workload's file, and one more argument, it writes the workload's steps
- * (steps.h). It reads calls from descriptor 3 and answers on descriptor 4. It must be started in a
- * sandbox (understudy/native/worker.py); in addition, it restricts its own system calls.
+ * simulate SCHEDULER.so MEMORY OUTPUT: be that separate process. It may use MEMORY bytes of memory
+ * and print OUTPUT bytes. If the file is a workload's and there is one more argument, the process
+ * writes the workload's steps (steps.h). It reads calls from descriptor 3 and answers on descriptor
+ * 4. It must be started in a sandbox (understudy/native/worker.py); in addition, it restricts its
+ * own system calls.
  *
- * All of them end when their starter ends, which watches their progress.
+ * The starter watches the progress of all these processes. Each process ends when its starter ends.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -35,7 +36,7 @@ enum { SERVED_CALLS_DESCRIPTOR = 3, SERVED_REPLIES_DESCRIPTOR };
 
 #define EXIT_UNUSABLE 120
 
-static struct job *job; /* NULL: this process serves */
+static struct job *job; /* NULL in the scheduler's process */
 
 void *port_zalloc(size_t bytes)
 {
@@ -71,7 +72,7 @@ static struct job *open_job(size_t *bytes)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* The object that a file registers under this name; or NULL, and the reason in words. */
+/* Return the object that a file registers under this name, or NULL with the reason in words. */
 static const void *load_any(const char *file, const char *name, char *words,
 			    size_t bytes)
 {
@@ -83,7 +84,7 @@ static const void *load_any(const char *file, const char *name, char *words,
 	return found ? *found : NULL;
 }
 
-/* The file's only scheduler, checked; or NULL, and the reason in an error and in words. */
+/* Return the file's only scheduler, checked; or NULL, with the reason in *error and in words. */
 static const struct scheduler *load(const char *file, s32 *error, char *words,
 				    size_t bytes)
 {
@@ -126,7 +127,7 @@ static int carry_out(const struct scheduler *scheduler)
 	return -EINVAL;
 }
 
-/* The scheduler: one of ours from a file, or one in a separate process. */
+/* Return the scheduler: one of this project from a file, or one in a separate process. */
 static const struct scheduler *meet(const char *file)
 {
 	char *words = job->text;
@@ -185,6 +186,6 @@ static int serve_one(char **argv, bool workload)
 
 int main(int argc, char **argv)
 {
-	setvbuf(stdout, NULL, _IOLBF, 0); /* so that output before a crash is seen */
+	setvbuf(stdout, NULL, _IOLBF, 0); /* so that a crash loses no output */
 	return argc >= 4 ? serve_one(argv, argc == 5) : do_job(argv[1]);
 }

@@ -23,7 +23,7 @@ static struct {
 	const struct scheduler *scheduler;
 	void *state;
 	struct io_request *requests; /* by slot */
-	u64 *position_ns; /* by slot, at asked_ns */
+	u64 *position_ns; /* positioning times by slot, valid at asked_ns */
 	u64 asked_ns;
 	u32 slots;
 } here;
@@ -31,10 +31,13 @@ static struct {
 static void say(void)
 {
 	if (!line_write(here.replies_file, &here.reply, sizeof(here.reply)))
-		_exit(0); /* nobody reads any more */
+		_exit(0); /* the other end of the pipe is closed */
 }
 
-/* Runs in a signal's handler; a namespace's first process does not die of its own signals. */
+/*
+ * Report the signal. This runs in the signal's handler. It exits, since a signal that the first
+ * process of a namespace sends itself does not end it.
+ */
 static void say_fault(void)
 {
 	here.reply.kind = LINE_FAULT;
@@ -43,9 +46,9 @@ static void say_fault(void)
 }
 
 /*
- * If the starter is killed while it starts a sandbox, the sandbox stays: the kernel reports the end
- * of a starter only to processes that have asked for it before. But then the other end of the pipe
- * is closed.
+ * If the starter is killed while it starts a sandbox, the sandbox does not end: the kernel reports
+ * the end of a starter only to processes that have already requested that report. But in this case
+ * the other end of the pipe is closed.
  */
 static void end_if_alone(int signal)
 {
@@ -68,7 +71,7 @@ void serve_begin(int calls, int replies, const char *code)
 	setitimer(ITIMER_REAL, &now_and_then, NULL);
 }
 
-/* Memory with a red zone. */
+/* Memory followed by an unmapped page. */
 
 struct block {
 	char *map;
@@ -80,7 +83,7 @@ static struct block *block_of(void *memory)
 	return (struct block *)memory - 1;
 }
 
-/* The block's header is before it; its end is the end of a page, up to 8 bytes. */
+/* The header is before the block. The block ends less than 8 bytes before the end of a page. */
 void *serve_zalloc(size_t bytes)
 {
 	size_t whole = (bytes + 7) & ~(size_t)7;
@@ -134,7 +137,7 @@ static int init(const struct line_call *call)
 	return here.scheduler->init ? here.scheduler->init(here.state, &limits) : 0;
 }
 
-/* Memory for this many requests; only pages that are touched are used. */
+/* Map memory for this many requests; only pages that are touched use memory. */
 static int make_room(u32 slots)
 {
 	here.slots = slots;
@@ -223,7 +226,7 @@ static void carry_out(const struct line_call *call)
 	}
 }
 
-/* The next call of the simulation; false when there are no more. */
+/* Receive the next call of the simulation; false when there are no more. */
 static bool next_call(struct line_call *call)
 {
 	static char bytes[CALLS_AT_ONCE * sizeof(*call)];

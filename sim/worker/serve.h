@@ -1,35 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-/* The process of a scheduler that runs apart from the simulation: it carries out calls (line.h). */
+/*
+ * The main loop of a process that runs a scheduler apart from the simulation: it carries out calls
+ * (line.h).
+ */
 #ifndef UNDERSTUDY_SERVE_H
 #define UNDERSTUDY_SERVE_H
 
 #include "line.h"
 
 /**
- * serve_begin - from now on, report a signal that ends this process to the simulation
+ * serve_begin - from now on, report to the simulation a signal that ends this process
  * @calls: pipe from the simulation
- * @replies: pipe to it
+ * @replies: pipe to the simulation
  * @code: the scheduler's file
  */
 void serve_begin(int calls, int replies, const char *code);
 
 /**
  * serve - carry out calls until there are no more
- * @scheduler: the scheduler; NULL if none can be used
- * @error: in that case -ENOEXEC or -EPROTO
- * @words: in that case the reason
+ * @scheduler: the scheduler; NULL if it cannot be used
+ * @error: -ENOEXEC or -EPROTO if it cannot be used
+ * @words: the reason if it cannot be used
  */
 void serve(const struct scheduler *scheduler, s32 error, const char *words);
 
-/* Send a declaration; its words, if any, say why the scheduler or workload can't be used. */
+/*
+ * Send a declaration. Its @words, if any, are the reason why the scheduler or workload cannot be
+ * used.
+ */
 void serve_self(const struct line_self *self);
 
-/* Copies of declared texts, truncated where there is no room. */
+/* Copy a text of a declaration, truncated to the room for it. */
 void serve_copy(char *to, size_t bytes, const char *text);
 void serve_copy_fields(struct line_field *to, const struct sched_field *from,
 		       u32 count);
 
-/* Zeroed memory, or NULL. No memory is mapped behind it: a write past its end causes a signal. */
+/* Zeroed memory, or NULL. No memory is mapped after it, so a write past its end causes a signal. */
 void *serve_zalloc(size_t bytes);
 void serve_free(void *memory);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The steps of the processes of a workload, as a table: a process with a user's workload writes it.
+ * Writes the steps of the processes of a user's workload as a table, in a separate process.
  *
- * First it sends its declaration: a struct line_reply and a struct line_self, where needs_model
- * stands for an open workload. Then it reads a struct steps_ask and writes that many struct step
- * for each process; after a process's last step, the operation is IO_OPS.
+ * That process first sends the workload's declaration: a struct line_reply and a struct line_self,
+ * whose needs_model is true for an open workload. Then it reads a struct steps_ask and writes
+ * @steps structures of type struct step for each process of the workload. If a process of the
+ * workload has fewer steps, the operation is IO_OPS in the remaining ones.
  */
 #ifndef UNDERSTUDY_STEPS_H
 #define UNDERSTUDY_STEPS_H
@@ -15,7 +16,7 @@
 /**
  * struct steps_ask - which steps to write
  * @capacity_sectors: size of the disk
- * @seed: process i draws from stream i of this seed
+ * @seed: process i of the workload uses random stream i of this seed
  * @values: values of the parameters
  * @processes: number of processes
  * @steps: number of steps of each process
@@ -31,9 +32,9 @@ struct steps_ask {
 /**
  * steps_serve - write the steps
  * @workload: the workload; NULL if there is none
- * @words: in that case the reason
+ * @words: the reason if there is none
  * @asks: pipe from the starter
- * @replies: pipe to it
+ * @replies: pipe to the starter
  *
  * Returns: 0, or the return value of the workload's init, made positive.
  */

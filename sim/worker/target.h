@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A target that the starter of this process simulates (understudy/native/worker.py): each request
- * is a question over standard input, a socket. The answer is the time of its completion.
+ * A target that the starter of this process simulates (understudy/native/worker.py). Each request
+ * is sent as a question over standard input, which is a socket. The answer is the request's
+ * completion time.
  */
 #ifndef UNDERSTUDY_TARGET_H
 #define UNDERSTUDY_TARGET_H
@@ -11,7 +12,7 @@
 /**
  * struct question - one request
  * @sector: first sector
- * @start_ns: when the target begins with it
+ * @start_ns: when the target begins with the request
  * @sectors: length
  * @op: enum io_op
  */
@@ -22,7 +23,7 @@ struct question {
 	u32 op;
 };
 
-/* Returns when the request completes, ns; ends the process if there is no answer. */
+/* Returns when the request completes, ns; if there is no answer, the process ends. */
 u64 target_ask(const struct io_request *rq, u64 start_ns);
 
 #endif

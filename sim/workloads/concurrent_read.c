@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Threads that each read a file of their own from its beginning to its end, a few bytes at a time
- * (SIGCSE 2006 section 3.1: 10 threads, 10 files of 10 KB, 10 bytes a read). The file of each
- * thread is drawn; otherwise the threads would read in the order of the disk.
+ * (SIGCSE 2006 section 3.1: 10 threads, 10 files of 10 KB, 10 bytes a read). Each thread's file is
+ * chosen at random; otherwise the threads would read files in their order on the disk.
  */
 #include "../../core/draw.h"
 #include "../workload.h"
@@ -14,8 +14,8 @@ struct concurrent_read {
 	u64 think_ns;
 
 	const struct layout *layout;
-	u32 *file; /* of each thread */
-	u64 *at; /* its next byte */
+	u32 *file; /* file of each thread */
+	u64 *at; /* next byte of each thread */
 };
 
 static const struct sched_field concurrent_read_parameters[] = {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * Open: requests of several classes of customers, a process for each class, at the measured times.
- * The service time of each piece of a request is drawn from the process of its class (ICPE 2011,
- * section 4.2).
+ * Open: requests of several classes of customers, a process for each class, at the measured arrival
+ * times. The service time of each piece of a request is sampled from the Markovian arrival process
+ * of its class (ICPE 2011, section 4.2).
  */
 #include "../workload.h"
 
 /**
  * struct customer - one class
  * @service: its service times
- * @next: its next request
- * @end: the first request that does not arrive any more
- * @at_ns: when the last one arrived
- * @pieces: pieces of it that are still to come
+ * @next: index of its next request
+ * @end: index of the first request that no longer arrives
+ * @at_ns: when the last request arrived
+ * @pieces: number of pieces of that request that are still to be issued
  */
 struct customer {
 	struct service_chain service;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Open: independent arrivals at a mean rate, at uniformly drawn places of the raw disk. Each
- * process is a Poisson stream of its own, so the total rate is the sum.
+ * Open: independent arrivals at a mean rate, to uniformly random sectors of the raw disk. Each
+ * process is a separate Poisson stream, so the total rate is the sum of the processes' rates.
  */
 #include "../streams.h"
 #include "../workload.h"

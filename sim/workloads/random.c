@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Uniformly drawn places of the raw disk; each process has one request at a time. It makes the same
- * draws as guest/random.c.
+ * Requests to uniformly random sectors of the raw disk; each process has one request at a time. The
+ * random numbers are those of guest/random.c.
  */
 #include "../streams.h"
 #include "../workload.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Steps from a table. Closed: a process waits for its answers and then for the row's think time.
- * Open: the times between rows are kept whatever the disk does.
+ * Steps from a table. Closed: a process waits until its requests are complete, and then for the
+ * row's think time. Open: the times between rows do not depend on the disk.
  */
 #include "../workload.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Streams: each process goes upwards from a place of its own, and wraps around at the end of the
- * disk. The places divide the disk into equal shares.
+ * Streams: each process issues requests upwards from its own first sector, and wraps around at the
+ * end of the disk. The first sectors divide the disk into equal parts.
  */
 #include "../streams.h"
 #include "../workload.h"
@@ -12,7 +12,7 @@ struct sequential {
 	u64 think_ns;
 
 	u64 places;
-	u64 *at; /* next place of each process */
+	u64 *at; /* next sector of each process */
 	struct draw *draw;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The SURGE processes of guest/surge.c, with the same draws: file by file, page by page, with a
- * sleep after every page (PERFORM 2010 section 5, Figure 2).
+ * The SURGE processes of guest/surge.c, with the same random numbers: file by file, page by page,
+ * with a sleep after every page (PERFORM 2010 section 5, Figure 2).
  */
 #include "../../core/surge.h"
 #include "../streams.h"
@@ -16,7 +16,7 @@ struct reader {
 	u64 page;
 	u64 pages;
 	u32 file;
-	bool has_read; /* and so sleeps before the next page */
+	bool has_read; /* and must sleep before the next page */
 };
 
 struct surge {
@@ -32,7 +32,7 @@ static const struct sched_field surge_parameters[] = {
 		      "stretches the sleeps, thousandths"),
 };
 
-/* Pages are read whole, so the last page must be within the file's extents. */
+/* Processes read whole pages, so the last page must be within the file's extents. */
 static bool has_whole_pages(const struct layout *layout, u32 file)
 {
 	u64 pages = (layout->bytes[file] + PAGE_BYTES - 1) / PAGE_BYTES;

@@ -80,9 +80,9 @@ struct reads_process {
 };
 
 /*
- * What a process does.  `prepare` is called before "ready" is printed, and may be NULL.  `run` never
- * returns.  Both get the process's stream of random numbers from its beginning, so they see the
- * same numbers.
+ * What a process does.  `prepare` is called before "ready" is printed, and may be NULL.  `run`
+ * never returns.  Both get the process's stream of random numbers from its beginning, so they see
+ * the same numbers.
  */
 struct reads_play {
 	void (*prepare)(void *context, struct draw draw);

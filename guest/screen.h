@@ -17,7 +17,7 @@ struct screen {
 	size_t bytes;
 	uint32_t width, height;
 	uint32_t row_bytes;
-	uint32_t red, green, blue; /* lowest bit of each channel in a pixel of 32 bits */
+	uint32_t red, green, blue; /* each channel's lowest bit in a pixel of 32 bits */
 	int console;
 	bool graphics;
 };

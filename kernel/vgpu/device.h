@@ -14,7 +14,7 @@
 
 /**
  * struct vgpu - one card that is plugged in
- * @card: on the bus
+ * @card: the card on the bus
  * @registers: the values of the registers, guarded by the card's lock
  * @state: the behaviour's own state, zero at first
  *

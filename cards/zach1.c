@@ -19,7 +19,7 @@ struct zach1 {
 	struct console *console;
 	struct console_pair piece[PIECE_PAIRS]; /* used by the card's thread only */
 
-	/* locked */
+	/* guarded by the card's lock */
 	u32 resets;
 	u64 begun; /* bus address of the DMA buffer */
 	u64 next; /* bus address of the rest of the buffer */

@@ -4,9 +4,9 @@
  *
  *   done SECONDS CHECKSUM
  *
- * There are three ways to draw.  The program calls the rasteriser for each triangle; or it makes
- * the card's commands and executes them itself; or it sends the commands to the card, through the
- * driver's device given by --card.  The card then shows the finished picture for --hold seconds.
+ * There are three ways to draw.  The program calls the rasteriser for each triangle.  Or it makes
+ * the card's commands and executes them itself.  Or, with --card, it sends the commands to the card
+ * through the driver's device, and the card shows the finished picture for --hold seconds.
  *
  * The triangles are computed from the seed alone, before the measurement begins, so all three ways
  * draw the same triangles.  The checksum is FNV-1a of the picture's words.

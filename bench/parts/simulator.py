@@ -113,8 +113,8 @@ LOOK_SECONDS = 0.005
 
 
 def measure(schedulers: list[str], requests: int, repeats: int, kept: int, swept: int) -> Rows:
-    """The numbers of requests are: `requests` in each run for rates, `kept` as rows in memory, and
-    `swept` in each run of a sweep.
+    """Measure with `requests` requests in each run for rates, `kept` requests as rows in memory,
+    and `swept` requests in each run of a sweep.
     """
     yield from (("rates", row) for row in rates(schedulers, requests, repeats))
     yield from (("memory", row) for row in memory(kept))

@@ -36,10 +36,10 @@ static map_fn map_range;
 
 /*
  * Points to the kernel's variant of remap_pfn_range that does not record the cache mode of the
- * memory, or is NULL if this kernel has no such function.  Registers have no cache mode, and memory
- * that a driver has given to its card is cached as usual.  If the cache mode were recorded, the
- * kernel would warn (untrack_pfn) in this case: a card is pulled out, and its driver calls
- * unmap_mapping_range while a process that maps the same memory exits.
+ * memory.  The pointer is NULL if this kernel does not have such a variant.  Registers have no
+ * cache mode, and memory that a driver has given to its card is cached as usual.  If the cache mode
+ * were recorded, the kernel would warn (untrack_pfn) in this case: a card is pulled out, and its
+ * driver calls unmap_mapping_range while a process that maps the same memory exits.
  */
 static int (*remap_untracked)(struct vm_area_struct *vma, unsigned long address,
 			      unsigned long pfn, unsigned long bytes, pgprot_t prot);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Records the arrival, pick, dispatch, due time and completion of each bio.  To keep the overhead
- * low, the buffer is allocated before the run and read after the run (the authors of PERFORM 2010
- * stored their time stamps in a static kernel array for the same reason, see section 5).
+ * low, the buffer is allocated before the run and read after the run (PERFORM 2010, section 5,
+ * stored the time stamps in a static kernel array for the same reason).
  *
  * A measurement covers the first N bios that arrive after the start.  It is over when all N have
  * completed.

@@ -201,8 +201,8 @@ int vpt_model_check(const struct vpt_model *model, struct block_device *bdev);
 struct vpt_model *vpt_model_copy(struct vpt_disk *disk);
 
 /* requests.c: all are called with the lock held unless noted */
-int vpt_requests_init(struct vpt_requests *requests); /* not held */
-void vpt_requests_exit(struct vpt_requests *requests); /* not held */
+int vpt_requests_init(struct vpt_requests *requests); /* called without the lock */
+void vpt_requests_exit(struct vpt_requests *requests); /* called without the lock */
 struct vpt_request *vpt_find(struct vpt_disk *disk, const struct request *rq);
 /* Begins to track a request.  Returns NULL if there is no room. */
 struct vpt_request *vpt_track(struct vpt_disk *disk, struct request *rq);
@@ -220,7 +220,7 @@ void vpt_keep_checked_scale(struct vpt_disk *disk, const struct vpt_model *chang
 void vpt_judged(struct vpt_disk *disk, const struct vpt_request *vr);
 
 /* throttle.c: all are called with the lock held unless noted */
-void vpt_throttle_init(struct vpt_disk *disk); /* not held */
+void vpt_throttle_init(struct vpt_disk *disk); /* called without the lock */
 void vpt_throttle_reset(struct vpt_disk *disk);
 void vpt_picked(struct vpt_disk *disk, struct request *rq, u64 now_ns, u8 reason);
 void vpt_issued(struct vpt_disk *disk, struct request *rq, u64 now_ns);

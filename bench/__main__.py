@@ -45,10 +45,10 @@ def main(
     seeds: int | None,
     as_json: bool,
 ) -> None:
-    """Measure all benchmarks, or those that are named, and update docs/benchmarks.md.
+    """Run all benchmarks, or those that are named, and update docs/benchmarks.md.
 
-    A benchmark that fails is named and keeps its last result.  The others go on, and the exit code
-    is 1.
+    If a benchmark fails, its name is printed and its last result is kept.  The other benchmarks
+    still run, and the exit code is 1.
     """
     if target:
         _on_target(names, target, seed, seeds, quick=quick, as_json=as_json)
@@ -100,7 +100,7 @@ def _measured(one: Part, size: str, parts: dict[str, Part]) -> bool:
     except (RunFailed, UserError) as error:
         click.echo(f"{one.name}: {error}", err=True)
         return False
-    except Exception:  # the others go on
+    except Exception:  # the other benchmarks still run
         traceback.print_exc()
         return False
     page.write(parts)

@@ -29,13 +29,13 @@ from understudy.profiler.profile_fit import Fitted
 from understudy.recommend.verdict import verdict
 
 SURGE_BYTES = 12e9  # making a larger file system takes minutes
-BUSY = 0.85  # of the rate of random requests
+BUSY = 0.85  # share of the rate at which the drive serves random requests
 SECTOR_BYTES = 512
 
 
 @dataclass(frozen=True)
 class Load:
-    """A workload and its arguments."""
+    """A workload and the workload's arguments."""
 
     workload: str
     given: dict[str, Any]
@@ -56,10 +56,11 @@ LOADS = {
 
 @dataclass(frozen=True)
 class Predicted:
-    """One workload on one drive.
+    """The predictions for one workload on one drive.
 
-    `rows`: one per scheduler; `endless`: schedulers for which more requests arrive than are served,
-    with profile or drive; `summaries`: the runs with the profile.
+    `rows` has one row per scheduler.  `endless` are the schedulers with which more requests arrive
+    than are served, by the profile or by the drive.  `summaries` are those of the runs with the
+    profile.
     """
 
     drive: str
@@ -71,12 +72,14 @@ class Predicted:
 
     @cached_property
     def ranks(self) -> Row:
-        """Pairs of schedulers, and the cost of the choice."""
+        """Return how many pairs of schedulers are ranked right, and the cost of the chosen
+        scheduler.
+        """
         return ranked(self.drive, self.workload, self.rows)
 
     @property
     def verdict(self) -> Trust:
-        """The verdict that comes with the recommendation."""
+        """Return the verdict that accompanies the recommendation."""
         is_open = WORKLOADS[LOADS[self.workload].workload].is_open
         return verdict(self.disk, 1, self.summaries, is_open=is_open)
 
@@ -91,17 +94,17 @@ class BlackBox:
 
     @cached_property
     def disk(self) -> DiskProfile:
-        """Its profile."""
+        """The drive's profile."""
         return self.found.disk()
 
     def takes(self, workload: str) -> bool:
-        """Whether that workload fits on it."""
+        """Return whether that workload fits on the drive."""
         if workload == "surge":
             return self.found.capacity_sectors * SECTOR_BYTES <= SURGE_BYTES
         return self.fresh().writable or not LOADS[workload].writes
 
     def predicted(self, workload: str, requests: int, seeds: int) -> Predicted:
-        """Run one scheduler after another, with each seed."""
+        """Run the workload with one scheduler after another, and with each seed."""
         answer = Predicted(self.name, workload, self.disk)
         alone = [one.name for one in descriptions.schedulers().values() if not one.needs_model]
         for scheduler in ["fcfs"] if workload == "random1" else alone:
@@ -134,12 +137,12 @@ class BlackBox:
 
     @property
     def _rate(self) -> float:
-        """The rate of arrivals that keeps the drive that busy."""
+        """Return the rate of arrivals that keeps the drive busy for the share BUSY of the time."""
         reads = next(check for check in self.found.checks if check.workload == "random reads")
         return BUSY * 1000 / reads.target_ms
 
     def _both(self, run: Experiment) -> tuple[Summary, Means]:
-        """Run with the profile, and on the drive."""
+        """Run the experiment with the profile, and on the drive itself."""
         ours = in_simulator.summarise(run, silent)
         simulation = replace(in_simulator.describe(run), device=self.fresh())
         theirs = simulator.run(simulation, keep_rows=False).figures
@@ -147,7 +150,7 @@ class BlackBox:
 
 
 def summed_up(predictions: Sequence[Predicted]) -> Row:
-    """The summary of one workload over all drives."""
+    """Return the row that sums up one workload over all drives."""
     rows = [row for each in predictions for row in each.rows]
     ranks = [each.ranks for each in predictions if each.rows]
     endless = [f"{each.drive} {one}" for each in predictions for one in each.endless]

@@ -35,9 +35,10 @@ COLUMNS = (
 
 
 def measure(name: str, seed: int, seeds: int, requests: int, *, as_json: bool) -> None:
-    """Profile it, which destroys its data; print predictions beside the drive's own figures.
+    """Profile the target, which destroys its data, and print predictions next to measured figures.
 
-    Before each run the target's reset() is called; a target without reset() is created anew.
+    Before each run the target's reset() is called.  If it does not have reset(), a new target is
+    created instead.
     """
     target = factory.target(name)
     found = understudy.profile(target, seed, destroy_data=True)

@@ -13,25 +13,25 @@ from understudy.base.paths import ROOT
 
 FILE = ROOT / "docs" / "benchmarks.md"
 TEMPLATE = ROOT / "bench" / "page.md.j2"
-ENVIRONMENT = jinja2.Environment(  # it makes Markdown of our own files
+ENVIRONMENT = jinja2.Environment(  # makes Markdown from the project's own files
     undefined=jinja2.StrictUndefined, autoescape=False, keep_trailing_newline=True
 )
 
 
 def write(parts: Mapping[str, Part]) -> None:
-    """Write the page from the present results."""
+    """Write the page docs/benchmarks.md from the present results."""
     FILE.write_text(render(parts), encoding="utf-8")
 
 
 def render(parts: Mapping[str, Part]) -> str:
-    """The page's text."""
+    """Return the page's text."""
     measured = [(part, results.read(name)) for name, part in parts.items()]
     page = ENVIRONMENT.from_string(TEMPLATE.read_text(encoding="utf-8"))
     return page.render(parts=measured, summary=_summary, text=_text)
 
 
 def _summary(result: Result | None) -> str:
-    """A line with the date, the size, the duration and the versions."""
+    """Return a line with the result's date, size, duration and versions."""
     if not result:
         return "not measured yet."
     size = "; ".join(f"{name} {_plain(value)}" for name, value in result.arguments.items())
@@ -55,7 +55,7 @@ def _text(part: Part, result: Result | None) -> str:
 
 
 def table(columns: Sequence[Column], rows: Sequence[Row]) -> str:
-    """The table in Markdown."""
+    """Return the table in Markdown."""
     lines = [[column.heading for column in columns], ["---"] * len(columns)]
     lines += [[column.cell(row) for column in columns] for row in rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

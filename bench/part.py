@@ -31,24 +31,24 @@ Rows = Iterator[tuple[str, Row]]
 
 @dataclass(frozen=True)
 class Column:
-    """A heading, and a format of the row's values, such as "{mean:.2f} ± {half_width:.2f}"."""
+    """A heading, and a format for the row's values, such as "{mean:.2f} ± {half_width:.2f}"."""
 
     heading: str
     shown: str
 
     @property
     def names(self) -> list[str]:
-        """The row's values that the column shows."""
+        """Return the names of the row's values that the column shows."""
         return [name for _, name, _, _ in string.Formatter().parse(self.shown) if name]
 
     def cell(self, row: Row) -> str:
-        """The row's text in this column; empty if a value is missing."""
+        """Return the row's text in this column; it is empty if a value is missing."""
         return "" if any(row[name] is None for name in self.names) else self.shown.format_map(row)
 
 
 @dataclass(frozen=True)
 class Part:
-    """One benchmark."""
+    """One benchmark: the contents of its module."""
 
     name: str
     title: str
@@ -60,7 +60,7 @@ class Part:
 
 
 def found() -> dict[str, Part]:
-    """All benchmarks, by name."""
+    """Return all benchmarks, by name."""
     names = sorted(module.name for module in pkgutil.iter_modules(parts.__path__))
     return {name: _part(name) for name in names}
 

@@ -15,7 +15,7 @@ SERVICE_LIMIT, RESPONSE_LIMIT = 3.0, 5.0  # per cent
 
 @dataclass(frozen=True)
 class Means:
-    """Means of one run, ms."""
+    """The means of one run, in ms."""
 
     service: float
     response: float
@@ -24,8 +24,8 @@ class Means:
 def compared(
     drive: str, workload: str, scheduler: str, ours: Sequence[Means], theirs: Sequence[Means]
 ) -> Row:
-    """One scheduler, seed by seed: differences in per cent, and the interval of the paired
-    differences.
+    """Compare one scheduler, seed by seed: return the differences in per cent, and the interval of
+    the paired differences.
     """
     service = float(np.mean([run.service for run in theirs]))
     response = float(np.mean([run.response for run in theirs]))
@@ -44,19 +44,19 @@ def compared(
 
 
 def is_within(row: Row) -> bool:
-    """Service within 3 %, response within 5 %."""
+    """Return whether the service time is within 3 % and the response time within 5 %."""
     service, response = abs(row["service_percent"]), abs(row["response_percent"])
     return bool(service <= SERVICE_LIMIT and response <= RESPONSE_LIMIT)
 
 
 def may_be_none(row: Row) -> bool:
-    """Whether the interval of the difference in response includes zero."""
+    """Return whether the interval of the difference in response time includes zero."""
     return bool(abs(row["response_percent"]) <= (row["interval_percent"] or 0.0))
 
 
 def ranked(drive: str, workload: str, rows: Sequence[Row]) -> Row:
-    """The worst prediction over all schedulers, and how many pairs that really differ are ranked
-    right.
+    """Return the worst prediction over all schedulers, and how many of the pairs of schedulers that
+    really differ are ranked right.
     """
     theirs = {row["scheduler"]: row["response_ms"] for row in rows}
     ours = {

@@ -15,7 +15,7 @@ CODE = ("core/**/*.c", "sim/*.c", "sim/workloads/*.c")
 
 
 def build(name: str, *sources: str) -> Path:
-    """bench/parts/NAME.c with the whole core and simulator."""
+    """Compile bench/parts/NAME.c with the whole core and simulator."""
     return compiled(
         Program(
             name,
@@ -30,12 +30,12 @@ def _found(patterns: Sequence[str]) -> list[str]:
 
 
 def printed(program: Path, *arguments: object) -> float:
-    """The figure that the program prints."""
+    """Run the program and return the figure that it prints."""
     return float(_run([str(program), *map(str, arguments)]).stdout)
 
 
 def instructions(program: Path, function: str, *arguments: object) -> int:
-    """Instructions of the function and its callees, in all its calls."""
+    """Return the number of instructions in all calls of the function, including its callees."""
     if not shutil.which("valgrind"):
         raise UserError("no valgrind here to count instructions: apt-get install valgrind")
     command = [

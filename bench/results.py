@@ -28,10 +28,10 @@ SOURCES = ("core", "sim", "kernel", "guest", "host", "understudy")
 
 @dataclass(frozen=True)
 class Result:
-    """The result of one benchmark, and what it depends on.
+    """The result of one benchmark, and the properties of the run.
 
-    `load` is how many threads ran or waited on the whole machine, on average over the minute
-    before.  It shows the machine's other work.
+    `load` is the mean number of threads that ran or waited on the whole machine in the minute
+    before the run.  It shows how busy the machine was with other work.
     """
 
     size: str
@@ -44,18 +44,18 @@ class Result:
 
 
 def file_of(name: str) -> Path:
-    """The file of a part's result."""
+    """Return the path of the file with a part's result."""
     return FOLDER / f"{name}.json"
 
 
 def read(name: str) -> Result | None:
-    """The part's last result, if there is one."""
+    """Return the part's last result, or None."""
     file = file_of(name)
     return Result(**json.loads(file.read_text(encoding="utf-8"))) if file.exists() else None
 
 
 def write(name: str, result: Result) -> None:
-    """Replace the last result.  Each row is a line, so that a diff shows which rows changed."""
+    """Replace the last result.  Each row is one line, so that a diff shows which rows changed."""
     whole = asdict(result)
     tables = [
         f"  {_dumped(table)}: [\n   " + ",\n   ".join(map(_dumped, rows)) + "\n  ]"
@@ -71,7 +71,7 @@ def _dumped(value: Any) -> str:
 
 
 def take(part: Part, size: str, each: Callable[[str, Row], None]) -> Result:
-    """Measure; `each` gets a row as soon as it is measured."""
+    """Measure, and return the result; `each` is called with each row as soon as it is measured."""
     load = os.getloadavg()[0]
     began = time.monotonic()
     rows: dict[str, list[Row]] = defaultdict(list)
@@ -92,7 +92,9 @@ def take(part: Part, size: str, each: Callable[[str, Row], None]) -> Result:
 
 
 def _versions(in_vm: bool) -> dict[str, str]:
-    """Versions of everything that may affect the figures; `code` is a digest of the sources."""
+    """Return the versions of everything that may affect the figures; `code` is a digest of the
+    sources.
+    """
     found = {
         "understudy": __version__,
         "code": _code(),

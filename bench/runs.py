@@ -23,12 +23,14 @@ PAPER_BYTES = 73_400_000_512 // 4096 * 4096
 
 
 def experiment(workload: str, scheduler: str, *, platform: str = "vm", **given: Any) -> Experiment:
-    """An experiment on the papers' disk, with defaults for everything else."""
+    """Return an experiment on the papers' disk, with defaults for everything that is not given."""
     return asked(WORKLOADS[workload], Choice(scheduler), DISK, platform, **given)
 
 
 def run_all(experiments: Sequence[Experiment], jobs: int = 1) -> list[Outcome]:
-    """The outcomes, `jobs` at a time; everything they need is built before."""
+    """Run the experiments, `jobs` at a time, and return the outcomes.  Everything they need is
+    built first.
+    """
     prepare(experiments)
     platform = load(experiments[0].platform.name)
     outcomes, failures = parallel.run_all(platform, experiments, jobs, lambda *_: None)
@@ -38,24 +40,24 @@ def run_all(experiments: Sequence[Experiment], jobs: int = 1) -> list[Outcome]:
 
 
 def prepare(experiments: Sequence[Experiment]) -> None:
-    """Build everything that experiments on one platform need."""
+    """Build everything that these experiments need; they must all be on one platform."""
     load(experiments[0].platform.name).prepare(experiments, lambda phase, done: None)
 
 
 def used() -> tuple[float, float]:
-    """CPU seconds, user and system, of this process and its children that have ended."""
+    """Return the CPU seconds (user, system) of this process and of its children that have ended."""
     both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(one.ru_utime for one in both), sum(one.ru_stime for one in both)
 
 
 def cpu_seconds() -> float:
-    """User and system together."""
+    """Return the CPU seconds of user and system together."""
     return sum(used())
 
 
 @contextmanager
 def empty_cache() -> Iterator[None]:
-    """An empty cache for the block; what the block builds is removed at the end."""
+    """Provide an empty cache for the block; what the block builds is removed at the block's end."""
     before = os.environ.get("XDG_CACHE_HOME")
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["XDG_CACHE_HOME"] = scratch

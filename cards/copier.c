@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The behaviour of the copier (copier.yaml): it copies, fills and computes checksums in its own
- * thread.
+ * The behaviour of the copier (copier.yaml): it copies data, fills memory and computes checksums in
+ * the card's own thread.
  */
 #include <linux/crc32.h>
 #include <linux/module.h>
@@ -18,7 +18,10 @@ struct copier {
 	u8 piece[PIECE_BYTES];
 };
 
-/* The registers at START; a driver can't change them while the card is BUSY. */
+/*
+ * The values of the registers at START.  A driver can't change the registers while the card is
+ * BUSY.
+ */
 struct order {
 	u32 operation;
 	u64 source;
@@ -33,7 +36,7 @@ static bool is_busy(const struct vgpu *device)
 	return vgpu_get(device, COPIER_INDEX_STATUS) & COPIER_STATUS_BUSY_MASK;
 }
 
-/* Locked. */
+/* Ends the operation with an error.  Called with the card locked. */
 static void fail(struct vgpu *device, enum copier_error_code code)
 {
 	if (!(vgpu_get(device, COPIER_INDEX_STATUS) & COPIER_STATUS_FAILED_MASK))

@@ -12,20 +12,20 @@
 
 #define PIECE_PAIRS 512u
 #define FIFO_WORDS 512u
-#define KEPT_ROOM 4096u /* pairs kept free for registers and FIFO in DMA */
+#define KEPT_ROOM 4096u /* pairs that DMA leaves free for registers and FIFO */
 #define PAIR_BYTES sizeof(struct console_pair)
 
 struct zach1 {
 	struct console *console;
-	struct console_pair piece[PIECE_PAIRS]; /* of the card's thread */
+	struct console_pair piece[PIECE_PAIRS]; /* used by the card's thread only */
 
-	/* locked */
+	/* guarded by the card's lock */
 	u32 resets;
 	u64 begun; /* bus address of the DMA buffer */
-	u64 next; /* bus address of its rest */
-	u32 left; /* bytes of its rest */
-	u32 fifo_words; /* in the FIFO */
-	u32 fifo_offset; /* first word of a command that has no second word yet */
+	u64 next; /* bus address of the rest of the buffer */
+	u32 left; /* number of bytes in the rest of the buffer */
+	u32 fifo_words; /* number of words in the FIFO */
+	u32 fifo_offset; /* first word of a command whose second word has not arrived */
 	bool fifo_half;
 };
 
@@ -39,7 +39,7 @@ static bool has_failed(const struct vgpu *device)
 	return vgpu_get(device, ZACH1_INDEX_ERROR);
 }
 
-/* Gives the buffer back to the driver; locked. */
+/* Returns the buffer to the driver.  Called with the card locked. */
 static void end_dma(struct vgpu *device)
 {
 	vgpu_clear_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_DMA_BUSY_MASK);
@@ -47,7 +47,7 @@ static void end_dma(struct vgpu *device)
 	zach1_of(device)->left = 0;
 }
 
-/* The first error stops the card; locked. */
+/* Stops the card at the first error.  Called with the card locked. */
 static void fail(struct vgpu *device, u32 code)
 {
 	if (!has_failed(device))
@@ -65,7 +65,7 @@ static bool is_command(u32 index)
 	       (index >= ZACH1_INDEX_FRAME_BASE && index <= ZACH1_INDEX_FLIP);
 }
 
-/* The register that takes commands at an offset; false: there is none. */
+/* Finds the command register at an offset; returns false if there is none. */
 static bool find_command(struct vgpu *device, u32 offset, u32 *index)
 {
 	struct register_access access =
@@ -78,7 +78,7 @@ static bool find_command(struct vgpu *device, u32 offset, u32 *index)
 	return is_command(part.index);
 }
 
-/* Passes a pair to the daemon, if there is room; locked. */
+/* Passes a pair to the daemon, if there is room.  Called with the card locked. */
 static void hand_over(struct vgpu *device, struct console_pair pair)
 {
 	struct zach1 *zach1 = zach1_of(device);
@@ -91,7 +91,7 @@ static void hand_over(struct vgpu *device, struct console_pair pair)
 	console_push(zach1->console, pair);
 }
 
-/* Takes a command from the FIFO or a DMA buffer; locked. */
+/* Handles a command from the FIFO or a DMA buffer.  Called with the card locked. */
 static void take(struct vgpu *device, struct console_pair pair, u32 flags)
 {
 	u32 index;
@@ -166,7 +166,7 @@ static void start_dma(struct vgpu *device)
 	vgpu_wake(device);
 }
 
-/* How many pairs of the buffer can be handed over now; locked. */
+/* Returns how many pairs of the buffer can be handed over now.  Called with the card locked. */
 static u32 next_pairs(const struct zach1 *zach1)
 {
 	u32 room = console_room(zach1->console);
@@ -175,7 +175,10 @@ static u32 next_pairs(const struct zach1 *zach1)
 	return pairs + 1 + KEPT_ROOM <= room ? pairs : 0;
 }
 
-/* Locked; the caller has checked that no reset came since the piece was read. */
+/*
+ * Handles the pairs of the piece that was read.  Called with the card locked, after a check that no
+ * reset has happened since the piece was read.
+ */
 static void take_piece(struct vgpu *device, u32 pairs)
 {
 	struct zach1 *zach1 = zach1_of(device);
@@ -189,7 +192,7 @@ static void take_piece(struct vgpu *device, u32 pairs)
 		hand_over(device, (struct console_pair){ .offset = CONSOLE_END });
 }
 
-/* Fetches a piece of the buffer; false: nothing left, or no room. */
+/* Fetches a piece of the buffer.  Returns false if nothing is left or there is no room. */
 static bool fetch(struct vgpu *device)
 {
 	struct zach1 *zach1 = zach1_of(device);

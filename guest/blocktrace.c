@@ -3,13 +3,14 @@
  * The kernel's own trace of a disk (blktrace).  It stays in kernel memory until the measurement is
  * over, so that no process has to run and write files meanwhile:
  *
- *   blocktrace start DISK KIB    record, up to KIB for each processor; later records are lost
- *   blocktrace stop DISK         stop recording; the records can be read now
- *   blocktrace end DISK          free the memory
+ *   blocktrace start DISK KIB    starts recording; keeps up to KIB of records for each processor,
+ *                                and loses later ones
+ *   blocktrace stop DISK         stops recording; the records can be read now
+ *   blocktrace end DISK          frees the memory
  *
- * Between stop and end, debugfs has the records in block/NAME/trace0 and so on, in the format of
- * blktrace's files, and the number of lost records in block/NAME/dropped.  Times are of
- * CLOCK_MONOTONIC.
+ * Between "stop" and "end", debugfs holds the records in block/NAME/trace0, trace1 and so on, in
+ * the format of blktrace's files, and the number of lost records in block/NAME/dropped.  Time
+ * stamps are from CLOCK_MONOTONIC.
  */
 #include <fcntl.h>
 #include <linux/blktrace_api.h>

@@ -20,7 +20,10 @@ void commands_reset(struct commands *commands)
 	};
 }
 
-/* Finds the picture that begins at an offset; false if it does not fit into the framebuffer. */
+/*
+ * Finds the picture that begins at an offset in the framebuffer.  Returns false if the picture does
+ * not fit into the framebuffer.
+ */
 static bool picture_at(const struct commands *commands, uint32_t base,
 		       struct picture *picture)
 {
@@ -57,7 +60,10 @@ static uint64_t rectangle(const struct commands *commands,
 				commands->rectangle_height);
 }
 
-/* Rows count as well, since the rows of a thin triangle take time too. */
+/*
+ * Counts each row of the picture as one more pixel, since even the rows of a thin triangle take
+ * time.
+ */
 static enum commands_end draw(struct commands *commands, uint32_t doorbell,
 			      uint64_t *pixels)
 {
@@ -91,7 +97,7 @@ static void set_vertex(struct corner *corner, uint32_t value)
 	corner->y = (int16_t)FIELD(value, ZACH1_VERTEX0_Y);
 }
 
-/* False: no such register. */
+/* Sets a corner's register; returns false if there is no such register. */
 static bool set_corner(struct corner corner[3], uint32_t offset, uint32_t value)
 {
 	switch (offset) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Executes commands of the card zach1 (cards/zach1.yaml): pairs of words, a register's offset and
- * its new value.  Holds the registers that commands set.  Draws into its framebuffer, and never
- * outside of it, whatever the commands are.
+ * Executes commands of the card zach1 (cards/zach1.yaml).  A command is a pair of words: a
+ * register's offset and the register's new value.  The registers that commands set are kept in
+ * struct commands.  Drawing never writes outside the framebuffer, whatever the commands are.
  *
- * The caller shows the picture after a flip, reports fences, and calls again for the remaining
- * pairs.
+ * The caller of commands_take() shows the picture after a flip, reports fences, and calls again for
+ * the remaining pairs.
  */
 #ifndef UNDERSTUDY_GUEST_COMMANDS_H
 #define UNDERSTUDY_GUEST_COMMANDS_H
@@ -15,7 +15,7 @@
 
 #include "raster.h"
 
-/* One call draws this many pixels and then pauses, at most one picture later. */
+/* A call pauses after it has drawn this many pixels, or at most one picture more. */
 #define COMMANDS_PIXELS (1u << 22)
 
 struct commands {
@@ -34,20 +34,20 @@ struct commands {
 };
 
 enum commands_end {
-	COMMANDS_ALL, /* all pairs are taken, and none of the events below happened */
-	COMMANDS_PAUSED, /* enough drawn for one call */
+	COMMANDS_ALL, /* all pairs are executed, and none of the events below happened */
+	COMMANDS_PAUSED, /* the call has drawn COMMANDS_PIXELS */
 	COMMANDS_FLIP, /* the caller must show `shown` now */
-	COMMANDS_FENCE, /* `fence_passed` was passed */
-	COMMANDS_FAILED, /* `error` says why; nothing is taken until a reset */
+	COMMANDS_FENCE, /* the fence with the number `fence_passed` was reached */
+	COMMANDS_FAILED, /* `error` says why; no command is executed until a reset */
 };
 
-/* Resets the registers and the error; the framebuffer and the size stay. */
+/* Resets the registers and the error, but keeps the framebuffer and the picture's size. */
 void commands_reset(struct commands *commands);
 
 /*
- * Takes pairs until one ends the call.  That one counts as taken unless it failed.  Returns the
- * number of pairs taken.  Each word is read once, so that a writer who changes it meanwhile gains
- * nothing.
+ * Executes pairs until all are executed or one of them ends the call (`end` says how).  Returns the
+ * number of executed pairs, which includes the pair that ended the call unless it failed.  Each
+ * word is read only once, so a program that changes a word during the call can't bypass a check.
  */
 size_t commands_take(struct commands *commands, const volatile uint32_t *words,
 		     size_t pairs, enum commands_end *end);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a guest program ends when something fails: one line, and this exit code. */
+/* Reports an error of a guest program: prints one line, and returns the program's exit code. */
 #ifndef UNDERSTUDY_GUEST_COMPLAIN_H
 #define UNDERSTUDY_GUEST_COMPLAIN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The size of a disk; in the tests a regular file takes the disk's place. */
+/* The size of a disk, or of a regular file, which the tests use instead of a disk. */
 #ifndef UNDERSTUDY_GUEST_DISK_SIZE_H
 #define UNDERSTUDY_GUEST_DISK_SIZE_H
 
@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
-/* 0, or -1 with errno set. */
+/* Stores the size in bytes.  Returns 0, or -1 with errno set. */
 static inline int disk_size(int fd, uint64_t *bytes)
 {
 	struct stat stat;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Writes the present contents of the kernel's trace rings to the output, page by page.
+ * Writes the present contents of the kernel's trace rings to standard output, page by page.
  *
  *   drain FILE...   files like tracing/per_cpu/cpu0/trace_pipe_raw
  *
- * cat would wait for more once the rings are empty.
+ * cat would instead wait for more data when the rings are empty.
  */
 #include <fcntl.h>
 #include <unistd.h>

@@ -4,12 +4,12 @@
  *
  *   done SECONDS CHECKSUM
  *
- * The rasteriser draws them, called for each triangle; or the program makes commands and executes
- * them itself; or the card draws them, whose driver's device is --card.  The card shows the picture
- * at the end, for --hold seconds.
+ * There are three ways to draw.  The program calls the rasteriser for each triangle.  Or it makes
+ * the card's commands and executes them itself.  Or, with --card, it sends the commands to the card
+ * through the driver's device, and the card shows the finished picture for --hold seconds.
  *
- * The triangles are made before the measured time, from the seed alone, so they are the same in all
- * three ways.  The checksum is FNV-1a of the picture's words.
+ * The triangles are computed from the seed alone, before the measurement begins, so all three ways
+ * draw the same triangles.  The checksum is FNV-1a of the picture's words.
  */
 #define _GNU_SOURCE
 #include <getopt.h>
@@ -44,7 +44,7 @@ struct triangles {
 static uint32_t pixels[WIDTH * HEIGHT];
 static struct picture picture = { pixels, WIDTH, HEIGHT, 4 * WIDTH };
 
-/* A sink of commands that the program executes itself when they are submitted. */
+/* A command sink whose commands the program executes itself when they are submitted. */
 struct local_sink {
 	struct command_sink sink;
 	struct commands commands;
@@ -100,7 +100,7 @@ static struct renderer *direct_renderer(void)
 	return &renderer.renderer;
 }
 
-/* Draws through the card; returns its framebuffer, or NULL and errno. */
+/* Makes a renderer that draws with the card.  Returns NULL with errno set on failure. */
 static struct renderer *card_renderer(const struct triangles *triangles)
 {
 	static struct command_renderer renderer;
@@ -122,7 +122,7 @@ static struct renderer *chosen(const struct triangles *triangles)
 	return triangles->by_commands ? local_renderer() : direct_renderer();
 }
 
-/* Returns the seconds, or a negative number and errno. */
+/* Returns the time in seconds, or a negative number with errno set. */
 static double draw_all(struct renderer *renderer, const struct corner (*corner)[3],
 		       uint32_t n)
 {

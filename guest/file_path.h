@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The path of file number `index` in a set of `files`.  There are two levels of directories
- * (PERFORM 2010 section 5), with 100 files in a leaf and 100 leaves in a top directory.  So every
- * directory is one block, from 100 files to 1,000,000 and beyond.
+ * Writes the path of file number `index` of `files` files.  There are two levels of directories
+ * (PERFORM 2010 section 5), with 100 files in a leaf directory and 100 leaf directories in a top
+ * directory.  So every directory fits into one block, for any number of files from 100 to 1,000,000
+ * and more.
  *
- * Consecutive indices go to different leaves.  The workload draws the index by Zipf, so index 0 is
- * the most popular file, and its place on the disk must not depend on its popularity.
- * understudy/files/image.py builds the same paths.
+ * Files with consecutive indices are in different leaf directories.  The workload samples the index
+ * from a Zipf distribution, so file 0 is the most popular one, and a file's location on the disk
+ * must not depend on its popularity.  understudy/files/image.py builds the same paths.
  */
 #ifndef UNDERSTUDY_GUEST_FILE_PATH_H
 #define UNDERSTUDY_GUEST_FILE_PATH_H

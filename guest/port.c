@@ -5,8 +5,8 @@
  *   port exit CODE     ends the VM at once through isa-debug-exit at 0x501;
  *                      QEMU's own exit code is then 2 * CODE + 1
  *   port notify TEXT   writes TEXT and a newline to isa-debugcon at 0xe9
- *   port rest          the VM may be stopped and saved here, at this very instruction:
- *                      pvpanic at 0x505 stops it or not, as QEMU is set up
+ *   port rest          lets the host stop and save the VM at exactly this instruction: the program
+ *                      writes to pvpanic at 0x505, and QEMU's settings decide whether the VM stops
  *   port follow FILE   FILE holds "WANTED ARRIVED COMPLETED" (the throttle's progress);
  *                      notifies "progress COMPLETED WANTED" once a second until all
  *                      wanted requests have completed; fails if all have arrived and

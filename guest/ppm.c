@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* PPM (netpbm's P6): a header in text, then three bytes a pixel.  The host makes PNGs of it. */
+/*
+ * PPM (netpbm's format P6): a text header, then three bytes per pixel.  The host converts it to
+ * PNG.
+ */
 #include "ppm.h"
 
 #include <errno.h>

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Random pages over a whole disk, bypassing the page cache.  Each process reads (or, in a given
- * share, writes) 4 KiB at uniformly drawn places, for ever.  With one process and no writes, the
- * papers measured their disk like this (PERFORM 2010 section 5), and the throttle's accuracy is
- * measured like this.  Written pages are zeros, so that a disk in memory may stay sparse.
+ * Reads and writes random pages of a whole disk, bypassing the page cache.  Each process reads
+ * pages of 4 KiB at uniformly random offsets, for ever.  A given share of its requests are writes
+ * instead.  The papers measured their disk with one process and no writes (PERFORM 2010 section 5),
+ * and so the throttle's accuracy is measured that way too.  Written pages are zeros, so that a disk
+ * in memory can stay sparse.
  *
- * In the log, `offset` is the byte on the disk, plus 1 for a write (places are multiples of 4096).
+ * In the log, `offset` is the byte offset on the disk, plus 1 for a write (byte offsets are
+ * multiples of 4096).
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -4,8 +4,9 @@
  * are blended between their corners.  docs/drawing.md defines the pixels and their colours, to the
  * bit.
  *
- * Integers only, no allocation, no libc.  Corners may be anywhere: parts outside the picture are
- * removed before anything is drawn, so the time depends only on the pixels and rows inside.
+ * The code uses only integers, allocates no memory and needs no libc.  Corners may be anywhere.
+ * Parts outside the picture are removed before anything is drawn, so the time depends only on the
+ * number of pixels and rows inside the picture.
  */
 #ifndef UNDERSTUDY_GUEST_RASTER_H
 #define UNDERSTUDY_GUEST_RASTER_H
@@ -25,13 +26,16 @@ struct picture {
 	uint32_t stride;
 };
 
-/* A place in pixels from the upper left, and a colour 0x00RRGGBB; its top byte is ignored. */
+/*
+ * Coordinates in pixels from the picture's upper left corner, and a colour 0x00RRGGBB, whose top
+ * byte is ignored.
+ */
 struct corner {
 	int16_t x, y;
 	uint32_t color;
 };
 
-/* Each returns how many pixels it has drawn. */
+/* Each function returns the number of pixels that it has drawn. */
 uint64_t raster_clear(const struct picture *picture, uint32_t color);
 uint64_t raster_rectangle(const struct picture *picture, const struct corner *at,
 			  uint16_t width, uint16_t height);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * See reads.h.  An atomic counter assigns the slots of the log, and end_ns is stored last in an
- * entry.  So a process killed half-way through an entry leaves one that the parent recognises as
- * torn and drops.
+ * See reads.h.  An atomic counter assigns the log's slots to processes.  A process stores end_ns as
+ * the last field of its entry.  If it is killed half-way, the parent recognises the incomplete
+ * entry and drops it.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -26,7 +26,7 @@
 #define STACK_BYTES 65536
 
 struct shared_log {
-	uint64_t next; /* slots taken, with those beyond the end */
+	uint64_t next; /* assigned slots, including those beyond the log's end */
 	uint64_t failed;
 	struct reads_entry entries[];
 };
@@ -103,7 +103,7 @@ void reads_log_failure(const struct reads_process *process, uint64_t logged_offs
 	log_add(process->id, now_ns, now_ns, logged_offset, -error);
 }
 
-/* Moves the complete entries over the torn ones; returns how many are left. */
+/* Moves the complete entries over the incomplete ones; returns the number of complete entries. */
 static uint32_t log_compact(void)
 {
 	uint64_t taken = log_shared->next < log_slots ? log_shared->next : log_slots;
@@ -171,7 +171,7 @@ static int log_close(const struct reads_options *options)
 	return EXIT_FAILED;
 }
 
-/* Functions that a process calls. */
+/* Functions that the processes call. */
 
 void *reads_sectors_buffer(uint32_t sectors)
 {
@@ -223,8 +223,8 @@ struct herd {
 	uint32_t count;
 	pid_t *pids; /* 0: not running */
 	uint32_t ready;
-	int arrived[2]; /* each process writes a byte when it is ready */
-	int go[2]; /* the parent closes it to start all */
+	int arrived[2]; /* pipe: each process writes a byte when it is ready */
+	int go[2]; /* pipe: the parent closes it to start all processes */
 	int signals; /* a signalfd */
 	pid_t parent;
 	const struct reads_options *options;
@@ -254,7 +254,7 @@ static int herd_open(struct herd *herd)
 /*
  * The page cache of a process is charged to the group of the process that owns its memory, which is
  * the parent.  The parent joins the group after it has touched the log, and leaves it before it
- * writes the log.  So a limit on the group's memory limits the page cache, and not our log.
+ * writes the log.  So a limit on the group's memory limits the page cache, but not the log.
  */
 static int join_group(const char *folder)
 {
@@ -330,7 +330,10 @@ static int child_main(void *argument)
 	_exit(EXIT_FAILED);
 }
 
-/* Runs on a stack of its own.  Its arguments are at the stack's lower end. */
+/*
+ * Starts a process on a separate stack.  The process's arguments are at the lower end of that
+ * stack.
+ */
 static pid_t child_start(const struct herd *herd, uint32_t number)
 {
 	struct child *child = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
@@ -358,7 +361,7 @@ static int herd_start(struct herd *herd)
 	return 0;
 }
 
-/* Removes the process from the herd; true if it was one of ours. */
+/* Removes the process from the herd.  Returns true if it was in the herd. */
 static bool herd_forget(struct herd *herd, pid_t pid)
 {
 	for (uint32_t i = 0; i < herd->count; i++) {
@@ -380,7 +383,7 @@ static void say_how_it_ended(pid_t pid, int status)
 			WEXITSTATUS(status));
 }
 
-/* A process that ends before the parent stops it is a failure. */
+/* Checks for processes that have ended before the parent stopped them, which is a failure. */
 static int herd_check(struct herd *herd)
 {
 	int status, failed = 0;
@@ -406,7 +409,7 @@ static void herd_end(struct herd *herd)
 				;
 }
 
-/* True at the end of a line or of the input. */
+/* Reads input; returns true at the end of a line or at the end of the input. */
 static bool input_says_go(void)
 {
 	char byte;
@@ -416,7 +419,7 @@ static bool input_says_go(void)
 	       (got == 1 && byte == '\n');
 }
 
-/* True at the end of the pipe: each process is ready, or dead. */
+/* Reads the pipe; returns true at its end, when each process is ready or dead. */
 static bool all_arrived(struct herd *herd)
 {
 	char bytes[256];

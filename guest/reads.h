@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The processes of a workload, and the log of their requests: each pread and pwrite, timed by the
- * clock of the process that called it.  The log is a check on the throttle's records, so it shares
- * no code with them.
+ * clock of the process that called it.  The log is used to check the throttle's records, so it
+ * shares no code with them.
  *
  * The processes share one address space, like threads, because in an emulator each switch between
  * two address spaces costs as much as a request.  For the kernel, and for the scheduler under test,
  * each is a process with its own I/O context.  They do not use errno or any part of libc that keeps
  * state (guest/call.h).
  *
- * Life of a workload: the parent starts the processes, prints "ready" and waits for a line (or the
- * end) of its input.  Then all processes begin together and run for ever.  On SIGTERM or SIGINT the
- * parent ends them, writes the log and prints one line: "done LOGGED FAILED LOST".
+ * A workload runs as follows.  The parent starts the processes, prints "ready" and waits for a line
+ * on its standard input, or for the end of the input.  Then all processes begin together and run
+ * for ever.  On SIGTERM or SIGINT the parent ends them, writes the log and prints one line: "done
+ * LOGGED FAILED LOST".
  */
 #ifndef UNDERSTUDY_GUEST_READS_H
 #define UNDERSTUDY_GUEST_READS_H
@@ -27,8 +28,8 @@
 #define LOG_MAX_DEFAULT (1u << 20)
 
 /*
- * The log's file, all little-endian: this header, then `count` entries in the order
- * of their completion.  understudy/platforms/reads.py reads it.
+ * The log file, all little-endian: this header, then `count` entries in the order in which the
+ * requests completed.  understudy/platforms/reads.py reads the file.
  */
 struct reads_header {
 	char magic[8]; /* "USREADS1" */
@@ -37,9 +38,9 @@ struct reads_header {
 };
 
 struct reads_entry {
-	uint64_t start_ns; /* CLOCK_MONOTONIC right before the call ... */
+	uint64_t start_ns; /* CLOCK_MONOTONIC right before the system call ... */
 	uint64_t end_ns; /* ... and right after it */
-	uint64_t offset; /* see each program: surge and random */
+	uint64_t offset; /* defined in surge.c, random.c and steps.c */
 	uint32_t owner; /* process id */
 	int32_t result; /* bytes, or a negative errno */
 };
@@ -65,10 +66,13 @@ struct reads_options {
 	"       [--processes N] [--seed 1] [--cgroup FOLDER]\n" \
 	"       [--log FILE [--log-max ENTRIES]]\n"
 
-/* Takes one of these options; returns false for any other.  A wrong value ends the program. */
+/*
+ * Handles one of the options above; returns false for any other option.  A wrong value ends the
+ * program.
+ */
 bool reads_option(struct reads_options *options, int option, const char *value);
 
-/* A process's own data. */
+/* The data that each process has for itself. */
 struct reads_process {
 	struct draw draw;
 	uint32_t number; /* from 0 */
@@ -76,8 +80,9 @@ struct reads_process {
 };
 
 /*
- * The work of a process: `run` never returns.  `prepare` is called before "ready" and may be NULL.
- * Both get the same stream of draws from its start.
+ * What a process does.  `prepare` is called before "ready" is printed, and may be NULL.  `run`
+ * never returns.  Both get the process's stream of random numbers from its beginning, so they see
+ * the same numbers.
  */
 struct reads_play {
 	void (*prepare)(void *context, struct draw draw);
@@ -85,29 +90,32 @@ struct reads_play {
 	void *context;
 };
 
-/* Returns the program's exit code. */
+/* Runs the workload, and returns the program's exit code. */
 int reads_run(const struct reads_options *options, const struct reads_play *play);
 
-/* Reads or writes one page, timed and logged.  Returns bytes, or a negative errno. */
+/*
+ * Reads or writes one page, and logs the request with its times.  Returns the number of bytes, or a
+ * negative errno.
+ */
 long reads_page(const struct reads_process *process, int fd, void *page,
 		uint64_t offset, bool write, uint64_t logged_offset);
 
-/* As reads_page, for sectors of 512 bytes. */
+/* Like reads_page, but for a number of sectors of 512 bytes. */
 long reads_sectors(const struct reads_process *process, int fd, void *buffer,
 		   uint32_t sectors, uint64_t offset, bool write,
 		   uint64_t logged_offset);
 
-/* Logs a failure without a page, such as that of an open. */
+/* Logs a failure that is not one of reading or writing a page, such as a failed open. */
 void reads_log_failure(const struct reads_process *process, uint64_t logged_offset,
 		       int error);
 
-/* Sleep on CLOCK_MONOTONIC. */
+/* Sleeps for a time in nanoseconds, by CLOCK_MONOTONIC. */
 void reads_sleep(uint64_t ns);
 
-/* A page-aligned buffer of one page, zeroed; exits when there is no memory. */
+/* Returns a zeroed, page-aligned buffer of one page; ends the program if there is no memory. */
 void *reads_buffer(void);
 
-/* As reads_buffer, for sectors. */
+/* Like reads_buffer, but with room for a number of sectors. */
 void *reads_sectors_buffer(uint32_t sectors);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Draws a program's triangles, with the rasteriser, which is called for each; or with commands of
- * zach1, which are put into a buffer for an executor such as the card.
+ * Two ways to draw a program's triangles.  One calls the rasteriser for each triangle.  The other
+ * makes commands of zach1 and puts them into a buffer for an executor, such as the card.
  */
 #ifndef UNDERSTUDY_GUEST_RENDERER_H
 #define UNDERSTUDY_GUEST_RENDERER_H
@@ -9,9 +9,9 @@
 #include "raster.h"
 
 struct renderer {
-	/* Each returns 0, or -1 and errno. */
+	/* Each function returns 0, or -1 with errno set. */
 	int (*triangle)(struct renderer *renderer, const struct corner corner[3]);
-	int (*finish)(struct renderer *renderer); /* all are drawn when it returns */
+	int (*finish)(struct renderer *renderer); /* draws what is left to draw */
 };
 
 struct direct_renderer {
@@ -27,11 +27,11 @@ struct command_sink {
 	uint32_t *words;
 	uint32_t pairs_max; /* at least COMMAND_PAIRS_TRIANGLE */
 	/*
-	 * Gets this many pairs of the buffer executed, at once or later.  `words` is then the place
-	 * for the next ones.  Returns 0, or -1 and errno.
+	 * Has this many pairs of the buffer executed, at once or later.  Afterwards `words` points
+	 * to the space for the next pairs.  Returns 0, or -1 with errno set.
 	 */
 	int (*submit)(struct command_sink *sink, uint32_t pairs);
-	/* Waits until all are executed. */
+	/* Waits until all submitted commands are executed. */
 	int (*finish)(struct command_sink *sink);
 };
 

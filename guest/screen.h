@@ -17,30 +17,30 @@ struct screen {
 	size_t bytes;
 	uint32_t width, height;
 	uint32_t row_bytes;
-	uint32_t red, green, blue; /* first bit of each channel in a pixel of 32 bits */
+	uint32_t red, green, blue; /* each channel's lowest bit in a pixel of 32 bits */
 	int console;
 	bool graphics;
 };
 
 /*
- * Opens the display, which shows the console.  Complains and returns EXIT_FAILED if we can't use
- * the display.
+ * Opens the display, which then still shows the console.  If the display can't be used, prints a
+ * line about the error and returns EXIT_FAILED.
  */
 int screen_open(struct screen *screen, const char *path);
 
 /*
- * Switches from the console to a black picture, unless it shows a picture already.  Complains
- * likewise.
+ * Switches the display from the console to a black picture, unless it shows a picture already.
+ * Reports errors as screen_open does.
  */
 int screen_enter(struct screen *screen);
 
 /*
- * Shows the picture in the middle.  A picture that is too large is cut off equally on opposite
- * sides.
+ * Shows the picture in the middle of the display.  A picture that is too large is cut off equally
+ * on opposite sides.
  */
 void screen_show(struct screen *screen, const struct picture *picture);
 
-/* Switches back to the console, with its present contents. */
+/* Switches the display back to the console, with the console's present contents. */
 void screen_leave(struct screen *screen);
 
 #endif

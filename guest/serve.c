@@ -4,13 +4,14 @@
  *
  *   serve DISK
  *
- * The wire's first page holds the host's request, and then the answer.  The program asks for the
- * next request, and QEMU stops it within that very instruction until the host has read the answer
- * and stored the next request.  No time passes for the guest meanwhile.
- * understudy/platforms/vm/conversation.py is the other end.
+ * The first page of the shared memory (guest/wire.h) holds the host's request, and then the
+ * program's answer.  When the program requests the next one, QEMU stops the guest within that
+ * instruction until the host has read the answer and stored the next request.  No time passes for
+ * the guest meanwhile.  The host's side is understudy/platforms/vm/conversation.py.
  *
- * Times are of CLOCK_MONOTONIC.  A request is sent at its time.  The program sleeps until shortly
- * before.  No other process runs in between, but interrupts do.
+ * All times are from CLOCK_MONOTONIC.  Each request has a time at which the program must send it to
+ * the disk.  The program sleeps until shortly before that time, and then polls the clock.  No other
+ * process runs while it polls, but interrupts do.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -23,7 +24,7 @@
 
 #define ASK_PORT 0x506
 #define ASK '?'
-#define REQUEST_AT 1024 /* on the wire's first page */
+#define REQUEST_AT 1024 /* offset in the first page of the shared memory */
 #define ANSWER_AT 2048
 #define SECTOR_BYTES 512u
 #define BUFFER_BYTES (4u << 20)
@@ -53,7 +54,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* Returns the time. */
+/* Waits until this time, and returns the time of the end of the wait. */
 static uint64_t wait_until(uint64_t ns)
 {
 	uint64_t now = now_ns();

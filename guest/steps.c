@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * Plays steps from a table, in a closed loop: each process thinks, reads or writes a place of the
- * disk, bypassing the page cache, waits for the answer and continues with its next row.  After its
- * last row it sleeps.  Written sectors are zeros.  sim/workloads/rows.c plays the same table in the
- * simulator.
+ * Plays steps from a table, in a closed loop: each process waits for its think time, reads or
+ * writes some sectors of the disk, bypassing the page cache, waits for completion and continues
+ * with its next row.  After its last row it sleeps.  Written sectors are zeros.
+ * sim/workloads/rows.c plays the same table in the simulator.
  *
  * The table is a file, all little-endian: struct steps_header, the index of each process's first
- * row and of the end of the last ones, and the rows (understudy/ask/workloads/own.py writes it).
+ * row, the index after the last row of the last process, and the rows.
+ * understudy/ask/workloads/own.py writes the file.
  *
- * In the log, `offset` is the byte on the disk, plus 1 for a write.
+ * In the log, `offset` is the byte offset on the disk, plus 1 for a write.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -82,7 +83,7 @@ static void run(void *context, struct reads_process *process)
 		reads_sleep(DAY_NS);
 }
 
-/* The whole file, or NULL. */
+/* Maps the whole file; returns NULL on failure. */
 static const char *map(const char *path, uint64_t *bytes)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -103,7 +104,7 @@ static int refuse(const char *path)
 	return EXIT_FAILED;
 }
 
-/* Checks that all data that are read later are within the file. */
+/* Finds the parts of the table, and checks that they are all within the file. */
 static bool take(struct steps *steps, const char *memory, uint64_t bytes)
 {
 	const struct steps_header *header = (const void *)memory;

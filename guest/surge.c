@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
  * The SURGE workload of PERFORM 2010 section 5: each process executes the ON/OFF loop of Figure 2
- * for ever.  A process draws a file count from Pareto(2.43, 1.00) and that many files by Zipf.  It
- * reads each file page by page and sleeps Pareto(1.5, 2.0 ms) after every page.  All draws are
- * integers from the process's own stream, so the requests of a process do not depend on how the
- * processes are scheduled.
+ * for ever.  A process samples a number of files from Pareto(2.43, 1.00), and then that many files
+ * from a Zipf distribution.  It reads each file page by page, and sleeps for a time sampled from
+ * Pareto(1.5, 2.0 ms) after every page.  All samples are integers from a random stream that belongs
+ * to the process, so the requests of a process do not depend on how the processes are scheduled.
  *
- * In the log, `offset` is (file index << 32) + the byte in the file.
+ * In the log, `offset` is (file index << 32) + the byte offset in the file.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -58,7 +58,10 @@ static int open_file(const struct surge *surge, uint32_t index, uint64_t *bytes)
 	return (int)fd;
 }
 
-/* A failure ends the file.  The sleep after it keeps the loop from spinning on a dead disk. */
+/*
+ * A failed open or read ends the work on this file.  The sleep after the failure keeps the loop
+ * from spinning on a dead disk.
+ */
 static void read_file(const struct surge *surge, struct reads_process *process,
 		      void *page)
 {
@@ -91,8 +94,8 @@ static void run(void *context, struct reads_process *process)
 }
 
 /*
- * Opens a file and asks for its extents, so that the run finds inodes and extents in memory and
- * reads only data.  Returns 0 or an errno.
+ * Opens a file and queries its extents.  So the file's inode and extents are in memory when the run
+ * begins, and the run reads only data.  Returns 0 or an errno.
  */
 static int look_up(const struct surge *surge, uint32_t index, uint64_t *bytes)
 {
@@ -107,8 +110,8 @@ static int look_up(const struct surge *surge, uint32_t index, uint64_t *bytes)
 }
 
 /*
- * The rehearsal: the same draws, but each file is only looked up.  Returns the number of reads that
- * the file would need.
+ * Looks up a file instead of reading it, for the rehearsal of the run with the same random numbers.
+ * Returns the number of reads that the file would need.
  */
 static uint64_t rehearse_file(const struct surge *surge, struct draw *draw)
 {
@@ -132,7 +135,7 @@ static void rehearse(void *context, struct draw draw)
 			reads += rehearse_file(surge, &draw);
 }
 
-/* Looks up every file once, for a file system small enough to stay in memory. */
+/* Looks up every file once, if the metadata of all files fit into memory. */
 static int look_up_all(const struct surge *surge)
 {
 	uint64_t bytes;

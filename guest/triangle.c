@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Draws triangles from their dominant edge, the edge with the largest range of y: spans lead from
- * it to the other two edges, row by row, four pixels at a time.
+ * Draws triangles row by row.  A triangle's dominant edge is the edge with the largest range of y.
+ * In each row, a span of pixels leads from the dominant edge to one of the other two edges.  Four
+ * pixels are computed at a time.
  *
- * Colours have 24 binary places and are computed modulo 2^32.  Intermediate values may exceed the 8
- * bits of a channel; values at pixels of the triangle do not (docs/drawing.md).
+ * Colours have 24 fractional bits and are computed modulo 2^32.  Intermediate values may exceed the
+ * 8 integer bits of a channel, but the values at pixels of the triangle do not (docs/drawing.md).
  */
 #include "walk.h"
 
@@ -14,15 +15,15 @@
 typedef uint32_t lanes __attribute__((vector_size(4 * LANES)));
 typedef uint32_t stored __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 
-/* A channel of four neighbouring pixels, the first of which is at corner a. */
+/* One channel of the colours of four neighbouring pixels, the first of which is at corner a. */
 struct shade {
-	lanes at, step; /* step: to the next four */
-	uint32_t right, down; /* change from pixel to pixel */
+	lanes at, step; /* step: change from four pixels to the next four */
+	uint32_t right, down; /* change to the next pixel in that direction */
 };
 
 struct triangle {
 	const struct corner *a, *b,
-		*c; /* by y, then x: the dominant edge is from a to c */
+		*c; /* sorted by y, then by x, so the dominant edge is from a to c */
 	int64_t area; /* twice the area; positive if b is to the right of the dominant edge */
 	struct shade shade[CHANNELS];
 };
@@ -87,7 +88,9 @@ static lanes mixed(lanes red, lanes green, lanes blue)
 	return (red >> 8 & 0xff0000) | (green >> 16 & 0xff00) | blue >> 24;
 }
 
-/* Draws n pixels.  The first is `right` pixels to the right of corner a and `down` below it. */
+/*
+ * Draws n pixels.  The first is `right` pixels to the right of corner a and `down` pixels below it.
+ */
 static void draw_span(uint32_t *restrict pixel, int64_t n,
 		      const struct shade *restrict shade, uint32_t right, uint32_t down)
 {
@@ -131,7 +134,10 @@ static uint64_t draw_rows(const struct picture *picture,
 	return drawn;
 }
 
-/* Draws the part between the dominant edge and another edge, which ends above its lower corner. */
+/*
+ * Draws the part between the dominant edge and another edge.  The row of that edge's lower corner
+ * is not included.
+ */
 static uint64_t draw_part(const struct picture *picture,
 			  const struct triangle *triangle, const struct corner *upper,
 			  const struct corner *lower)

@@ -5,12 +5,12 @@
  *
  *   vcd --card /dev/vgpu0 [--screen /dev/fb0] [--ppm FOLDER] [--frames 100]
  *
- * It sleeps in the card's ioctl until there is work (kernel/vgpu/console.h), takes the pairs from
- * the shared ring, and draws into the card's framebuffer.  In graphics mode, each flip shows its
- * picture on the guest's display, in place of the console, and writes it to FOLDER/frame-000001.ppm
- * and so on, for --frames pictures at most.  The daemon ends when the card is pulled out, or at
- * SIGINT or SIGTERM, and restores the console.  A new daemon continues where the last one stopped,
- * even if that was killed.
+ * It sleeps in the card's ioctl until there are commands (kernel/vgpu/console.h), reads their pairs
+ * from the shared ring, and draws into the card's framebuffer.  In graphics mode, each flip shows a
+ * picture on the guest's display, in place of the console.  The picture is also written to
+ * FOLDER/frame-000001.ppm and so on; at most --frames pictures are written.  The daemon ends when
+ * the card is pulled out, or on SIGINT or SIGTERM, and restores the console.  A new daemon
+ * continues where the last daemon stopped, even if the last one was killed.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -35,7 +35,7 @@
 #define BUSY_TRIES 100
 #define FIELD(value, name) (((value)&name##_MASK) >> name##_SHIFT)
 
-/* The state from which the next daemon can continue. */
+/* The state that a new daemon needs to continue. */
 struct state {
 	struct console_next next;
 	struct commands commands;
@@ -44,10 +44,13 @@ struct state {
 	uint64_t frames;
 };
 
-/* In memory of the card.  The last state is complete whenever the daemon is killed. */
+/*
+ * Kept in memory of the card.  The last state is always complete, even if the daemon is killed
+ * while it stores a new one.
+ */
 struct kept {
 	uint64_t times;
-	struct state state[2]; /* the last is state[times % 2] */
+	struct state state[2]; /* the last one is state[times % 2] */
 };
 
 _Static_assert(sizeof(struct kept) <= CONSOLE_KEPT_BYTES, "struct kept fits");
@@ -57,7 +60,7 @@ struct vcd {
 	const struct console_pair *ring;
 	struct kept *kept;
 	struct state state;
-	const char *display; /* NULL: none */
+	const char *display; /* NULL: no display */
 	struct screen screen;
 	const char *ppm;
 	uint64_t frames_max;
@@ -135,13 +138,13 @@ static int set_control(struct vcd *vcd, uint32_t control)
 	return vcd->display ? screen_enter(&vcd->screen) : 0;
 }
 
-/* Handles registers of the card itself, not of drawing. */
+/* Returns whether the pair's register controls the card itself and not the drawing. */
 static bool is_special(const struct console_pair *pair)
 {
 	return pair->offset < ZACH1_FRAME_BASE || pair->offset >= CONSOLE_RESET;
 }
 
-/* Returns 0, or EXIT_FAILED after a complaint. */
+/* Handles such a pair.  Returns 0, or prints an error and returns EXIT_FAILED. */
 static int take_special(struct vcd *vcd, const struct console_pair *pair)
 {
 	switch (pair->offset) {
@@ -158,7 +161,10 @@ static int take_special(struct vcd *vcd, const struct console_pair *pair)
 	}
 }
 
-/* The number of pairs from there on that are contiguous in the ring and only drawn. */
+/*
+ * Returns the number of pairs, starting with pair `from`, that are contiguous in the ring and only
+ * concern drawing.
+ */
 static size_t plain_pairs(const struct vcd *vcd, uint64_t from, uint64_t to)
 {
 	const struct console_pair *first = &vcd->ring[from % CONSOLE_PAIRS];
@@ -171,7 +177,7 @@ static size_t plain_pairs(const struct vcd *vcd, uint64_t from, uint64_t to)
 	return n;
 }
 
-/* Draws one pair from the FIFO, or as many others as there are. */
+/* Executes one pair from the FIFO, or all available contiguous pairs that are not from the FIFO. */
 static size_t draw(struct vcd *vcd, uint64_t from, uint64_t to, enum commands_end *end)
 {
 	const struct console_pair *pair = &vcd->ring[from % CONSOLE_PAIRS];
@@ -188,7 +194,10 @@ static bool is_to_be_drawn(const struct console_pair *pair)
 	return pair->offset & CONSOLE_FROM_FIFO || !is_special(pair);
 }
 
-/* Draws until an event that the kernel must know; fills in how far it has drawn. */
+/*
+ * Executes pairs until an event that must be reported to the kernel.  Stores in `next` how many
+ * pairs are done.
+ */
 static int carry_out(struct vcd *vcd, struct console_next *next)
 {
 	enum commands_end end = COMMANDS_ALL;
@@ -226,7 +235,7 @@ static void keep(struct vcd *vcd)
 	__atomic_store_n(&vcd->kept->times, times, __ATOMIC_RELEASE);
 }
 
-/* Takes over the state of the last daemon, with the present address of the framebuffer. */
+/* Continues from the state of the last daemon, but with the present address of the framebuffer. */
 static void take_over(struct vcd *vcd)
 {
 	uint32_t *framebuffer = vcd->state.commands.framebuffer;
@@ -278,7 +287,10 @@ static void *map(const struct vcd *vcd, size_t bytes, int access, unsigned long 
 	return mapped == MAP_FAILED ? NULL : mapped;
 }
 
-/* A killed daemon releases the card only a moment after its end. */
+/*
+ * Opens the card, and retries while it is busy: a killed daemon releases the card only some time
+ * after its death.
+ */
 static int open_when_free(const char *path)
 {
 	int file = open(path, O_RDWR | O_CLOEXEC);

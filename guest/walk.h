@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Values that change evenly from one whole number to another, in fixed point with 40 binary places,
- * and other arithmetic for drawing.
+ * Linear interpolation between two integers, in fixed point with 40 fractional bits, and other
+ * arithmetic for drawing.
  *
- * A step is rounded down, by less than 2^-40.  So after at most 65,535 steps a value is too small
- * by less than 2^-24.  The exact value, or half a value, is a fraction with a denominator of at
- * most 2^17.  Rounded up to a whole number, both are therefore the same.
+ * A step is rounded down by less than 2^-40.  So after at most 65,535 steps the computed value is
+ * too small by less than 2^-24.  The exact value is a fraction with a denominator of at most 2^17,
+ * even if it begins at half an integer.  Therefore the computed value and the exact value give the
+ * same integer when they are rounded up.
  */
 #ifndef UNDERSTUDY_GUEST_WALK_H
 #define UNDERSTUDY_GUEST_WALK_H
@@ -26,7 +27,7 @@ static inline int64_t max(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* Divides, rounding down; the divisor is positive. */
+/* Divides and rounds down; the divisor must be positive. */
 static inline int64_t divide_down(int64_t a, int64_t b)
 {
 	return a / b - (a % b < 0);
@@ -46,7 +47,7 @@ struct walk {
 	int64_t at, step;
 };
 
-/* Begins a walk of at least one step. */
+/* Begins a walk between two integers, in at least one step. */
 static inline struct walk walk_from(int64_t from, int64_t to, int64_t steps)
 {
 	return (struct walk){
@@ -60,7 +61,7 @@ static inline void walk_on(struct walk *walk, int64_t steps)
 	walk->at += walk->step * steps;
 }
 
-/* The present value, rounded up. */
+/* Returns the present value, rounded up. */
 static inline int64_t walk_place(const struct walk *walk)
 {
 	return (walk->at + WALK_ONE - 1) >> 40;

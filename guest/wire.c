@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * The guest's side of the wire (understudy/platforms/vm/wire.py): memory that it shares with the
- * host.  No device takes part, so nothing waits for the host, and a transfer costs instructions
- * only.
+ * The guest's side of the wire, which is memory that the guest shares with the host
+ * (understudy/platforms/vm/wire.py).  No device is involved, so the guest never waits for the host,
+ * and the only cost of a transfer is the instructions that copy the data.
  *
- *   wire take   writes the host's data to the output
- *   wire give   stores its input for the host
+ *   wire take   writes the host's data to standard output
+ *   wire give   stores its standard input for the host
  *
- * The first page holds the number of bytes each way.  The host's data begin in the next page, the
- * guest's data in the first page after them.
+ * The first page holds two numbers of bytes, one for each direction.  The host's data begin in the
+ * second page.  The guest's data begin in the first page after the host's data.
  */
 #define _GNU_SOURCE
 #include <stdbool.h>
@@ -19,7 +19,7 @@
 #define PAGE_BYTES 4096u
 
 struct header {
-	uint64_t taken; /* by the guest */
+	uint64_t taken; /* bytes for the guest */
 	uint64_t given;
 };
 
@@ -39,8 +39,8 @@ static int write_all(const char *from, size_t bytes)
 }
 
 /*
- * Fills the window.  Returns the bytes read, fewer only at the end of the input, or a negative
- * number.
+ * Fills the window from the input.  Returns the number of bytes read, which is less than a window
+ * only at the end of the input, or a negative number on error.
  */
 static ssize_t read_all(char *to, size_t bytes)
 {

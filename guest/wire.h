@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that guest and host share (understudy/platforms/vm/wire.py).  Two environment variables
- * describe it (the kernel takes NAME=VALUE from its command line): WIRE, its physical address, and
- * WIRE_BYTES.
+ * Memory that the guest and the host share (understudy/platforms/vm/wire.py).  Two environment
+ * variables describe it: WIRE, the memory's physical address, and WIRE_BYTES.  They are NAME=VALUE
+ * words on the kernel's command line, which the kernel passes on as environment variables.
  */
 #ifndef UNDERSTUDY_GUEST_WIRE_H
 #define UNDERSTUDY_GUEST_WIRE_H
@@ -14,7 +14,8 @@
 #include "complain.h"
 #include "options.h"
 
-#define WIRE_WINDOW_BYTES (1u << 20) /* mapped at a time: each page costs time */
+/* Only this much is mapped at a time, since mapping each page costs time. */
+#define WIRE_WINDOW_BYTES (1u << 20)
 
 struct wire {
 	int memory;
@@ -37,7 +38,7 @@ static inline int wire_open(struct wire *wire)
 	return wire->memory < 0 ? complain("/dev/mem") : 0;
 }
 
-/* The window at `at`, or NULL. */
+/* Maps the window at offset `at` in the shared memory; returns NULL on failure. */
 static inline void *wire_map(const struct wire *wire, uint64_t at)
 {
 	void *window = mmap(NULL, WIRE_WINDOW_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,

@@ -31,7 +31,7 @@ BEGIN = "\n# Checks: scripts/disk_checks.py\n"
 
 
 def of_trace(disk: DiskProfile) -> Iterable[Compared]:
-    """The profile compared with the trace of its drive."""
+    """Compare the profile with the trace of the drive."""
     trace = pl.read_parquet(ROOT / "bench" / "drives" / disk.name / "trace.parquet")
     op = np.where(trace["op"].to_numpy() == "write", WRITE, 0)
     service_ns = (trace["service_us"].to_numpy() * 1000).astype(np.int64)
@@ -44,7 +44,7 @@ def of_trace(disk: DiskProfile) -> Iterable[Compared]:
 
 
 def of_drive(disk: DiskProfile) -> Iterable[Compared]:
-    """The profile compared with the drive that it was measured on."""
+    """Compare the profile with the drive on which it was measured."""
     drive = random_drive(DETAILED)
     model = Bench(ModelTarget.of(disk, drive.capacity_sectors, SEED), SEED)
     return checks.compare(Bench(drive, SEED), model, SEED, checks.WORKLOADS)

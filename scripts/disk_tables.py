@@ -38,20 +38,24 @@ Row = tuple[str, ...]
 
 
 def drives() -> list[DiskProfile]:
-    """The drives that were sold."""
+    """Return the profiles of drives that were sold."""
     names = [name for name in profile.catalogue() if not name.startswith(SYNTHETIC)]
     return [profile.load(name) for name in names]
 
 
 def told(disk: DiskProfile) -> Row:
-    """What the drive is, where its figures are from, and the limits of its profile."""
+    """Return a row that describes the drive, the sources of its figures, and the limits of its
+    profile.
+    """
     sources = [section.source for _, section in disk if getattr(section, "source", None)]
     holds = "; ".join(filter(None, (disk.limits, standing(disk.checks))))
     return f"`{disk.name}`", disk.summary, " ".join("; ".join(sources).split()), holds
 
 
 def held(disk: DiskProfile) -> Row | None:
-    """The time of a random page, calculated by hand and by the drive's model."""
+    """Return a row with the service time of a random page, calculated by hand and by the drive's
+    model.
+    """
     if disk.array or not disk.seek or not disk.facts or not disk.rotation:
         return None
     timing = disk.timing(disk.facts.capacity_sectors)
@@ -68,7 +72,7 @@ def held(disk: DiskProfile) -> Row | None:
 
 
 def predicted_ms(disk: DiskProfile, capacity: int) -> float:
-    """The mean of random reads of a page, one at a time, served by core/drive."""
+    """Return core/drive's mean service time, in ms, for random reads of a page, one at a time."""
     random = np.random.default_rng(1)
     sector = random.integers(0, capacity // PAGE_SECTORS, READS) * PAGE_SECTORS
     drive = Drive(disk.timing(capacity), seed=1)
@@ -77,7 +81,7 @@ def predicted_ms(disk: DiskProfile, capacity: int) -> float:
 
 
 def tables() -> dict[str, str]:
-    """The tables, by their first heading."""
+    """Return the tables, by their first heading."""
     pages = [row for row in map(held, drives()) if row]
     return {
         head[0]: "".join(lines(head, rows))
@@ -86,13 +90,13 @@ def tables() -> dict[str, str]:
 
 
 def lines(head: Row, rows: Iterator[Row]) -> Iterator[str]:
-    """A table in Markdown."""
+    """Yield the lines of a table in Markdown."""
     for row in (head, ("---",) * len(head), *rows):
         yield f"| {' | '.join(row)} |\n"
 
 
 def with_tables(page: str) -> str:
-    """The page with its tables replaced."""
+    """Return the page with its tables replaced."""
     for heading, table in tables().items():
         place = re.compile(rf"\| {heading} \|.*?\n(?=\n)", re.DOTALL)
         page, found = place.subn(lambda old, new=table: new, page)

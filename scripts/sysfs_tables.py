@@ -24,7 +24,7 @@ UNITS = (
 
 
 def value(name: str, number: int) -> str:
-    """A number, or a time in the largest unit in which it is at least one."""
+    """Return a number as text, or a time in the largest unit in which it is at least one."""
     if number >= 2**20 and number.bit_count() == 1:
         return f"2^{number.bit_length() - 1}"
     if number >= 2**20 and (number + 1).bit_count() == 1:
@@ -36,7 +36,7 @@ def value(name: str, number: int) -> str:
 
 
 def row(scheduler: descriptions.Scheduler) -> str:
-    """The scheduler's line of the table."""
+    """Return the scheduler's line of the table."""
     tunables = [
         f"`{t.name}` {value(t.name, t.initial)} ({value(t.name, t.min)} to {value(t.name, t.max)})"
         for t in scheduler.tunables
@@ -47,13 +47,13 @@ def row(scheduler: descriptions.Scheduler) -> str:
 
 
 def setting(one: descriptions.Tunable) -> str:
-    """The setting's line of the table."""
+    """Return the setting's line of the table."""
     limits = f"{value(one.name, one.min)} to {value(one.name, one.max)}"
     return f"| `{one.name}` | {limits} | {one.help} |\n"
 
 
 def tables() -> dict[str, str]:
-    """The rows of each table, by its head."""
+    """Return the rows of each table, by the table's heading."""
     return {
         SETTINGS_HEAD: "".join(map(setting, SETTINGS.values())),
         SCHEDULERS_HEAD: "".join(map(row, descriptions.schedulers().values())),
@@ -61,7 +61,7 @@ def tables() -> dict[str, str]:
 
 
 def with_tables(page: str) -> str:
-    """The page with its tables replaced."""
+    """Return the page with its tables replaced."""
     for head, rows in tables().items():
         assert page.count(head) == 1, f"{PAGE} has no table that begins with\n{head}"
         page = re.sub(re.escape(head) + r"(\|.*\n)*", lambda old: head + rows, page)  # noqa: B023

@@ -54,7 +54,7 @@ WALL_SCALE = 8.0
 
 
 def measure(controllers: list[str], requests: int, wall_requests: int) -> Rows:
-    """A run on each controller, and one in wall clock, if that has requests."""
+    """Measure a run on each controller, and one in the wall clock if wall_requests is not 0."""
     for name in controllers:
         yield "accuracy", _row(_reads(name, requests))
     if wall_requests:

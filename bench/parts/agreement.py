@@ -82,7 +82,7 @@ ON_PURPOSE_US = 1000  # a longer gap is a scheduler's deliberate wait
 def measure(
     workloads: list[str], schedulers: list[str], seeds: int, requests: int, jobs: int
 ) -> Rows:
-    """A row for each workload and scheduler."""
+    """Yield a row for each workload and scheduler."""
     for workload in workloads:
         for scheduler in catalogue.parse(",".join(schedulers)):
             runs = [
@@ -120,12 +120,12 @@ def _row(runs: Sequence[Experiment], jobs: int) -> Row:
 
 
 def agree(difference: Estimate, reference: float) -> bool:
-    """Whether the difference counts as none."""
+    """Return whether the difference is small enough to count as agreement."""
     return abs(difference.mean) <= LIMIT * reference or difference.includes_zero
 
 
 def gaps_us(outcome: Outcome) -> Times:
-    """Microseconds from each completion to the next dispatch, if a request was pending."""
+    """Return the time in us from each completion to the next dispatch, if a request was pending."""
     arrivals = outcome.requests.group_by("request_id").agg(arrival=pl.col("arrival_ns").min())
     carried = carried_requests(outcome.requests).join(
         arrivals, on="request_id", maintain_order="left"
@@ -137,7 +137,7 @@ def gaps_us(outcome: Outcome) -> Times:
 
 
 def asks_us(outcome: Outcome) -> Times:
-    """Microseconds from each completion to the same process's next request."""
+    """Return the time in us from each completion to the next request of the same process."""
     rows = outcome.requests.sort("owner", "arrival_ns")
     asked = rows.select(
         (pl.col("arrival_ns") - pl.col("completion_ns").shift(1).over("owner")).drop_nulls()

@@ -86,7 +86,7 @@ def measure(
     workloads: list[str],
     first: int = FIRST_DRIVE,
 ) -> Rows:
-    """Drive by drive, then the summaries."""
+    """Yield the rows of each drive, then the summaries."""
     names = list(LOADS) if workloads == ["all"] else workloads
     predictions: dict[str, list[Predicted]] = {name: [] for name in names}
     for number in range(first, first + drives):

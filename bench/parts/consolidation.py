@@ -53,7 +53,7 @@ IN_VM = False
 SERVERS = 32
 CLASSES = 3
 WEIGHTS = (1, 2, 4)
-PIECES = (1, 1, 1, 1, 1, 1, 1, 1, 2, 4)  # equally frequent
+PIECES = (1, 1, 1, 1, 1, 1, 1, 1, 2, 4)  # all equally frequent
 HOUR_REQUESTS = 15_000_000
 HOUR_NS = 3600 * 10**9
 REPLICATIONS = 50
@@ -66,7 +66,7 @@ CASES = (
 
 
 def measure(requests: int, repeats: int) -> Rows:
-    """`requests` in all, at the rate of HOUR_REQUESTS an hour."""
+    """Measure a prediction of `requests` requests in all, at a rate of HOUR_REQUESTS an hour."""
     for name, pieces, load, merge in CASES:
         with tempfile.TemporaryDirectory() as folder:
             asked = _queue(Path(folder), requests, pieces, load, merge)
@@ -116,15 +116,15 @@ def _once(asked: OpenQueue, seed: int) -> Row:
 
 
 class _Peak:
-    """The largest memory seen of this process's children; None if no child was seen."""
+    """The largest memory that this process's children were seen to use; None if none was seen."""
 
     own_mb: float | None = None
     files_mb: float | None = None
 
     def look(self, done: int) -> None:
-        """Look at the children now."""
+        """Read the memory that the children use now."""
         for child in _children():
-            with suppress(OSError, KeyError):  # the child is just ending
+            with suppress(OSError, KeyError):  # the child may end at this time
                 status = Path(f"/proc/{child}/status").read_text(encoding="ascii")
                 fields = dict(line.split(":", 1) for line in status.splitlines())
                 kb = {name: int(fields[name].split()[0]) for name in KINDS}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * dispatch SCHEDULER OWNERS DISPATCHES THINK_NS [TUNABLE VALUE]: a closed loop in
- * virtual time.  Each owner reads 8 sectors anywhere on the papers' disk, waits for
- * them, thinks, and reads again.  Prints nanoseconds of CPU for each dispatch, host and
- * disk included.
+ * dispatch SCHEDULER OWNERS DISPATCHES THINK_NS [TUNABLE VALUE]: runs a closed loop in virtual
+ * time.  Each owner reads 8 sectors at a random location on the papers' disk, waits for the read to
+ * complete, thinks for THINK_NS, and reads again.  Prints the CPU time per dispatch in ns,
+ * including the time of the simulated host and disk.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 #define MS 1000000ull
 #define OWNERS_MAX 1024
 
-/* All owners think equally long, so they wake in the order in which they were served. */
+/* All owners think for the same time, so they wake in the order in which they were served. */
 struct loop {
 	const struct scheduler *scheduler;
 	void *state;
@@ -31,7 +31,7 @@ struct loop {
 	u32 owners;
 	struct io_request request[OWNERS_MAX];
 	u64 wake_ns[OWNERS_MAX];
-	u32 thinker[OWNERS_MAX]; /* a ring */
+	u32 thinker[OWNERS_MAX]; /* ring buffer of the thinking owners */
 	u32 first_thinker, nr_thinkers;
 };
 
@@ -68,7 +68,7 @@ static void wake_until(u64 now_ns)
 	loop.now_ns = now_ns;
 }
 
-/* Serve nothing until then, or until an owner wakes. */
+/* Lets time pass until until_ns, or until an owner wakes, without serving a request. */
 static void idle(u64 until_ns)
 {
 	u64 next_ns = loop.nr_thinkers ? loop.wake_ns[loop.first_thinker] : U64_MAX;

@@ -35,7 +35,7 @@ NEVER = ("read_delay_ns", 3_600_000_000_000)
 
 
 def measure(schedulers: list[str], dispatches: int, counted: int) -> Rows:
-    """fcfs comes first, since the others are compared with it."""
+    """Measure each scheduler; fcfs must be the first, since the others are compared with it."""
     program = programs.build("dispatch")
     runs: dict[str, tuple[object, ...]] = dict.fromkeys(
         ["fcfs", *catalogue.parse(",".join(schedulers))], ()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * drawing WAY SIZE TRIANGLES: draw that many triangles and print their mean number of pixels.  WAY:
- * "raster" calls the rasteriser, "commands" executes commands of zach1, in buffers of 256
- * triangles.
+ * drawing WAY SIZE TRIANGLES: draws this number of triangles and prints their mean number of
+ * pixels.  WAY: "raster" calls the rasteriser for each triangle; "commands" executes commands of
+ * zach1, in buffers of 256 triangles.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -31,11 +31,11 @@ SIZES = {
     "tiny": {"triangles": 20},
 }
 IN_VM = False
-TRIANGLE_SIZES = (20, 40, 60, 80, 100)  # of the dissertation's Table 3.1
+TRIANGLE_SIZES = (20, 40, 60, 80, 100)  # those in the dissertation's Table 3.1
 
 
 def measure(triangles: int) -> Rows:
-    """A row for each size."""
+    """Yield a row for each size of triangle."""
     program = compiled(card_programs.drawing("drawing", "bench/parts/drawing.c"))
     for size in TRIANGLE_SIZES:
         pixels = programs.printed(program, "raster", size, triangles)

@@ -97,7 +97,7 @@ Times = npt.NDArray[np.float64]
 
 
 def measure(workloads: list[str], seeds: int) -> Rows:
-    """All drives; the schedulers farthest off come last."""
+    """Yield the rows of all drives, then those of the schedulers with the largest errors."""
     found: list[Row] = []
     for folder in sorted(path for path in DRIVES.iterdir() if path.is_dir()):
         disk = profile.load(folder.name)
@@ -146,7 +146,7 @@ def _schedulers(known: Mapping[str, Any]) -> list[str]:
 def _compared(
     disk: DiskProfile, name: str, known: Mapping[str, Any], scheduler: str, seeds: int
 ) -> Row:
-    """Compare with each measured seed."""
+    """Compare the prediction with the measurement, for each measured seed."""
     runs = [run for run in known["runs"] if run["scheduler"] == scheduler][:seeds]
     summaries = [_simulated(disk, known["inputs"], scheduler, run["seed"]) for run in runs]
     ours = [Means(one.mean_service_ms, one.mean_response_ms) for one in summaries]

@@ -58,7 +58,7 @@ IN_VM = True
 
 
 def measure(size: int, run_on: list[int], requests: int) -> Rows:
-    """Build a disk of that many bytes, check it, and run on it."""
+    """Build a disk of `size` bytes, check it, and measure runs on it."""
     yield "image", _built(size)
     for virtual_bytes in run_on:
         run = experiment(

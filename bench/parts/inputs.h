@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inputs of the simulator's benchmarks. */
+/* Inputs for the simulator in the benchmarks. */
 #ifndef UNDERSTUDY_BENCH_INPUTS_H
 #define UNDERSTUDY_BENCH_INPUTS_H
 

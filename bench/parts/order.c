@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * order WAY POINTS CALLS: find the optimal order of random points CALLS times, where WAY is "turns"
- * (core/) or "table" (the papers'), and print nanoseconds of CPU for each.
+ * order WAY POINTS CALLS: finds the optimal order of random points CALLS times, and prints the CPU
+ * time per call in ns.  WAY is "turns" for the method in core/, or "table" for the papers' method.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "../../core/optimal_order.h"
 #include "../../tests/core/order_table.h"
 
-#define CAPACITY 143374744ull /* of the papers' disk */
+#define CAPACITY 143374744ull /* sectors of the papers' disk */
 #define HEADS 20
 
 static struct optimal_order turns;

@@ -29,11 +29,11 @@ SIZES = {
     "tiny": {"points": [8], "sets": 1},
 }
 IN_VM = False
-HEADS = 20  # as in order.c
+HEADS = 20  # the same number as in order.c
 
 
 def measure(points: list[int], sets: int) -> Rows:
-    """A row for each number of points."""
+    """Yield a row for each number of points."""
     program = programs.build("order", "tests/core/order_table.c")
     for number in points:
         ours = programs.instructions(program, "find_once", "turns", number, sets)

@@ -52,7 +52,7 @@ IN_VM = True
 
 
 def measure(platform: str, tables: list[str], seeds: int, requests: int, jobs: int) -> Rows:
-    """All measures of all tables, then how well the shadow cache predicted."""
+    """Yield all measures of all tables, then how well the shadow cache predicted."""
     for name in tables:
         paper = PAPER_TABLES[name]
         runs = [

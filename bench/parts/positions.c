@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * positions PHASE BUFFER WRITES PROCESSES QUEUE REQUESTS: simulate processes that read and write 4
- * KiB at random on a disk of 16 zones and don't think; print the CPU time per request, ns.  PHASE:
- * "drawn", "known", or "slipped", which also has 400 slips; BUFFER: 0, or 1 with all features of a
- * buffer; WRITES: per cent; QUEUE: how many commands the drive chooses among.
+ * positions PHASE BUFFER WRITES PROCESSES QUEUE REQUESTS: simulates processes without think time
+ * that read and write 4 KiB at random locations on a disk of 16 zones; prints the CPU time per
+ * request in ns.  PHASE is "drawn" if rotational latencies are random; "known" if the angle of each
+ * sector is known; or "slipped", which is "known" with 400 slipped sectors.  BUFFER is 0, or 1 for
+ * a disk with all features of a buffer.  WRITES is the share of writes in per cent.  QUEUE is the
+ * number of commands among which the drive chooses.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +21,9 @@
 #define ZONES 16
 #define SAMPLES 400
 #define SLIPS 400
-#define WAITING 16 /* writes in the buffer */
-#define TURN_PART(n) ((u64)((n)*18446744073709551616.0)) /* of a turn, as an angle */
+#define WAITING 16 /* number of writes in the buffer */
+/* a part n of a rotation, as an angle */
+#define TURN_PART(n) ((u64)((n)*18446744073709551616.0))
 
 static struct drive drive;
 static struct sim_summary summary;
@@ -30,7 +33,10 @@ static u64 track_sectors(u32 zone)
 	return 1000 - 30 * zone;
 }
 
-/* Seeks of many samples, zones of tracks, and a sector's time in each. */
+/*
+ * Gives the disk a seek curve of many samples, and for each zone the tracks and the time of a
+ * sector.
+ */
 static void set_disk(struct disk *disk)
 {
 	static struct curve_point seek[SAMPLES], transfer[ZONES + 1];
@@ -61,7 +67,7 @@ static void set_disk(struct disk *disk)
 		};
 }
 
-/* Slipped sectors, if there are any. */
+/* Adds slipped sectors, if PHASE asks for them. */
 static void set_slips(struct tracks *tracks)
 {
 	static struct track_slip slip[SLIPS];

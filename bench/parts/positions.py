@@ -57,7 +57,7 @@ TRIES = 5
 
 
 def measure(requests: int) -> Rows:
-    """A row of both tables for each disk and share of writes."""
+    """Yield a row of both tables for each disk and share of writes."""
     program = programs.build("positions")
     for name, buffered in DISKS:
         for writes in WRITES:

@@ -48,8 +48,8 @@ SIZES = {
 }
 IN_VM = False
 
-MEAN_MS = {"web": 4.0, "mail": 7.0, "db": 6.0}  # service
-GAP_NS = 720_000  # 5 million an hour
+MEAN_MS = {"web": 4.0, "mail": 7.0, "db": 6.0}  # mean service times
+GAP_NS = 720_000  # 5 million requests an hour
 BURST, ALIKE = 500, 50  # requests
 REPLICATIONS = 50
 LOOKS_A_SECOND = 20
@@ -57,7 +57,7 @@ OWN = ("RssAnon", "RssShmem")
 
 
 def measure(requests: list[int]) -> Rows:
-    """A row for each number of requests, which is that of all VMs together."""
+    """Yield a row for each number of requests, which counts the requests of all VMs together."""
     for number in requests:
         with TemporaryDirectory(dir="/var/tmp") as folder:
             found = _predicted(Path(folder), number // len(MEAN_MS))
@@ -90,7 +90,7 @@ def _predicted(folder: Path, requests: int) -> Row:
 
 
 def _trace(requests: int, mean_ms: float, seed: int) -> pl.DataFrame:
-    """The trace of one VM."""
+    """Return the trace of one VM."""
     draw = np.random.default_rng(seed)
     bursts = np.arange(requests) // BURST % 2
     gaps_ns = draw.exponential(GAP_NS, requests) * np.where(bursts, 0.4, 1.6)
@@ -110,7 +110,7 @@ def _trace(requests: int, mean_ms: float, seed: int) -> pl.DataFrame:
 
 
 def _peak(running: "subprocess.Popen[bytes]") -> dict[str, float]:
-    """The largest memory of the process and all its descendants at once, until it ends."""
+    """Return the peak of the total memory of the process and its descendants, until it ends."""
     own_mb = files_mb = 0.0
     while running.poll() is None:
         seen = [_memory(process) for process in _family(running.pid)]
@@ -121,7 +121,7 @@ def _peak(running: "subprocess.Popen[bytes]") -> dict[str, float]:
 
 
 def _memory(process: int) -> tuple[float, float]:
-    """MB of its own, and of files; 0 if it is just ending."""
+    """Return the process's memory in MB, its own and that of files; 0 if it is just ending."""
     with suppress(OSError, KeyError):
         status = Path(f"/proc/{process}/status").read_text(encoding="utf-8", errors="replace")
         fields = dict(line.split(":", 1) for line in status.splitlines())
@@ -131,7 +131,7 @@ def _memory(process: int) -> tuple[float, float]:
 
 
 def _family(process: int) -> Iterator[int]:
-    """The process and all its descendants."""
+    """Yield the process and all its descendants."""
     yield process
     with suppress(OSError):
         for thread in Path(f"/proc/{process}/task").iterdir():

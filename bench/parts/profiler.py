@@ -72,7 +72,7 @@ SIZES = {
     "tiny": {"drives": 1, "models": ["vesper-flat"]},
 }
 IN_VM = False
-TIMES = 10  # as many as the paper
+TIMES = 10  # the same number as in the paper
 THEIRS = {
     "method": "the paper's, 1,000 each",
     "drives": 2,
@@ -85,7 +85,7 @@ THEIRS = {
 
 
 def measure(drives: int, models: list[str]) -> Rows:
-    """Every target with every method: the detailed drives together, and each of our own models."""
+    """Validate every target with every method: the detailed drives together, and each model."""
     detailed = [row for seed in range(1, drives + 1) for row in _rows(f"drive {seed}")]
     for name in methods.names():
         yield "methods", _summary(name, [row for row in detailed if row["method"] == name])
@@ -109,7 +109,7 @@ def _rows(name: str) -> Iterator[Row]:
 
 
 def _validated(name: str, fit: Fitted, seed: int) -> dict[str, Compared]:
-    """The validation with another seed, on a fresh drive."""
+    """Validate the profile with another seed, on a new target."""
     model = ModelTarget.of(fit.disk(), fit.capacity_sectors, seed)
     found = checks.compare(Bench(_target(name), seed), Bench(model, seed), seed, checks.SIGCSE_2006)
     return {each.workload: each for each in found}
@@ -130,7 +130,7 @@ def _figures(name: str, once: Check, more: Sequence[Compared]) -> Row:
 
 
 def _target(name: str) -> Target:
-    """A fresh target: "drive SEED" is a detailed drive, other names are models of profiles."""
+    """Return a new target: "drive SEED" is a detailed drive, other names are models of profiles."""
     if name.startswith("drive "):
         return random_drive(int(name.removeprefix("drive ")))
     disk = profile.load(name)
@@ -139,7 +139,7 @@ def _target(name: str) -> Target:
 
 
 def _interval_percent(check: Compared) -> float:
-    """Half the 95 % interval of the ratio of the means."""
+    """Return half the width of the 95 % interval of the ratio of the means, in per cent."""
     target, model = check.target_times_ms, check.model_times_ms
     left = model - target * model.mean() / target.mean()
     return float(100 * 1.96 * left.std() / len(left) ** 0.5 / target.mean())

@@ -59,16 +59,16 @@ SIZES = {
 IN_VM = False
 PAGE_SECTORS = 8
 AGE_MS = 500.0
-# sptf knows the drive already: a queue in the drive would choose again.
+# sptf uses the model of the drive itself, so the drive needs no queue to choose a second time.
 CASES = [(name, depth) for name in ("fcfs", "sstf", "clook") for depth in (1, 8, 32)] + [
     ("sptf", 1)
 ]
 
-Sectors = npt.NDArray[np.int64]  # by process and number
+Sectors = npt.NDArray[np.int64]  # indexed by process and number of request
 
 
 def measure(drives: int, requests: int, processes: list[int]) -> Rows:
-    """Each drive is fitted once."""
+    """Fit each drive once, and compare the runs."""
     found = [_one_drive(number) for number in range(FIRST_DRIVE, FIRST_DRIVE + drives)]
     for count in processes:
         runs = [_runs(found, count, *case, requests) for case in CASES]
@@ -93,7 +93,7 @@ def _runs(
     depth: int,
     requests: int,
 ) -> tuple[list[Means], list[Means]]:
-    """Ours, and each drive's."""
+    """Run the project's model and each detailed drive."""
     theirs, ours = [], []
     for seed, (drive, fitted) in enumerate(found):
         draw = np.random.default_rng(seed)
@@ -122,7 +122,7 @@ def _percent(ours: Sequence[float], theirs: Sequence[float]) -> npt.NDArray[np.f
 
 
 def _ranks(processes: int, runs: Sequence[tuple[Sequence[Means], Sequence[Means]]]) -> Row:
-    """The ranks of each drive by itself."""
+    """Return the ranks, computed for each drive separately."""
     right = pairs = 0
     for (ours, theirs), (our_others, others) in product(runs, repeat=2):
         for mine, other, our, their in zip(theirs, others, ours, our_others, strict=True):
@@ -184,7 +184,7 @@ class Asked:
 
 @dataclass
 class Host:
-    """A plain host with pending requests and a scheduler."""
+    """A simple host: pending requests and a scheduler."""
 
     drive: DetailedDrive
     scheduler: str
@@ -192,7 +192,7 @@ class Host:
     head: int = 0
 
     def take(self, now: int) -> Asked:
-        """Dispatch the scheduler's choice."""
+        """Dispatch the request that the scheduler chooses."""
         one = self.waiting.pop(self._choose(now))
         self.head = one.sector + PAGE_SECTORS
         return one
@@ -209,7 +209,7 @@ class Host:
 
 
 def _drives_choice(drive: DetailedDrive, queue: Sequence[tuple[Asked, int]], now: int) -> int:
-    """The drive's choice among its queued requests, each with the time when it got it."""
+    """Return the drive's choice among its queued requests, each with the time of its queueing."""
     requests = [Request("read", one.sector, PAGE_SECTORS, given) for one, given in queue]
     return drive.choose(requests, now)
 
@@ -217,9 +217,10 @@ def _drives_choice(drive: DetailedDrive, queue: Sequence[tuple[Asked, int]], now
 def _detailed(
     drive: DetailedDrive, sectors: Sectors, scheduler: str, depth: int, requests: int
 ) -> Means:
-    """Processes send their next request at each completion.
+    """Run processes that send their next request at each completion.
 
-    The drive goes on by itself with its queue, and the scheduler refills that.
+    The drive serves the requests in its queue in an order that it chooses, and the scheduler
+    refills the queue.
     """
     drive.reset()
     host = Host(drive, scheduler, [Asked(i, int(mine[0]), 0) for i, mine in enumerate(sectors)])

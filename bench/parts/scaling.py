@@ -100,7 +100,7 @@ done
 
 
 def measure(limits: Sequence[int], requests: int) -> Rows:
-    """One machine, in which each limit has its turn."""
+    """Boot one machine, and measure one limit after another in it."""
     out = _machine(limits, requests)
     for turn, limit in enumerate(limits):
         yield "turns", _row(out, turn, limit)

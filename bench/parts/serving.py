@@ -79,7 +79,7 @@ Seen = dict[str, Any]
 
 
 def measure(requests: int, seconds: float, repeats: int) -> Rows:
-    """First the lateness, then the throughput."""
+    """Measure first the lateness, then the throughput."""
     for name, (profile, depth) in DISKS.items():
         yield "kept", _kept(name, profile, depth, requests)
     for connections, depth, block in PASSED:
@@ -112,7 +112,7 @@ def _kept(name: str, profile: str, depth: int, requests: int) -> Row:
 
 
 def _served(name: str, profile: str, *load: str) -> tuple[Seen, Seen]:
-    """fio's figures for a disk under that load, and the disk's own report."""
+    """Return fio's figures for a disk under that load, and the figures that the disk reports."""
     with tempfile.TemporaryDirectory() as folder:
         file, place = Path(folder) / "bench.toml", Path(folder) / "disk.sock"
         file.write_text(profile)
@@ -136,7 +136,7 @@ def _served(name: str, profile: str, *load: str) -> tuple[Seen, Seen]:
 
 
 def _in_memory(*load: str) -> Seen:
-    """fio's figures for nbdkit's own memory disk."""
+    """Return fio's figures for nbdkit's own memory disk."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "disk.sock"
         words = ("nbdkit", "--foreground", "--unix", str(place), "memory", str(BYTES))
@@ -150,7 +150,7 @@ def _in_memory(*load: str) -> Seen:
 
 
 def _fio(place: Path, *load: str) -> Seen:
-    """fio's figures for the reads."""
+    """Run fio and return the figures for the reads."""
     out = place.with_name("fio.json")
     uri = f"--uri=nbd+unix:///?socket={place}"
     command = ["fio", "--name=bench", "--ioengine=nbd", uri, "--rw=randread", "--randrepeat=1"]

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * simulator SCHEDULER PROCESSES REQUESTS: simulate processes that read 4 KiB at random
- * from the papers' disk and don't think, without rows; print the mean response, ns.
+ * simulator SCHEDULER PROCESSES REQUESTS: simulates processes without think time that read 4 KiB at
+ * random from the papers' disk, and keeps no record of each request; prints the mean response time
+ * in ns.
  */
 #include <stdio.h>
 #include <stdlib.h>

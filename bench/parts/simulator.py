@@ -107,14 +107,14 @@ SERVERS = 32
 LOAD = 0.9
 CLASSES = 2
 WEIGHTS = (3, 1)
-NO_READ_DELAY = {"read_delay_ns": 3_600_000_000_000}  # so that it always uses its table
-COUNTED_OF = 20  # valgrind runs this many times fewer requests
+NO_READ_DELAY = {"read_delay_ns": 3_600_000_000_000}  # so that the scheduler always uses its table
+COUNTED_OF = 20  # under valgrind, this many times fewer requests are run
 LOOK_SECONDS = 0.005
 
 
 def measure(schedulers: list[str], requests: int, repeats: int, kept: int, swept: int) -> Rows:
-    """The arguments are requests in each run for rates, as rows in memory, and in each run of a
-    sweep.
+    """Measure with `requests` requests in each run for rates, `kept` requests as rows in memory,
+    and `swept` requests in each run of a sweep.
     """
     yield from (("rates", row) for row in rates(schedulers, requests, repeats))
     yield from (("memory", row) for row in memory(kept))
@@ -122,7 +122,7 @@ def measure(schedulers: list[str], requests: int, repeats: int, kept: int, swept
 
 
 def rates(schedulers: list[str], requests: int, repeats: int) -> Iterator[Row]:
-    """Each scheduler on the disk, then the arrays."""
+    """Yield a row for each scheduler on the disk, then for the arrays."""
     program = programs.build("simulator")
     counted = max(1, requests // COUNTED_OF)
     names = catalogue.parse(",".join(schedulers))
@@ -152,14 +152,14 @@ def _rate_row(name: str, asked: Simulation, repeats: int, instructions: float | 
 
 @dataclass(frozen=True)
 class Rate:
-    """Millions of requests per second of CPU time."""
+    """A speed, in millions of requests per second of CPU time."""
 
     user: float
     with_system: float
 
 
 def rate(asked: Simulation, repeats: int, *, keep_rows: bool) -> Rate:
-    """The best of some runs."""
+    """Return the highest rate of `repeats` runs."""
     found = [_once(asked, keep_rows) for _ in range(repeats)]
     return max(found, key=lambda one: one.with_system)
 
@@ -174,7 +174,9 @@ def _once(asked: Simulation, keep_rows: bool) -> Rate:
 
 
 def disk(scheduler: str, processes: int, requests: int) -> Simulation:
-    """The papers' disk; processes that read 4 KiB at random and don't think."""
+    """Return a simulation of the papers' disk and processes without think time that read 4 KiB at
+    random.
+    """
     cache = (64, 221, 64)
     return Simulation(
         workload="random",
@@ -188,7 +190,9 @@ def disk(scheduler: str, processes: int, requests: int) -> Simulation:
 
 
 def drawn_array(requests: int) -> Simulation:
-    """Two classes with shares, open, all times random (exponential)."""
+    """Return an open simulation of an array: two classes with shares, all times random
+    (exponential).
+    """
     mean_ns = 10 * MS
     return Simulation(
         workload="poisson",
@@ -203,7 +207,7 @@ def drawn_array(requests: int) -> Simulation:
 
 
 def given_array(requests: int) -> Simulation:
-    """Like drawn_array, with all times from a table."""
+    """Return a simulation like drawn_array, but with all times from a table."""
     draw = np.random.default_rng(1)
     each = requests // CLASSES
     gap_ns = CLASSES * 10 * MS / SERVERS / LOAD
@@ -230,7 +234,9 @@ def given_array(requests: int) -> Simulation:
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of a whole command.  `ready_seconds`: its threads ran, or waited for a processor."""
+    """The cost of a whole command.  `ready_seconds` is the time for which its threads ran or waited
+    for a processor.
+    """
 
     peak_mb: float
     cpu_seconds: float
@@ -264,10 +270,10 @@ def cost(*arguments: object) -> Cost:
 
 
 def _ready_ns(process: int) -> dict[str, int]:
-    """The ready time so far of each present thread, including those of its children."""
+    """Return the present ready time of each existing thread of the process and of its children."""
     found = {}
     for thread in Path(f"/proc/{process}/task").glob("*"):
-        with contextlib.suppress(OSError):  # the thread is just ending
+        with contextlib.suppress(OSError):  # the thread may end at this time
             ran, waited, _ = map(int, (thread / "schedstat").read_text().split())
             found[thread.name] = ran + waited
             for child in (thread / "children").read_text().split():
@@ -276,7 +282,9 @@ def _ready_ns(process: int) -> dict[str, int]:
 
 
 def memory(requests: int) -> Iterator[Row]:
-    """Records as `predict` keeps them; figures only, as `sweep` keeps them."""
+    """Measure memory: for records as `predict` keeps them, and for figures only, as `sweep` keeps
+    them.
+    """
     queue = ("--schedulers", "cats", "--processes", QUEUE, "--requests")
     for command, count in (
         (("predict", "--workload", "random"), requests),
@@ -288,7 +296,7 @@ def memory(requests: int) -> Iterator[Row]:
 
 
 def sweeps(requests: int) -> Iterator[Row]:
-    """The same sweep with one job and with two."""
+    """Measure the same sweep with one job and with two jobs."""
     command = ("sweep", "--schedulers", "all", "--requests", requests, "--seeds", 2, "--jobs")
     alone = cost(*command, 1)
     for jobs, found in ((1, alone), (2, cost(*command, 2))):

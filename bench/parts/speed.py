@@ -43,9 +43,9 @@ IN_VM = True
 
 
 def measure(schedulers: list[str], surge: int, random: int) -> Rows:
-    """Random reads by one process, then SURGE with each scheduler.
+    """Measure random reads by one process, then SURGE with each scheduler.
 
-    The first run of each boots the machine and does not count.
+    The first run of each kind boots the machine and does not count.
     """
     reads = [experiment("random", "none", requests=random)]
     files = [experiment("surge-direct", scheduler, requests=surge) for scheduler in schedulers]

@@ -55,7 +55,7 @@ RECORD = np.dtype(
 
 
 def measure(requests: list[int]) -> Rows:
-    """A row for each number of requests."""
+    """Yield a row for each number of requests."""
     for number in requests:
         with TemporaryDirectory(dir="/var/tmp") as folder:
             records = _write(Path(folder), number)
@@ -63,7 +63,7 @@ def measure(requests: list[int]) -> Rows:
 
 
 def _write(folder: Path, requests: int) -> int:
-    """Write the files of a trace; returns the number of records."""
+    """Write the files of a trace; return the number of records."""
     records = _records(requests)
     for cpu in range(CPUS):
         of_cpu = records[records["cpu"] == cpu]
@@ -73,7 +73,7 @@ def _write(folder: Path, requests: int) -> int:
 
 
 def _records(requests: int) -> npt.NDArray[np.void]:
-    """Records in order of time; each request begins a gap after the one before."""
+    """Return records in order of time, with a gap between the starts of successive requests."""
     draw = np.random.default_rng(1)
     life = np.zeros((requests, len(ACTIONS) + 1), RECORD)
     life["magic"] = 0x65617407

@@ -124,9 +124,9 @@ SIZES = {
 IN_VM = False
 FIRST_DRIVE = 4601
 SURGE_BYTES = 12e9
-BUSY = 0.85  # of the rate of random requests
+BUSY = 0.85  # share of the rate at which the drive serves random requests
 COSTLY = 5.0  # %
-ENDLESS = 20  # times the requests that are measured
+ENDLESS = 20  # times the number of requests that are measured
 ENDLESS_MS = 1e6
 NO_ORDER = ("concurrent-read", "sfq")  # a few ns decide which request is next: benchmark "blind"
 SHOWN = 30
@@ -135,7 +135,7 @@ RESPONSE = GOALS["mean response"][0]
 
 @dataclass(frozen=True)
 class Load:
-    """A workload and its arguments."""
+    """A workload and the workload's arguments."""
 
     workload: str
     given: dict[str, Any]
@@ -160,7 +160,7 @@ LOADS = {
 def measure(
     kinds: list[str], detailed: int, boxes: int, workloads: list[str], requests: int, seeds: int
 ) -> Rows:
-    """Drive by drive, then the summaries."""
+    """Yield the rows of each drive, then the summaries."""
     names = list(LOADS) if workloads == ["all"] else workloads
     answers: list[Row] = []
     for kind in kinds:
@@ -202,7 +202,7 @@ def _profiled(name: str, found: Fitted) -> Row:
 def _answers(
     name: str, drive: Box, found: Fitted, workloads: Sequence[str], requests: int, seeds: int
 ) -> Iterator[Row]:
-    """An answer for each workload."""
+    """Return an answer for each workload."""
     disk = found.disk()
     for workload in workloads:
         load = LOADS[workload]
@@ -217,10 +217,10 @@ def _answers(
 
 
 def _answer(drive: Box, disk: DiskProfile, load: Load, requests: int, seeds: int) -> Row:
-    """The recommendation from the profile, its verdict, and its cost on the drive.
+    """Return the recommendation from the profile, the verdict on it, and its cost on the drive.
 
-    Schedulers that never serve some request, or that by the profile serve fewer than arrive, are
-    left out of the choice.
+    Two kinds of schedulers are left out of the choice: those that never serve some request, and
+    those that, according to the profile, serve fewer requests than arrive.
     """
     predicted: list[Summary] = []
     rows: list[Row] = []
@@ -266,14 +266,14 @@ def _answer(drive: Box, disk: DiskProfile, load: Load, requests: int, seeds: int
 
 
 class _Patient:
-    """A drive that serves only so many requests, since some schedulers starve a request."""
+    """A drive that serves a limited number of requests, since some schedulers starve a request."""
 
     def __init__(self, drive: Box, requests: int) -> None:
         self._drive, self._left = drive, requests
         self.capacity_sectors, self.writable = drive.capacity_sectors, drive.writable
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """When the request completes."""
+        """Return the time at which the request completes."""
         self._left -= 1
         if self._left < 0:
             raise RunFailed("the scheduler starves a request")
@@ -281,7 +281,7 @@ class _Patient:
 
 
 def _on(drive: Box, run: Experiment) -> Means:
-    """The run on the drive itself, reset."""
+    """Reset the drive, and run the experiment on the drive itself."""
     drive.reset()
     simulation = replace(in_simulator.describe(run), device=_Patient(drive, ENDLESS * run.requests))
     try:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The reference driver of the copier: /dev/copierN copies the data written to it, fills, and
- * computes checksums, one operation at a time.
+ * The reference driver of the copier: /dev/copierN copies the data that are written to it, fills
+ * memory, and computes checksums, one operation at a time.
  *
- *	write   the card copies up to BUFFER_BYTES, the source
- *	read    the destination
+ *	write   the card copies the written data, up to BUFFER_BYTES
+ *	read    returns the copy
  *	ioctl   COPIER_GET_CHECKSUM (of the last write), COPIER_DO_FILL (with a byte)
  */
 #include <linux/completion.h>
@@ -30,7 +30,7 @@
 #define COPIER_DO_FILL _IOW('c', 1, u32)
 
 struct copier {
-	struct kref users; /* the card, and each open file */
+	struct kref users; /* held by the card and by each open file */
 	struct pci_dev *pdev;
 	void __iomem *registers;
 	struct miscdevice node;
@@ -39,7 +39,7 @@ struct copier {
 
 	struct mutex lock; /* one operation at a time */
 	bool gone;
-	size_t bytes; /* of the last write */
+	size_t bytes; /* length of the last write */
 	void *source, *destination;
 	dma_addr_t source_address, destination_address;
 
@@ -69,7 +69,7 @@ static irqreturn_t handle(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
-/* Called under the lock. */
+/* Runs one operation of the card and waits for its end.  Called under the lock. */
 static int operate(struct copier *copier, enum copier_command_operation operation,
 		   u32 bytes)
 {
@@ -283,7 +283,8 @@ static void copier_remove(struct pci_dev *pdev)
 
 	misc_deregister(&copier->node);
 	WRITE_ONCE(copier->gone, true);
-	complete(&copier->finished); /* an operation that the card will not finish */
+	/* ends the wait for an operation that the card will not finish */
+	complete(&copier->finished);
 	mutex_lock(&copier->lock);
 	stop_interrupts(copier);
 	mutex_unlock(&copier->lock);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The reference driver of Zach 1: /dev/zach1_N for one program at a time (zach1_driver.h).
+ * The reference driver of Zach 1: it makes /dev/zach1_N, which one program at a time can use
+ * (zach1_driver.h).
  *
  * The buffers are a ring: the program fills buffer number "filled", the card draws number "drawn",
- * and the buffers between wait.  The two numbers count from 0, and only a reset sets them back.
- * The lock "lock" guards both and the registers that start a buffer, and the interrupt handler
- * takes it too.  Without the lock, a completion between the program's look at the queue and its
- * store would leave a buffer that nobody starts (Jones 2010 section 3.3: no student's driver
- * survived it).
+ * and the buffers between wait.  The two numbers count from 0 and increase until a reset sets them
+ * to 0.  The lock "lock" guards both numbers and the registers that start a buffer, and the
+ * interrupt handler takes the lock too.  Without the lock, this could happen: the program sees that
+ * the card is busy, the card then completes its last buffer, and the program adds a buffer that
+ * nobody starts (Jones 2010 section 3.3: no student's driver handled this).
  */
 #include <linux/dma-mapping.h>
 #include <linux/fs.h>
@@ -33,21 +34,21 @@
 #define HANDLED (ZACH1_STATUS_DMA_DONE_MASK | ZACH1_STATUS_FAILED_MASK)
 
 struct zach1 {
-	struct kref users; /* the card, and the open file */
+	struct kref users; /* held by the card and by the open file */
 	struct pci_dev *pdev;
 	void __iomem *registers;
 	struct miscdevice node;
 	char name[16];
 	int number;
 
-	struct mutex control; /* between file operations and the card's removal */
+	struct mutex control; /* keeps file operations and the removal apart */
 	struct file *file; /* the file that has the card open */
 
 	void *buffers;
 	dma_addr_t address;
 
 	spinlock_t lock;
-	u32 filled, drawn; /* buffers so far */
+	u32 filled, drawn; /* numbers of buffers, see above */
 	u32 bytes[ZACH1_BUFFERS];
 	bool gone, failed;
 	wait_queue_head_t progress;
@@ -62,7 +63,7 @@ static void zach1_free(struct kref *users)
 
 /* --- the card ------------------------------------------------------------------------ */
 
-/* Called under the lock. */
+/* Starts the next buffer.  Called under the lock. */
 static void start_next(struct zach1 *zach1)
 {
 	u32 number = zach1->drawn % ZACH1_BUFFERS;
@@ -263,7 +264,7 @@ static int zach1_open(struct inode *inode, struct file *file)
 	return ret;
 }
 
-/* Drops the buffers for which the program has not waited. */
+/* Closes the file, and drops the buffers that are not drawn yet. */
 static int zach1_release(struct inode *inode, struct file *file)
 {
 	struct zach1 *zach1 = zach1_of(file);
@@ -414,7 +415,7 @@ put:
 	return ret;
 }
 
-/* Ends the program's calls, and removes its mappings before the memory is freed. */
+/* Ends the program's calls, and removes the program's mappings before the memory is freed. */
 static void cut_off(struct zach1 *zach1)
 {
 	mutex_lock(&zach1->control);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * How a program uses /dev/zach1_N: it maps the command buffers, fills one after the other with
- * commands (pairs of 32-bit words: a register's offset, a value), and submits each.
+ * commands, and submits each buffer.  A command is a pair of 32-bit words: a register's offset and
+ * a value.
  */
 #ifndef ZACH1_DRIVER_H
 #define ZACH1_DRIVER_H
@@ -14,13 +15,16 @@
 #define ZACH1_BUFFERS_AT 0 /* offset for mapping the buffers */
 #define ZACH1_FRAMEBUFFER_AT (1 << 30)
 
-/* In: the bytes in the filled buffer.  Out: the number of the next buffer, which is free. */
+/*
+ * Submits a buffer.  The argument is the number of bytes in the filled buffer; on return it is the
+ * number of the next buffer, which is free.
+ */
 #define ZACH1_SUBMIT _IOWR('z', 0, __u32)
 /* Waits until all submitted buffers are drawn. */
 #define ZACH1_SYNC _IO('z', 1)
-/* 1: show the framebuffer; 0: show the console again. */
+/* With 1, shows the framebuffer; with 0, shows the console again. */
 #define ZACH1_GRAPHICS _IOW('z', 2, __u32)
-/* After EIO: resets the card, which is then idle. */
+/* Resets the card after an error (EIO).  The card is then idle. */
 #define ZACH1_RESET _IO('z', 3)
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The calls into the scheduler, which the contract checks and the tape records; and the scheduler's
- * calls to the disk's model.
+ * Calls the scheduler.  The contract checks each call, and the tape records it.  The scheduler's
+ * calls to the disk's model are here too.
  *
- * The clock is read once for each call, or once for all calls of one event, with the lock held.  So
- * the time never goes back from call to call.
+ * The clock is read once for each call, or once for all calls that one event causes, with the lock
+ * held.  So the time never decreases from one call to the next.
  */
 #include <linux/module.h>
 
@@ -24,8 +24,8 @@ static void record(struct iosched *is, enum tape_kind kind, const struct io_requ
 }
 
 /*
- * If the disk shrinks, the scheduler keeps the old size: requests beyond the new one may be
- * pending.
+ * If the disk shrinks, the scheduler is not given the new size, since requests beyond the new end
+ * may be pending.
  */
 static void follow_capacity(struct iosched *is, u64 needed, u64 now_ns)
 {
@@ -74,7 +74,10 @@ void call_completed(struct iosched *is, struct slot *slot, u64 now_ns)
 		record(is, TAPE_COMPLETED, &slot->io, now_ns, 0);
 }
 
-/* sched_limits.positioning_ns: answers the scheduler and records the answer. */
+/*
+ * The function in sched_limits.positioning_ns: returns a positioning time to the scheduler and
+ * records it.
+ */
 static u64 tell_positioning_ns(void *device, const struct io_request *io, u64 now_ns)
 {
 	struct iosched *is = device;

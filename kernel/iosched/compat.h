@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The block layer's private headers, and their differences between kernels.  No other file under
- * kernel/iosched or kernel/vpt looks at the kernel's version.
+ * Includes the block layer's private headers and hides their differences between kernel versions.
+ * No other file under kernel/iosched or kernel/vpt checks the kernel's version.
  */
 #ifndef UNDERSTUDY_COMPAT_H
 #define UNDERSTUDY_COMPAT_H
@@ -27,8 +27,8 @@ typedef bool blk_insert_t;
 #endif
 
 /*
- * The dispatch function of the queue's elevator.  The elevator's module stays loaded until
- * module_put(*owner).  NULL, and no owner: the queue has no elevator.
+ * Returns the dispatch function of the queue's elevator.  The elevator's module stays loaded until
+ * module_put(*owner).  Returns NULL, and sets no owner, if the queue has no elevator.
  */
 static inline void *elevator_dispatch_get(struct request_queue *q,
 					  struct module **owner)

@@ -2,33 +2,37 @@
 /*
  * The shim that turns any scheduler of core/ into a loadable blk-mq elevator.
  *
- * - The shim asks the scheduler for a request only while few of its requests are on the disk: fewer
- *   than the scheduler's depth, usually one.  So the scheduler never chooses early, whatever the
- *   driver's queue depth.  insmod NAME.ko queue_depth=N allows more, for a disk that queues
- *   commands.
- * - A scheduler may wait on purpose.  A timer wakes it.  Until then the shim reports no work to the
- *   block layer, which would otherwise poll every jiffy.
- * - An owner is a process, or, after insmod NAME.ko cgroups=1, a control group.
- * - If a scheduler breaks a rule of core/scheduler.h, one line in the kernel's log names it:
+ * - The shim asks the scheduler for a request only while fewer requests than the queue depth are on
+ *   the disk.  This depth is usually 1, so the scheduler never has to choose a request too early,
+ *   whatever the driver's own queue depth is.  For a disk that queues commands, insmod NAME.ko
+ *   queue_depth=N sets a larger depth.
+ * - A scheduler may deliberately wait although requests are pending.  A timer wakes it.  Until then
+ *   the shim tells the block layer that there is no work, because the block layer would otherwise
+ *   poll every jiffy.
+ * - The owner of a request is a process, or, after insmod NAME.ko cgroups=1, a control group.
+ * - If a scheduler breaks a rule of core/scheduler.h, one line in the kernel's log names the rule:
  *   "understudy: NAME: rule broken: WHAT".  The host of the VM looks for this line.  The pending
  *   requests are then served in order of arrival (core/contract.h).
- * - On a disk with a volatile cache, a write with FLUSH or FUA never reaches the shim: the block
- *   layer sends each of its steps past the elevator.  So the scheduler and the tape do not see it,
- *   and it does not count as in service.  On a driver without a dispatch budget the shim therefore
- *   asks the scheduler for a request while such a write is on the disk.  On a disk without such a
- *   cache (vdisk) the block layer drops the flags, and the write is like any other.
+ * - On a disk with a volatile cache, a write with FLUSH or FUA never reaches the shim, because the
+ *   block layer splits the write into steps and sends each of them directly to the driver, without
+ *   the elevator.  So the scheduler and the tape do not see the write, and the shim does not count
+ *   it as a request on the disk.  If the driver has no dispatch budget, the shim therefore asks the
+ *   scheduler for a request even while such a write is on the disk.  On a disk without a volatile
+ *   cache (vdisk by default) the block layer drops the flags, and the write is like any other
+ *   write.
  *
- * Locking: iosched->lock guards everything here and is our outermost lock.  It is taken in process
- * context (insert, merge, dispatch) and in interrupts (completion, the wake-up), hence always with
- * interrupts off.  Under it we call only the core scheduler, the merge helpers, hrtimer_start
- * (whose base lock is a leaf), tape_record, which takes no lock, and the disk's model, whose lock
- * is a leaf as well.
+ * Locking: iosched->lock guards all data in this file and is the project's outermost lock.  It is
+ * taken in process context (insert, merge, dispatch) and in interrupts (completion, wake-up timer),
+ * and therefore always with interrupts off.  While the lock is held, only these functions are
+ * called: the core scheduler, the merge helpers, hrtimer_start (whose base lock is a leaf),
+ * tape_record (which takes no lock), and the disk's model (whose lock is a leaf as well).
  *
- * On PREEMPT_RT iosched->lock sleeps, and so do the locks that the block layer takes around our
- * functions.  So none of our code may run in hard interrupts there.  The timer is therefore neither
- * HARD nor SOFT: the stock kernel runs its handler in the interrupt, without delay, and PREEMPT_RT
- * in a thread.  A handler without locks would not be enough: it runs the queue, which calls our
- * has_work.
+ * On PREEMPT_RT, iosched->lock is a sleeping lock, and so are the locks that the block layer holds
+ * when it calls the shim's functions.  So no code of the shim may run in hard interrupts there.
+ * The timer's mode is therefore neither HARD nor SOFT.  In this mode a stock kernel runs the
+ * timer's handler in the interrupt, without delay, and PREEMPT_RT runs it in a thread.  It would
+ * not help to remove the locks from the handler, since the handler runs the queue, and the queue
+ * calls has_work, which takes the lock.
  */
 #define pr_fmt(fmt) "understudy: " fmt
 
@@ -41,7 +45,10 @@
 #include "owner.h"
 #include "pick.h"
 
-/* How many requests a scheduler sees at once.  Further requests wait, in order, for a free slot. */
+/*
+ * The number of requests that a scheduler sees at once.  Further requests wait in their order of
+ * arrival for a free slot.
+ */
 #define REQUESTS_MAX 1024
 
 static unsigned int queue_depth = 1;
@@ -75,7 +82,7 @@ static enum hrtimer_restart wake_fires(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* As in bfq, the level determines the weight. */
+/* As in bfq, the level of the I/O priority determines the weight. */
 static void take_priority(struct io_request *io, unsigned short ioprio)
 {
 	bool given = IOPRIO_PRIO_CLASS(ioprio) != IOPRIO_CLASS_NONE;
@@ -86,13 +93,16 @@ static void take_priority(struct io_request *io, unsigned short ioprio)
 		     (IO_LEVELS - IO_LEVEL_DEFAULT);
 }
 
-/* Kernel threads may issue a request, so the owner is the process that made it. */
+/*
+ * A kernel thread may issue a request of a process, so the owner is the process that created the
+ * request.
+ */
 static u32 owner_of(const struct request *rq)
 {
 	return cgroups ? owner_group(rq->bio) : (unsigned long)rq->elv.priv[1];
 }
 
-/* With the lock held: is there a broken rule that is not in the log yet? */
+/* Returns true if a rule was broken that is not in the log yet.  Called with the lock held. */
 static bool take_news(struct iosched *is)
 {
 	bool news = contract_is_broken(&is->contract) && !is->told;
@@ -101,7 +111,7 @@ static bool take_news(struct iosched *is)
 	return news;
 }
 
-/* Called without the lock: a console may be slow. */
+/* Logs a broken rule.  Called without the lock, since a console may be slow. */
 static void tell(const char *broken)
 {
 	pr_err("%s: rule broken: %s\n", THIS_MODULE->name, broken);
@@ -241,8 +251,9 @@ static void admit_overflow(struct iosched *is)
 }
 
 /*
- * The request left the disk, served or not: the scheduler may choose the next one.  A requeued
- * request has not left the disk: it stays ahead of all others, and the disk stays busy.
+ * Handles a request that has left the disk, served or not: the scheduler may choose the next
+ * request.  A requeued request does not count as having left the disk.  It stays ahead of all other
+ * requests, and the disk stays busy.
  */
 static void left_the_disk(struct request *rq)
 {
@@ -266,7 +277,9 @@ static void iosched_completed_request(struct request *rq, u64 ended_ns)
 	left_the_disk(rq);
 }
 
-/* The disk is free now: the block layer may ask for the next request. */
+/*
+ * Frees the request's slot.  The disk is free now, so the block layer may ask for the next request.
+ */
 static void iosched_finish_request(struct request *rq)
 {
 	left_the_disk(rq);
@@ -353,9 +366,9 @@ static int iosched_init_sched(struct request_queue *q, struct elevator_type *typ
 	int ret;
 
 	/*
-	 * The flag may be left from the previous elevator, which is gone.  The kernel clears it on
-	 * a queue that gets no elevator, but not on a queue whose new elevator is refused or can't
-	 * be made.  Then only one of several hardware queues would be run.
+	 * The flag may be left over from the previous elevator.  The kernel clears the flag on a
+	 * queue that gets no elevator, but not on a queue whose new elevator is refused or can't be
+	 * created.  With the flag set, only one of several hardware queues would be run.
 	 */
 	blk_queue_flag_clear(QUEUE_FLAG_SQ_SCHED, q);
 	eq = elevator_alloc(q, type);
@@ -372,7 +385,7 @@ static int iosched_init_sched(struct request_queue *q, struct elevator_type *typ
 		kobject_put(&eq->kobj);
 		return ret;
 	}
-	/* One queue for all CPUs: a dispatch may pick a request of any CPU. */
+	/* All CPUs share one queue: a dispatch may pick a request from any CPU. */
 	blk_queue_flag_set(QUEUE_FLAG_SQ_SCHED, q);
 	eq->elevator_data = is;
 	q->elevator = eq;
@@ -422,7 +435,7 @@ static int register_elevator(void)
 	ret = elv_register(&iosched_type);
 	if (ret != -EBUSY)
 		return ret;
-	/* The kernel has an elevator of that name (deadline is an alias of mq-deadline). */
+	/* The kernel already has an elevator of that name (deadline is an alias of mq-deadline). */
 	if (snprintf(elevator_name, ELV_NAME_MAX, "us-%s", name) < ELV_NAME_MAX)
 		ret = elv_register(&iosched_type);
 	if (ret == -EBUSY)

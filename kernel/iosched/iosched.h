@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shared by the files of the shim.  Each module links all of them with one core/schedulers/NAME.c.
+ * Declarations for the files of the shim.  Each scheduler's module links all these files with one
+ * core/schedulers/NAME.c.
  *
  *	iosched.c        the elevator
  *	calls.c          the calls into the scheduler
  *	merges.c         merged requests
- *	slots.c          the slots of pending and dispatched requests
+ *	slots.c          the slots for pending and dispatched requests
  *	sysfs.c          the scheduler's tunables and counters
  *	weights.c        weights that the user gives to owners
  *	tape_recorder.c  records every call into the scheduler, if requested
@@ -29,21 +30,24 @@ struct slot {
 	bool dispatched;
 };
 
-/* One disk that has our scheduler; iosched.c says what its lock guards. */
+/* One disk that uses a scheduler of the project.  iosched.c says what the lock guards. */
 struct iosched {
 	spinlock_t lock;
 	struct request_queue *q;
 	void *state; /* state of the core scheduler */
 	struct contract contract; /* checks each call into the scheduler */
-	positioning_fn *positioning; /* of the disk's model; NULL: not used */
-	u64 capacity_sectors; /* as the scheduler knows it */
-	struct rb_root sorted[IO_OPS]; /* for front merges */
-	struct list_head direct; /* bypass the scheduler, served first */
-	struct list_head overflow; /* wait for a free slot */
+	positioning_fn *positioning; /* function of the disk's model; NULL: not used */
+	u64 capacity_sectors; /* the capacity that the scheduler was given */
+	/* pending requests by sector, for front merges */
+	struct rb_root sorted[IO_OPS];
+	/* requests that bypass the scheduler and are served first */
+	struct list_head direct;
+	struct list_head overflow; /* requests that wait for a free slot */
 	struct slot *slots, *free, **free_end;
 	u64 next_id;
-	bool told; /* the broken rule is in the log */
-	bool waiting; /* the scheduler returned no request, and nothing changed since */
+	bool told; /* the broken rule is in the log already */
+	/* the scheduler returned no request, and nothing has changed since */
+	bool waiting;
 	struct hrtimer wake;
 	struct tape *tape; /* NULL: not recorded */
 };
@@ -58,23 +62,26 @@ static inline u8 direction(const struct request *rq)
 	return op_is_write(req_op(rq)) ? IO_WRITE : IO_READ;
 }
 
-/* slots.c: with the lock held; slot_take returns NULL if none is free */
+/* slots.c: called with the lock held; slot_take returns NULL if no slot is free */
 struct slot *slot_take(struct iosched *is);
 void slot_put(struct iosched *is, struct slot *slot);
-/* Takes the request out of its slot first. */
+/* Takes the slot's request out of the slot, and then frees the slot. */
 void free_slot(struct iosched *is, struct slot *slot);
 
-/* calls.c: with the lock held */
+/* calls.c: called with the lock held */
 void call_add(struct iosched *is, struct slot *slot, u64 now_ns);
 void call_remove(struct iosched *is, struct slot *slot, u64 now_ns);
 struct io_request *call_next(struct iosched *is, u64 now_ns, u64 *wake_ns);
 void call_completed(struct iosched *is, struct slot *slot, u64 now_ns);
-/* In process context.  If the disk has a model, fills in limits->positioning_ns. */
+/* Fills in limits->positioning_ns if the disk has a model.  Called in process context. */
 void take_model(struct iosched *is, struct sched_limits *limits);
-/* Releases the module with the model, which stays loaded until then. */
+/* Allows the module with the model to be unloaded again. */
 void give_model_back(struct iosched *is);
 
-/* merges.c: the first two with the lock held; the other functions are callbacks of the elevator */
+/*
+ * merges.c: the first two functions are called with the lock held; the others are callbacks of the
+ * elevator
+ */
 void index_for_merge(struct iosched *is, struct request *rq);
 void unindex(struct iosched *is, struct request *rq);
 bool iosched_bio_merge(struct request_queue *q, struct bio *bio, unsigned int nr_segs);
@@ -85,20 +92,26 @@ void iosched_request_merged(struct request_queue *q, struct request *rq,
 void iosched_requests_merged(struct request_queue *q, struct request *rq,
 			     struct request *gone);
 
-/* weights.c: any context; 0: no weight given */
+/* weights.c: called in any context; returns 0 if the user gave the owner no weight */
 u32 weight_given(u32 owner);
 
-/* sysfs.c: filled once, before the elevator is registered; an empty entry ends it */
+/*
+ * sysfs.c: an array that is filled once, before the elevator is registered, and ends with an empty
+ * entry
+ */
 extern struct elv_fs_entry iosched_attributes[];
 void iosched_fill_attributes(void);
 
-/* tape_recorder.c: begin and end in process context, one disk at a time */
+/*
+ * tape_recorder.c: tape_begin and tape_end are called in process context; one disk at a time uses
+ * the tape
+ */
 int tape_init(void);
 void tape_exit(void);
-/* NULL: no tape requested, or another disk uses it. */
+/* Returns NULL if no tape was requested or another disk uses it. */
 struct tape *tape_begin(const struct sched_limits *limits);
 void tape_end(struct tape *tape);
-/* Called with the lock of the recorded disk held. */
+/* Records a call.  Called with the lock of the recorded disk held. */
 void tape_record(struct tape *tape, const struct tape_call *call);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Merges, which the block layer does: the scheduler sees a merge as a removal and an addition with
- * the same id.
+ * Handles merges.  The block layer merges requests.  The shim then removes the old request from the
+ * scheduler and adds the merged request with the same id.
  */
 #include "iosched.h"
 
@@ -75,8 +75,8 @@ void iosched_request_merged(struct request_queue *q, struct request *rq,
 }
 
 /*
- * gone was merged into rq; gone may not have been inserted yet and then has no slot.  The merged
- * request has the age of the older one.
+ * Called when the request `gone` was merged into `rq`.  If `gone` was not inserted before, it has
+ * no slot.  The merged request gets the age of the older of the two.
  */
 void iosched_requests_merged(struct request_queue *q, struct request *rq,
 			     struct request *gone)

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The slots of a disk's requests. */
+/* The slots for a disk's pending and dispatched requests. */
 #include "iosched.h"
 
-/* Slots are reused in turn, so a scheduler that returns an old request is detected. */
+/*
+ * Frees a slot.  The slot that has been free longest is reused first, so a scheduler that returns
+ * an old request is detected.
+ */
 void slot_put(struct iosched *is, struct slot *slot)
 {
 	slot->next_free = NULL;

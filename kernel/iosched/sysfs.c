@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A scheduler's tunables and counters, as files in /sys/block/DISK/queue/iosched.
- * A value outside its tunable's range is refused with ERANGE.
+ * A scheduler's tunables and counters, as files in /sys/block/DISK/queue/iosched.  A value outside
+ * the tunable's range is refused with ERANGE.
  */
 #include "iosched.h"
 
@@ -35,7 +35,10 @@ static ssize_t store_tunable(struct elevator_queue *eq, u32 index, const char *p
 	return count;
 }
 
-/* A sysfs callback does not get its attribute, so each attribute has its own callback. */
+/*
+ * An elevator's sysfs callback is not given the attribute that was accessed, so each attribute has
+ * its own callback.
+ */
 /* clang-format off */
 #define FOR_EACH_FIELD(F) \
 	F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) \

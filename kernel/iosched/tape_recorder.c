@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A tape of every call into the scheduler (core/tape.h), from the moment a disk chooses the
- * scheduler until the disk drops it.
+ * Records every call into the scheduler on a tape (core/tape.h), from the time when a disk selects
+ * the scheduler until the disk selects another one.
  *
- *	insmod NAME.ko tape_calls=N      room for N calls; 0, the default: no tape
- *	/sys/module/NAME/tape            the tape, once the disk has dropped the scheduler;
- *	                                 EBUSY before that; the next disk overwrites it
+ *	insmod NAME.ko tape_calls=N      makes a tape with room for N calls; 0, the default: no tape
+ *	/sys/module/NAME/tape            the tape, readable when the disk no longer uses the
+ *	                                 scheduler; EBUSY before; the next disk overwrites it
  *
  * While the tape records one disk, it ignores other disks.  Calls that do not fit are counted and
  * dropped.
  *
- * Locking: the mutex decides whether a disk or a reader owns the tape.  Nothing is locked under it.
- * It is taken under a queue's sysfs_lock (begin, end) and by readers, who hold none of our locks.
- * The disk that owns the tape writes to it under its own lock.
+ * Locking: the mutex decides whether a disk or a reader owns the tape.  No other lock is taken
+ * while the mutex is held.  tape_begin and tape_end take the mutex under a queue's sysfs_lock.
+ * Readers take it while they hold none of the project's locks.  Calls of the disk that owns the
+ * tape are recorded under that disk's lock.
  */
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -34,7 +35,7 @@ MODULE_PARM_DESC(tape_calls, "room on the tape, in calls; 0: no tape");
 
 static DEFINE_MUTEX(tape_mutex);
 static struct tape *tape;
-static bool tape_in_use; /* by a disk */
+static bool tape_in_use; /* true: a disk owns the tape */
 
 static void rewind_tape(const struct sched_limits *limits)
 {
@@ -98,7 +99,7 @@ static ssize_t tape_read(struct file *file, struct kobject *kobj,
 	return ret;
 }
 
-/* For root alone: the tape shows who accessed which sectors. */
+/* Readable by root only: the tape shows who accessed which sectors. */
 static BIN_ATTR_ADMIN_RO(tape, 0);
 
 int tape_init(void)

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Weights that the user gives to owners, instead of those that follow from I/O priorities.
+ * Weights that the user gives to owners.  They replace the weights that follow from I/O priorities.
  *
- *	/sys/module/NAME/parameters/weights    "OWNER:WEIGHT OWNER:WEIGHT ...", or nothing;
- *	                                       a space or a comma between two
+ *	/sys/module/NAME/parameters/weights    "OWNER:WEIGHT OWNER:WEIGHT ...", separated by spaces
+ *	                                       or commas, or nothing
  *
- * A new text replaces all weights, for requests from then on.  A refused text changes nothing.
+ * A new text replaces all weights, and applies to requests that arrive later.  A refused text
+ * changes nothing.
  *
- * Locking: a spinlock, taken with interrupts off, under the lock of a disk or alone.
+ * Locking: a spinlock guards the weights.  It is taken with interrupts off, either under the lock
+ * of a disk or while no other lock is held.
  */
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -18,7 +20,7 @@
 #include "iosched.h"
 
 #define OWNERS_MAX 64
-#define WEIGHT_MAX 10000 /* as for io.weight */
+#define WEIGHT_MAX 10000 /* the same maximum as for io.weight */
 
 struct weights {
 	u32 nr;
@@ -97,7 +99,7 @@ static int weights_set(const char *text, const struct kernel_param *param)
 	return ret;
 }
 
-/* The lock of the module parameters prevents changes meanwhile. */
+/* Prints the weights.  The lock of the module parameters prevents changes meanwhile. */
 static int weights_get(char *page, const struct kernel_param *param)
 {
 	int length = 0;

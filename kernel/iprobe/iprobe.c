@@ -2,9 +2,10 @@
 /*
  * Intercept probes on ftrace; the contract is in iprobe.h.
  *
- * Each function that ftrace can trace begins with a five-byte call site.  An ftrace_ops with
- * IPMODIFY runs there, before the first instruction of the function, and may redirect the CPU.  The
- * original begins behind the call site, so a call to the original needs no guard against recursion.
+ * Each function that ftrace can trace begins with a call site of five bytes.  An ftrace_ops with
+ * IPMODIFY runs at the call site, before the function's own first instruction, and may redirect the
+ * CPU to another function.  The original function is entered after the call site, so a call to the
+ * original can't run the probe again.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -19,12 +20,12 @@
 
 #include "iprobe.h"
 
-static LIST_HEAD(probes); /* the registered probes */
+static LIST_HEAD(probes); /* all registered probes */
 static DEFINE_MUTEX(probes_lock);
 
 /*
  * The instructions with which a function may begin if the kernel checks indirect branches: endbr64,
- * and the no-ops by which the kernel replaces it in a function whose address is never taken.
+ * or the no-ops with which the kernel replaces endbr64 in a function whose address is never taken.
  */
 static const u8 landing_pads[][4] = {
 	{ 0xf3, 0x0f, 0x1e, 0xfa },
@@ -35,8 +36,8 @@ static const u8 idle_site[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
 #define CALL_OPCODE 0xe8
 
 /*
- * Modules can't use kallsyms_lookup_name, but a kprobe finds any symbol.  The kprobe exists only
- * within this function.
+ * Returns the address of a symbol.  Modules can't use kallsyms_lookup_name, but a kprobe finds any
+ * symbol.  The kprobe exists only within this function.
  */
 static unsigned long symbol_address(const char *symbol)
 {
@@ -60,7 +61,7 @@ static bool is_landing_pad(const u8 *code)
 	return false;
 }
 
-/* The address of the function's call site; 0: none. */
+/* Returns the address of the function's call site, or 0 if it does not have one. */
 static unsigned long call_site(unsigned long address)
 {
 	u8 code[MCOUNT_INSN_SIZE];
@@ -78,9 +79,9 @@ static unsigned long call_site(unsigned long address)
 }
 
 /*
- * Runs at every call of the probed function, before its first instruction, in the caller's context.
- * in_flight goes up before the CPU can reach the replacement, so that iprobe_unregister misses no
- * call.
+ * Runs at every call of the probed function, before the function's first instruction, in the
+ * caller's context.  in_flight is incremented before the CPU can reach the replacement, so that
+ * iprobe_unregister does not miss a call.
  */
 static void notrace redirect(unsigned long ip, unsigned long parent_ip,
 			     struct ftrace_ops *ops, struct ftrace_regs *fregs)
@@ -103,7 +104,7 @@ static int locate(struct iprobe *probe)
 	if (!probe->address)
 		return -ENOENT;
 
-	/* An indirect call to the original would skip its landing pad and fault. */
+	/* An indirect call to the original would skip its endbr64 instruction and fault. */
 	if (IS_ENABLED(CONFIG_X86_KERNEL_IBT) && boot_cpu_has(X86_FEATURE_IBT)) {
 		pr_err("this CPU checks indirect branches; boot with ibt=off\n");
 		return -EOPNOTSUPP;
@@ -122,7 +123,7 @@ static int intercept(struct iprobe *probe)
 	atomic_set(&probe->in_flight, 0);
 	probe->ops = (struct ftrace_ops){
 		.func = redirect,
-		/* Permanent: kernel.ftrace_enabled = 0 must not let calls through. */
+		/* PERMANENT, so that kernel.ftrace_enabled = 0 does not disable the probe. */
 		.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY |
 			 FTRACE_OPS_FL_PERMANENT,
 	};
@@ -136,7 +137,7 @@ static int intercept(struct iprobe *probe)
 	return ret;
 }
 
-/* No new calls are redirected once this returns. */
+/* Releases a probe.  When this function has returned, new calls are no longer redirected. */
 static void release(struct iprobe *probe)
 {
 	WARN_ON(unregister_ftrace_function(&probe->ops));
@@ -172,15 +173,18 @@ void iprobe_unregister(struct iprobe *probe)
 	while (atomic_read(&probe->in_flight))
 		schedule_timeout_uninterruptible(1);
 	/*
-	 * Between iprobe_done and the return instruction, a preempted task or an interrupt may
-	 * still be in the replacement.  A grace period of RCU-tasks includes one of plain RCU, so
-	 * this waits for both.
+	 * A task may be preempted or interrupted between iprobe_done and the replacement's return
+	 * instruction, and is then still in the replacement.  A grace period of RCU tasks includes
+	 * one of plain RCU, so this call waits for preempted and for interrupted tasks.
 	 */
 	synchronize_rcu_tasks();
 }
 EXPORT_SYMBOL_GPL(iprobe_unregister);
 
-/* ftrace keeps a probe on an unloaded module, and fails when the module is loaded again. */
+/*
+ * Releases the probes on a module that is being unloaded.  ftrace would keep them, and would fail
+ * when the module is loaded again.
+ */
 static int module_changes(struct notifier_block *block, unsigned long state, void *data)
 {
 	struct iprobe *probe, *next;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The intercept probe: replace any kernel function at run time, from a module, with no change to
+ * The intercept probe: a module can replace any kernel function at run time, without a change to
  * the kernel (PERFORM 2010 section 2.1, Jones 2010 section 3.1.2).
  *
- * The papers patch the probed instruction in single-step mode, which leaves a window in which two
- * CPUs can race.  Here ftrace redirects each call at the function's entry, atomically, so there is
- * no window.
+ * The papers' probe patches the probed instruction and single-steps over it, which leaves a short
+ * time in which two CPUs can race.  Here ftrace redirects each call at the function's entry,
+ * atomically, so that race does not exist.
  *
- * A replacement has the prototype of the function that it replaces.  It may call that function
- * through probe->original.  It calls iprobe_done(probe) just before it returns:
+ * A replacement has the same prototype as the function that it replaces.  It may call the replaced
+ * function through probe->original.  It must call iprobe_done(probe) just before it returns:
  *
  *	static long my_fn(long x)
  *	{
@@ -29,15 +29,15 @@ struct pt_regs;
 
 /**
  * struct iprobe - one replaced function
- * @symbol: name of the function, in the kernel or in a loaded module; or NULL
- * @address: its address if @symbol is NULL; filled in from @symbol otherwise
+ * @symbol: name of a function in the kernel or in a loaded module, or NULL
+ * @address: address of the function.  If @symbol is not NULL, registration fills it in.
  * @replacement: called instead of the function
- * @decide: called at each call, in the caller's context, with the arguments in
- *	@regs: true to replace this call.  NULL replaces every call.  Must not
- *	sleep, nor call the probed function by its name.
- * @data: for the owner of the probe
- * @original: set on registration; calling it runs the original function and is
- *	never intercepted
+ * @decide: called at each call of the function, in the caller's context, with the arguments in
+ *	@regs.  Returns true to replace this call.  If @decide is NULL, every call is replaced.
+ *	Must not sleep, and must not call the probed function by its name.
+ * @data: for use by the owner of the probe
+ * @original: set on registration.  A call through this pointer runs the original function and is
+ *	never intercepted.
  *
  * The rest is private.
  */
@@ -57,22 +57,22 @@ struct iprobe {
 
 /**
  * iprobe_register - begin to intercept a function
- * @probe: symbol or address, replacement and optionally decide filled in; the
- *	rest zero
+ * @probe: the caller has filled in @symbol or @address, @replacement and optionally @decide; the
+ *	other fields are zero
  *
  * Context: process, may sleep.
- * Return: 0; -ENOENT if there is no such function; -EOPNOTSUPP if it can't be
- * intercepted (it has no ftrace entry, or the CPU checks indirect branches);
- * -EBUSY if another user (a live patch) replaces it already.
+ * Return: 0; -ENOENT if there is no such function; -EOPNOTSUPP if it can't be intercepted (it has
+ * no ftrace entry, or the CPU checks indirect branches); -EBUSY if another user (a live patch)
+ * replaces the function already.
  */
 int iprobe_register(struct iprobe *probe);
 
 /**
- * iprobe_registered - is the function being intercepted?
- * @probe: a probe that was registered once, or zero
+ * iprobe_registered - check whether the function is being intercepted
+ * @probe: a probe that was registered before, or whose fields are all zero
  *
- * When the module with the function is unloaded, the probe is released by itself.  The owner must
- * unregister it all the same.
+ * When the module with the function is unloaded, the probe is released automatically.  The owner
+ * must still unregister the probe.
  */
 static inline bool iprobe_registered(const struct iprobe *probe)
 {
@@ -80,8 +80,8 @@ static inline bool iprobe_registered(const struct iprobe *probe)
 }
 
 /**
- * iprobe_unregister - stop, and wait until no CPU and no sleeping task is inside
- * the replacement any more
+ * iprobe_unregister - stop the interception, and wait until no CPU and no sleeping task is inside
+ * the replacement
  * @probe: a registered probe
  *
  * Afterwards the module that holds the replacement may be unloaded.
@@ -89,7 +89,7 @@ static inline bool iprobe_registered(const struct iprobe *probe)
  */
 void iprobe_unregister(struct iprobe *probe);
 
-/* The last thing that a replacement does. */
+/* Must be the last call in a replacement. */
 static inline void iprobe_done(struct iprobe *probe)
 {
 	atomic_dec(&probe->in_flight);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Proves iprobe on the running kernel: replacement, pass-through, decision per call, the original,
- * refusals, a task that sleeps in a replacement, and two CPUs that call the function while it is
- * registered and unregistered again and again.
+ * Tests iprobe on the running kernel: replacement, pass-through, a decision for each call, calls of
+ * the original, refused registrations, a task that sleeps in a replacement, and two CPUs that call
+ * a function while its probe is registered and unregistered again and again.
  *
  * Loading the module runs the test.  The test prints one line for each part, and the module loads
  * only if all parts succeed.
@@ -25,7 +25,7 @@ static unsigned int rounds = 1000;
 module_param(rounds, uint, 0444);
 MODULE_PARM_DESC(rounds, "times to register and unregister under load");
 
-/* The function under test is the kernel's own, with a known result. */
+/* The probed function belongs to the kernel, and its result for this argument is known. */
 #define ARGUMENT 1000000UL
 #define ROOT 1000UL
 
@@ -109,7 +109,7 @@ static int test_refusal(void)
 	return ret;
 }
 
-/* A task that sleeps inside a replacement holds back iprobe_unregister. */
+/* Tests that iprobe_unregister waits for a task that sleeps inside a replacement. */
 static DECLARE_COMPLETION(entered);
 static DECLARE_COMPLETION(returned);
 static bool left;
@@ -158,27 +158,29 @@ static int test_sleeper(void)
 }
 
 /*
- * Under load: two threads, each bound to a CPU, call a function while its probe is registered and
- * unregistered, and for a while before and after.  The threads (hammers) rest only while the
- * unregistration waits for nothing but a grace period: by then they have made CALLS calls in the
- * present phase.
+ * The test under load: two threads, each bound to a CPU, call a function while its probe is
+ * registered and unregistered, and for some time before and after.  In each phase each thread (a
+ * hammer) makes at least CALLS calls and then sleeps until the next phase.  So when the hammers
+ * sleep during an unregistration, only a grace period remains to wait for.
  *
- * Each round goes once through the phases.  A call within a settled phase must have been replaced,
- * or must not have been.  A call during a change may be either.
+ * Each round runs once through all phases.  A call that is made entirely in the phase REPLACED must
+ * be replaced, and a call that is made entirely in the phase CALM must not be replaced.  Any other
+ * call may be replaced or not.
  */
 enum { CALM, REGISTERING, REPLACED, UNREGISTERING, PHASES };
 #define CALLS 2000
 #define CALLS_BEFORE_PAUSE 16
 
-static unsigned long phase = PHASES; /* keeps counting; the phase is its remainder */
+/* counts up for ever; the phase is phase % PHASES */
+static unsigned long phase = PHASES;
 static DECLARE_WAIT_QUEUE_HEAD(phase_begun);
 static DECLARE_WAIT_QUEUE_HEAD(calls_made);
 
 struct hammer {
 	struct task_struct *task;
-	unsigned long phase_done; /* the calls in this phase are made */
+	unsigned long phase_done; /* last phase in which all calls are made */
 	unsigned long calls, replaced, wrong;
-	unsigned long caught[2]; /* during changes: by original, by replacement */
+	unsigned long caught[2]; /* calls during changes: to the original, replaced */
 };
 
 static struct hammer hammers[2];
@@ -309,7 +311,9 @@ static int register_once(void)
 	return 0;
 }
 
-/* Changes the code from each CPU in turn, while the other one runs it. */
+/*
+ * Registers and unregisters the probe on each CPU in turn, while the other CPU calls the function.
+ */
 static int register_rounds(void)
 {
 	unsigned int i;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What core/port.h needs from a kernel module: memory, allocated in a context that may sleep.
+ * The functions of core/port.h for kernel modules: they allocate memory, in a context that may
+ * sleep.
  *
- * These functions are not inline in the header: the kernel headers that they include would double
- * the time to compile each file of core/.
+ * These functions are not inline functions in the header, because the kernel headers that they need
+ * would double the time to compile each file of core/.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The properties that the virtual disk reports to the block layer, in each kernel's API: sectors of
- * 512 bytes, requests of up to 1,280 KiB in any number of pieces, rotational.  A volatile write
- * cache with FUA is possible, but off until user space switches it on.
+ * 512 bytes, requests of up to 1,280 KiB in any number of memory segments, rotational.  A volatile
+ * write cache with FUA is supported, but off until user space switches it on.
  */
 #ifndef UNDERSTUDY_VDISK_LIMITS_H
 #define UNDERSTUDY_VDISK_LIMITS_H
@@ -15,7 +15,7 @@
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
 
-/* An error pointer, or a disk with these limits. */
+/* Allocates a disk with these limits.  Returns an error pointer on failure. */
 static inline struct gendisk *alloc_disk_of(struct blk_mq_tag_set *tags, void *data)
 {
 	struct queue_limits limits = {

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The virtual disk: a sparse, memory-backed block device that answers at once.  It takes one
- * request at a time, or as many as "depth" allows.  The module makes one disk, vdisk.  If "disks"
- * is larger, it makes vdisk1, vdisk2 ... too.
+ * The virtual disk: a sparse, memory-backed block device that completes each request at once.  It
+ * accepts one request at a time, or as many as the parameter "depth" allows.  The module creates
+ * one disk, vdisk.  If the parameter "disks" is larger than 1, it also creates vdisk1, vdisk2 and
+ * so on.
  *
- * The data live in the guest's own memory, so that under a virtual clock no host I/O is in flight
- * while idle time is skipped.  The disk has a dispatch budget, of one by default: the block layer
- * asks the scheduler for a request only when the disk is free to start it, so no scheduler chooses
- * too early.
+ * The data are in the guest's own memory, so that under a virtual clock no host I/O is in flight
+ * while idle time is skipped.  The disk has a dispatch budget, of one request by default.  The
+ * block layer asks the scheduler for a request only when the disk is free to start it, so no
+ * scheduler has to choose a request too early.
  *
- * User space decides whether the disk has a volatile write cache, since it knows which drive the
- * disk stands for.  "write back" in the queue's write_cache makes the block layer send flushes and
- * FUA writes, for the throttle to see.  On the virtual disk both take no time.
+ * User space decides whether the disk has a volatile write cache, since user space knows which
+ * drive the disk represents.  If "write back" is written to the queue's write_cache file, the block
+ * layer sends flushes and FUA writes, so the throttle sees them.  On the virtual disk itself,
+ * flushes and FUA writes take no time.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -74,8 +76,9 @@ MODULE_PARM_DESC(partitions, "allow partitions");
 struct vdisk {
 	struct blk_mq_tag_set tags;
 	struct gendisk *disk;
-	struct xarray pages; /* page number -> struct page; absent pages are zero */
-	atomic_t in_flight; /* used budget */
+	/* page number -> struct page; an absent page reads as zeros */
+	struct xarray pages;
+	atomic_t in_flight; /* requests in flight, which use the dispatch budget */
 };
 
 static struct vdisk *vdisks;
@@ -98,8 +101,8 @@ static struct page *writable_page(struct vdisk *vd, unsigned long index)
 }
 
 /*
- * Copies the part of the segment that is within one page of the disk.  Returns its bytes; 0: no
- * memory.
+ * Copies the part of the segment that is within one page of the disk.  Returns the number of bytes
+ * in that part, or 0 if there is no memory.
  */
 static unsigned int copy_within_page(struct vdisk *vd, bool write, u64 position,
 				     const struct bio_vec *segment, unsigned int done)
@@ -179,7 +182,7 @@ static void vdisk_complete(struct request *rq)
 	struct request_queue *q = rq->q;
 	struct vdisk *vd = q->queuedata;
 
-	/* The end of the request may be the end of the queue. */
+	/* The queue may be freed when its last request ends. */
 	percpu_ref_get(&q->q_usage_counter);
 	blk_mq_end_request(rq, *status);
 	atomic_dec_return_release(&vd->in_flight);
@@ -279,7 +282,7 @@ static void unmake(struct vdisk *vd)
 	free_pages_of(vd);
 }
 
-/* The last one first. */
+/* Removes the disks, the last one first. */
 static void unmake_all(unsigned int made)
 {
 	while (made--)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The hand-over of commands to the daemon: a ring that the daemon maps and reads, and
- * /dev/vgpuSLOT, where it waits (console.h).
+ * Hands over commands to the daemon, through a ring that the daemon maps and reads.  The daemon
+ * waits for commands in an ioctl of /dev/vgpuSLOT (console.h).
  *
- * Only one daemon at a time.  If it dies, another one can continue: pairs that it did not report as
- * done are handed out again, and the page that it has kept still exists.  An open file outlives the
- * card, so both have a reference to the console.
+ * Only one daemon can open the device at a time.  If the daemon dies, another one can continue: the
+ * pairs that the first daemon did not report as done are handed out again, and the page in which it
+ * kept its state still exists.  An open file can outlive the card, so the file and the card each
+ * hold a reference to the console.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -33,15 +34,15 @@ struct console {
 	const struct console_events *events;
 	u32 framebuffer_bar;
 	struct console_pair *ring;
-	void *kept; /* for the daemon */
+	void *kept; /* page for the daemon's state */
 	wait_queue_head_t waiting;
-	struct irq_work wake; /* since pairs are pushed in any context */
+	struct irq_work wake; /* wakes the daemon, from any context */
 	atomic_t daemons;
 
-	struct mutex alive; /* held while the daemon works with the card */
+	struct mutex alive; /* held while a call of the daemon uses the card */
 	struct vgpu *device; /* NULL: the card was pulled out */
 
-	/* under the card's lock */
+	/* guarded by the card's lock */
 	u64 head; /* pairs handed over */
 	u64 tail; /* pairs carried out, or dropped */
 };
@@ -105,7 +106,7 @@ static int release_file(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* Ignores reports on pairs that were dropped meanwhile. */
+/* Handles the daemon's report, but ignores pairs that were dropped meanwhile. */
 static void report(struct console *console, const struct console_next *next)
 {
 	struct vgpu *device = console->device;

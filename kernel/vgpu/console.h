@@ -4,7 +4,7 @@
  * 3.1.1): the mappings of /dev/vgpuSLOT, and its one ioctl.
  *
  * The card hands over commands in a ring.  A command is a pair of a register's offset and a value.
- * Pairs are numbered from 0; pair n is at n % CONSOLE_PAIRS.
+ * Pairs are numbered from 0, and pair n is at index n % CONSOLE_PAIRS of the ring.
  */
 #ifndef UNDERSTUDY_VGPU_CONSOLE_H
 #define UNDERSTUDY_VGPU_CONSOLE_H
@@ -13,9 +13,12 @@
 #include <linux/types.h>
 
 #define CONSOLE_PAIRS (1u << 18)
-#define CONSOLE_RING_AT 0ul /* where to map the ring, to read */
-#define CONSOLE_FRAMEBUFFER_AT (1ul << 30) /* and the framebuffer, to read and write */
-/* A page in which a daemon keeps state for the next one, should it be killed; zeros at first. */
+#define CONSOLE_RING_AT 0ul /* offset for mapping the ring, read-only */
+#define CONSOLE_FRAMEBUFFER_AT (1ul << 30) /* for the framebuffer, read and write */
+/*
+ * Offset for mapping a page in which the daemon keeps its state, so that the next daemon can
+ * continue if this one is killed.  The page is zero at first.
+ */
 #define CONSOLE_KEPT_AT (2ul << 30)
 #define CONSOLE_KEPT_BYTES 4096ul
 
@@ -31,10 +34,10 @@ struct console_pair {
 
 /**
  * struct console_next - the daemon's report, and the answer
- * @done: number of pairs that the daemon has carried out
+ * @done: number of pairs that the daemon has executed
  * @error: 0, or the card's error code for pair @done, which failed
- * @from: the next pair to carry out
- * @to: the pair behind the last available one
+ * @from: the next pair to execute
+ * @to: the pair after the last available one
  */
 struct console_next {
 	__u64 done;
@@ -45,9 +48,9 @@ struct console_next {
 };
 
 /*
- * Waits until there is something to do.  ENODEV: the card was pulled out.  The daemon calls this
- * after each pair for which somebody may be waiting (CONSOLE_END, a fence), and after the last pair
- * of each answer.
+ * Reports progress, and waits until there are pairs to execute.  Fails with ENODEV if the card was
+ * pulled out.  The daemon calls this ioctl after each pair for which a process may be waiting
+ * (CONSOLE_END, a fence), and after the last pair that the previous call returned.
  */
 #define CONSOLE_NEXT _IOWR('V', 0, struct console_next)
 
@@ -58,9 +61,9 @@ struct console_next {
 /**
  * struct console_events - callbacks for the daemon's progress
  *
- * @passed: called for each pair that the daemon has carried out, in order, in its context
- * @failed: called if the daemon could not carry out a pair; in its context
- * @advanced: called after those
+ * @passed: called in the daemon's context for each pair that the daemon has executed, in order
+ * @failed: called in the daemon's context if the daemon could not execute a pair
+ * @advanced: called after the calls of @passed and @failed for one report
  */
 struct console_events {
 	void (*passed)(struct vgpu *device, const struct console_pair *pair);
@@ -74,16 +77,16 @@ struct console;
 struct console *console_open(struct vgpu *device, u32 framebuffer_bar,
 			     const struct console_events *events);
 
-/* Tells the daemon that the card is gone.  May sleep. */
+/* Closes the console; the daemon's calls then fail, since the card is gone.  May sleep. */
 void console_close(struct console *console);
 
-/* The number of pairs for which the ring has room; locked. */
+/* Returns the number of pairs for which the ring has room.  Called with the card locked. */
 u32 console_room(const struct console *console);
 
-/* Hands over a pair, for which the ring must have room; locked. */
+/* Hands over a pair.  The ring must have room for it.  Called with the card locked. */
 void console_push(struct console *console, struct console_pair pair);
 
-/* Drops the pairs that were handed over and not carried out; locked. */
+/* Drops the pairs that were handed over but not executed.  Called with the card locked. */
 void console_drop(struct console *console);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The behaviour that all cards share (device.h), and the module that each card becomes.  When the
- * module is loaded, it plugs in as many cards as "instances" says, each with its own registers.
+ * The behaviour that all cards share (device.h), and the functions that load and unload a card's
+ * module.  When the module is loaded, it plugs in as many cards as the parameter "instances" says,
+ * each with its own registers.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -19,7 +20,10 @@ static struct vgpu *vgpu_of(struct vpcib_card *card)
 	return *(struct vgpu **)vpcib_state(card);
 }
 
-/* Sends a message for each interrupt with a new reason, and updates the vectors with a reason. */
+/*
+ * Sends a message for each interrupt that has a new reason, and updates the set of vectors that
+ * have a reason.
+ */
 static void update_interrupts(struct vgpu *device)
 {
 	const struct card_table *table = device->registers.table;

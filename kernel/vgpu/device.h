@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The device in a card: its registers as in the specification, its interrupts, and a thread for
- * work that takes time.  A card consists of cards/NAME.yaml, the specification, and cards/NAME.c,
- * which supplies its behaviour.
+ * The device in a card: its registers, as the specification declares them, its interrupts, and a
+ * thread for work that takes time.  A card is defined by two files: cards/NAME.yaml is the
+ * specification, and cards/NAME.c implements the behaviour.
  */
 #ifndef UNDERSTUDY_VGPU_DEVICE_H
 #define UNDERSTUDY_VGPU_DEVICE_H
@@ -14,8 +14,8 @@
 
 /**
  * struct vgpu - one card that is plugged in
- * @card: on the bus
- * @registers: the values of its registers; under the card's lock
+ * @card: the card on the bus
+ * @registers: the values of the registers, guarded by the card's lock
  * @state: the behaviour's own state, zero at first
  *
  * The rest is private.
@@ -25,7 +25,7 @@ struct vgpu {
 	struct registers registers;
 	void *state;
 
-	u64 sources; /* interrupts of the table that have a reason, a bit each */
+	u64 sources; /* one bit for each interrupt of the table that has a reason */
 	struct workqueue_struct *thread;
 	struct work_struct work;
 	u64 *values;
@@ -33,18 +33,20 @@ struct vgpu {
 
 /**
  * struct behaviour - the behaviour of a particular card
- * @table: made from its specification
- * @state_bytes: size of its state
+ * @table: table made from the card's specification
+ * @state_bytes: size of the behaviour's own state
  * @start: called before the card is on the bus; may sleep
- * @stop: called when the card has left the bus and its thread has ended; may sleep
- * @reset: called after its registers got their power-on values, also the first time.  Locked.
- * @may_store: called before a driver's store; false: it changes nothing.  Locked; NULL: always.
+ * @stop: called when the card has left the bus and the card's thread has ended; may sleep
+ * @reset: called after the registers got their power-on values, including the first time.  Locked.
+ * @may_store: called before a driver's store.  If it returns false, the store changes nothing.
+ *   Locked.  If NULL, every store is allowed.
  * @stored: called after a driver stored @value into register @index and the register's bits have
- *   changed.  Locked; NULL: nothing more to do.
- * @loading: called before a driver loads register @index.  Locked; NULL: nothing to do.
- * @work: called in the card's own thread after vgpu_wake; may sleep; NULL: never
+ *   changed.  Locked.  May be NULL.
+ * @loading: called before a driver loads register @index.  Locked.  May be NULL.
+ * @work: called in the card's own thread after vgpu_wake; may sleep.  May be NULL.
  *
- * Locked means: under the card's lock, in any context, with interrupts off.
+ * "Locked" means that the function is called under the card's lock, in any context, with interrupts
+ * off.
  */
 struct behaviour {
 	const struct card_table *table;
@@ -63,16 +65,19 @@ extern const struct behaviour card_behaviour;
 
 unsigned long vgpu_lock(struct vgpu *device);
 
-/* Unlocks, and sends interrupts for changes since vgpu_lock. */
+/* Unlocks the card, and sends interrupts for the changes since vgpu_lock. */
 void vgpu_unlock(struct vgpu *device, unsigned long flags);
 
-/* The value of a register, even if a driver would read another one; locked. */
+/*
+ * Returns the value of a register, even if a driver that loads the register would get another
+ * value.  Locked.
+ */
 static inline u64 vgpu_get(const struct vgpu *device, u32 index)
 {
 	return device->registers.values[index];
 }
 
-/* The card itself may change any bit; locked. */
+/* Changes a register.  The card itself, unlike a driver, may change any bit.  Locked. */
 static inline void vgpu_set(struct vgpu *device, u32 index, u64 value)
 {
 	device->registers.values[index] = value;
@@ -88,10 +93,13 @@ static inline void vgpu_clear_bits(struct vgpu *device, u32 index, u64 bits)
 	device->registers.values[index] &= ~bits;
 }
 
-/* Makes the card's thread call work(), once more if work() is running already.  Any context. */
+/*
+ * Makes the card's thread call work().  If work() is running already, it is called once more.  May
+ * be called in any context.
+ */
 void vgpu_wake(struct vgpu *device);
 
-/* Gives all registers their power-on values and calls reset(); locked. */
+/* Sets all registers to their power-on values and calls reset().  Locked. */
 void vgpu_reset(struct vgpu *device);
 
 #endif

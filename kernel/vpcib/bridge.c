@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The host bridge: a PCI domain of its own with one bus of 32 slots.
+ * The host bridge: a separate PCI domain with one bus of 32 slots.
  *
- * Its memory window is an unused part of the window of the machine's first root bus.
+ * The bridge's memory window is an unused part of the memory window of the machine's first root
+ * bus.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -10,7 +11,7 @@
 
 #include "card.h"
 
-#define DOMAIN 0x10000 /* the first number that no firmware can use */
+#define DOMAIN 0x10000 /* the first domain number that firmware can't use */
 #define WINDOW_FROM (16ull << 20)
 #define WINDOW_LEAST (32ull << 20)
 
@@ -35,7 +36,10 @@ struct pci_bus *bridge_bus(void)
 	return root_bus;
 }
 
-/* Under rcu_read_lock; NULL: not one of our cards. */
+/*
+ * Returns the card of a device, or NULL if the device is not a virtual card.  Called under
+ * rcu_read_lock.
+ */
 struct vpcib_card *card_of(const struct device *dev)
 {
 	const struct pci_dev *pdev;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* One access, from its fault to the card and into the journal. */
+/* One access of a driver: from the fault to the card and into the journal. */
 #ifndef UNDERSTUDY_VPCIB_BUS_H
 #define UNDERSTUDY_VPCIB_BUS_H
 
@@ -10,16 +10,16 @@
  * struct access_bus - the bus for instruction_emulate
  * @bus: the callbacks for instruction_emulate
  * @card: NULL: the card was pulled out
- * @bar: number of the BAR
- * @offset: offset in the BAR of the address that faulted
- * @address: the address that faulted
+ * @bar: number of the BAR that was accessed
+ * @offset: offset of the faulting address in the BAR
+ * @address: the faulting address
  * @ip: address of the instruction
  * @user: a process accesses the card, through its own mapping
  * @interrupts: the processor accepts interrupts
- * @read_only: the code may not write; if the instruction reads first, the processor has not checked
- *   this yet
+ * @read_only: the mapping is read-only for the code.  The processor has not checked this if the
+ *   instruction reads first.
  * @refused: a write was refused because of @read_only
- * @missing: memory that could not be accessed
+ * @missing: address of other memory that could not be accessed
  */
 struct access_bus {
 	struct device_bus bus;
@@ -41,13 +41,16 @@ struct access_bus {
 
 int bus_init(void);
 
-/* For an access to address by the code with these registers; card is not set yet. */
+/*
+ * Returns the bus for an access to `address` by code with these registers.  The field card is not
+ * set yet.
+ */
 struct access_bus bus_of(struct pt_regs *regs, unsigned long address);
 
-/* Writes a record of the access; there is a card. */
+/* Writes a record of the access to the journal.  The card must exist. */
 void bus_note(const struct access_bus *at, u8 what, u32 offset, u64 value, u32 bytes);
 
-/* The first bytes of an instruction, as a value for the journal. */
+/* Returns the first bytes of an instruction as a value for the journal. */
 static inline u64 code_value(const u8 code[INSTRUCTION_BYTES_MAX])
 {
 	u64 value;

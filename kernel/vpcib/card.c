@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The cards in their slots: who is where, and what a card is asked for. */
+/*
+ * Looks up cards by slot or by address, and implements the functions that the cards' modules call.
+ */
 #include <linux/module.h>
 
 #include "card.h"
 
 struct vpcib_card __rcu *card_slots[SLOTS];
 
-/* Under rcu_read_lock; NULL: the slot is empty. */
+/* Returns the card in a slot, or NULL if the slot is empty.  Called under rcu_read_lock. */
 struct vpcib_card *card_in(u32 slot)
 {
 	return rcu_dereference(card_slots[slot]);
@@ -17,7 +19,10 @@ static bool is_inside(const struct resource *range, phys_addr_t address)
 	return range->flags && address >= range->start && address <= range->end;
 }
 
-/* Under rcu_read_lock. */
+/*
+ * Returns the card at a bus address, with the BAR and the offset in the BAR.  Called under
+ * rcu_read_lock.
+ */
 struct vpcib_card *card_at(phys_addr_t address, u32 *bar, u32 *offset)
 {
 	struct vpcib_card *card;

@@ -2,12 +2,12 @@
 /*
  * The bus's view of a card, and the functions that the files of the bus share.
  *
- * Locks: slots_lock (a mutex for which card is in which slot) is outermost.  Inside it is
- * pci_lock_rescan_remove.  Drivers probe under both, so no function that a driver calls takes
- * either.  A card's lock is raw, since drivers touch registers in any context.  Inside it are the
- * journal's lock and the lock of the DMA list, which are raw as well and have no lock inside.  The
- * fallback's lock is between a card's lock and those two.  A function that looks up a card by its
- * address holds rcu_read_lock.
+ * Locks, from the outermost to the innermost: slots_lock is a mutex that guards which card is in
+ * which slot.  pci_lock_rescan_remove is taken while slots_lock is held.  Drivers probe while both
+ * are held, so a function that a driver calls must not take either.  A card's lock is a raw
+ * spinlock, since drivers access registers in any context.  The fallback's lock is taken while a
+ * card's lock is held.  The journal's lock and the lock of the DMA list are the innermost ones, and
+ * raw spinlocks as well.  A function that looks up a card by its address holds rcu_read_lock.
  */
 #ifndef UNDERSTUDY_VPCIB_CARD_H
 #define UNDERSTUDY_VPCIB_CARD_H
@@ -27,7 +27,7 @@
 #define CONFIG_BYTES 256
 #define TRANSFERS_MOST 16
 
-/* Pages of a memory BAR.  They stay while they are mapped. */
+/* The pages of a memory BAR.  They are not freed while they are mapped. */
 struct bar_memory {
 	struct kref users;
 	u32 count;
@@ -40,20 +40,21 @@ struct vpcib_card {
 	raw_spinlock_t lock;
 	bool gone; /* pulled out */
 	u8 config[CONFIG_BYTES];
-	u32 msix; /* offset of its capability; 0: none */
-	struct resource address[VPCIB_BARS]; /* of each BAR, in the bridge's window */
+	u32 msix; /* offset of the MSI-X capability; 0: none */
+	/* address of each BAR in the bridge's window */
+	struct resource address[VPCIB_BARS];
 	struct bar_memory *memory[VPCIB_BARS];
 	struct pci_dev *pdev;
 
-	/* interrupts: under the lock */
+	/* interrupts, guarded by the lock */
 	u32 asserted; /* vectors that have a reason */
-	u32 pending; /* vectors whose message is not handled yet */
+	u32 pending; /* vectors whose message was sent but not handled yet */
 	bool line_masked; /* the interrupt controller has masked INTA */
 	unsigned int line_irq;
-	u32 unanswered; /* INTAs in a row during which there was always a reason */
+	u32 unanswered; /* consecutive INTAs during which a reason always existed */
 	struct delivery __percpu *deliveries;
-	u32 held; /* accesses until interrupts are delivered; 0: now */
-	u32 drawn; /* last random number */
+	u32 held; /* number of accesses until interrupts are delivered; 0: now */
+	u32 drawn; /* the last random number */
 	struct hrtimer hold_end;
 
 	/* memory that the driver has given to the card */
@@ -61,7 +62,7 @@ struct vpcib_card {
 	struct list_head dma;
 	struct {
 		u64 address;
-		size_t bytes; /* 0: none */
+		size_t bytes; /* 0: no memory */
 		bool reads;
 	} begun[TRANSFERS_MOST];
 	u32 last_begun;
@@ -126,8 +127,8 @@ int mapping_init(void);
 void mapping_exit(void);
 
 /*
- * sse.c: between vectors_begin and vectors_end the processor holds the registers of the process,
- * which may be changed
+ * sse.c: between vectors_begin and vectors_end the vector registers of the process are in the
+ * processor, and may be changed there
  */
 struct processor;
 void vectors_begin(void);
@@ -139,7 +140,7 @@ void set_vector_of_user(struct processor *cpu, u32 number, const u64 value[2]);
 int trap_init(void);
 void trap_exit(void);
 
-/* dma.c: dma_give and dma_take_back in any context, for any device */
+/* dma.c: dma_give and dma_take_back may be called in any context and for any device */
 void dma_give(const struct device *dev, u64 address, size_t bytes,
 	      enum dma_data_direction direction, gfp_t gfp);
 void dma_take_back(const struct device *dev, u64 address);

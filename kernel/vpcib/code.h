@@ -11,10 +11,10 @@
 #define REX_W 0x8
 
 /**
- * struct code - a position in an instruction
+ * struct code - a pointer into the bytes of an instruction
  * @at: the next byte
- * @end: behind the last available byte
- * @cut_off: the instruction goes on behind @end
+ * @end: the byte after the last available one
+ * @cut_off: the instruction continues after @end
  */
 struct code {
 	const u8 *at;
@@ -26,21 +26,22 @@ struct code code_at(const u8 *bytes, size_t count);
 
 u8 code_byte(struct code *code);
 
-/* Reads a sign-extended number; 0 if bytes is 0. */
+/* Reads a number of this many bytes and sign-extends it.  Returns 0 if bytes is 0. */
 s64 code_number(struct code *code, u32 bytes);
 
 /**
- * code_prefixes - read the prefixes and the byte behind them
+ * code_prefixes - read the prefixes and the byte after them
  * @code: at the first byte
- * @in: rex, segment and prefix are filled in
- * @half: set if 66 is among the prefixes
+ * @in: the fields rex, segment and prefix are filled in
+ * @half: set to true if 66 is among the prefixes
  *
- * Segments besides FS and GS begin at 0, and LOCK means nothing to a device.  Prefix 67, which
- * makes addresses shorter, is treated as an opcode.
+ * Prefixes for segments other than FS and GS are ignored, since those segments begin at 0.  LOCK is
+ * ignored, since it has no effect on a device.  Prefix 67, which makes addresses shorter, is
+ * treated as an opcode.
  */
 u8 code_prefixes(struct code *code, struct instruction *in, bool *half);
 
-/* Reads ModR/M, SIB and displacement of an operand in memory. */
+/* Reads the ModR/M and SIB bytes and the displacement of an operand in memory. */
 void code_address(struct code *code, struct instruction *in);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The differences between kernels 6.1 to 6.12 in mappings and their faults. */
+/* Hides the differences between kernels 6.1 to 6.12 in mappings and page faults. */
 #ifndef UNDERSTUDY_VPCIB_COMPAT_H
 #define UNDERSTUDY_VPCIB_COMPAT_H
 
@@ -18,7 +18,7 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, unsigned long flag
 }
 #endif
 
-/* The vm_area_struct in a call to mprotect_fixup. */
+/* Returns the vm_area_struct in the arguments of a call to mprotect_fixup. */
 static inline struct vm_area_struct *mprotect_area(const struct pt_regs *regs)
 {
 	return (void *)(LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0) ? regs->si
@@ -54,8 +54,9 @@ static inline int read_entry(struct vm_area_struct *vma, unsigned long address,
 }
 
 /*
- * A fault may be handled with only its own area locked.  Such a fault must be repeated with all
- * areas locked, as older kernels do: an access may need another area's memory.
+ * A newer kernel may handle a fault with only the faulting area locked.  Such a fault must be
+ * repeated with all areas locked, as in older kernels, since an access may need memory of another
+ * area.
  */
 static inline bool comes_again(struct vm_area_struct *vma, unsigned int flags)
 {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The processor computes the result and its flags. */
+/* Computes results and flags by running the same operation on the processor. */
 #include "compute.h"
 
 #define ARITHMETIC_FLAGS 0x8d5ul /* OF SF ZF AF PF CF */
 #define OVERFLOW_BIT 11
 
 /*
- * SAHF sets the flags and LAHF reads them, except the overflow flag, which no operation here reads.
+ * SAHF sets all these flags except the overflow flag, which no operation here uses as an input.
+ * LAHF and SETO read the flags of the result.
  */
 #define COMPUTE(words, type)                                 \
 	do {                                                 \

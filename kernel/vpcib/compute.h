@@ -6,7 +6,7 @@
 #include "../../core/port.h"
 
 enum operation {
-	/* numbered as in bits 5:3 of an opcode or of its ModR/M */
+	/* numbered as in bits 5:3 of an opcode or of the ModR/M byte */
 	ADD,
 	OR,
 	ADC,
@@ -15,13 +15,13 @@ enum operation {
 	SUB,
 	XOR,
 	COMPARE,
-	/* and the others */
+	/* not numbered as in opcodes */
 	TEST,
 	INCREMENT,
 	DECREMENT,
 	NEGATE,
 	MULTIPLY,
-	/* numbered as in bits 5:3 of the ModR/M of C0 to D3 */
+	/* numbered as in bits 5:3 of the ModR/M byte after opcodes C0 to D3 */
 	ROTATE_LEFT,
 	ROTATE_RIGHT,
 	ROTATE_LEFT_THROUGH_CARRY,
@@ -33,15 +33,15 @@ enum operation {
 };
 
 /**
- * compute - a OPERATION b
+ * compute - compute "a OPERATION b" and the flags
  * @operation: the operation
- * @a: the changed operand
- * @b: the other operand; operations of one operand ignore it
- * @bytes: of both: 1, 2, 4 or 8, and not 1 to multiply
- * @flags: RFLAGS; flags that the operation sets or leaves undefined become as the processor sets
- *   them, others stay
+ * @a: the operand that the operation changes
+ * @b: the other operand; operations with one operand ignore it
+ * @bytes: size of both operands: 1, 2, 4 or 8; not 1 for a multiplication
+ * @flags: RFLAGS.  Flags that the operation sets or leaves undefined get the values that the
+ *   processor gives them; other flags keep theirs.
  *
- * Return: the result.  TEST and COMPARE return it too, as AND and SUB do.
+ * Return: the result.  TEST returns the result of AND, and COMPARE that of SUB.
  */
 u64 compute(enum operation operation, u64 a, u64 b, u32 bytes, unsigned long *flags);
 

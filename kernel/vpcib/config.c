@@ -3,7 +3,7 @@
  * A card's configuration space: header of type 0, its BARs, and the MSI capability with 64-bit
  * addresses and a mask for each vector (PCI Local Bus 3.0, chapter 6).  MSI-X is in msix.c.
  *
- * Called under the card's lock, except the reset.
+ * All functions except the reset are called under the card's lock.
  */
 #include <linux/log2.h>
 
@@ -44,7 +44,7 @@ static void reset_bars(struct vpcib_card *card)
 	}
 }
 
-/* Added before the existing capabilities. */
+/* Adds the MSI capability, before the existing capabilities in the chain. */
 static void reset_msi(struct vpcib_card *card)
 {
 	config_put(card, MSI, PCI_CAP_ID_MSI, 1);
@@ -73,7 +73,7 @@ void config_reset(struct vpcib_card *card)
 		msix_reset(card, MSIX);
 }
 
-/* The bits that a driver can change in the word at where. */
+/* Returns the bits that a driver can change in the word at offset `where`. */
 static u32 writable(const struct vpcib_card *card, u32 where)
 {
 	u32 i = (where - PCI_BASE_ADDRESS_0) / 4;
@@ -116,7 +116,7 @@ static u32 writable(const struct vpcib_card *card, u32 where)
 u32 config_read(struct vpcib_card *card, u32 where, u32 bytes)
 {
 	if (where + bytes > CONFIG_BYTES)
-		return 0; /* there is no extended space */
+		return 0; /* there is no extended configuration space */
 	return config_get(card, where, bytes);
 }
 
@@ -144,8 +144,8 @@ bool config_sends_messages(const struct vpcib_card *card)
 }
 
 /*
- * The data of a vector's message.  The low bits are the vector's number, in as many bits as the
- * enabled vectors need.
+ * Returns the data of a vector's message.  The low bits hold the vector's number; there are as many
+ * of them as the number of enabled vectors needs.
  */
 u32 config_message(const struct vpcib_card *card, u32 vector)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The known instructions, and the parts of each that follow its opcode. */
+/* Decodes the supported instructions: for each opcode, the parts that follow the opcode. */
 #include "code.h"
 #include "vector.h"
 

@@ -2,8 +2,9 @@
 /*
  * The memory that a driver has given to its card, and the card's reads and writes of it.
  *
- * A card can access nothing else: an access to any other address is refused, and nothing is read or
- * written.  The list stays locked while memory is copied, so no memory is freed meanwhile.
+ * A card can access only that memory.  An access to any other address is refused, and nothing is
+ * read or written.  The list of given memory stays locked while memory is copied, so none of it is
+ * freed meanwhile.
  */
 #include <linux/dma-direct.h>
 #include <linux/mm.h>
@@ -11,13 +12,13 @@
 
 #include "card.h"
 
-/* Memory that a card may touch. */
+/* Memory that a card may access. */
 struct given {
 	struct list_head list;
-	u64 address; /* on the bus */
+	u64 address; /* bus address */
 	size_t bytes;
-	void *where; /* to the kernel */
-	u8 *before; /* contents when a transfer began, with races; or NULL */
+	void *where; /* the kernel's address */
+	u8 *before; /* contents when a transfer began (with "races"), or NULL */
 	enum dma_data_direction direction;
 };
 
@@ -128,7 +129,10 @@ static struct given *holding(struct vpcib_card *card, u64 address, size_t bytes)
 	return NULL;
 }
 
-/* Makes a record if the bytes of a running transfer have changed since its begin.  Locked. */
+/*
+ * Makes a record if the bytes of a transfer in progress have changed since the transfer began.  The
+ * list is locked.
+ */
 static void compare(struct vpcib_card *card, u32 index, u64 address, size_t bytes)
 {
 	struct given *given = holding(card, address, bytes);
@@ -155,7 +159,7 @@ static void compare_all(struct vpcib_card *card, u64 address, size_t bytes)
 	}
 }
 
-/* Saves the present contents.  Locked. */
+/* Saves the present contents of the memory.  The list is locked. */
 static void remember(struct vpcib_card *card, u64 address, size_t bytes)
 {
 	struct given *given = holding(card, address, bytes);
@@ -253,7 +257,10 @@ static bool lies_in_given(struct vpcib_card *card, phys_addr_t where)
 	return false;
 }
 
-/* Whether a driver has given the memory there to its card.  Any context. */
+/*
+ * Returns whether a driver has given the memory at this address to its card.  May be called in any
+ * context.
+ */
 bool dma_is_given(phys_addr_t where)
 {
 	struct vpcib_card *card;

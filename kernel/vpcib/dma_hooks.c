@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Intercepts the functions by which a driver gives memory to its card and takes it back, for our
- * cards only.  The functions work as always, and dma.c records the memory.
+ * Intercepts the functions by which a driver gives memory to its card and takes it back, but only
+ * for virtual cards.  The functions do what they always do, and dma.c records the memory.
  *
- * Only functions that are called from other files are intercepted.  Within a file the compiler may
- * inline a function into its caller, as it does with dma_free_attrs() and the devres that frees,
- * and then there is no call.  So memory is recorded where dma_alloc_attrs() and the like get it.
- * For our cards, which have no IOMMU, that is always the direct mapping.
+ * Only calls from one file of the kernel to another can be intercepted reliably.  Within a file the
+ * compiler may inline a function into its caller, and then no call exists.  It does so with
+ * dma_free_attrs() and the devres function that frees memory.  So memory is recorded in the
+ * functions from which dma_alloc_attrs() and similar functions get it.  Virtual cards have no
+ * IOMMU, so these are always the functions of the direct mapping.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

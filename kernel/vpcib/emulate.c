@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Carries out a decoded instruction, with a device as its operand in memory. */
+/* Executes a decoded instruction whose operand in memory is a device. */
 #include "code.h"
 #include "compute.h"
 #include "vector.h"
@@ -12,7 +12,10 @@ static u64 low_bytes(u64 value, u32 bytes)
 	return bytes == 8 ? value : value & ((1ull << (8 * bytes)) - 1);
 }
 
-/* Without REX, byte registers 4 to 7 are AH, CH, DH and BH. */
+/*
+ * Returns whether the register is AH, CH, DH or BH: these are byte registers 4 to 7 if there is no
+ * REX prefix.
+ */
 static bool is_high_byte(const struct instruction *in, u32 number, u32 bytes)
 {
 	return bytes == 1 && !in->rex && number >= 4;
@@ -26,7 +29,10 @@ static u64 get_register(const struct instruction *in, const struct processor *cp
 	return low_bytes(*cpu->general[number], bytes);
 }
 
-/* A write of 4 bytes clears the upper bytes; a write of 1 or 2 bytes keeps the others. */
+/*
+ * Writes a register.  A write of 4 bytes clears the upper 4 bytes; a write of 1 or 2 bytes keeps
+ * the other bytes.
+ */
 static void set_register(const struct instruction *in, struct processor *cpu,
 			 u32 number, u64 value, u32 bytes)
 {
@@ -49,7 +55,9 @@ static u64 sign_extended(u64 value, u32 bytes)
 	return (u64)((s64)(value << shift) >> shift);
 }
 
-/* An operation changes the device's operand; compare and test only read it. */
+/*
+ * Executes an operation that changes the device's operand.  COMPARE and TEST only read the operand.
+ */
 static void change(enum operation operation, u64 by, u32 bytes, struct processor *cpu,
 		   u64 address, struct device_bus *bus)
 {
@@ -60,7 +68,10 @@ static void change(enum operation operation, u64 by, u32 bytes, struct processor
 		bus->store(bus, address, result, bytes);
 }
 
-/* Opcodes below 40: bits 5:3 are the operation, bit 1 means that the device is the source. */
+/*
+ * Executes opcodes below 40.  Bits 5:3 are the operation; bit 1 means that the device is the
+ * source.
+ */
 static void arithmetic(const struct instruction *in, struct processor *cpu, u64 address,
 		       struct device_bus *bus)
 {
@@ -80,7 +91,7 @@ static void arithmetic(const struct instruction *in, struct processor *cpu, u64 
 		set_register(in, cpu, number, result, bytes);
 }
 
-/* F6 and F7, FE and FF: the operation is in the ModR/M byte. */
+/* Executes opcodes F6, F7, FE and FF.  The operation is in the ModR/M byte. */
 static int unary(const struct instruction *in, struct processor *cpu, u64 address,
 		 struct device_bus *bus)
 {
@@ -104,7 +115,7 @@ static int unary(const struct instruction *in, struct processor *cpu, u64 addres
 	return 0;
 }
 
-/* C0, C1 and D0 to D3.  A shift by 0 changes no flag. */
+/* Executes opcodes C0, C1 and D0 to D3.  A shift by 0 changes no flags. */
 static void shift(const struct instruction *in, u64 by, struct processor *cpu,
 		  u64 address, struct device_bus *bus)
 {
@@ -150,7 +161,9 @@ static void exchange_and_add(const struct instruction *in, struct processor *cpu
 	set_register(in, cpu, number, old, bytes);
 }
 
-/* Without an exchange the old value is written back (SDM, CMPXCHG). */
+/*
+ * Executes CMPXCHG.  If the values are not exchanged, the old value is written back (SDM, CMPXCHG).
+ */
 static void compare_and_exchange(const struct instruction *in, struct processor *cpu,
 				 u32 bytes, u64 address, struct device_bus *bus)
 {
@@ -164,7 +177,7 @@ static void compare_and_exchange(const struct instruction *in, struct processor 
 		set_register(in, cpu, REGISTER_AX, old, bytes);
 }
 
-/* BT, BTS, BTR, BTC with the bit's number as immediate. */
+/* Executes BT, BTS, BTR and BTC with the bit's number as an immediate operand. */
 static int one_bit(const struct instruction *in, struct processor *cpu, u64 address,
 		   struct device_bus *bus)
 {
@@ -230,8 +243,8 @@ static int two_byte(const struct instruction *in, struct processor *cpu, u64 add
 }
 
 /*
- * From the device to memory.  First the old contents of the memory are written to it: if that
- * fails, the device has not been read.
+ * Copies from the device to memory.  First the old contents of the memory are written back to the
+ * memory.  If this fails, the device has not been read yet.
  */
 static int move_from_device(u64 to, u32 bytes, u64 address, struct device_bus *bus)
 {
@@ -256,7 +269,10 @@ static int move_to_device(u64 from, u32 bytes, u64 address, struct device_bus *b
 	return ret;
 }
 
-/* One round of STOS, LODS or MOVS.  For MOVS, the address shows which end is the device. */
+/*
+ * Executes one iteration of STOS, LODS or MOVS.  For MOVS, the address shows whether the device is
+ * the source or the destination.
+ */
 static int string(const struct instruction *in, struct processor *cpu, u64 address,
 		  struct device_bus *bus)
 {
@@ -305,7 +321,8 @@ static int one_byte(const struct instruction *in, struct processor *cpu, u64 add
 		return 0;
 	}
 	switch (in->opcode) {
-	case 0x63: /* MOVSXD; to 2 bytes its read size depends on the vendor */
+	/* MOVSXD; with 2 bytes, how much is read depends on the CPU vendor */
+	case 0x63:
 		if (in->operand_bytes == 2)
 			return -EOPNOTSUPP;
 		set_register(in, cpu, number,

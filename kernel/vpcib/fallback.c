@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * All cards share one page, under a lock inside the card's lock.  For a process, its vector
- * registers are loaded and kept before the instruction.  For kernel code, the processor holds them
+ * All cards share one page, guarded by a lock that is taken while the card's lock is held.  For an
+ * instruction of a process, the process's vector registers are loaded before the instruction and
+ * saved after it.  For an instruction of the kernel, the processor holds the vector registers
  * already, since kernel code that uses them calls kernel_fpu_begin.
  */
 #include <linux/atomic.h>
@@ -13,7 +14,7 @@
 
 #define REGISTER_BYTES_MAX 8
 
-static u8 now[PAGE_SIZE] __aligned(PAGE_SIZE); /* the operand of the instruction */
+static u8 now[PAGE_SIZE] __aligned(PAGE_SIZE); /* holds the instruction's operand */
 static u8 before[PAGE_SIZE];
 static DEFINE_RAW_SPINLOCK(page_lock);
 static atomic64_t carried_out;
@@ -21,12 +22,12 @@ static atomic64_t carried_out;
 /**
  * struct odd - an instruction for the fallback
  * @at: the access that faulted
- * @cpu: its registers
- * @what: decoded
+ * @cpu: the registers at the fault
+ * @what: the decoded instruction
  * @code: its first bytes, for the journal
- * @page: offset in the BAR of the operand's page
- * @operand: offset in the page
- * @begin: begin of the part of the page that it may touch, in whole registers
+ * @page: offset of the operand's page in the BAR
+ * @operand: offset of the operand in the page
+ * @begin: begin of the part of the page that the instruction may access, in whole registers
  * @end: end of that part
  */
 struct odd {
@@ -41,7 +42,8 @@ struct odd {
 };
 
 /*
- * The bytes of the register that begins there.  If none begins there: 1 byte, 0.  Without a card:
+ * Returns the size and the value of the register that begins at this offset.  If no register begins
+ * there, the size is 1 byte and the value 0.  If the card was pulled out, all bits of the value are
  * ones.
  */
 static u32 peek(const struct odd *odd, u32 offset, u64 *value)
@@ -67,7 +69,9 @@ static void fill(const struct odd *odd)
 	memcpy(before + odd->begin, now + odd->begin, odd->end - odd->begin);
 }
 
-/* The narrowest access that covers the change of a register. */
+/*
+ * Writes a changed register to the card, with the narrowest access that covers the changed bytes.
+ */
 static void write_register(const struct odd *odd, u32 offset, u32 bytes)
 {
 	u32 first = offset, last = offset + bytes - 1, width = 1;
@@ -98,7 +102,7 @@ static void write_changed(const struct odd *odd)
 	}
 }
 
-/* The card is locked, if there is one. */
+/* Executes the instruction.  The card is locked, unless it was pulled out. */
 static int carry_out(const struct odd *odd)
 {
 	int ret;
@@ -131,9 +135,9 @@ static int carry_out_locked(const struct odd *odd)
 }
 
 /*
- * The whole operand must be in the page of the address that faulted.  The bases of FS and GS are
- * unknown.  With them the operand is taken to begin at the address that faulted, unless a page
- * begins there.
+ * Finds the operand.  The whole operand must be in the page of the faulting address.  If the
+ * address uses FS or GS, whose bases are unknown, the operand is assumed to begin at the faulting
+ * address, unless a page begins there.
  */
 static int find_operand(struct odd *odd)
 {

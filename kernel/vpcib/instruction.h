@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Decodes x86-64 instructions that load or store, and carries them out with a device in place of
- * memory (Jones 2010 section 3.2 decodes them as well).
+ * Decodes x86-64 instructions that load or store, and executes them with a device in place of
+ * memory (Jones 2010 section 3.2 describes such a decoder too).
  *
- * Known are the moves, MOVS, STOS and LODS, the operations with one and two operands, shifts and
- * rotations, IMUL of a register, single bits by an immediate, XCHG, XADD, CMPXCHG, and the moves of
- * SSE registers.  gcc makes only these for drivers, and libc copies with these if it does not use
- * AVX.  Not known are PUSH, POP, CALL and JMP through memory, MUL and DIV, SETcc, CMOVcc, bit
- * scans, CMPS and SCAS, floating-point arithmetic, AVX, and addresses of 32 bits.
+ * Supported are the moves; MOVS, STOS and LODS; the operations with one and two operands; shifts
+ * and rotations; IMUL of a register; operations on single bits with an immediate bit number; XCHG,
+ * XADD and CMPXCHG; and the moves of SSE registers.  gcc generates only these instructions for
+ * drivers, and libc's copying functions use only these if they do not use AVX.  Not supported are
+ * PUSH, POP, CALL and JMP through memory, MUL and DIV, SETcc, CMOVcc, bit scans, CMPS and SCAS,
+ * floating-point arithmetic, AVX, and addresses of 32 bits.
  *
  * This code is portable: it does not depend on the kernel's struct pt_regs or on the device's
- * place, so a program can check it against the processor (tests/core/test_instruction.c).
+ * address.  So a program can compare its results with those of the processor
+ * (tests/core/test_instruction.c).
  */
 #ifndef UNDERSTUDY_VPCIB_INSTRUCTION_H
 #define UNDERSTUDY_VPCIB_INSTRUCTION_H
@@ -19,7 +21,7 @@
 
 #define INSTRUCTION_BYTES_MAX 15
 
-/* General registers, by their numbers in instructions. */
+/* The general registers, with their numbers in instructions. */
 enum processor_register {
 	REGISTER_AX,
 	REGISTER_CX,
@@ -33,11 +35,12 @@ enum processor_register {
 };
 
 /**
- * struct processor - the registers for an instruction
+ * struct processor - the registers that an instruction uses
  * @general: pointers to the general registers
  * @ip: pointer to the instruction pointer
  * @flags: pointer to RFLAGS
- * @get_vector: reads an SSE register, low half first; NULL: SSE registers are not available
+ * @get_vector: reads an SSE register, its low half first.  If NULL, SSE registers are not
+ *   available.
  * @set_vector: writes an SSE register
  */
 struct processor {
@@ -50,15 +53,15 @@ struct processor {
 
 /**
  * struct instruction - a decoded instruction
- * @length: its bytes
- * @two_byte: the opcode is 0F @opcode
+ * @length: its number of bytes
+ * @two_byte: the opcode has two bytes, 0F and @opcode
  * @opcode: last byte of the opcode
- * @modrm: the ModR/M byte, 0 if it has none
- * @sib: the SIB byte, 0 if it has none
- * @rex: the REX prefix, 0 if it has none
+ * @modrm: the ModR/M byte, or 0 if there is none
+ * @sib: the SIB byte, or 0 if there is none
+ * @rex: the REX prefix, or 0 if there is none
  * @segment: FS or GS is added to the address
- * @operand_bytes: 2, 4 or 8, from the prefixes; opcodes for bytes ignore it
- * @prefix: the last F2 or F3 prefix; otherwise 66, or 0
+ * @operand_bytes: operand size from the prefixes: 2, 4 or 8; opcodes with byte operands ignore it
+ * @prefix: the last F2 or F3 prefix; if there is none, 66 if present, else 0
  * @displacement: sign-extended; for A0 to A3, the address
  * @immediate: sign-extended
  */
@@ -76,7 +79,7 @@ struct instruction {
 	s64 immediate;
 };
 
-/* The register that ModR/M names besides the operand in memory. */
+/* Returns the register that the ModR/M byte names in addition to the operand in memory. */
 static inline u32 instruction_register(const struct instruction *in)
 {
 	return (in->modrm >> 3 & 0x7) | (in->rex & 0x4 ? 8 : 0);
@@ -84,10 +87,10 @@ static inline u32 instruction_register(const struct instruction *in)
 
 /**
  * struct device_bus - the device that answers instead of memory
- * @load: reads @bytes (1, 2, 4 or 8) at the address that faulted
- * @store: writes there
- * @from_memory: reads ordinary memory, for instructions that copy; 0 or -EFAULT
- * @to_memory: writes ordinary memory; 0 or -EFAULT
+ * @load: reads @bytes bytes (1, 2, 4 or 8) at the faulting address
+ * @store: writes @bytes bytes at the faulting address
+ * @from_memory: reads ordinary memory, for instructions that copy; returns 0 or -EFAULT
+ * @to_memory: writes ordinary memory; returns 0 or -EFAULT
  */
 struct device_bus {
 	u64 (*load)(struct device_bus *bus, u64 address, u32 bytes);
@@ -100,27 +103,30 @@ struct device_bus {
  * instruction_decode - decode an instruction of 64-bit code
  * @in: filled in
  * @code: begin of the instruction
- * @bytes: how many of its bytes are available
+ * @bytes: number of available bytes
  *
- * Return: 0; -EOPNOTSUPP if instruction_emulate does not know it, or if it is cut off.
+ * Return: 0; -EOPNOTSUPP if instruction_emulate does not support the instruction, or if not all of
+ * its bytes are available.
  */
 int instruction_decode(struct instruction *in, const u8 *code, size_t bytes);
 
-/* The address of its operand in memory, without FS and GS (SDM volume 2, tables 2-2 and 2-3). */
+/*
+ * Returns the address of the instruction's operand in memory, without the base of FS or GS (SDM
+ * volume 2, tables 2-2 and 2-3).
+ */
 u64 instruction_operand(const struct instruction *in, const struct processor *cpu);
 
 /**
- * instruction_emulate - carry out an instruction whose operand in memory is the device
- * @in: decoded
- * @cpu: its registers; the instruction pointer is moved on
- * @address: the first byte of the device that it touches
+ * instruction_emulate - execute an instruction whose operand in memory is the device
+ * @in: the decoded instruction
+ * @cpu: the registers at the fault; the instruction pointer is advanced
+ * @address: the address of the first byte of the device that the instruction accesses
  * @bus: the device
  *
- * A call carries out one round of a repeated instruction: the instruction pointer stays until the
- * last round.
- * Return: 0; -EOPNOTSUPP if it can't be carried out, or if its operand begins elsewhere, such as in
- *   the page before the device; -EFAULT if other memory can't be accessed.  After an error nothing
- *   has changed.
+ * For an instruction with a repeat prefix, a call executes one iteration.  The instruction pointer
+ * is advanced only after the last iteration.  Return: 0; -EOPNOTSUPP if the instruction can't be
+ * executed, or if the operand begins outside the device, such as in the page before the device;
+ * -EFAULT if other memory can't be accessed.  After an error nothing has changed.
  */
 int instruction_emulate(const struct instruction *in, struct processor *cpu,
 			u64 address, struct device_bus *bus);

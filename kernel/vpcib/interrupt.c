@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Interrupts of the cards: messages (MSI or MSI-X) if the driver has enabled them, else INTA.
+ * Interrupts of the cards.  A card sends messages (MSI or MSI-X) if the driver has enabled them,
+ * and uses INTA otherwise.
  *
- * The message of a card comes from its configuration space, as the driver has set it.  Handlers run
- * in a hard interrupt, which an irq_work triggers.  It runs on the processor that touches the card
- * if the affinity allows this, and otherwise on a processor that it allows.  INTA is a level: it
- * repeats as long as there is a reason.
+ * The message of a card is in its configuration space, as the driver has set it.  Handlers run in a
+ * hard interrupt, which an irq_work triggers.  The irq_work runs on the processor that accesses the
+ * card if the interrupt's affinity allows this, and otherwise on a processor that the affinity
+ * allows.  INTA is level-triggered: it repeats as long as there is a reason.
  *
- * With "races" an interrupt is delayed until the driver is in the middle of something: it comes
- * right after one of the driver's next few accesses, or, if there are none, at most HOLD_NS_MOST
- * later.  A driver that excludes its handler meanwhile will not notice; others will.
+ * With the parameter "races", an interrupt is delayed so that it is likely to arrive in the middle
+ * of a sequence of accesses.  It arrives right after one of the driver's next few accesses, or, if
+ * there are none, at most HOLD_NS_MOST later.  A driver that excludes its handler during such a
+ * sequence is not affected; other drivers may fail.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -25,7 +27,8 @@
 
 #include "card.h"
 
-#define MESSAGE_ADDRESS 0xfee00000 /* target of messages on a PC; never written */
+/* target address of messages on a PC; never written to */
+#define MESSAGE_ADDRESS 0xfee00000
 #define UNANSWERED_MOST 10000
 #define HOLD_ACCESSES_MOST 8
 #define HOLD_NS_MOST (200 * NSEC_PER_USEC)
@@ -47,12 +50,12 @@ struct delivery {
 	struct vpcib_card *card;
 };
 
-/* irq_work_queue_on, which is not exported to modules. */
+/* Points to irq_work_queue_on, which is not exported to modules. */
 static bool (*queue_on)(struct irq_work *work, int cpu);
 
 static struct fwnode_handle *fwnode;
-static struct irq_domain
-	*vectors_domain; /* number: slot * VPCIB_VECTORS_MAX + vector */
+/* hwirq numbers are slot * VPCIB_VECTORS_MAX + vector */
+static struct irq_domain *vectors_domain;
 static struct irq_domain *msi_domain;
 
 struct irq_domain *interrupt_domain(void)
@@ -71,7 +74,7 @@ static u32 vectors_of(const struct vpcib_card *card)
 	return max(card->kind->msi_vectors, card->kind->msix_vectors);
 }
 
-/* The card's vectors whose message is this one; locked. */
+/* Returns the card's vectors that send this message.  Called with the card locked. */
 static u32 messages_of(const struct vpcib_card *card, u32 data)
 {
 	u32 vectors = 0, i;
@@ -89,7 +92,7 @@ static void compose(struct irq_data *data, struct msi_msg *message)
 		(struct msi_msg){ .address_lo = MESSAGE_ADDRESS, .data = data->hwirq };
 }
 
-/* Under rcu_read_lock; NULL: the card was pulled out. */
+/* Returns the vector's card, or NULL if it was pulled out.  Called under rcu_read_lock. */
 static struct vpcib_card *card_of_vector(const struct irq_data *data)
 {
 	return card_in(data->hwirq / VPCIB_VECTORS_MAX);
@@ -113,14 +116,20 @@ static void update_vector(struct irq_data *data, bool again)
 	rcu_read_unlock();
 }
 
-/* The interrupt came while the driver had it disabled with disable_irq.  Its lock is held. */
+/*
+ * Called for an interrupt that arrived while the driver had disabled it with disable_irq.  The
+ * interrupt's lock is held.
+ */
 static int retrigger(struct irq_data *data)
 {
 	update_vector(data, true);
 	return 1;
 }
 
-/* Allows these processors.  An interrupt pending on another processor moves to one of them. */
+/*
+ * Sets the processors that are allowed to handle the interrupt.  An interrupt that is pending on
+ * another processor moves to one of these.
+ */
 static int set_vector_affinity(struct irq_data *data, const struct cpumask *mask,
 			       bool force)
 {
@@ -139,7 +148,10 @@ static struct irq_chip vector_chip = {
 	.irq_set_affinity = set_vector_affinity,
 };
 
-/* For MSI-X the kernel unmasks vectors in memory, so the card gets no notice. */
+/*
+ * Unmasks a vector.  For MSI-X the kernel changes only the table in memory, so the card does not
+ * notice the change.
+ */
 static void unmask(struct irq_data *data)
 {
 	pci_msi_unmask_irq(data);
@@ -252,7 +264,7 @@ static u32 ready_messages(const struct vpcib_card *card)
 		       : 0;
 }
 
-/* A message that is not one of this card's is dropped. */
+/* Returns the interrupt for a message.  A message that does not belong to this card is dropped. */
 static unsigned int irq_of_message(const struct vpcib_card *card, u32 data)
 {
 	return data / VPCIB_VECTORS_MAX == card->slot
@@ -265,7 +277,7 @@ static unsigned int irq_of_vector(const struct vpcib_card *card, u32 vector)
 	return irq_of_message(card, config_message(card, vector));
 }
 
-/* The processor for the interrupt: this one, if allowed. */
+/* Returns the processor for the interrupt: the present processor, if it is allowed. */
 static unsigned int cpu_of(unsigned int irq)
 {
 	unsigned int here = raw_smp_processor_id(), cpu;
@@ -290,7 +302,7 @@ static void send(struct vpcib_card *card, unsigned int irq)
 		queue_on(work, cpu);
 }
 
-/* Sends the interrupts that are ready after a change.  Under the card's lock. */
+/* Sends the interrupts that are ready after a change.  Called under the card's lock. */
 void interrupt_update(struct vpcib_card *card)
 {
 	unsigned long ready;
@@ -309,7 +321,7 @@ void interrupt_update(struct vpcib_card *card)
 		send(card, card->line_irq);
 }
 
-/* A random number below the limit, the next one from the seed. */
+/* Returns the next random number of the seed's sequence, below the limit. */
 static u32 draw(struct vpcib_card *card, u32 limit)
 {
 	card->drawn = card->drawn * 1664525u + 1013904223u;
@@ -336,7 +348,10 @@ static enum hrtimer_restart end_hold(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Called after the driver touched a register outside of a handler.  Under the card's lock. */
+/*
+ * Called, under the card's lock, after the driver has accessed a register outside an interrupt
+ * handler.
+ */
 void interrupt_touched(struct vpcib_card *card)
 {
 	if (card->held && --card->held == 0)
@@ -393,7 +408,10 @@ static bool is_enabled(unsigned int irq)
 	return data && !irqd_irq_disabled(data);
 }
 
-/* Whether the card has a handler that is not disabled by disable_irq.  Under rcu_read_lock. */
+/*
+ * Returns whether the card has a handler that is not disabled by disable_irq.  Called under
+ * rcu_read_lock.
+ */
 bool interrupt_may_come(const struct vpcib_card *card)
 {
 	u32 vector;
@@ -460,7 +478,10 @@ int interrupt_add(struct vpcib_card *card)
 	return 0;
 }
 
-/* A driver that is gone but did not free its handler still has the number. */
+/*
+ * Removes the card's interrupts.  If a driver was removed and did not free its handler, the
+ * interrupt number is still in use.
+ */
 void interrupt_remove(struct vpcib_card *card)
 {
 	int cpu;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The journal: everything that drivers and cards do to one another, in order.  /dev/vpcib gives it
- * to readers.
+ * The journal records all actions between drivers and cards, in order.  Programs read it from
+ * /dev/vpcib.
  *
- * The journal is a ring.  A reader that is too slow finds a gap in the numbers.  A file ends after
- * the last record so far and continues when there are more, so `cat` reads all records and `tail
- * -f` follows.
+ * The journal is a ring buffer.  A reader that is too slow finds a gap in the records' numbers.  A
+ * read returns end-of-file after the newest record, and later reads return newer records.  So `cat`
+ * prints all existing records, and `tail -f` also waits for new ones.
  *
- * With "journal_at" the journal is at a physical address that the host can read even if the kernel
- * dies.  It then keeps the first records instead of the last.
+ * With the parameter "journal_at", the journal is at a physical address, which the host can read
+ * even if the kernel has crashed.  The journal then keeps the first records instead of the last
+ * ones.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -34,12 +35,12 @@ MODULE_PARM_DESC(
 	journal_at,
 	"physical address, not in kernel memory, of a page and records; 0: none");
 
-static struct vpcib_journal *outside; /* NULL: the journal is a ring */
+static struct vpcib_journal *outside; /* the journal at "journal_at"; NULL: a ring */
 static struct vpcib_access *ring;
-static u64 written; /* records so far */
+static u64 written; /* number of records written */
 static DEFINE_RAW_SPINLOCK(journal_lock);
 static DECLARE_WAIT_QUEUE_HEAD(
-	never_woken); /* records are made in any context, so readers poll */
+	never_woken); /* records are written in any context, so readers poll */
 
 void journal_note(const struct vpcib_card *card, struct vpcib_access access)
 {
@@ -59,7 +60,10 @@ void journal_note(const struct vpcib_card *card, struct vpcib_access access)
 	raw_spin_unlock_irqrestore(&journal_lock, flags);
 }
 
-/* The first record from number on that still exists; false: none yet. */
+/*
+ * Finds the first existing record with this number or a higher one; returns false if there is none
+ * yet.
+ */
 static bool take(u64 number, struct vpcib_access *access)
 {
 	unsigned long flags;

@@ -2,9 +2,9 @@
 /*
  * Loading and unloading of the virtual PCI bus, and /sys/kernel/vpcib:
  *
- *	add        write KIND: plug in a card of that kind
- *	remove     write SLOT: pull out the card in that slot
- *	fallbacks  number of instructions that the fallback has carried out
+ *	add        write KIND to plug in a card of that kind
+ *	remove     write SLOT to pull out the card in that slot
+ *	fallbacks  number of instructions that the fallback has executed
  */
 #include <linux/kobject.h>
 #include <linux/module.h>
@@ -73,7 +73,7 @@ static void folder_exit(void)
 	kobject_put(folder);
 }
 
-/* Started in this order, stopped in the opposite one. */
+/* The parts of the bus, started in this order and stopped in reverse order. */
 static const struct {
 	int (*init)(void);
 	void (*exit)(void);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The mappings of drivers: ioremap and related functions, remap_pfn_range and related functions.
+ * The mappings that drivers make, by ioremap, remap_pfn_range and related functions.
  *
- * The bus addresses of a card have no hardware.  Registers are mapped to these addresses, but
- * without access (with the page-table entry that PROT_NONE makes).  So each access faults, and the
- * entry tells the fault handler (trap.c) the bus address.  Unmapping needs no help, nor do copies
- * that fork and mremap make.  Memory BARs are mapped to pages, with access.  For a process each
- * page counts its mappings; for the kernel a list has them.  So a card's memory outlives the card
- * while it is mapped.
+ * There is no hardware at a card's bus addresses.  Registers are mapped to these addresses, but
+ * without access permission (with the page-table entry that PROT_NONE makes).  So each access
+ * faults, and the fault handler (trap.c) finds the bus address in the page-table entry.  Unmapping
+ * these mappings, and copying them by fork and mremap, works without code here.  Memory BARs are
+ * mapped to pages, with access permission.  Each page counts its mappings in processes, and a list
+ * holds the kernel's mappings.  So a card's memory is not freed while it is mapped, even if the
+ * card is pulled out.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -28,16 +29,17 @@ typedef int (*map_fn)(unsigned long address, unsigned long end, phys_addr_t to,
 		      pgprot_t prot);
 
 /*
- * ioremap_page_range, also for a part of an area.  In newer kernels ioremap_page_range maps only
- * whole areas, and vmap_page_range maps parts.
+ * Maps pages as ioremap_page_range does, but also in a part of an area.  In newer kernels
+ * ioremap_page_range maps only whole areas, and vmap_page_range maps parts of areas.
  */
 static map_fn map_range;
 
 /*
- * remap_pfn_range without recording the cache mode of the memory.  Registers have no cache mode,
- * and memory that a driver has given to its card is cached as usual.  With that record the kernel
- * would warn (untrack_pfn) when a driver calls unmap_mapping_range when its card is pulled out,
- * while a process that maps the same memory exits.  NULL: this kernel has no such function.
+ * Points to the kernel's variant of remap_pfn_range that does not record the cache mode of the
+ * memory.  The pointer is NULL if this kernel does not have such a variant.  Registers have no
+ * cache mode, and memory that a driver has given to its card is cached as usual.  If the cache mode
+ * were recorded, the kernel would warn (untrack_pfn) in this case: a card is pulled out, and its
+ * driver calls unmap_mapping_range while a process that maps the same memory exits.
  */
 static int (*remap_untracked)(struct vm_area_struct *vma, unsigned long address,
 			      unsigned long pfn, unsigned long bytes, pgprot_t prot);
@@ -89,7 +91,10 @@ struct bar_memory *memory_alloc(u64 bytes)
 	return memory;
 }
 
-/* The memory at a bus address, to be put by the caller; NULL: registers, or nothing. */
+/*
+ * Returns the memory at a bus address, with a reference that the caller must drop.  Returns NULL if
+ * registers or nothing are at the address.
+ */
 static struct bar_memory *memory_at(phys_addr_t address, u32 *page)
 {
 	struct bar_memory *memory = NULL;
@@ -142,7 +147,10 @@ static int map_pages(unsigned long address, unsigned long end,
 	return ret;
 }
 
-/* On success, takes over the caller's reference to the memory. */
+/*
+ * Maps memory for the kernel.  On success, the mapping takes over the caller's reference to the
+ * memory.
+ */
 static int map_memory(unsigned long address, unsigned long end,
 		      struct bar_memory *memory, u32 page)
 {
@@ -211,7 +219,10 @@ static void our_iounmap(volatile void __iomem *address)
 
 /* --- mappings of processes -------------------------------------------------------- */
 
-/* The pages of a process's mapping are counted, as if the driver had inserted each. */
+/*
+ * Maps memory for a process.  Each page is counted, as if the driver had inserted the pages one by
+ * one.
+ */
 static int remap_memory(struct vm_area_struct *vma, unsigned long address,
 			struct bar_memory *memory, u32 page, unsigned long bytes)
 {
@@ -250,7 +261,7 @@ static bool is_our_remap(struct iprobe *probe, struct pt_regs *regs)
 	return on_bus(PFN_PHYS(regs->dx)) || dma_is_given(PFN_PHYS(regs->dx));
 }
 
-/* If mprotect restored access, accesses would bypass the card. */
+/* Refuses mprotect on registers: if mprotect restored access, accesses would bypass the card. */
 static int our_mprotect_fixup(void)
 {
 	iprobe_done(&mprotect_probe);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The MSI-X capability (PCI Local Bus 3.0, section 6.8.2) with the place of the vectors' table.
- * The kernel fills in the table for the driver.  The table is in a memory BAR, so the card does not
- * see when a mask changes in it; the interrupt's irq_chip does (interrupt.c).
+ * The MSI-X capability (PCI Local Bus 3.0, section 6.8.2), which contains the location of the
+ * vectors' table.  The kernel fills in the table for the driver.  The table is in a memory BAR, so
+ * the card does not see when a mask changes in the table.  The interrupt's irq_chip sees the change
+ * (interrupt.c).
  *
- * Called under the card's lock, except the reset.
+ * All functions except the reset are called under the card's lock.
  */
 #include <linux/mm.h>
 
@@ -55,7 +56,7 @@ void msix_reset(struct vpcib_card *card, u32 at)
 	config_chain(card, at);
 }
 
-/* The bits that a driver can change in the capability's first word. */
+/* Returns the bits that a driver can change in the capability's first word. */
 u32 msix_writable(const struct vpcib_card *card)
 {
 	return card->msix ? (u32)(PCI_MSIX_FLAGS_ENABLE | PCI_MSIX_FLAGS_MASKALL) << 16

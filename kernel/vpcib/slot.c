@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The slot is in this module's text, which is read-only.  So it is written through a second mapping
- * of its page.  The processor that runs the slot has just written it, and sync_core() makes it
- * fetch the new bytes.  No other processor is in the slot, since the writer holds a lock.
+ * The slot is in this module's text, which is read-only.  So the slot is written through a second
+ * mapping of its page.  The processor that writes the slot also runs it, after sync_core() has made
+ * the processor fetch the new bytes.  No other processor runs the slot meanwhile, since the writer
+ * holds a lock.
  *
- * If the instruction faults (its operand has an invalid value, or the processor does not have the
- * opcode), the exception table has an entry for it, as for the kernel's own code that may fault.
+ * The instruction may fault, since its operand may have an invalid value or the processor may not
+ * support the opcode.  So the exception table has an entry for it, as for code of the kernel that
+ * may fault.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -24,15 +26,15 @@
 #define ARITHMETIC_FLAGS 0x8d5ul /* OF SF ZF AF PF CF */
 
 /*
- * General registers except RSP, by their numbers, and flags.  The assembly below uses these
- * offsets.
+ * The general registers except RSP, in the order of their numbers, and the flags.  The assembly
+ * code below uses the offsets of the fields.
  */
 struct slot_registers {
 	unsigned long general[REGISTERS];
 	unsigned long flags;
 };
 
-/* The code between the slot and the saving of the flags does not change them. */
+/* The code that runs after the slot and before the flags are saved does not change the flags. */
 asm(".pushsection .text\n"
     ".macro vpcib_each do\n"
     "\\do rax, 0; \\do rcx, 8; \\do rdx, 16; \\do rbx, 24; \\do rbp, 40; \\do rsi, 48\n"
@@ -55,7 +57,7 @@ asm(".pushsection .text\n"
     "vpcib_each vpcib_take\n"
     "mov 56(%rdi), %rdi\n"
     ".balign 16, 0x90\n"
-    "vpcib_slot:\n" ANNOTATE_NOENDBR /* its address is taken to write it */
+    "vpcib_slot:\n" ANNOTATE_NOENDBR /* the address is needed to write the slot */
     ".fill 16, 1, 0x90\n"
     "xchg %rdi, (%rsp)\n"
     "vpcib_each vpcib_keep\n"
@@ -78,9 +80,12 @@ asm(_ASM_EXTABLE(vpcib_slot, vpcib_refused));
 extern u8 vpcib_slot[];
 extern int vpcib_run(struct slot_registers *registers);
 
-static void *writable; /* the slot's page */
+static void *writable; /* a writable mapping of the slot's page */
 
-/* A module is within 2 GB, so its code can reach its data. */
+/*
+ * Writes an instruction into the slot.  A module is smaller than 2 GB, so a 32-bit displacement can
+ * reach the module's data from its code.
+ */
 static void write_slot(const struct transplant *what, const void *operand)
 {
 	u8 code[SLOT_BYTES];
@@ -93,7 +98,9 @@ static void write_slot(const struct transplant *what, const void *operand)
 	sync_core();
 }
 
-/* The kernel's own flags, except the arithmetic ones. */
+/*
+ * Returns the registers for the slot.  The flags are the kernel's, except for the arithmetic flags.
+ */
 static struct slot_registers registers_of(const struct processor *cpu)
 {
 	struct slot_registers registers;

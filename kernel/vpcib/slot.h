@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A place in the kernel's code where a foreign instruction is run. */
+/*
+ * The slot: a location in this module's code, into which a driver's instruction is written in order
+ * to run it.
+ */
 #ifndef UNDERSTUDY_VPCIB_SLOT_H
 #define UNDERSTUDY_VPCIB_SLOT_H
 
@@ -9,14 +12,14 @@ int slot_init(void);
 void slot_exit(void);
 
 /**
- * slot_run - run an instruction on registers, and on memory of ours
- * @what: decoded
- * @cpu: its registers; RSP and the instruction pointer stay as they are
- * @operand: address for its operand, in this module's own data
+ * slot_run - run an instruction on given registers and on memory of this module
+ * @what: the instruction
+ * @cpu: the registers; RSP and the instruction pointer are not changed
+ * @operand: address of the operand, in this module's data
  *
- * Vector registers and the like are those of the processor.  The caller has interrupts off and is
- * the only one in slot_run.
- * Return: 0; -EOPNOTSUPP if the processor did not carry it out: no register has changed.
+ * Vector and x87 registers are used as they are in the processor.  The caller has interrupts off,
+ * and must ensure that no other processor is in slot_run.  Return: 0; -EOPNOTSUPP if the processor
+ * did not execute the instruction; then no register has changed.
  */
 int slot_run(const struct transplant *what, struct processor *cpu, void *operand);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Cards are plugged into the slots of the bus and pulled out, each of a registered kind.
+ * Plugs cards into the slots of the bus and pulls them out.  Each card is of a registered kind.
  *
- * BARs have addresses from the start, as firmware would assign them.
+ * The BARs of a card have addresses as soon as it is plugged in, as if firmware had assigned them.
  */
 #include <linux/log2.h>
 #include <linux/module.h>
@@ -28,7 +28,10 @@ static void card_free(struct vpcib_card *card)
 	kfree(card);
 }
 
-/* Our own resource keeps the BAR's place only until the PCI core claims it. */
+/*
+ * Reserves addresses for a BAR.  This reservation is released when the PCI core claims the
+ * addresses.
+ */
 static int place_bar(struct vpcib_card *card, u32 i)
 {
 	const struct vpcib_bar *bar = &card->kind->bars[i];
@@ -81,7 +84,10 @@ static struct vpcib_card *card_alloc(struct vpcib_kind *kind)
 	return card;
 }
 
-/* We route INTA: the PCI core must not ask the firmware about the pin. */
+/*
+ * Prepares the device for the PCI core.  The virtual bus routes INTA itself, so the PCI core must
+ * not ask the firmware about the pin.
+ */
 static void prepare(struct vpcib_card *card, struct pci_dev *pdev)
 {
 	u32 i;
@@ -141,7 +147,7 @@ static void pull_out(struct vpcib_card *card)
 	synchronize_rcu();
 	if (card->kind->stop)
 		card->kind->stop(card);
-	interrupt_remove(card); /* nothing is left that could raise an interrupt */
+	interrupt_remove(card); /* from now on nothing can raise an interrupt */
 	dma_forget(card);
 	card_free(card);
 }

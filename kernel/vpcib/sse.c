@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The vector and x87 registers of the running process.  While the process is in the kernel, its
- * values are still in the processor, unless the kernel has used these registers.  Then they are
- * loaded again, as on the return to the process.
+ * Provides the vector and x87 registers of the running process.  While the process is in the
+ * kernel, the registers' values are still in the processor, unless the kernel has used these
+ * registers.  In that case the values are loaded again, as on the return to the process.
  */
 #include <linux/sched.h>
 #include <asm/fpu/api.h>

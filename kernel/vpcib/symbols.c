@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Addresses of functions that are not exported.
+ * Finds the addresses of functions that are not exported to modules.
  *
- * A kprobe finds most of them, but not functions where a kprobe is forbidden, such as page-fault
- * handlers.  kallsyms_lookup_name knows all functions, and a kprobe finds kallsyms_lookup_name.
+ * A kprobe would find most of them, but not the functions in which a kprobe is forbidden, such as
+ * page-fault handlers.  kallsyms_lookup_name finds all functions, and a kprobe finds
+ * kallsyms_lookup_name.
  */
 #include <linux/kprobes.h>
 

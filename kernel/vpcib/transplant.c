@@ -23,14 +23,14 @@ enum map {
 #define WIDEST 64
 
 /**
- * struct row - a range of opcodes, from the first to the last
+ * struct row - a range of opcodes and the form of their instructions
  * @prefixes: allowed prefixes
- * @digits: allowed values of the middle of ModR/M, a bit each; 0: all of them
- * @immediate: bytes of the immediate
- * @general: the middle of ModR/M, or VEX, may name a general register
- * @operand_bytes: the largest operand; 0: WIDEST
+ * @digits: one bit for each allowed value of bits 5:3 of the ModR/M byte; 0: all are allowed
+ * @immediate: number of bytes of the immediate
+ * @general: bits 5:3 of the ModR/M byte, or VEX, may name a general register
+ * @operand_bytes: size of the largest operand; 0: WIDEST
  *
- * The processor refuses opcodes in a range that do not exist.
+ * A range may contain opcodes that do not exist; the processor refuses these.
  */
 struct row {
 	u8 map;
@@ -73,7 +73,7 @@ static const struct row rows[] = {
 	    .digits = DIGIT(2) | DIGIT(3)), /* LDMXCSR, STMXCSR */
 	ROW(TWO_BYTE, 0xb8, 0xb8, F3, .general = true), /* POPCNT */
 	ROW(TWO_BYTE, 0xbc, 0xbd, ANY, .general = true), /* BSF, BSR, TZCNT, LZCNT */
-	ROW(TWO_BYTE, 0xc2, 0xc2, ANY, .immediate = 1), /* CMPPS and its kin */
+	ROW(TWO_BYTE, 0xc2, 0xc2, ANY, .immediate = 1), /* CMPPS and similar */
 	ROW(TWO_BYTE, 0xc4, 0xc4, ANY, .immediate = 1), /* PINSRW */
 	ROW(TWO_BYTE, 0xc6, 0xc6, ANY, .immediate = 1), /* SHUFPS, SHUFPD */
 	ROW(TWO_BYTE, 0xc7, 0xc7, PLAIN,
@@ -129,10 +129,10 @@ struct head {
 	u8 map;
 	u8 byte[3]; /* of VEX */
 	u8 bytes;
-	u8 other; /* the register in VEX, besides that in ModR/M */
+	u8 other; /* the register in VEX, in addition to that in ModR/M */
 };
 
-/* 2 or 3 bytes; their R, X and B are those of REX, inverted. */
+/* Reads a VEX prefix of 2 or 3 bytes.  Its bits R, X and B are those of a REX prefix, inverted. */
 static int take_vex(struct head *head, struct instruction *in, struct code *c, u8 first)
 {
 	u8 last;
@@ -156,7 +156,7 @@ static int take_vex(struct head *head, struct instruction *in, struct code *c, u
 	return head->map > VEX && head->map <= VEX + 3 ? 0 : -EOPNOTSUPP;
 }
 
-/* Reads up to the opcode. */
+/* Reads all bytes before the opcode. */
 static int take_head(struct head *head, struct instruction *in, struct code *c)
 {
 	u8 byte = code_prefixes(c, in, &head->half);
@@ -235,7 +235,10 @@ static void put_head(struct transplant *to, const struct head *head)
 		put(to, escape[head->map]);
 }
 
-/* ModR/M is 0, register, 5: the address is the displacement alone, whatever REX is. */
+/*
+ * Writes the rest of the instruction.  The fields of the ModR/M byte are 0, the register, and 5,
+ * which means that the operand is at a displacement from the instruction pointer, whatever REX is.
+ */
 static void put_rest(struct transplant *to, const struct row *row, const u8 *immediate)
 {
 	u32 i;

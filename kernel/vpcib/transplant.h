@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Turns an instruction of 64-bit code that instruction.h does not know into one that does the same
- * with its operand elsewhere.  The new operand is at a displacement from the instruction pointer,
- * which needs no register.  The processor then carries out the new instruction (fallback.c).
+ * Takes an instruction of 64-bit code that instruction.h does not support, and makes a new
+ * instruction that does the same with an operand at another address.  The new operand is at a
+ * displacement from the instruction pointer, so its address needs no register.  The processor then
+ * executes the new instruction (fallback.c).
  *
- * A process may have chosen the bytes, and the kernel runs the result.  So the result must touch
- * nothing but registers and that operand, whoever runs it.  The accepted instructions are x87, MMX,
- * SSE and AVX; and of the general ones MUL, DIV, CMOVcc, SETcc, bit scans, double shifts, CMPXCHG8B
- * and CMPXCHG16B, MOVBE, CRC32, BMI, FXSAVE and FXRSTOR.
+ * The kernel runs the new instruction, although a process may have chosen the bytes of the
+ * original.  So the new instruction must access nothing but registers and that operand.  These
+ * instructions are accepted: x87, MMX, SSE and AVX, and of the general instructions MUL, DIV,
+ * CMOVcc, SETcc, bit scans, double shifts, CMPXCHG8B and CMPXCHG16B, MOVBE, CRC32, BMI, FXSAVE and
+ * FXRSTOR.
  *
  * The following are refused:
- * - instructions that push, pop, jump, or load a segment
+ * - instructions that push, pop, jump, or load a segment register
  * - operands whose address also depends on a register (BT with a register, gathers, AMX)
  * - XSAVE, whose size depends on the processor
  * - AVX-512, whose displacements are scaled
- * - a general operand in RSP, which would be the kernel's own
- * - instructions that mean something else in the kernel (MOV of a segment, LAR, shadow stacks)
+ * - a general operand in RSP, since it would be the kernel's stack pointer
+ * - instructions that have another effect in the kernel (MOV of a segment register, LAR, shadow
+ *   stacks)
  */
 #ifndef UNDERSTUDY_VPCIB_TRANSPLANT_H
 #define UNDERSTUDY_VPCIB_TRANSPLANT_H
@@ -24,11 +27,13 @@
 
 /**
  * struct transplant - a transplanted instruction
- * @in: the original: its length, and the address of its operand (instruction_operand)
+ * @in: the original instruction; its length and the address of its operand (instruction_operand)
+ *   are valid
  * @code: the new instruction
- * @bytes: its length
- * @displacement: offset in @code of the 4 bytes that lead from its end to the operand
- * @operand_bytes: the largest size of its operand
+ * @bytes: length of the new instruction
+ * @displacement: offset in @code of the 4-byte displacement, from the end of the instruction to the
+ *   operand
+ * @operand_bytes: the largest size of the operand
  */
 struct transplant {
 	struct instruction in;
@@ -40,11 +45,12 @@ struct transplant {
 
 /**
  * transplant_decode - make the new instruction
- * @to: filled in, but for the displacement
- * @code: begin of the original
- * @bytes: how many of its bytes are available
+ * @to: filled in, except for the displacement
+ * @code: begin of the original instruction
+ * @bytes: number of available bytes
  *
- * Return: 0; -EOPNOTSUPP if it is not accepted, or is cut off.
+ * Return: 0; -EOPNOTSUPP if the instruction is not accepted, or if not all of its bytes are
+ * available.
  */
 int transplant_decode(struct transplant *to, const u8 *code, size_t bytes);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Turns the page fault of each load and store of a register into an access of the card.
+ * Turns the page fault of each load and store of a card's register into an access to the card.
  *
- * Faults of kernel code arrive in fixup_exception, in any context, with interrupts off.  So do
- * faults of copies from and to processes that may not sleep.  Faults of processes arrive in
- * handle_mm_fault, which has the registers at the fault, with mmap_lock held for reading.  The
- * instruction is decoded, carried out under the card's lock, and stepped over.  So the card sees
- * each instruction once, with its value and width, and its effect is complete before the next
- * instruction begins.
+ * Faults of kernel code arrive in fixup_exception, in any context, with interrupts off.  Faults of
+ * copies from and to processes arrive there too, if the copying code must not sleep.  Faults of
+ * processes arrive in handle_mm_fault, which gets the registers at the fault, with mmap_lock held
+ * for reading.  The instruction is decoded and executed under the card's lock, and the instruction
+ * pointer is advanced.  So the card sees each instruction once, with its value and width, and the
+ * instruction's effect is complete before the next instruction begins.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -26,7 +26,7 @@
 static struct iprobe kernel_probe;
 static struct iprobe user_probe;
 
-/* By their numbers in instructions. */
+/* Returns pointers to the registers, in the order of their numbers in instructions. */
 static struct processor processor_of(struct pt_regs *regs)
 {
 	return (struct processor){
@@ -41,7 +41,10 @@ static struct processor processor_of(struct pt_regs *regs)
 	};
 }
 
-/* Reads as much of the code as is available: the next page may be missing. */
+/*
+ * Reads the bytes of the instruction.  Fewer bytes may be available, since the next page may be
+ * missing.
+ */
 static size_t fetch(const struct access_bus *at, u8 *code)
 {
 	size_t bytes = INSTRUCTION_BYTES_MAX;
@@ -61,7 +64,7 @@ static void note_unknown(const struct access_bus *at, const u8 *code)
 			   (void *)at->ip, INSTRUCTION_BYTES_MAX, code);
 }
 
-/* Only for 64-bit code. */
+/* Tries to execute the instruction; works only for 64-bit code. */
 static int try(struct access_bus *at, struct processor *cpu, const u8 *code,
 	       size_t bytes)
 {
@@ -88,7 +91,7 @@ static int carry_out(struct access_bus *at, struct pt_regs *regs)
 	return ret;
 }
 
-/* Brings in missing memory of a process; the instruction is then tried again. */
+/* Pages in missing memory of a process, so that the instruction can be tried again. */
 static int bring_in(const struct access_bus *at)
 {
 	unsigned long first = at->missing.address, last = first + at->missing.bytes - 1;
@@ -99,9 +102,9 @@ static int bring_in(const struct access_bus *at)
 }
 
 /*
- * Carries out the access at a faulting address that is mapped to this bus address.  If the code may
- * not write but the instruction does, the access ends with -EACCES, and its changes to registers
- * are undone.
+ * Carries out the access at a faulting address that is mapped to this bus address.  If the
+ * instruction writes but the mapping is read-only, the access fails with -EACCES, and the changes
+ * to registers are undone.
  */
 static int access_at(phys_addr_t where, unsigned long address, struct pt_regs *regs,
 		     bool read_only)
@@ -129,7 +132,10 @@ static bool without_access(pte_t entry)
 	return !(pte_flags(entry) & _PAGE_PRESENT) && pte_flags(entry) & _PAGE_PROTNONE;
 }
 
-/* The bus address of a kernel address that is mapped without access; 0: not on our bus. */
+/*
+ * Returns the bus address of a kernel address that is mapped without access, or 0 if it is not on
+ * the virtual bus.
+ */
 static phys_addr_t registers_of_kernel(unsigned long address)
 {
 	unsigned int level;
@@ -146,7 +152,7 @@ static phys_addr_t registers_of_kernel(unsigned long address)
 static pte_t *(*lookup_in_table)(pgd_t *pgd, unsigned long address,
 				 unsigned int *level);
 
-/* Whether the process itself may do this access. */
+/* Returns whether the process itself is allowed to do this access. */
 static bool process_may(unsigned long address, unsigned long error)
 {
 	unsigned long right = error & X86_PF_WRITE ? VM_WRITE : VM_READ;
@@ -162,10 +168,10 @@ static bool process_may(unsigned long address, unsigned long error)
 }
 
 /*
- * The bus address of a process's address, for a copy with page faults disabled.  Without this such
- * a copy would copy nothing, and its caller, which has made sure that the page is present, would
- * retry for ever.  Interrupts are off to keep the page table from being freed.  The copying code
- * may already hold the table's lock.
+ * Returns the bus address of a process's address, for a copy with page faults disabled.  If this
+ * fault were not handled, the copy would fail, and its caller, which has already made the page
+ * present, would retry for ever.  Interrupts are off so that the page table is not freed.  The page
+ * table's lock is not taken, because the copying code may hold it already.
  */
 static phys_addr_t registers_of_copy(unsigned long address, unsigned long error)
 {
@@ -207,7 +213,7 @@ static bool is_our_kernel_fault(struct iprobe *probe, struct pt_regs *call)
 	return registers_of_fault(address, error);
 }
 
-/* As fixup_exception: returns whether the kernel can continue. */
+/* Replaces fixup_exception, and like it returns whether the kernel can continue. */
 static int our_kernel_fault(struct pt_regs *regs, int number, unsigned long error,
 			    unsigned long address)
 {
@@ -242,7 +248,10 @@ static bool may_be_registers(struct iprobe *probe, struct pt_regs *call)
 	return vma->vm_flags & VM_PFNMAP;
 }
 
-/* Without registers this is not an access: the caller only wants the page to be present. */
+/*
+ * Handles a fault of a process.  If the registers are missing, nothing is being accessed: the
+ * caller only wants the page to be present.
+ */
 static vm_fault_t access_of_user(phys_addr_t where, unsigned long address,
 				 unsigned int flags, struct pt_regs *regs,
 				 bool read_only)

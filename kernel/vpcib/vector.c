@@ -50,7 +50,10 @@ const struct vector_move *vector_move(const struct instruction *in)
 	return NULL;
 }
 
-/* Sets the whole register, so the effect of a load on the rest is visible here. */
+/*
+ * Executes the move.  For a load, it sets the whole register, including the part that was not
+ * loaded.
+ */
 int vector_emulate(const struct instruction *in, struct processor *cpu, u64 address,
 		   struct device_bus *bus)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Moves between a device and an SSE register.  Compilers and libc copy memory with them.  The
- * device is accessed in steps of 8 bytes at most, from the lowest address upwards.
+ * Executes moves between a device and an SSE register, with which compilers and libc copy memory.
+ * The device is accessed in steps of at most 8 bytes, from the lowest address upwards.
  */
 #ifndef UNDERSTUDY_VPCIB_VECTOR_H
 #define UNDERSTUDY_VPCIB_VECTOR_H
@@ -11,11 +11,12 @@
 /**
  * struct vector_move - a move instruction
  * @prefix: 66, F2, F3, or 0
- * @opcode: after 0F
- * @bytes: size of the move; 0: 4, or 8 with REX.W
+ * @opcode: the opcode byte after 0F
+ * @bytes: size of the move; 0 means 4, or 8 with REX.W
  * @store: a move to the device
- * @keeps: a load keeps the other half of the register; other loads clear the rest
- * @high: uses the upper half of the register
+ * @keeps: a load keeps the other half of the register.  If false, a load clears the part that is
+ *   not loaded.
+ * @high: the move uses the upper half of the register
  */
 struct vector_move {
 	u8 prefix;
@@ -26,10 +27,10 @@ struct vector_move {
 	bool high;
 };
 
-/* The move that a two-byte instruction is; NULL: none. */
+/* Returns the move that a two-byte instruction does, or NULL if it is not a move. */
 const struct vector_move *vector_move(const struct instruction *in);
 
-/* Carries out the move.  Returns 0, or -EOPNOTSUPP if the processor has no vectors. */
+/* Executes the move.  Returns 0, or -EOPNOTSUPP if SSE registers are not available. */
 int vector_emulate(const struct instruction *in, struct processor *cpu, u64 address,
 		   struct device_bus *bus);
 

@@ -2,12 +2,12 @@
 /*
  * Checks whether a disk can be throttled, and starts and ends throttling.
  *
- * Before a disk is accepted, one real read is sent to it.  The hooks must see its dispatch and its
- * completion on the up path.  A disk whose driver completes requests elsewhere is refused: it would
- * be throttled in name only.
+ * Before a disk is accepted, one real read is sent to it.  The hooks must see the read's dispatch
+ * and its completion on the up path (hooks.c).  A disk whose driver completes requests in another
+ * way is refused, since the throttle could not delay its requests.
  *
- * Before the disk is accepted, no request is held and no earlier profile applies.  So this takes as
- * long as the disk itself takes.  The process that waits for it can be killed.
+ * Until the disk is accepted, no request is held and no earlier profile applies, so the read takes
+ * only as long as the disk itself needs.  The process that waits for the read can be killed.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -32,7 +32,7 @@ struct trial {
 	struct completion answered;
 };
 
-static atomic_t trials; /* in use */
+static atomic_t trials; /* number of trials in use */
 
 static void trial_put(struct trial *trial)
 {
@@ -75,7 +75,7 @@ static struct trial *send_trial(struct vpt_disk *disk)
 	return trial;
 }
 
-/* Reads the first page of the disk.  The answer may come after this function has returned. */
+/* Reads the first page of the disk.  The read may complete after this function has returned. */
 static int read_first_page(struct vpt_disk *disk)
 {
 	struct trial *trial = send_trial(disk);
@@ -103,7 +103,7 @@ static struct vpt_counters counters_now(struct vpt_disk *disk)
 	return counters;
 }
 
-/* Waits until the requests that began before the hooks were set have ended. */
+/* Waits until all requests that began before the hooks were set have ended. */
 static int settle(struct vpt_disk *disk)
 {
 	int in_time;
@@ -117,7 +117,7 @@ static int settle(struct vpt_disk *disk)
 	return -EBUSY;
 }
 
-/* Checks that the throttle could have held a read. */
+/* Sends a read, and checks that the throttle could have held it. */
 static int try_disk(struct vpt_disk *disk)
 {
 	struct vpt_counters before, after;
@@ -150,7 +150,7 @@ int vpt_open(struct vpt_disk *disk, const char *path)
 	file = filp_open(path, O_RDONLY, 0);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
-	/* The path may name something else since it was looked up. */
+	/* The path may name another file by now. */
 	if (!S_ISBLK(file_inode(file)->i_mode)) {
 		filp_close(file, NULL);
 		return -ENOTBLK;
@@ -200,6 +200,6 @@ void vpt_detach(struct vpt_disk *disk)
 void vpt_end_trials(void)
 {
 	wait_var_event(&trials, !atomic_read(&trials));
-	/* The last caller of trial_answered may not have returned yet. */
+	/* The last call of trial_answered may not have returned yet. */
 	synchronize_rcu_tasks();
 }

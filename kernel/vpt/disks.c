@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which disks are throttled: each once, and as many as there is memory for (about 1 MB each).
+ * The list of throttled disks.  A disk can be in the list only once.  The number of disks is
+ * limited only by memory (about 1 MB for each).
  *
- * Disks are added and removed one at a time.  If a disk does not answer, the processes that wait
- * behind it can be killed.  Disks that are throttled already are not affected.
+ * Disks are added and removed one at a time.  If a disk does not respond while it is being added,
+ * the processes that wait for their turn can be killed.  Disks that are throttled already are not
+ * affected.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -32,14 +34,14 @@ static bool is_throttled(const struct block_device *bdev)
 	struct vpt_disk *disk;
 
 	list_for_each_entry (disk, &disks, among_disks) {
-		/* A disk that was unplugged leaves its name to another disk. */
+		/* If a disk was unplugged, another disk may have its name. */
 		if (!strcmp(disk->bdev->bd_disk->disk_name, bdev->bd_disk->disk_name))
 			return true;
 	}
 	return false;
 }
 
-/* Takes over the disk, even if it returns an error. */
+/* Adds an open disk.  Takes over the disk even if it returns an error. */
 static int add_open(struct vpt_disk *disk)
 {
 	int ret = is_throttled(disk->bdev) ? -EBUSY : vpt_attach(disk);
@@ -82,7 +84,7 @@ int vpt_add(const char *path)
 	return ret;
 }
 
-/* The files go first, so nobody can change settings any more. */
+/* Removes the disk's files first, so that nobody can change settings from then on. */
 static void remove(struct vpt_disk *disk)
 {
 	list_del(&disk->among_disks);

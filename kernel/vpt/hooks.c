@@ -10,15 +10,15 @@
  *	completion  tracepoint block_rq_complete (or block_bio_complete: no request)
  *	requeue     tracepoint block_rq_requeue
  *
- * Tracepoints and functions belong to the whole kernel, so the hooks see the requests of every
- * disk.  They look up the throttled disk by the request's queue, in a hash that is read under RCU,
- * so disks share no lock here.  The hooks exist while any disk is throttled (for hooks on elevators
- * see picks.c).  A disk that is removed leaves the hash, and no hook uses it once a grace period is
- * over: tracepoints run with preemption off, and our replacements use a disk only within the
- * rcu_read_lock under which they found it.
+ * The tracepoints and functions are not those of one disk, so the hooks see the requests of every
+ * disk.  A hook looks up the throttled disk by the request's queue, in a hash table that is read
+ * under RCU, so disks share no lock here.  The hooks exist while any disk is throttled (for hooks
+ * on elevators see picks.c).  A disk that is removed is taken out of the hash table.  After a grace
+ * period no hook uses the disk any more: tracepoints run with preemption off, and the replacement
+ * functions use a disk only within the rcu_read_lock section in which they found it.
  *
- * Locking: hooks_mutex is taken within a disk's control.  Within hooks_mutex only iprobe's and the
- * tracepoints' own locks are taken.
+ * Locking: hooks_mutex is taken while a disk's mutex `control` is held.  While hooks_mutex is held,
+ * only the locks of iprobe and of the tracepoints are taken.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -41,7 +41,7 @@ static struct vpt_disk *disk_of_bio(const struct bio *bio)
 	return vpt_disk_of_queue(bdev_get_queue(bio->bi_bdev));
 }
 
-/* A positioning_fn for our schedulers, which call it with their own lock held. */
+/* A positioning_fn for the project's schedulers, which call it with their own lock held. */
 static u64 positioning_ns(void *queue, const struct io_request *rq, u64 now_ns)
 {
 	struct vpt_disk *disk;
@@ -84,7 +84,7 @@ static void on_bio_queue(void *data, struct bio *bio)
 	raw_spin_unlock_irqrestore(&disk->lock, flags);
 }
 
-/* front was split off; its parent is the rest of the bio. */
+/* Called when `front` was split off a bio.  The parent of `front` is the remaining bio. */
 static void on_split(void *data, struct bio *front, unsigned int new_sector)
 {
 	struct vpt_disk *disk = disk_of_bio(front);
@@ -97,7 +97,7 @@ static void on_split(void *data, struct bio *front, unsigned int new_sector)
 	raw_spin_unlock_irqrestore(&disk->lock, flags);
 }
 
-/* A bio completes here only if it ended without a request. */
+/* Called only for a bio that ended without a request. */
 static void on_bio_complete(void *data, struct request_queue *q, struct bio *bio)
 {
 	struct vpt_disk *disk = vpt_disk_of_queue(q);
@@ -158,13 +158,14 @@ static void on_rq_complete(void *data, struct request *rq, blk_status_t status,
 struct hook {
 	const char *name;
 	void *probe;
-	struct tracepoint *tracepoint; /* NULL: not in this kernel */
+	struct tracepoint *tracepoint; /* NULL: this kernel does not have it */
 	bool registered;
 };
 
 /*
- * In the order of registration.  The hooks that end a request come first: the throttle may see the
- * end of a request without its begin, but not the reverse.
+ * The hooks, in the order of registration.  The hooks that see the end of a request are registered
+ * first, because the throttle may see the end of a request without its begin, but must not see the
+ * begin without the end.
  */
 static struct hook hooks[] = {
 	{ .name = "block_rq_complete", .probe = on_rq_complete },
@@ -244,8 +245,9 @@ static struct iprobe complete_remote_probe = {
 };
 
 /*
- * Does what blk_mq_complete_request does.  The original can't be called: it would run into our hook
- * on the other function, which finds the request complete already.
+ * Does what blk_mq_complete_request does.  The original function can't be called: it calls
+ * blk_mq_complete_request_remote, and the hook on that function would find that the request is
+ * complete already.
  */
 static void complete_now(struct request *rq)
 {
@@ -255,7 +257,7 @@ static void complete_now(struct request *rq)
 		rq->q->mq_ops->complete(rq);
 }
 
-/* The disk may not be throttled any more. */
+/* Returns whether the throttle holds the request.  The disk may no longer be throttled. */
 static bool is_held(struct request *rq)
 {
 	struct vpt_disk *disk;
@@ -275,7 +277,7 @@ static void hold_complete(struct request *rq)
 	iprobe_done(&complete_probe);
 }
 
-/* True tells the driver that another function completes the request. */
+/* Returns true to tell the driver that another function completes the request. */
 static bool hold_complete_remote(struct request *rq)
 {
 	bool (*original)(struct request *) = complete_remote_probe.original;
@@ -303,7 +305,7 @@ static void unhook_up_path(void)
 	iprobe_unregister(&complete_remote_probe);
 }
 
-/* The pick: picks.c. */
+/* The hooks for the pick (picks.c). */
 
 int vpt_rehook_elevator(struct vpt_disk *disk)
 {
@@ -315,14 +317,16 @@ int vpt_rehook_elevator(struct vpt_disk *disk)
 	mutex_lock(&hooks_mutex);
 	ret = vpt_watch_elevator(disk, dispatch);
 	mutex_unlock(&hooks_mutex);
-	module_put(owner); /* from now on iprobe notices if the module goes */
+	module_put(owner); /* from now on iprobe notices if the module is unloaded */
 	return ret;
 }
 
-/* The hooks that all disks share, set for the first disk. */
+/* Sets the hooks that all disks share.  Called for the first disk. */
 static int hook_all(void)
 {
-	/* The up path first: then every request that is tracked from its issue on can be held. */
+	/*
+	 * The up path first, so that every request that is tracked from its issue on can be held.
+	 */
 	int ret = hook_up_path();
 
 	if (ret)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The probes on elevators, which show the picks.  Each dispatch function has one probe.  The
- * throttled disks with that elevator share the probe.  hooks.c calls with its mutex held.
+ * The probes on elevators, which show when a scheduler picks a request.  Each dispatch function has
+ * one probe, which all throttled disks with that elevator share.  hooks.c calls these functions
+ * with hooks_mutex held.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -23,9 +24,9 @@ struct vpt_watch {
 static LIST_HEAD(watches);
 
 /*
- * The queue does not say which probe was hit: its elevator may have changed since the call.  So the
- * probe is passed as a second argument.  The dispatch function takes one argument only, and the
- * register of a second one is free for the callee to overwrite.
+ * The replacement can't find the probe through the queue, since the queue's elevator may have
+ * changed since the call.  So the probe is passed as a second argument.  The dispatch function has
+ * only one argument, and a callee may overwrite the register in which a second argument is passed.
  */
 static bool picks_for_ours(struct iprobe *probe, struct pt_regs *regs)
 {
@@ -51,8 +52,8 @@ static void pick_seen(struct request *rq)
 }
 
 /*
- * The elevator had nothing to dispatch.  This counts only while no request is on its way to the
- * disk or on it, since only then could the disk have taken one.
+ * Called when the elevator returned no request.  This counts only while no request is on its way to
+ * the disk or on the disk, since only then could the disk have accepted a request.
  */
 static void none_picked(struct request_queue *queue)
 {
@@ -83,7 +84,10 @@ static struct request *watch_dispatch(struct blk_mq_hw_ctx *hctx, struct iprobe 
 	return rq;
 }
 
-/* The probe is no longer registered if the module with the function is gone. */
+/*
+ * Returns whether the watch is on this dispatch function.  The probe is no longer registered if the
+ * module with the function was unloaded.
+ */
 static bool watches_it(const struct vpt_watch *watch, unsigned long dispatch)
 {
 	return watch && watch->probe.address == dispatch &&

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which queue belongs to a throttled disk.  The hooks on the block layer ask it for each request,
- * so it is a hash table that is read under RCU.  hooks.c changes it with its mutex held.
+ * Finds the throttled disk of a queue.  The hooks in the block layer do this for each request, so
+ * the disks are in a hash table that is read under RCU.  hooks.c changes the table with hooks_mutex
+ * held.
  */
 #include <linux/blkdev.h>
 #include <linux/rculist.h>

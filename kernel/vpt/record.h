@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The throttle's record of each bio.  User space reads an array of these records from
- * /sys/kernel/vpt/DISK/records: little endian, no padding.  understudy/measure/records.py has the
- * same layout.
+ * /sys/kernel/vpt/DISK/records: little-endian, no padding.  understudy/measure/records.py declares
+ * the same layout.
  */
 #ifndef UNDERSTUDY_VPT_RECORD_H
 #define UNDERSTUDY_VPT_RECORD_H
@@ -20,11 +20,11 @@ struct vpt_record {
 	__u64 arrival_ns; /* the bio entered the block layer */
 	__u64 pick_ns; /* the scheduler dispatched the request */
 	__u64 dispatch_ns; /* the driver started it */
-	__u64 due_ns; /* when it should complete */
+	__u64 due_ns; /* the request should complete at this time */
 	__u64 completion_ns; /* the block layer saw the completion; 0: never */
 	__u64 sector;
-	__u64 request_id; /* the request that carried the bio, from 1 */
-	__u64 model_service_ns; /* of that request, unscaled */
+	__u64 request_id; /* number of the request that carried the bio, from 1 */
+	__u64 model_service_ns; /* service time of that request, unscaled */
 	__u32 sectors;
 	__u32 owner; /* pid of the process that submitted it, or its control group */
 	__s32 error; /* 0 or a negative errno */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Arrival, pick, dispatch, due time and completion of each bio.  The buffer is allocated before the
- * run and read after it (PERFORM 2010 section 5 stored its time stamps in a static kernel array for
- * the same reason).
+ * Records the arrival, pick, dispatch, due time and completion of each bio.  To keep the overhead
+ * low, the buffer is allocated before the run and read after the run (PERFORM 2010, section 5,
+ * stored the time stamps in a static kernel array for the same reason).
  *
- * A measurement covers the first N arrivals after the start.  It is over when the last of them has
+ * A measurement covers the first N bios that arrive after the start.  It is over when all N have
  * completed.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -17,7 +17,10 @@
 #include "vpt.h"
 #include "../iosched/owner.h"
 
-/* A record of a bio in flight.  Entry and record have the same index in their buffers. */
+/*
+ * An entry for a bio in flight.  The entry and the bio's record have the same index in their
+ * buffers.
+ */
 struct vpt_pending {
 	struct hlist_node by_bio;
 	struct bio *bio; /* NULL: completed */
@@ -88,8 +91,8 @@ void vpt_bio_lost(struct vpt_disk *disk, struct bio *bio)
 }
 
 /*
- * Deletes the record of a bio as if the bio had not arrived.  Later arrivals, on other processors,
- * move up.
+ * Deletes the record of a bio, as if the bio had never arrived.  Later records, of bios from other
+ * processors, move up by one.
  */
 static void withdraw(struct vpt_recorder *recorder, struct vpt_pending *p)
 {
@@ -122,7 +125,10 @@ void vpt_bio_arrived(struct vpt_disk *disk, struct bio *bio, u64 now_ns)
 {
 	struct vpt_recorder *recorder = &disk->recorder;
 
-	/* If the bio is known, it ended unseen, and its memory is in use again. */
+	/*
+	 * If the bio has a record already, that bio ended unseen, and its memory was reused for
+	 * this one.
+	 */
 	vpt_bio_lost(disk, bio);
 	/* A bare flush is not recorded: the block layer sends a request of its own for it. */
 	if (recorder->arrived == recorder->wanted || !bio_sectors(bio))
@@ -138,8 +144,8 @@ void vpt_bio_arrived(struct vpt_disk *disk, struct bio *bio, u64 now_ns)
 }
 
 /*
- * The block layer split front off rest.  rest keeps the record.  Both count as arrivals at the same
- * time.
+ * Called when the block layer has split `front` off `rest`.  `rest` keeps the record.  Both count
+ * as bios that arrived at the same time.
  */
 void vpt_bio_split(struct vpt_disk *disk, struct bio *front, struct bio *rest)
 {
@@ -173,8 +179,9 @@ static void describe(struct vpt_record *r, const struct vpt_request *vr)
 
 /*
  * A write may need a flush before it or, on a disk without FUA, after it.  block_rq_complete then
- * fires twice for it: when its data are written, marked RQF_FLUSH_SEQ, and when the last flush is
- * done and the bio ends.  The first event gives the times of the service, the second one the end.
+ * fires twice for this write: first when the data are written, with the mark RQF_FLUSH_SEQ, and
+ * again when the last flush is done and the bio ends.  The first event gives the service times, and
+ * the second one gives the completion time.
  */
 void vpt_bios_served(struct vpt_disk *disk, struct request *rq,
 		     const struct vpt_request *vr)
@@ -189,7 +196,10 @@ void vpt_bios_served(struct vpt_disk *disk, struct request *rq,
 	}
 }
 
-/* The first bytes of the request are done.  Completes each bio that ends within them. */
+/*
+ * Called when the first bytes of the request are done.  Completes each bio that ends within these
+ * bytes.
+ */
 void vpt_bios_completed(struct vpt_disk *disk, struct request *rq,
 			const struct vpt_request *vr, int error, unsigned int bytes,
 			u64 now_ns)
@@ -226,9 +236,9 @@ void vpt_record_free(struct vpt_disk *disk)
 }
 
 /*
- * Ten million arrivals take a gigabyte.  An allocation of more memory than is available must fail,
- * and must not make the OOM killer kill a process.  This allocation therefore gives up early.  It
- * also leaves enough memory for the next allocation of others.
+ * Allocates a buffer.  Ten million records need a gigabyte.  If not enough memory is available, the
+ * allocation must fail, and must not make the OOM killer kill a process.  So it gives up early, and
+ * leaves some memory for other allocations.
  */
 static bool is_available(u64 bytes)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The requests of a disk between their pick and their completion, found by the block layer's
- * request.  An entry ends with block_rq_complete: after that the block layer may use the memory of
- * the request for another I/O.
+ * The table of a disk's requests between their pick and their completion.  An entry is found by the
+ * block layer's struct request.  It is removed at block_rq_complete, because the block layer may
+ * then use the memory of the request for another I/O.
  */
 #include <linux/mm.h>
 #include <linux/string.h>

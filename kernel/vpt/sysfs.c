@@ -2,18 +2,19 @@
 /*
  * /sys/kernel/vpt: the throttle's controls, counters and records.
  *
- *	add                     write /dev/NAME to throttle that disk: its folder appears
- *	remove                  write NAME to stop throttling it: the folder goes
+ *	add                     write /dev/NAME to throttle that disk; its folder appears
+ *	remove                  write NAME to stop throttling that disk; its folder disappears
  *
- * The folder of each disk is its kobject and has these files:
+ * The folder of each disk is the disk's kobject and has these files:
  *
- *	reset                   write 1: head to 0, cache empty, counters to 0
- *	sysfs_settings.c        the settings of the profile that are numbers
- *	sysfs_curves.c          the settings of the profile that are curves
+ *	reset                   write 1 to move the head to sector 0, empty the cache and set the
+ *	                        counters to 0
+ *	sysfs_settings.c        settings of the profile that are numbers
+ *	sysfs_curves.c          settings of the profile that are curves
  *	sysfs_records.c         the records
  *	late_window_permille    late requests among the last 1,000
- *	late_window_requests    requests in that window since a reset or a change of k
- *	the rest                counters since the reset
+ *	late_window_requests    number of requests in that window, since a reset or a change of k
+ *	other files             counters since the reset
  */
 #include <linux/math64.h>
 #include <linux/slab.h>
@@ -41,7 +42,7 @@ static struct kobj_attribute reset_attr = __ATTR_WO(reset);
 
 struct counter {
 	struct kobj_attribute attr;
-	size_t offset; /* in struct vpt_counters */
+	size_t offset; /* offset in struct vpt_counters */
 };
 
 static ssize_t counter_show(struct kobject *kobj, struct kobj_attribute *attr,
@@ -173,14 +174,14 @@ void vpt_sysfs_del(struct vpt_disk *disk)
 	kobject_del(&disk->kobj);
 }
 
-/* Waits until the disk is freed, so that the module may be unloaded. */
+/* Releases the disk and waits until it is freed, so that the module may be unloaded. */
 void vpt_sysfs_put(struct vpt_disk *disk)
 {
 	kobject_put(&disk->kobj);
 	wait_for_completion(&disk_freed);
 }
 
-/* The folder of all disks. */
+/* The folder that holds the folders of all disks. */
 
 static ssize_t with_line(int act(const char *line), const char *page, size_t count)
 {

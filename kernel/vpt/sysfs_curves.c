@@ -9,8 +9,8 @@
  *	tracks                  a row for each zone, as in struct track_zone, or nothing
  *	tracks_slips            "sector:slipped sector:slipped ...", or nothing
  *
- * The text of a table is longer than a page, so these are binary attributes, read and written in
- * pieces.  A newline completes a table, which then takes effect.
+ * The text of a table can be longer than a page, so these are binary attributes, which are read and
+ * written in several pieces.  A table takes effect when a newline completes it.
  */
 #include <linux/err.h>
 #include <linux/kernel.h>
@@ -27,9 +27,9 @@ static ssize_t table_write(struct file *file, struct kobject *kobj,
 			   size_t count);
 
 /**
- * struct table - a file, and where its rows are in struct disk
+ * struct table - a table's file, and the offsets of its rows in struct disk
  * @attr: the file
- * @row: offset of the pointer to the rows, whose columns are all u64
+ * @row: offset of the pointer to the rows; all columns are u64
  * @nr: offset of the number of rows
  * @columns: number of columns
  * @most: highest number of rows
@@ -156,8 +156,8 @@ static int parse(const struct table *table, char *text, u64 *value, u32 *nr)
 }
 
 /*
- * Replaces all rows at once, while requests are served.  On return rows is the table to free: the
- * old rows, or the new ones if they were refused.
+ * Replaces all rows at once, while requests are served.  On return `rows` points to the table that
+ * the caller must free: the old rows, or the new rows if they were refused.
  */
 static int swap_rows(struct vpt_disk *disk, const struct table *table, u64 **rows,
 		     u32 nr)
@@ -205,7 +205,9 @@ static void forget(struct vpt_table_text *incoming)
 	*incoming = (struct vpt_table_text){ 0 };
 }
 
-/* Takes the next piece.  A write at the beginning of the file drops an unfinished table. */
+/*
+ * Stores the next piece of text.  A write at the beginning of the file drops an unfinished table.
+ */
 static int take_piece(struct vpt_table_text *incoming, struct file *file,
 		      const char *piece, loff_t position, size_t count)
 {

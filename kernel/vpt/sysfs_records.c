@@ -2,10 +2,10 @@
 /*
  * /sys/kernel/vpt/DISK: the records.
  *
- *	record                  write N: reset, then record the first N arrivals;
- *	                        read: wanted, arrived, completed
- *	records                 struct vpt_record for each arrival, once all have completed;
- *	                        for root alone, since they show who read what
+ *	record                  write N to reset the disk and then record the first N arrivals; read
+ *	                        it for three numbers: wanted, arrived, completed
+ *	records                 struct vpt_record for each arrival, when all have completed;
+ *	                        readable by root only, since the records show who read what
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -41,7 +41,8 @@ static int check_profile(struct vpt_disk *disk)
 		pr_err("a curve was written without the newline that ends it\n");
 		return -EINVAL;
 	}
-	copy = vpt_model_copy(disk); /* requests continue and change the drive */
+	/* a copy, since requests continue and change the drive */
+	copy = vpt_model_copy(disk);
 	if (!copy)
 		return -ENOMEM;
 	ret = vpt_model_check(copy, disk->bdev);
@@ -49,7 +50,7 @@ static int check_profile(struct vpt_disk *disk)
 	return ret;
 }
 
-/* The throttle's clock and counters begin anew at the instant when recording begins. */
+/* Starts a recording.  The throttle's clock and counters are reset at the same point in time. */
 static void start(struct vpt_disk *disk, u64 arrivals)
 {
 	unsigned long flags;
@@ -85,7 +86,9 @@ static ssize_t record_store(struct kobject *kobj, struct kobj_attribute *attr,
 
 static struct kobj_attribute record_attr = __ATTR_RW(record);
 
-/* Have all arrivals completed? bytes leaves out later arrivals. */
+/*
+ * Returns whether all recorded arrivals have completed.  `bytes` does not include later arrivals.
+ */
 static bool all_completed(struct vpt_disk *disk, size_t *bytes)
 {
 	unsigned long flags;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /sys/kernel/vpt/DISK: the settings that are one number.  Most belong to the device
- * (core/drive/settings.h).  The throttle's own are:
+ * /sys/kernel/vpt/DISK: the settings that are a single number.  Most are settings of the modelled
+ * device (core/drive/settings.h).  These belong to the throttle itself:
  *
- *	scale_auto              1: k follows late requests
- *	subtract_overhead       1: a service begins when a free drive would have begun it
+ *	scale_auto              1: k is adapted to late requests
+ *	subtract_overhead       1: the overhead of kernel and throttle is not service time
  *	record_groups           1: owners in the records are control groups, not processes
  */
 #include <linux/err.h>
@@ -41,7 +41,10 @@ static ssize_t setting_show(struct kobject *kobj, struct kobj_attribute *attr,
 	return sysfs_emit(page, "%llu\n", READ_ONCE(*value));
 }
 
-/* Called with the lock held. changed is the checked model with the new value. */
+/*
+ * Applies a changed setting.  Called with the lock held.  `changed` is the checked model with the
+ * new value.
+ */
 static void take(struct vpt_disk *disk, struct vpt_model *changed,
 		 const struct setting *setting)
 {

@@ -2,28 +2,29 @@
 /*
  * Service times, due times and held completions (Jones 2010 section 4.3).
  *
- * The modelled device (core/drive/device.h) gets a request when the driver starts it.  The device
- * answers with the due time, or puts the request into the drive's queue, where it has no due time
- * yet.  Before each new request, the throttle catches up with the choices that the drive has made
- * by then.
+ * The modelled device (core/drive/device.h) gets a request when the driver starts the request.  The
+ * device returns the due time, or puts the request into the modelled drive's queue, where the
+ * request has no due time yet.  Before each new request, the throttle computes the choices that the
+ * drive has made from its queue by that time.
  *
- * A completion that comes before the due time is held.  A timer releases it in hard interrupt
- * context.  A completion that comes after the due time is passed on and counted as late.
+ * A completion that arrives before the due time is held, and a timer releases it in hard interrupt
+ * context.  A completion that arrives after the due time is passed on at once and counted as late.
  *
- * Why a held request is safe: the driver has completed it, so while it is held its state is
- * MQ_RQ_COMPLETE.  A kernel without the throttle has the same state between blk_mq_complete_request
- * and the soft interrupt that carries out the completion.  The block layer and the drivers know
- * that state.  The request gets no time-out.  A reset that cancels requests in flight passes it
- * over and waits until it is completed (blk_mq_tagset_wait_completed_request).  Until then neither
- * the block layer nor a driver ends the request, requeues it, or uses its memory for another I/O.
- * So the release, which comes after the lock is dropped, finds the request that was held.
+ * Why holding a request is safe: the driver has completed the request, so while it is held, its
+ * state is MQ_RQ_COMPLETE.  Without the throttle, a request is in the same state between
+ * blk_mq_complete_request and the soft interrupt that executes the completion, and the block layer
+ * and the drivers handle that state.  A request in this state does not time out.  A reset that
+ * cancels requests in flight skips the request and waits until it is completed
+ * (blk_mq_tagset_wait_completed_request).  Until then neither the block layer nor a driver ends the
+ * request, requeues it, or uses its memory for another I/O.  So the memory still holds the same
+ * request when the throttle releases it, which happens after the lock is dropped.
  *
- * The state is tested and set under the lock: of two completions the first counts.  The second is
- * dropped, whether the first is held or being released.
+ * The state is tested and set under the lock.  If a request is completed twice, only the first
+ * completion counts.  The second one is dropped, whether the first one is being held or released.
  *
- * A driver may break these rules and end or requeue a held request.  block_rq_complete,
- * block_rq_requeue or the next block_rq_issue then shows this: the request leaves the list and the
- * timer does not touch it.
+ * A faulty driver may end or requeue a held request.  The throttle sees this at block_rq_complete,
+ * block_rq_requeue or the next block_rq_issue.  It then removes the request from the list of held
+ * requests, so the timer does not access it.
  */
 #include <linux/blk-mq.h>
 #include <linux/kernel.h>
@@ -32,12 +33,15 @@
 #include "vpt.h"
 
 /*
- * A timer's callback runs a little late.  So the timer is set earlier by about that much, and the
- * callback spins until the due time.
+ * A timer's callback runs a little late.  So the timer is set to a time that is earlier by about
+ * that delay, and the callback spins until the due time.
  */
 #define LEAD_NS 2000
 
-/* More requests are unfinished than the device takes: this choice waits and ages. */
+/*
+ * Marks a request as stale if more requests are unfinished than the device accepts at once: the
+ * scheduler's choice then becomes old while it waits.
+ */
 static void mark_stale(struct vpt_disk *disk, struct vpt_request *vr)
 {
 	const struct timed_device *device = &disk->model.device;
@@ -61,7 +65,7 @@ void vpt_picked(struct vpt_disk *disk, struct request *rq, u64 now_ns, u8 reason
 	mark_stale(disk, vr);
 }
 
-/* The throttle no longer releases the request. */
+/* Removes a request from the held requests, so that the throttle no longer releases it. */
 static void stop_holding(struct vpt_request *vr)
 {
 	if (vr->state != VPT_HELD)
@@ -83,7 +87,10 @@ static void insert_held(struct vpt_throttle *throttle, struct vpt_request *vr)
 	list_add(&vr->held, &before->held);
 }
 
-/* Lets the drive choose until by_ns.  A request that it chooses gets its due time. */
+/*
+ * Lets the modelled drive choose requests from its queue until the time by_ns.  Each chosen request
+ * gets its due time.
+ */
 static void choose_until(struct vpt_disk *disk, u64 by_ns)
 {
 	struct command *command;
@@ -112,10 +119,11 @@ static u8 command_op(const struct request *rq)
 }
 
 /*
- * When a free drive would have got the request if the way to it took no time: when the request
- * arrived or the one before was due, whichever is later.  A request that the elevator kept back
- * counts from its pick.  The time from there to the issue is the overhead of kernel and throttle
- * (Jones 2010 section 4.4.4: up to 2 ms).
+ * Returns the time when the drive would have begun the request if kernel and throttle took no time.
+ * This is the arrival time of the request or the due time of the previous request, whichever is
+ * later.  If the elevator deliberately kept the request back, the time of the pick is used instead
+ * of the arrival time.  The time from the result to the issue is the overhead of kernel and
+ * throttle (Jones 2010 section 4.4.4: up to 2 ms).
  */
 static u64 handed_over_ns(struct vpt_disk *disk, const struct vpt_request *vr,
 			  u64 now_ns)
@@ -141,11 +149,16 @@ static void give(struct vpt_disk *disk, struct vpt_request *vr, u64 now_ns)
 		.through = req_op(rq) == REQ_OP_WRITE && rq->cmd_flags & REQ_FUA,
 	};
 	disk->counters.overhead_ns += now_ns - start_ns;
-	/* With too small a k it will be late, but it is not due before it is issued. */
+	/*
+	 * If k is too small the request will be late, but its due time is never before its issue.
+	 */
 	device_give_late(&disk->model.device, &vr->command, start_ns, now_ns);
 }
 
-/* The first issue starts the service.  After a requeue the tracepoint fires again. */
+/*
+ * The first issue of a request starts its service.  After a requeue the tracepoint fires again for
+ * the same request.
+ */
 void vpt_issued(struct vpt_disk *disk, struct request *rq, u64 now_ns)
 {
 	struct vpt_throttle *throttle = &disk->throttle;
@@ -193,7 +206,7 @@ void vpt_finished(struct vpt_disk *disk, struct vpt_request *vr, bool failed)
 	vpt_untrack(disk, vr);
 }
 
-/* The next time at which the timer must act; U64_MAX: never. */
+/* Returns the next time at which the timer must run, or U64_MAX if it need not run. */
 static u64 next_event_ns(const struct vpt_disk *disk)
 {
 	const struct vpt_request *first = list_first_entry_or_null(
@@ -213,8 +226,8 @@ static void arm_timer(struct vpt_disk *disk)
 }
 
 /*
- * Turns off polling for a held request: it completes in a hard interrupt, where a polled bio must
- * not be put (the cache of such bios belongs to the polling task).
+ * Turns off polling for a held request.  The request will complete in a hard interrupt, where a
+ * polled bio must not be freed, because the cache of such bios belongs to the polling task.
  */
 static void end_polling(struct request *rq)
 {
@@ -247,8 +260,8 @@ static void pass_on(struct vpt_disk *disk, struct vpt_request *vr, u64 now_ns)
 }
 
 /*
- * The driver completes the request.  True: the driver need not, since the throttle will, or since
- * it was completed before.
+ * Called when the driver completes the request.  Returns true if the driver must not complete it,
+ * because the throttle will do so or because the request was completed before.
  */
 static bool take(struct vpt_disk *disk, struct vpt_request *vr)
 {
@@ -284,7 +297,10 @@ bool vpt_hold(struct vpt_disk *disk, struct request *rq)
 	return taken;
 }
 
-/* Takes the next held request that is due by by_ns, or returns NULL. */
+/*
+ * Removes and returns the next held request that is due at the time by_ns, or returns NULL if there
+ * is none.
+ */
 static struct vpt_request *take_due(struct vpt_throttle *throttle, u64 by_ns)
 {
 	struct vpt_request *vr =
@@ -363,7 +379,7 @@ void vpt_release_all(struct vpt_disk *disk)
 	raw_spin_unlock_irqrestore(&disk->lock, flags);
 	hrtimer_cancel(&throttle->timer);
 
-	/* Drivers expect completions with interrupts off, as from the timer. */
+	/* Drivers expect completions to run with interrupts off, as they do in the timer. */
 	raw_spin_lock_irqsave(&disk->lock, flags);
 	choose_until(disk, U64_MAX);
 	while ((vr = take_due(throttle, U64_MAX))) {
@@ -385,15 +401,22 @@ void vpt_forget_all(struct vpt_disk *disk)
 	raw_spin_unlock_irqrestore(&disk->lock, flags);
 }
 
-/* Requests on the disk stay there; the next request does not wait for them. */
+/*
+ * Resets the throttle.  Requests on the disk stay there, but in the model the next request does not
+ * wait for them.
+ */
 void vpt_throttle_reset(struct vpt_disk *disk)
 {
 	choose_until(disk, U64_MAX);
-	/* Free from now on: a request that waits in the elevator begins after this. */
+	/*
+	 * The modelled drive is free from now on.  The service of a request that waits in the
+	 * elevator begins after this time.
+	 */
 	device_restart(&disk->model.device, disk->throttle.free_ns, ktime_get_ns());
 	memset(&disk->counters, 0, sizeof(disk->counters));
 	memset(&disk->scaling, 0, sizeof(disk->scaling));
-	disk->counters.requests = disk->requests.on_disk; /* they will complete */
+	/* these will still complete */
+	disk->counters.requests = disk->requests.on_disk;
 	disk->throttle.last_id = 0;
 }
 

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The virtual performance throttle: makes a disk of this machine take as long as a profiled disk
- * (PERFORM 2010 section 4, Jones 2010 section 4.3).
+ * The virtual performance throttle: makes a disk of this machine need as much time for each request
+ * as a profiled disk would (PERFORM 2010 section 4, Jones 2010 section 4.3).
  *
  *	main.c          loading and unloading
  *	sysfs*.c        /sys/kernel/vpt: a folder of files for each disk
- *	disks.c         which disks are throttled
+ *	disks.c         the list of throttled disks
  *	attach.c        checks whether a disk can be throttled
  *	hooks.c         the hooks in the block layer
  *	picks.c         the hooks in elevators
- *	queues.c        which queue belongs to a throttled disk
+ *	queues.c        finds the throttled disk of a queue
  *	disk.c          a throttled disk: its allocation and its end
- *	throttle.c      due times, held completions
+ *	throttle.c      due times and held completions
  *	recorder.c      what happened to each bio, for user space
- *	scaling.c       k, and how k follows late requests
- *	requests.c      the requests between their pick and their completion
- *	model.c         the profile of a disk, and its limit
+ *	scaling.c       the scale factor k, and how it is adapted to late requests
+ *	requests.c      the table of requests between pick and completion
+ *	model.c         the profile of a disk, and the limits of the profile
  *
- * A file calls only files below it, with two exceptions: disks.c makes and removes the folder of a
- * disk in sysfs.c, and the throttle completes a held request through a function pointer from
- * hooks.c.  Only sysfs.c, disks.c, attach.c, hooks.c, picks.c and queues.c have state that several
- * disks share.  Disks share a lock only where one of them is added, removed or hooked to another
- * elevator.
+ * A file calls only functions of files that are below it in this list, with two exceptions: disks.c
+ * makes and removes the folder of a disk with functions of sysfs.c, and throttle.c completes a held
+ * request through a function pointer from hooks.c.  Only sysfs.c, disks.c, attach.c, hooks.c,
+ * picks.c and queues.c have state that several disks share.  Disks share a lock only when one of
+ * them is added, removed or hooked to another elevator.
  *
- * Locking, for each disk: the mutex control serialises changes from user space.  The raw spinlock
- * lock guards what the hooks change.  Hooks run in process context, in soft and hard interrupts and
- * under drivers' locks, so lock is always taken with interrupts off.  Under lock the throttle calls
- * only core/ and hrtimer_start, so lock is a leaf but for the timer base's own lock.  Completions
- * are released after lock is dropped.  Settings are changed under both, so they may be read under
- * either.
+ * Locking: each disk has two locks.  The mutex `control` serialises changes from user space.  The
+ * raw spinlock `lock` guards the data that the hooks change.  Hooks run in process context, in soft
+ * and hard interrupts and under drivers' locks, so `lock` is always taken with interrupts off.
+ * While it holds `lock`, the throttle calls only core/ and hrtimer_start, so the only lock that is
+ * taken under `lock` is that of the timer base.  Completions are released after `lock` is dropped.
+ * Settings are changed with both locks held, so they may be read with either lock held.
  */
 #ifndef UNDERSTUDY_VPT_H
 #define UNDERSTUDY_VPT_H
@@ -47,27 +47,28 @@
 #include "../../core/drive/device.h"
 #include "../iosched/model.h"
 
-/* The longest that a request may take: half of the block layer's time-out. */
+/* The longest time that a request may take: half of the block layer's time-out. */
 #define VPT_HOLD_MAX_NS (15ULL * NSEC_PER_SEC)
 
 /*
- * Limit for requests that are picked and not yet finished.  Further requests are counted as
- * untracked.  More servers than this would never be busy.
+ * The highest number of requests that are picked and not yet finished.  Further requests are
+ * counted as untracked.  So an array with more servers than this could never keep all of them busy.
  */
 #define VPT_REQUESTS_MAX 4096
 
-/* k follows this many of the last requests (Jones 2010 section 4.3.2). */
+/* k is adapted to this number of the last requests (Jones 2010 section 4.3.2). */
 #define VPT_WINDOW 1000
 
-/* Longest text of a table: room for TRACKS_ZONES_MAX of the longest rows. */
+/* The maximum length of a table's text: room for TRACKS_ZONES_MAX rows of maximum length. */
 #define VPT_TABLE_TEXT_MAX SZ_512K
 
 /* The settings from user space, and the state of the modelled device. */
 struct vpt_model {
 	struct timed_device
-		device; /* first, so that offsets in it are offsets in vpt_model */
-	u64 scale_auto; /* k follows late requests */
-	u64 subtract_overhead; /* a service begins when a free drive would have begun it */
+		device; /* first field, so that offsets in it are valid in vpt_model */
+	u64 scale_auto; /* k is adapted to late requests */
+	/* the overhead of kernel and throttle is not service time */
+	u64 subtract_overhead;
 	u64 record_groups; /* owners in the records are control groups, not processes */
 };
 
@@ -76,7 +77,7 @@ struct vpt_request {
 	struct hlist_node by_rq;
 	struct list_head held; /* in order of due time */
 	struct request *rq;
-	struct command command; /* for the modelled device */
+	struct command command; /* the command for the modelled device */
 	bool kept_back; /* the elevator kept it back while the disk was free */
 	u64 id;
 	u64 pick_ns, dispatch_ns;
@@ -104,7 +105,7 @@ struct vpt_throttle {
 	bool holding;
 	struct list_head held; /* the held requests that have a due time */
 	struct hrtimer
-		timer; /* for the first held request, or the drive's next choice */
+		timer; /* for the first held request, or for the drive's next choice */
 	u64 last_id;
 	u64 in_vain_ns; /* when the elevator last had nothing to dispatch */
 	u64 free_ns[VPT_REQUESTS_MAX]; /* when each server of an array is free */
@@ -116,7 +117,7 @@ struct vpt_scaling {
 	u32 next, judged, nr_late; /* requests in the window, and the late ones */
 };
 
-/* All since the last reset. */
+/* Counters of events since the last reset. */
 struct vpt_counters {
 	u64 requests; /* dispatched to the disk */
 	u64 completed;
@@ -126,12 +127,12 @@ struct vpt_counters {
 	u64 held;
 	u64 overshoot_ns; /* sum over held requests: release - due */
 	u64 overshoot_max_ns;
-	u64 overhead_ns; /* time between a service's possible begin and its issue, subtracted */
-	u64 missed; /* completions that bypassed the throttle */
-	u64 untracked; /* no room to track the request */
+	u64 overhead_ns; /* time from possible begin of service to issue, subtracted */
+	u64 missed; /* completions that did not go through the throttle */
+	u64 untracked; /* requests for which the table had no room */
 	u64 lost; /* bios that ended without a completion that the hooks saw */
-	u64 pick_unseen; /* requests without a seen pick: the first issue counts as pick */
-	u64 scale_raised, scale_lowered; /* by scale_auto */
+	u64 pick_unseen; /* requests whose pick was not seen: the first issue counts */
+	u64 scale_raised, scale_lowered; /* number of changes by scale_auto */
 };
 
 struct vpt_recorder {
@@ -141,7 +142,10 @@ struct vpt_recorder {
 	DECLARE_HASHTABLE(in_flight, 10);
 };
 
-/* A table that user space has written in part; the rest comes from the same open file. */
+/*
+ * A table that user space has written in part.  The rest must be written through the same open
+ * file.
+ */
 struct vpt_table_text {
 	struct file *file;
 	size_t length;
@@ -154,7 +158,7 @@ struct vpt_disk {
 	struct list_head among_disks; /* disks.c */
 	struct mutex control;
 	struct vpt_table_text incoming;
-	struct curve_point line[2]; /* seek curve of a disk without a profile */
+	struct curve_point line[2]; /* the seek curve of a disk without a profile */
 
 	struct file *file; /* keeps the disk open */
 	struct block_device *bdev;
@@ -175,85 +179,93 @@ struct vpt_disk {
 struct vpt_disk *vpt_disk_alloc(void);
 void vpt_disk_free(struct vpt_disk *disk);
 
-/* model.c: with control held */
+/* model.c: called with `control` held */
 void vpt_model_clear(struct vpt_disk *disk, u64 capacity_sectors);
-/* Frees rows of a table to which the model no longer points. */
+/* Frees the rows of a table, to which the model no longer points. */
 void vpt_rows_free(struct vpt_disk *disk, const void *rows);
-/* Frees all rows, when the disk goes. */
+/* Frees the rows of all tables, before the disk is freed. */
 void vpt_model_free(struct vpt_disk *disk);
-/* The slowest request's service time, unscaled. */
+/* Returns the service time of the slowest request, unscaled. */
 u64 vpt_model_slowest_ns(const struct vpt_model *model, struct block_device *bdev);
 /*
- * 0, -EINVAL for contradictory settings, or -ERANGE: a setting is over its limit, or the slowest
- * request takes so long that the disk would look dead (a line in the log says so).
+ * Checks the model.  Returns 0, or -EINVAL for contradictory settings, or -ERANGE if a setting
+ * exceeds its limit or the slowest request would take so long that the disk would look dead (a line
+ * in the log then says so).
  */
 int vpt_model_check(const struct vpt_model *model, struct block_device *bdev);
 /*
- * A copy of the model, to change and check before the disk's own model is changed.  Only the
- * settings in the copy are meaningful.  The caller frees it with kvfree.  NULL: no memory.
+ * Returns a copy of the model, which the caller changes and checks before it changes the disk's own
+ * model.  Only the settings in the copy are meaningful.  The caller frees the copy with kvfree.
+ * Returns NULL if there is no memory.
  */
 struct vpt_model *vpt_model_copy(struct vpt_disk *disk);
 
-/* requests.c: all with the lock held unless noted */
-int vpt_requests_init(struct vpt_requests *requests); /* not held */
-void vpt_requests_exit(struct vpt_requests *requests); /* not held */
+/* requests.c: all are called with the lock held unless noted */
+int vpt_requests_init(struct vpt_requests *requests); /* called without the lock */
+void vpt_requests_exit(struct vpt_requests *requests); /* called without the lock */
 struct vpt_request *vpt_find(struct vpt_disk *disk, const struct request *rq);
-/* NULL: there is no room. */
+/* Begins to track a request.  Returns NULL if there is no room. */
 struct vpt_request *vpt_track(struct vpt_disk *disk, struct request *rq);
 void vpt_untrack(struct vpt_disk *disk, struct vpt_request *vr);
 void vpt_untrack_all(struct vpt_disk *disk);
 
-/* scaling.c: all with the lock held */
+/* scaling.c: all are called with the lock held */
 void vpt_set_scale(struct vpt_disk *disk, u64 scale_milli);
-/* The caller checked a change with the k of its copy.  If k has risen since, lower it again. */
+/*
+ * Lowers k to the value in the caller's copy, with which the change was checked, if k has risen
+ * meanwhile.
+ */
 void vpt_keep_checked_scale(struct vpt_disk *disk, const struct vpt_model *changed);
 /* Counts a completion as early or late, and adapts k. */
 void vpt_judged(struct vpt_disk *disk, const struct vpt_request *vr);
 
-/* throttle.c: all with the lock held unless noted */
-void vpt_throttle_init(struct vpt_disk *disk); /* not held */
+/* throttle.c: all are called with the lock held unless noted */
+void vpt_throttle_init(struct vpt_disk *disk); /* called without the lock */
 void vpt_throttle_reset(struct vpt_disk *disk);
 void vpt_picked(struct vpt_disk *disk, struct request *rq, u64 now_ns, u8 reason);
 void vpt_issued(struct vpt_disk *disk, struct request *rq, u64 now_ns);
 void vpt_requeued(struct vpt_disk *disk, struct request *rq);
 void vpt_finished(struct vpt_disk *disk, struct vpt_request *vr, bool failed);
-/* Not held: takes the lock.  False: the caller must complete the request now. */
+/*
+ * Called without the lock, which it takes.  If it returns false, the caller must complete the
+ * request now.
+ */
 bool vpt_hold(struct vpt_disk *disk, struct request *rq);
-/* Not held.  Resets the throttle and starts to hold completions. */
+/* Called without the lock.  Resets the throttle and starts to hold completions. */
 void vpt_start_holding(struct vpt_disk *disk);
-/* Not held.  Stops holding, and completes the held requests. */
+/* Called without the lock.  Stops holding completions, and completes the held requests. */
 void vpt_release_all(struct vpt_disk *disk);
 /*
- * The positioning time of io if the drive begins it as soon as the drive is free (see
+ * Returns the positioning time of `io` if the drive begins `io` as soon as the drive is free (see
  * positioning_fn).
  */
 u64 vpt_positioning_ns(struct vpt_disk *disk, const struct io_request *io, u64 now_ns);
-/* Not held.  Stops tracking, after the hooks are gone. */
+/* Called without the lock.  Stops tracking, after the hooks were removed. */
 void vpt_forget_all(struct vpt_disk *disk);
 
-/* recorder.c: all with the lock held unless noted */
+/* recorder.c: all are called with the lock held unless noted */
 void vpt_bio_arrived(struct vpt_disk *disk, struct bio *bio, u64 now_ns);
 /*
- * When the request's first bio arrived.  If that bio is not recorded: when the request was made.
- * 0: unknown.
+ * Returns the arrival time of the request's first bio, or the time when the request was made if
+ * that bio is not recorded, or 0 if neither is known.
  */
 u64 vpt_arrival_ns(struct vpt_disk *disk, const struct request *rq);
-/* The bio ended, and the hooks saw no request with it complete. */
+/* Called when a bio ended although the hooks saw no request complete that contained the bio. */
 void vpt_bio_lost(struct vpt_disk *disk, struct bio *bio);
 /*
- * As vpt_bio_lost().  But if a REQ_NOWAIT bio found no room, its record is withdrawn: the submitter
- * sends it again.
+ * Like vpt_bio_lost().  But the record of a REQ_NOWAIT bio for which there was no room is deleted,
+ * because the submitter sends the bio again.
  */
 void vpt_bio_ended(struct vpt_disk *disk, struct bio *bio);
 void vpt_bio_split(struct vpt_disk *disk, struct bio *front, struct bio *rest);
-/* The request was served, but its bios end later: a flush follows. */
+/* Called when the request was served but its bios end later, because a flush follows. */
 void vpt_bios_served(struct vpt_disk *disk, struct request *rq,
 		     const struct vpt_request *vr);
 void vpt_bios_completed(struct vpt_disk *disk, struct request *rq,
 			const struct vpt_request *vr, int error, unsigned int bytes,
 			u64 now_ns);
-/* From here on: with control held, and not the lock. */
-/* Makes room for so many records; the caller then sets wanted with the lock held. */
+/* The functions from here on are called with `control` held, and without the lock. */
+/* Makes room for this number of records.  The caller then sets `wanted` with the lock held. */
 int vpt_record_prepare(struct vpt_disk *disk, u64 arrivals);
 void vpt_record_free(struct vpt_disk *disk);
 size_t vpt_record_bytes(const struct vpt_disk *disk);
@@ -261,20 +273,20 @@ size_t vpt_record_bytes(const struct vpt_disk *disk);
 /* hooks.c: process context */
 int vpt_hook(struct vpt_disk *disk);
 void vpt_unhook(struct vpt_disk *disk);
-/* Hooks the current elevator's dispatch function, which may have changed. */
+/* Hooks the dispatch function of the disk's elevator, which may have changed. */
 int vpt_rehook_elevator(struct vpt_disk *disk);
 
-/* queues.c: the caller holds rcu_read_lock, also while it uses the disk */
+/* queues.c: the caller holds rcu_read_lock, and keeps it while it uses the disk */
 struct vpt_disk *vpt_disk_of_queue(const struct request_queue *q);
 struct vpt_disk *vpt_disk_of_request(struct request *rq);
-/* Any context. */
+/* May be called in any context. */
 bool vpt_is_throttled(const struct request_queue *q);
 void vpt_queue_add(struct vpt_disk *disk);
 void vpt_queue_remove(struct vpt_disk *disk);
 
 /*
- * picks.c: process context, one call at a time.  dispatch: the elevator's dispatch function, or 0
- * to stop watching.
+ * picks.c: process context, one call at a time.  `dispatch` is the elevator's dispatch function, or
+ * 0 to stop watching.
  */
 int vpt_watch_elevator(struct vpt_disk *disk, unsigned long dispatch);
 
@@ -295,14 +307,14 @@ void vpt_remove_all(void);
 /* sysfs.c */
 int vpt_sysfs_init(void);
 /*
- * vpt_sysfs_close(): user space can no longer add or remove disks.  vpt_sysfs_exit(): removes
+ * After vpt_sysfs_close(), user space can no longer add or remove disks.  vpt_sysfs_exit() removes
  * /sys/kernel/vpt.
  */
 void vpt_sysfs_close(void);
 void vpt_sysfs_exit(void);
 /* After this call only vpt_sysfs_put() may free the disk, even if there was an error. */
 int vpt_sysfs_add(struct vpt_disk *disk);
-/* Removes the folder, and waits until nobody uses a file in it. */
+/* Removes the folder, and waits until no process uses a file in the folder. */
 void vpt_sysfs_del(struct vpt_disk *disk);
 /* Frees the disk. */
 void vpt_sysfs_put(struct vpt_disk *disk);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A run's figures, which the simulator sums up as requests complete.
 
-Times are nanoseconds. sim/moments.h says how exact each figure is.
+Times are nanoseconds. sim/moments.h documents the precision of each figure.
 """
 
 from collections.abc import Mapping
@@ -43,9 +43,11 @@ class Figures:
     device: Moments
     response: Moments
     model: Moments
-    response_percentiles: dict[float, int]  # the lower end of a cell 1/256 wide
+    response_percentiles: dict[
+        float, int
+    ]  # the lower end of a histogram cell of relative width 1/256
     longest_response_ns: int
-    demand: dict[str, int]  # on the device, sim/demand.h
+    demand: dict[str, int]  # work for the device, sim/demand.h
     counters: dict[str, int]
 
 

@@ -43,7 +43,7 @@ class Figures:
     device: Moments
     response: Moments
     model: Moments
-    response_percentiles: dict[
+    the lower end of a cell 1/256 wide
         float, int
     ]  # the lower end of a histogram cell of relative width 1/256
     longest_response_ns: int

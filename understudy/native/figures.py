@@ -43,9 +43,7 @@ class Figures:
     device: Moments
     response: Moments
     model: Moments
-    the lower end of a cell 1/256 wide
-        float, int
-    ]  # the lower end of a histogram cell of relative width 1/256
+    response_percentiles: dict[float, int]  # the lower end of a cell 1/256 wide
     longest_response_ns: int
     demand: dict[str, int]  # work for the device, sim/demand.h
     counters: dict[str, int]

@@ -2,7 +2,7 @@
 """The virtual disks that a VM can have, with their modules and devices.
 
 vdisk is the default.  It is in the guest's memory, so it holds a file system and needs almost no
-time.  Its dispatch budget prevents that schedulers pick a request too early. lsi53c895a is the
+time.  Its dispatch budget keeps schedulers from picking too early. lsi53c895a is the
 controller that the papers used.  QEMU's controllers store no data (null-co), so they serve raw
 reads and writes at any size.
 """

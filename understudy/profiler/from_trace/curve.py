@@ -16,7 +16,7 @@ from understudy.profiler.from_trace.services import Bools, Floats, Served
 KNOTS = 24  # of the curve
 A_KNOT = 16  # fewest reads between two knots
 ZONES = 9
-SURE = 0.05  # relative error: below, a rate by zone; up to three times that, one; beyond, none
+SURE = 0.05  # relative error: below, a rate per zone; up to three times it, one rate; above, none
 WILD = 3.0  # times the error of nine in ten reads: a larger error is an outlier
 PASSES = 3
 MOST = 200_000  # largest number of reads

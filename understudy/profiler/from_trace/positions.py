@@ -21,7 +21,7 @@ from understudy.profiler.layout.parts import gathered
 from understudy.profiler.probes.platters import LEAST_SHARE, WITHIN
 
 SHOWN_BY = 256  # number of reads that show a rule
-TRIED = (0, 0.125, 0.25, 0.5, 1)  # in SHOWN_BY reads, farther on: there may be no rule in between
+TRIED = (0, 0.125, 0.25, 0.5, 1)  # times SHOWN_BY reads farther on: there may be no rule in between
 PROVED = 4  # times SHOWN_BY: that many reads that follow a rule are enough
 LOST = 20  # times SHOWN_BY: after that many reads without a rule, give up
 RULES_MOST = 64

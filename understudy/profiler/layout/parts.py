@@ -71,8 +71,8 @@ def _without_remnants(parts: Sequence[Part]) -> list[Part]:
 
 
 def _joined(group: list[tuple[Part, int]], part: Part, end: int) -> list[tuple[Part, int]] | None:
-    """Return the group with one more part, all by the longest part's rule; None: the part belongs
-    to another zone.
+    """Return the group with one more part, all by the longer part's rule; None: the part belongs to
+    another zone.
     """
     before, last = group[-1]
     if (before.zone.sectors, before.zone.slots) != (part.zone.sectors, part.zone.slots):

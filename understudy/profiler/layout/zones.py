@@ -54,9 +54,7 @@ def _same(one_ns: float, other_ns: float, same: float) -> bool:
 
 
 def _merged(zones: list[Zone], same: float, narrowest: float) -> list[Zone]:
-    """Join equal neighbours; remove a zone that only seems one since its sample was half in each of
-    two zones.
-    """
+    """Join equal neighbours; remove a zone whose sample was half in each of two zones."""
     kept = zones[:1]
     for zone, after in pairwise([*zones[1:], Zone(1.0, 0.0)]):
         is_real = after.at - zone.at >= narrowest

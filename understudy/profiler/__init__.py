@@ -3,8 +3,8 @@
 
 A target (`targets/`) is a black box.  Each file in `probes/` measures one part of the drive.  A
 probe returns a `Finding` (`findings/`): a value and its confidence.  A method (`methods/`) runs
-some or all probes.  `profile_fit.py` makes the profile and checks it.  `from_trace/` fits a profile to a
-trace instead.
+some or all probes.  `profile_fit.py` makes the profile and checks it.  `from_trace/` fits a profile
+to a trace instead.
 
 Where the literature describes a probe, it follows Worthington, Ganger, Patt and Wilkes, "On-line
 extraction of SCSI disk drive parameters", SIGMETRICS 1995, or Schindler and Ganger, "Automated disk

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The layout of the platters from the times at which a trace's reads complete.
 
-Some neighbouring reads show a rule, which is followed forwards and backwards (followed.py).  After
+Some neighbouring reads show a rule, which is followed forwards and backwards (rule_walk.py).  After
 its end other reads show the next rule, and so on over the whole disk, zone by zone.  A slip is
 effective from the first read that shows it.
 """

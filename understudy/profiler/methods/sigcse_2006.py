@@ -28,7 +28,7 @@ WRITES = False
 SAMPLES = 256
 REPEATS = 64
 TRANSFER = 2**15  # sectors: 16 MB
-PART = 1 / 1024  # of the disk: the beginning, and a place
+PART = 1 / 1024  # of the disk: the size of the beginning, and of each sector's surroundings
 CHANCES = 8  # tries to read a sector at the beginning that is not in the cache
 MOST_MB_PER_S = 10**6  # the largest rate that a profile allows
 

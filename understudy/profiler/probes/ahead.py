@@ -8,10 +8,9 @@ hits decreases gradually with the distance, instead of abruptly.  In further tri
 
 * reads the first sectors again, which the prefetch may have overwritten (overwrites);
 * causes a hit in between: a sequential hit after the prefetch has stopped (does it continue?), or a
-hit at sectors that the arm had left (does the drive resume the prefetch there?);
+  hit at sectors that the arm had left (does the drive resume the prefetch there?);
 * immediately reads sectors that the medium has delivered meanwhile (there), sectors a little
-farther ahead, or sectors so far ahead that the drive had better not wait for them (reach).
-  ahead that the drive had better not wait for it (reach).
+  farther ahead, or sectors so far ahead that the drive had better not wait for them (reach).
 """
 
 from collections.abc import Callable

@@ -20,7 +20,7 @@ from understudy.profiler.targets.bench import Bench
 
 TRIES = 40
 CHANCES = 4
-NOISE = 5  # times: farther apart are two angles, one extrapolated from a third of the way
+NOISE = 5  # times the noise: readings farther apart are of two angles
 BESIDE = 2**13  # sectors: the longest prefetch that a drive may have
 REFER_EVERY = 50  # reads
 REFERENCES = 3

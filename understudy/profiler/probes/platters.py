@@ -284,7 +284,7 @@ class _Sweep:
         return found if self._begins(found, 2 * tracks) and self._repeats(found, tracks) else None
 
     def _short(self, zone: Zone, tracks: int) -> tuple[int, int, float]:
-        """the skew, if no sector were missing and no level ended there"""
+        """Return the tracks of a cylinder, the spare sectors of its last track, and its skew."""
         last = zone.track(tracks + 1) - 1
         end = first_of(partial(self._is_off, zone), zone.track(tracks - 1), last)
         tracks = zone.tracks(end - 1 - zone.first) + 1

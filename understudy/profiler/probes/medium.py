@@ -21,9 +21,9 @@ from understudy.profiler.targets.bench import Bench
 
 PLACES = 17  # number of locations measured first
 TRIES = (3, 6, 32)
-of the disk: the longest read; the second, if the first is too uncertain
-SHARES = (1024, 64)  # quantiles; one location may be half in each of two zones
-AMONG = (0.28, 0.53, 0.78)  # places; one of them may straddle zones
+SURE_ENOUGH = 0.002
+SHARES = (1024, 64)  # of the disk: the longest read; the second, if the first is too uncertain
+AMONG = (0.28, 0.53, 0.78)  # quantiles; one location may be half in each of two zones
 SAME = 0.005  # of the time per sector: two zones differ by more
 SURE = 4  # times the error
 AWAY = 2**12  # sectors

@@ -127,11 +127,11 @@ def _foresees(
 
 
 def has_surfaces(bench: Bench, layout: Layout, period_ns: float, hits: Hits | None) -> bool:
-    """Return whether the next cylinder's tracks are on the same surfaces, in the same order.
+    """Return whether the next cylinder's tracks are opposite this one's, on another surface.
 
-    If so, the arm has a longer way to the first of them than to the last, which is next to this
-    cylinder's last track.  Each read is at another cylinder, since the drive might soon have all of
-    one area in its cache.
+    If so, the arm has a longer way to the first of them than to the last, which is opposite this
+    cylinder's first track.  Each read is at another cylinder, since the drive might soon have all
+    of one area in its cache.
     """
     zones = [(zone, _followed(zone, layout.end(i))) for i, zone in enumerate(layout.zones)]
     zone, followed = max(zones, key=lambda each: each[0].cylinder * len(each[1]))
@@ -216,9 +216,7 @@ class Prober:
         return max((max(low_ns, high_ns - self._period_ns) + high_ns) / 2, 1.0)
 
     def makes_it(self, pair: Pair, reach_ns: float) -> bool | None:
-        """Return whether a read confirms that this time is enough for the arm; None: the read shows
-        nothing.
-        """
+        """Return whether a read confirms that time for the arm; None: the read shows nothing."""
         after_ns = self._bench.random.uniform(0, self._period_ns)
         latest_ns = self._made_it_by_ns(pair, after_ns)
         if latest_ns is None:

@@ -85,7 +85,7 @@ class _Ruler:
 
     def _end(self, on: int) -> int:
         """Return the first sector after the track; if no skew shows it, the sector one rotation
-        later.
+        after the track's first sector.
 
         That sector is read twice, since a late host makes any completion late.
         """

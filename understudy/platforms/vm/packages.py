@@ -52,7 +52,7 @@ Report = Callable[[str, float], None]
 class Kernel:
     """An unpacked kernel.
 
-    release is what `uname -r` prints; version is the package's.
+    release is the output of `uname -r`; version is the package's version.
     """
 
     release: str

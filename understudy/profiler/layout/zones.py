@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-FINEST = 512  # of the disk: the precision of a zone's beginning
+FINEST = 512  # a zone's beginning is found to 1/512 of the disk
 NARROWEST = 1.5 / FINEST
 MARGIN = 1 / 256  # of the disk, at its ends
 

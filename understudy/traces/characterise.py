@@ -19,7 +19,7 @@ from understudy.traces.trace import Ints, Trace
 
 LAGS = (1, 2, 3, 10, 100)
 PERCENTS = (50, 95, 99)
-BLOCK_SECTORS = 8  # 4 kB
+BLOCK_SECTORS = 8  # Figure 6: the largest of each bin; a last bin is for larger sizes
 BLOCKS = (1, 2, 4, 8, 16, 32, 64, 128)  # Figure 6: the largest of each bin; a last bin has the rest
 BINS = (*(f"{blocks}" for blocks in BLOCKS), f">{BLOCKS[-1]}")
 NS_PER_MS = 10**6
@@ -35,7 +35,7 @@ class Series:
 
     mean: float
     std: float
-    cv: float | None  # std / mean; None if the mean is 0
+    cv: float | None  # by lag; None if it is too short, or constant
     autocorrelation: Mapping[int, float | None]  # by lag; None if too short, or all are alike
     percentiles: Mapping[int, float]
 

@@ -2,8 +2,8 @@
 """blkparse's text of a blktrace: a row for each request that was issued (D) and completed (C).
 
 A request arrived when its first sector was queued (Q), if the trace has that event.  If a request
-was merged behind another (M), or in front of another (F), its queueing time is not used for the
-next request at that sector.
+was merged behind another (M), or another was merged in front of it (F), its queueing time is not
+used for the next request at that sector.
 
 Other lines (plugs, messages, blkparse's summary) are ignored.  Requests of which the trace has only
 the issue or only the completion are counted.

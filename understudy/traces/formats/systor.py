@@ -3,8 +3,8 @@
 
 Times are decimal seconds, kept to the ns; offset and size are bytes; IOType is R or W; each LUN is
 an owner.  In some rows the response or the type is missing.  A row without a type is left out.  If
-only some rows have a response, the rows without one are left out too, since their completion times
-are unknown.  A file without any response has arrivals only.
+only some rows have a response, the rows without one are left out too, since they do not show which
+request waited for which.  A file without any response has arrivals only.
 
 Lee, Kumano, Matsuki, Endo, Fukumoto, Sugawara: Understanding Storage Traffic Characteristics on
 Enterprise Virtual Desktop Infrastructure, SYSTOR 2017.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A YAML 1.2 file as plain data, with the line of each part.
+"""A YAML 1.2 file as plain data, with the line number of each part.
 
 Specifications use only mappings, lists, numbers and text.  A repeated key is an error.  So is an
-alias, since aliases let a short file stand for a huge one.
+alias, since aliases let a short file expand to a huge one.
 """
 
 from collections.abc import Iterator
@@ -21,10 +21,10 @@ Place = tuple[str | int, ...]
 
 
 class Document:
-    """`data`: the file's content; `line` gives the line of each part."""
+    """`data`: the file's content; `line` returns the line number of each part."""
 
     def __init__(self, name: str, raw: bytes) -> None:
-        """Parse; a WrongCard if it is not YAML."""
+        """Parse the file; raise a WrongCard if it is not YAML."""
         self._root = _parse(name, _text(name, raw))
         if not isinstance(self._root, dict):
             raise WrongCard(name, [(1, "a card is a mapping of keys: name: ..., bars: ...")])
@@ -33,7 +33,9 @@ class Document:
         self.data: dict[str, Any] = _plain(self._root)
 
     def line(self, place: Place) -> int:
-        """The line, from 1, of the part at a path, or of the nearest existing part around it."""
+        """Return the line, from 1, of the part at a path, or of the nearest existing part around
+        it.
+        """
         node: Any = self._root
         line = 1
         for step in place:
@@ -74,7 +76,9 @@ def _parse(name: str, text: str) -> Any:
 
 
 def _foreign(text: str) -> Iterator[tuple[int, str]]:
-    """Lines with YAML features that specifications don't use: aliases, tags, merged keys, depth."""
+    """Yield lines with YAML features that specifications don't use: aliases, tags, merged keys,
+    depth.
+    """
     depth = 0
     for event in YAML().parse(text):
         line = event.start_mark.line + 1
@@ -92,7 +96,7 @@ def _foreign(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _refused(node: Any) -> Iterator[tuple[int, str]]:
-    """Lines of keys that are not text."""
+    """Yield lines of keys that are not text."""
     if not isinstance(node, dict | list):
         return
     for key in node if isinstance(node, dict) else ():
@@ -103,7 +107,7 @@ def _refused(node: Any) -> Iterator[tuple[int, str]]:
 
 
 def _plain(node: Any) -> Any:
-    """The same data as plain Python types, without ruamel's comments and notations."""
+    """Return the same data as plain Python types, without ruamel's comments and notations."""
     if isinstance(node, dict):
         return {_plain(key): _plain(value) for key, value in node.items()}
     if isinstance(node, list):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A skeleton of a Linux driver for a card, which builds as it is, and its Makefile.
+"""A skeleton of a Linux driver for a card, which compiles without changes, and its Makefile.
 
 The skeleton contains everything that the specification determines: IDs, BARs, DMA masks,
-acknowledging and silencing interrupts, and undoing everything in reverse after a failure.  TODOs
+acknowledging and disabling interrupts, and undoing everything in reverse after a failure.  TODOs
 mark where the author's work begins.
 """
 
@@ -16,22 +16,24 @@ TEMPLATE = "driver.c"
 
 
 def driver(card: Card) -> str:
-    """The text of NAME_driver.c."""
+    """Return the text of NAME_driver.c."""
     return render(TEMPLATE, view(card))
 
 
 def part(card: Card, block: str) -> str:
-    """One block of it: includes, card, silence, interrupt, interrupts, probe, remove."""
+    """Return one block of the driver: includes, card, silence, interrupt, interrupts, probe,
+    remove.
+    """
     return render_block(TEMPLATE, block, view(card))
 
 
 def makefile(card: Card) -> str:
-    """The text of a Makefile for driver and self-test."""
+    """Return the text of a Makefile for driver and self-test."""
     return render("Makefile", {"card": card})
 
 
 def view(card: Card) -> dict[str, Any]:
-    """The templates' variables."""
+    """Return the templates' variables."""
     used = {register.bar for register in card.registers}
     transfers = [*card.buffers, *card.rings]
     registers = {register.name: register for register in card.registers}
@@ -52,18 +54,18 @@ def view(card: Card) -> dict[str, Any]:
 
 
 def address(card: Card, register: Register) -> str:
-    """A register's address in C, for a function that has `card`."""
+    """Return a register's address in C, for a function that has a variable `card`."""
     bar = next(bar.name for bar in card.bars if bar.number == register.bar)
     return f"card->bar_{bar.lower()} + {card.name.upper()}_{register.name}"
 
 
 def mask(card: Card, register: Register, field: RegisterField) -> str:
-    """The header's name of a field's mask."""
+    """Return the header's name of a field's mask."""
     return f"{card.name}_{register.name}_{field.name}_mask".upper()
 
 
 def _by_register(card: Card, key: str) -> list[tuple[Register, list[Interrupt]]]:
-    """Registers with status or enable bits, each with its interrupts."""
+    """Return the registers with status or enable bits, each with its interrupts."""
     order = [register.name for register in card.registers]
     found = sorted(card.interrupts, key=lambda one: order.index(_register(one, key)))
     return [
@@ -82,7 +84,9 @@ def _field(register: Register, interrupt: Interrupt, key: str) -> RegisterField:
 
 
 def _source(card: Card, register: Register, interrupts: list[Interrupt]) -> dict[str, Any]:
-    """A status register: its bits, those that 1 clears, and those that a write has to keep."""
+    """Describe a status register: its bits, those cleared by writing 1, and those that a write must
+    keep.
+    """
     fields = [_field(register, one, "status") for one in interrupts]
     unique = list(dict.fromkeys(fields))
     acknowledged = [mask(card, register, one) for one in unique if one.access == "w1c"]
@@ -99,7 +103,9 @@ def _source(card: Card, register: Register, interrupts: list[Interrupt]) -> dict
 
 
 def _enable(card: Card, register: Register, interrupts: list[Interrupt]) -> dict[str, Any]:
-    """An enable register: the bits that let the card interrupt, and others that have to stay."""
+    """Describe an enable register: the bits that let the card interrupt, and others that must
+    stay.
+    """
     fields = list(dict.fromkeys(_field(register, one, "enable") for one in interrupts))
     stay = [one for one in register.fields if one.access == "rw" and one not in fields]
     return {

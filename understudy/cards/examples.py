@@ -18,12 +18,14 @@ TEMPLATE = "examples.c"
 
 
 def enabling(card: Card) -> str:
-    """A function that lets the card interrupt; empty if it never does."""
+    """Return a function that lets the card interrupt; empty if the card never interrupts."""
     return _block(card, "enabling", {}) if card.interrupts else ""
 
 
 def transfers(card: Card) -> Iterator[tuple[list[Buffer], str]]:
-    """Buffers that one doorbell starts, with a function that does it; then each ring by itself."""
+    """Yield the buffers that one doorbell starts, with a function that writes it; then each single
+    ring.
+    """
     by_doorbell = sorted(card.buffers, key=lambda one: one.doorbell)
     for doorbell, some in groupby(by_doorbell, key=lambda one: one.doorbell):
         buffers = list(some)
@@ -36,11 +38,13 @@ def transfers(card: Card) -> Iterator[tuple[list[Buffer], str]]:
 
 
 def named_values(card: Card, *accesses: str) -> Iterator[tuple[str, RegisterField, str]]:
-    """Registers and fields with named values and one of these accesses, each with a function.
+    """Yield registers and fields with named values and one of these accesses, each with a function.
 
-    The function writes a value, if the field is rw, or returns the text for the value read.
+    The function writes a value if the field is rw; otherwise it returns the text for the value
+    read.
 
-    Ports are left out, since each access to them counts, and so are values too large for a C enum.
+    Ports are left out, since each access to a port has an effect.  So are values too large for a C
+    enum.
     """
     for register in card.registers:
         for field in register.fields:
@@ -61,7 +65,7 @@ def _named(card: Card, register: Register, field: RegisterField) -> tuple[str, d
 
 
 def _written(card: Card, buffers: list[Buffer]) -> Iterator[dict[str, str]]:
-    """Address and length registers, once each, with their parameter and statement."""
+    """Yield each address and length register once, with its parameter and statement."""
     seen: set[str] = set()
     for buffer in buffers:
         for name, kind, suffix in (
@@ -80,7 +84,7 @@ def _written(card: Card, buffers: list[Buffer]) -> Iterator[dict[str, str]]:
 
 
 def _store(card: Card, name: str, value: str) -> str:
-    """A statement that stores a value in a register, whose only field may be shifted."""
+    """Return a statement that stores a value in a register, whose only field may be shifted."""
     register = _register(card, name)
     shift = _shift(card, register)
     shifted = f"(u{register.width}){value} << {shift}" if shift else value
@@ -99,7 +103,9 @@ def _register(card: Card, name: str) -> Register:
 
 
 def _shift(card: Card, register: Register) -> str:
-    """The shift of its only field; empty if that is at bit 0, or not the only one."""
+    """Return the shift of a register's only field; empty if it is at bit 0 or not the only
+    field.
+    """
     field = register.fields[0] if len(register.fields) == 1 else None
     named = f"{card.name}_{register.name}_{field.name}_shift".upper() if field else ""
     return named if field and field.bits.low else ""

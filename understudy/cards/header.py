@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The C header of a card: offsets, masks, shifts, reset values, enums.
 
-It suits C11 and C++11, in and outside the kernel, and includes nothing.  CARD_REG is an offset in
-bytes.  CARD_REG_FIELD_MASK has the bits at their place; an enum's value is shifted down to bit 0.
-Values above 2^31 - 1, which no C11 enum can have, are macros.
+It is valid C11 and C++11, in and outside the kernel, and includes no other header.  CARD_REG is an
+offset in bytes.  CARD_REG_FIELD_MASK is not shifted: its bits are those of the register.  An enum's
+values are shifted down to bit 0.  Values above 2^31 - 1, which no C11 enum can have, are macros.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ Definition = tuple[str, str, str]  # name, value, comment
 
 
 def header(card: Card) -> str:
-    """The header's text."""
+    """Return the header's text."""
     parts = chain.from_iterable(getattr(card, key) for key in PARTS)
     lines = [*_defined(chain(_of_card(card), *(_of_part(card, part) for part in parts)))]
     for register in sorted(card.registers, key=lambda one: (one.bar, one.offset)):
@@ -35,12 +35,12 @@ def header(card: Card) -> str:
 
 
 def guard_of(card: Card) -> str:
-    """The include guard."""
+    """Return the name of the include guard."""
     return f"{card.name}_REGISTERS_H".upper()
 
 
 def names(card: Card) -> Iterator[tuple[tuple[str | int, ...], str, list[str]]]:
-    """The parts of a card: the path of each, what it is, and the names that the header defines."""
+    """Yield the parts of a card: each part's path, its kind, and its names in the header."""
     yield ("name",), "the card", [guard_of(card), *_first(_of_card(card))]
     for key, what in PARTS.items():
         for index, part in enumerate(getattr(card, key)):
@@ -130,10 +130,10 @@ def _hex(value: int) -> str:
 
 
 def one_line(text: str) -> str:
-    """A text for a C comment, without marks that would end the comment or begin another."""
+    """Return a text for a C comment, without marks that would end the comment or begin another."""
     return " ".join(text.split()).replace("*/", "* /").replace("/*", "/ *")
 
 
 def comment(text: str) -> str:
-    """A C comment of one line."""
+    """Return a C comment of one line."""
     return f"/* {one_line(text)} */"

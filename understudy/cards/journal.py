@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The journal of a virtual PCI bus: what drivers and cards did to one another, in order, as in the
+"""The journal of a virtual PCI bus: all accesses between drivers and cards, in order, as in the
 guest's /dev/vpcib (kernel/vpcib/access.h).
 """
 
@@ -14,7 +14,7 @@ from understudy.base.errors import RunFailed
 
 
 class What(IntEnum):
-    """What was done."""
+    """The kind of an access."""
 
     LOAD = 0
     STORE = 1
@@ -76,12 +76,14 @@ Journal = NDArray[np.void]
 
 
 def code(value: int) -> str:
-    """The first bytes of an instruction, in hexadecimal."""
+    """Return the first bytes of an instruction, in hexadecimal."""
     return value.to_bytes(8, "little").hex(" ")
 
 
 def journal(raw: bytes) -> Journal:
-    """The accesses of a whole journal; RunFailed if some are missing, or if it is cut off."""
+    """Return the accesses of a whole journal; RunFailed if it is cut off, or if some are
+    missing.
+    """
     if len(raw) % ACCESS.itemsize:
         raise RunFailed(f"the journal is cut off: {len(raw)} bytes")
     accesses: Journal = np.frombuffer(raw, ACCESS)
@@ -94,7 +96,7 @@ def journal(raw: bytes) -> Journal:
 
 
 class Kept(NamedTuple):
-    """The first accesses of a run, and how many came after them."""
+    """The first accesses of a run, and how many accesses came after them."""
 
     accesses: Journal
     missed: int
@@ -105,12 +107,12 @@ NOTHING_KEPT = Kept(np.zeros(0, ACCESS), 0)
 
 
 def bytes_outside(records: int) -> int:
-    """The size of a journal outside the guest (journal_at, kernel/vpcib/journal.c)."""
+    """Return the size of a journal outside the guest (journal_at, kernel/vpcib/journal.c)."""
     return PAGE_BYTES + records * ACCESS.itemsize
 
 
 def kept_outside(file: Path, at: int, records: int) -> Kept:
-    """The journal at that place in a file."""
+    """Return the journal that begins at byte `at` of a file."""
     with file.open("rb") as opened:
         opened.seek(at)
         written = int.from_bytes(opened.read(8), "little")

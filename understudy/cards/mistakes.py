@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Finds all mistakes of a specification at once.
 
-Each part is checked first by itself.  Wrong parts are set aside (an unknown key, an entry of a
-list, a key of the card).  Then rules.py checks the rules between the remaining parts.
+First, each part is checked alone.  Wrong parts (an unknown key, an entry of a list, a key of the
+card) are set aside.  Then rules.py checks the rules between the remaining parts.
 """
 
 from collections.abc import Iterable, Iterator
@@ -47,11 +47,11 @@ EXPECTED = {
     "tuple_type": "should be a list, with a dash before each entry",
     "model_type": "should be keys with values, as name: X",
 }
-SHOWN = 40  # letters of a wrong value
+SHOWN = 40  # letters of a wrong value in a message
 
 
 class Mistakes:
-    """`found`: (path, reason) of each mistake in a document; `card`: the card if it has none."""
+    """`found`: (path, reason) of each mistake; `card`: the card if the document has no mistakes."""
 
     def __init__(self, data: dict[str, Any]) -> None:
         """Check a document; the check modifies it."""
@@ -84,7 +84,7 @@ class Mistakes:
         self.card = None if self.found else card
 
     def _place(self, path: Place) -> Place:
-        """The path in the document of a part that is at `path` now."""
+        """Return the original path in the document of a part that is at `path` now."""
         node: Any = self._data
         place: Place = ()
         for step in path:
@@ -97,7 +97,7 @@ class Mistakes:
         return self._places.get(id(node), place)
 
     def _set_aside(self, details: Iterable[ErrorDetails]) -> bool:
-        """Remove parts that are wrong by themselves; returns whether anything is left to check."""
+        """Remove parts that are wrong by themselves; return whether anything is left to check."""
         entries = [self._wrong_part(detail) for detail in details]
         for container, key in entries:
             if isinstance(container, list):
@@ -109,7 +109,7 @@ class Mistakes:
         return all(isinstance(self._data.get(key), list) and self._data[key] for key in NEEDED)
 
     def _wrong_part(self, detail: ErrorDetails) -> tuple[Any, Any]:
-        """The mapping or list to remove from, and the key or the entry."""
+        """Return the mapping or list that contains the wrong part, and the part's key or entry."""
         path = detail["loc"]
         if detail["type"] == "extra_forbidden":
             return self._at(path[:-1]), path[-1]
@@ -130,7 +130,7 @@ class Mistakes:
 
 
 def _places(node: Any, place: Place) -> Iterator[tuple[int, Place]]:
-    """The path of each mapping, by its identity."""
+    """Yield the path of each mapping, with the mapping's id()."""
     if isinstance(node, dict):
         yield id(node), place
     pairs = node.items() if isinstance(node, dict) else enumerate(node)
@@ -140,14 +140,14 @@ def _places(node: Any, place: Place) -> Iterator[tuple[int, Place]]:
 
 
 def _tuples(node: Any) -> Any:
-    """Lists as tuples, which the models use."""
+    """Return the data with tuples, which the models use, instead of lists."""
     if isinstance(node, dict):
         return {key: _tuples(value) for key, value in node.items()}
     return tuple(map(_tuples, node)) if isinstance(node, list) else node
 
 
 def _each(node: dict[str, Any], section: str, key: str) -> Iterator[Any]:
-    """The existing values of a key in the entries of a list."""
+    """Yield the existing values of a key in the entries of a list."""
     entries = node.get(section)
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict) and isinstance(entry.get(key), str | int):
@@ -163,7 +163,7 @@ def _field_names(data: dict[str, Any]) -> Iterator[str]:
 
 
 def _reason(detail: ErrorDetails) -> str:
-    """A line with the key, its value, and what it should be."""
+    """Return a line with the key, its value, and the values that it may have."""
     path, kind = detail["loc"], detail["type"]
     key = next((str(step) for step in reversed(path) if isinstance(step, str)), "card")
     if kind == "extra_forbidden":

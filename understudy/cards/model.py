@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A card as its specification describes it: config space, BARs, registers, interrupts, DMA.
 
-The models define what each key may hold; rules.py has the rules between keys.  Offsets, sizes and
-alignments are in bytes; widths and positions of fields in bits.  Register bits without a field are
-reserved.  Instances are frozen.
+The models define which values each key may have; rules.py has the rules between keys.  Offsets,
+sizes and alignments are in bytes; widths of fields and bit numbers are in bits.  Register bits
+without a field are reserved.  Instances are frozen.
 """
 
 import re
@@ -36,16 +36,16 @@ class Bits:
 
     @property
     def count(self) -> int:
-        """How many bits."""
+        """The number of bits."""
         return self.high - self.low + 1
 
     @property
     def mask(self) -> int:
-        """The bits, at their place in the register."""
+        """The mask of these bits in the register, not shifted."""
         return ((1 << self.count) - 1) << self.low
 
     def __str__(self) -> str:
-        """As the specification writes it: 7 or 15:8."""
+        """Return the bits in the specification's notation: 7 or 15:8."""
         return str(self.high) if self.count == 1 else f"{self.high}:{self.low}"
 
 
@@ -78,7 +78,7 @@ BitsKey = Annotated[
 
 
 class Section(BaseModel):
-    """Common to all parts of a specification: frozen, no unknown keys, nothing converted."""
+    """The base of all parts of a specification: frozen, no unknown keys, no values converted."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True
@@ -111,17 +111,17 @@ class Capabilities(Section):
 
     @property
     def vectors(self) -> int:
-        """The most vectors that a driver can get; 1 for INTA."""
+        """The largest number of vectors that a driver can get; 1 for INTA."""
         return max((given.vectors for given in (self.msi, self.msix) if given), default=1)
 
     @property
     def largest(self) -> str | None:
-        """Which of them has that many; None: INTA."""
+        """The capability with that number of vectors; None: INTA."""
         kinds = {"MSIX": self.msix, "MSI": self.msi}
         return next((name for name, it in kinds.items() if it and it.vectors == self.vectors), None)
 
     def __str__(self) -> str:
-        """A phrase for people."""
+        """Return a phrase for people."""
         kinds = {"MSI": self.msi, "MSI-X": self.msix}
         said = [f"{name}, vectors: {it.vectors}" for name, it in kinds.items() if it]
         return "; ".join(said) or "INTA"
@@ -188,7 +188,7 @@ class RegisterField(Section):
 
 
 class Register(Section):
-    """A register: its place, and its fields, or its access if it is one value throughout."""
+    """A register: its offset and fields, or, if it is one value throughout, its access."""
 
     name: Name
     """Unique in the card."""
@@ -211,20 +211,20 @@ class Register(Section):
 
     @property
     def initial(self) -> int:
-        """Value after a reset, reserved bits 0."""
+        """The value after a reset, with reserved bits 0."""
         if self.reset is not None:
             return self.reset
         return sum(field.reset << field.bits.low for field in self.fields)
 
     def bits_with(self, *accesses: Access) -> int:
-        """The bits that have one of these kinds of access."""
+        """Return the bits that have one of these kinds of access."""
         if self.access:
             return (1 << self.width) - 1 if self.access in accesses else 0
         return sum(field.bits.mask for field in self.fields if field.access in accesses)
 
     @property
     def end(self) -> int:
-        """Offset of the byte behind the register."""
+        """The offset of the first byte after the register."""
         return self.offset + self.width // 8
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Writes generated files without overwriting anybody's work (docs/decisions/0041-hand-written.md).
 
-The first line of a generated file says so, with the SHA-256 of the rest; in a PDF it is the last
-line.  If the line or the digest differs, a person wrote or changed the file, and it is never
-overwritten.  If the file was generated as a starting point, it is then left alone; otherwise it is
-an error.
+The first line of a generated file says that it is generated, with the SHA-256 of the other lines;
+in a PDF it is the last line.  If that line is missing or the digest differs, a person wrote or
+changed the file, and it is never overwritten.  If the file was generated as a starting point, it is
+then left alone; otherwise it is an error.
 """
 
 import hashlib
@@ -23,10 +23,10 @@ COMMENTS = {".h": C, ".c": C, ".rdl": C, ".html": HTML, "": HASH, ".pdf": PDF}
 def write(
     folder: Path, card: str, contents: Mapping[str, bytes], begun: Collection[str] = ()
 ) -> list[Path]:
-    """Write the contents under their file names, all or none; returns the files written.
+    """Write the contents under their file names, all or none; return the files written.
 
     `begun`: names of files that are starting points for a person.  UserError names any other file
-    that a person has changed, or an `out` that is no folder.
+    that a person has changed, or an `out` that is not a folder.
     """
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder}: not a folder: --out takes one")
@@ -50,7 +50,7 @@ def _marked(card: str, suffix: str, content: bytes) -> bytes:
 
 
 def _changed(file: Path) -> str | None:
-    """Why a file is not an unchanged generated one; None: it is one, or does not exist."""
+    """Return why a file is not as generated; None: it is unchanged, or does not exist."""
     if not file.exists() and not file.is_symlink():
         return None
     if not file.is_file() or file.is_symlink():

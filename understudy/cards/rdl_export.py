@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A card in SystemRDL 2.0; rdl_import.py turns that into the same card.
+"""A card in SystemRDL 2.0; rdl_import.py reads the same card from it.
 
-The card is an addrmap.  Each BAR is an addrmap inside it, or a memory if it has no register.  PCI
-places BARs anywhere; here each begins at the next multiple of its size.
+The card is an addrmap.  Each BAR is an addrmap inside it, or a memory if the BAR has no registers.
+On PCI a BAR may have any address; here each begins at the next multiple of its size.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +15,7 @@ Lines = Iterator[str]
 
 
 def rdl(card: Card) -> str:
-    """The text of a .rdl file."""
+    """Return the text of a .rdl file."""
     inside = [*_of_card(card), *_bars(card)]
     return "\n".join([declarations(), "", f"addrmap \\{card.name} {{", *_in(inside), "};", ""])
 
@@ -108,7 +108,7 @@ def _values(field: RegisterField) -> Lines:
 
 
 def _ways(part: Register | RegisterField) -> list[str]:
-    """Access and reset value."""
+    """Return properties for access and reset value."""
     assert part.access, "a register without fields has an access"
     keys = zip(("sw", "onread", "onwrite"), WAYS[part.access], strict=True)
     ways = [f"{key} = {way};" for key, way in keys if way]
@@ -117,5 +117,5 @@ def _ways(part: Register | RegisterField) -> list[str]:
 
 
 def _in(lines: Iterable[str]) -> list[str]:
-    """The lines, indented by one; a text of several lines stays as it is."""
+    """Return the lines, indented by one level; a text of several lines stays as it is."""
     return [f"\t{line}" for line in lines]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A card from SystemRDL: one that rdl_export.py has written, or any addrmap with our properties.
+"""A card from SystemRDL: a file from rdl_export.py, or any addrmap with the project's properties.
 
 Registers in register files and arrays are named by their path, such as CHANNEL_1_STATUS.  Features
-that a card can't have (counters, other accesses, memories that are no BAR) are mistakes with a
-line, as everywhere.  All mistakes are reported at once, unless the file is no SystemRDL.
+that a card can't have (counters, other accesses, memories that are not BARs) are mistakes, each
+with its line.  All mistakes are reported at once, unless the file is not SystemRDL.
 """
 
 from pathlib import Path
@@ -28,7 +28,7 @@ KNOWN = "a card has rw, ro, wo, woclr, woset and rclr"
 
 
 def load_rdl(file: Path) -> Card:
-    """The card in a .rdl file; one WrongCard with all mistakes."""
+    """Return the card in a .rdl file; raise one WrongCard with all mistakes."""
     return _Reader(file, compiled(file)).card()
 
 
@@ -41,7 +41,7 @@ class _Reader:
         self._wrong: list[tuple[int, str]] = []
 
     def card(self) -> Card:
-        """The card; a WrongCard with all mistakes."""
+        """Return the card; raise a WrongCard with all mistakes."""
         document = self._document()
         mistakes = Mistakes(document)
         found = [(self._nearest(place), reason) for place, reason in mistakes.found]
@@ -104,8 +104,8 @@ class _Reader:
         }
 
     def _own(self, node: Node, name: str) -> Any:
-        """The value of one of our properties, or None: not declared, not for this node, or not
-        given.
+        """Return the value of one of the project's properties; None if it is not declared, not
+        allowed for this node, or not set.
         """
         try:
             value = node.get_property(name, default=None)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Properties of our own that let SystemRDL describe a card, and SystemRDL's terms for accesses.
+"""The project's properties, with which SystemRDL can describe a card, and SystemRDL's terms for
+accesses.
 
 SystemRDL 2.0 (Accellera) has registers, fields, enums, resets and texts.  Config space, BARs,
 doorbells, ports, interrupts and DMA are user-defined properties (its section 15).  A structure has
-the members of the model of its name (model.py).
+the same members as the model with its name (model.py).
 """
 
 from typing import Final, get_type_hints
@@ -45,7 +46,7 @@ WAYS: Final[dict[Access, Ways]] = {
 
 
 def declarations() -> str:
-    """The declarations at the head of a file."""
+    """Return the declarations at the head of a file."""
     lines = [
         f"struct {name} {{ {_members(section)} }};" for name, section in STRUCTURES.items()
     ] + [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compiles a SystemRDL file with systemrdl-compiler; errors look like those of any card."""
+"""Compiles a SystemRDL file with systemrdl-compiler; reports errors as for any other card."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ PERL = "<%"
 
 
 def compiled(file: Path) -> AddrmapNode:
-    """The last addrmap of a file; UserError if it can't be read, WrongCard if it has no card."""
+    """Return a file's last addrmap; UserError if it can't be read, WrongCard if it has no card."""
     _refuse_foreign(file)
     told = _Told(file)
     compiler = RDLCompiler(message_printer=told, dedent_desc=False)
@@ -25,18 +25,18 @@ def compiled(file: Path) -> AddrmapNode:
         return compiler.elaborate().top
     except RDLCompileError as error:
         raise WrongCard(str(file), told.errors or [(1, str(error))]) from error
-    except Exception as error:  # its parser crashes on some bad tokens
+    except Exception as error:  # the compiler's parser crashes on some bad tokens
         gives_up = (1, f"systemrdl-compiler gives up: {error}")
         raise WrongCard(str(file), told.errors or [gives_up]) from error
 
 
 def line(file: Path, node: Node) -> int:
-    """The line where a node is instantiated, or declared; 1 if that is in another file."""
+    """Return the line where a node is instantiated, or declared; 1 if that is in another file."""
     return _line(file, node.inst.inst_src_ref or node.inst.def_src_ref)
 
 
 def _refuse_foreign(file: Path) -> None:
-    """Refuse files that are too long, no text, or contain Perl, which the compiler would run."""
+    """Refuse files that are too long, not text, or contain Perl, which the compiler would run."""
     try:
         with file.open("rb") as opened:
             raw = opened.read(BYTES_MAX + 1)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The register log: a journal as text, a line per access.
+"""The register log: a journal as text, one line per access.
 
     12.003456789 CPU0 kernel   pid 71  store DMA_LENGTH 0x1c0 BYTES=448
 
 The columns are seconds of the guest's monotonic clock, the processor, the driver's context, the
-process, the access with its register and value, and the fields that are not 0.
+process, the access with its register and value, and the register's fields that are not 0.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ DMA = tuple(what for what in What if what.name.startswith("DMA_"))
 
 
 def lines(card: Card, accesses: Journal) -> Iterator[str]:
-    """A line for each access."""
+    """Yield a line for each access."""
     places = Places(card)
     for access in accesses:
         where = CONTEXTS[Context(int(access["context"]))]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Rules between the parts of a card.
 
-`broken(card, known)` yields each broken rule as (path, reason).  The path leads to the part in the
-card, as ("registers", 3, "offset").
+`broken(card, known)` yields each broken rule as (path, reason).  The path leads to a part of the
+card, as in ("registers", 3, "offset").
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ Broken = Iterator[tuple[Path, str]]
 
 @dataclass(frozen=True)
 class Known:
-    """Names in the document, including parts that were set aside because they are wrong themselves.
+    """Names in the document, including the names of wrong parts that were set aside.
 
     So these parts are not reported as missing.
     """
@@ -42,7 +42,7 @@ class Named(Protocol):
 
 
 def broken(card: Card, known: Known) -> Broken:
-    """All broken rules of a card."""
+    """Yield all broken rules of a card."""
     for key in ("bars", "registers", "interrupts"):
         yield from _twice((key,), getattr(card, key))
     yield from _transfer_names(card)
@@ -65,7 +65,7 @@ def broken(card: Card, known: Known) -> Broken:
 
 
 def _names_in_c(card: Card) -> Broken:
-    """Each generated name must be unique (understudy/cards/header.py, table.py), and must differ
+    """Check that each generated name is unique (understudy/cards/header.py, table.py), and differs
     from kernel names that drivers use.
     """
     owners = dict.fromkeys({"PCI_VENDOR_ID", *kernel_names()}, "a macro of the kernel")
@@ -185,7 +185,7 @@ def _field(path: Path, field: RegisterField, register: Register) -> Broken:
 
 
 def _overlaps(card: Card) -> Broken:
-    """Each register that begins before the end of one below it."""
+    """Yield each register that begins before the end of a register with a lower offset."""
     reach: dict[int, Register] = {}
     places = sorted(
         enumerate(card.registers), key=lambda entry: (entry[1].bar, entry[1].offset, entry[0])

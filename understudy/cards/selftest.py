@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A kernel module that tests a card against its specification, register by register.
 
-It tests only what triggers nothing.  It reads every register except ports once, and checks the
-readable bits against the value after a reset.  It also writes plain registers that have no wo or
-w1s bits.
+It tests only accesses that have no effect on the card.  It reads every register except ports once,
+and compares the readable bits with the value after a reset.  It also writes plain registers that
+have no wo or w1s bits.
 """
 
 from typing import Any, Final
@@ -15,7 +15,7 @@ TESTED: Final[tuple[Access, ...]] = ("rw", "ro", "w1c", "rc")
 
 
 def selftest(card: Card) -> str:
-    """The text of NAME_selftest.c."""
+    """Return the text of NAME_selftest.c."""
     registers = sorted(card.registers, key=lambda one: (one.bar, one.offset))
     used = {register.bar for register in registers}
     view = {

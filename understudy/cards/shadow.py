@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The registers of a card as far as its driver's loads and stores show them.
+"""The registers of a card as far as its driver's loads and stores reveal their values.
 
-An access of 1 to 8 bytes may touch several registers, or a part of one; `Places` splits it.
+An access of 1 to 8 bytes may touch several registers, or part of a register; `Places` splits it.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ class Places:
         }
 
     def parts(self, bar: int, offset: int, width: int, value: int) -> Iterator[Part]:
-        """The registers that an access of `width` bytes touches, from the lowest address up."""
+        """Yield the registers that an access of `width` bytes touches, in order of address."""
         touched: dict[str, tuple[Register, int, int]] = {}
         for index in range(width):
             register = self._by_byte.get((bar, offset + index))
@@ -44,12 +44,12 @@ class Places:
             yield Part(register, lanes, held)
 
     def covered(self, bar: int, offset: int, width: int) -> bool:
-        """Whether each byte of an access belongs to a register."""
+        """Return whether each byte of an access belongs to a register."""
         return all((bar, offset + index) in self._by_byte for index in range(width))
 
 
 def reserved(register: Register) -> int:
-    """The bits of a register that no field covers."""
+    """Return the bits of a register that no field covers."""
     everything = (1 << register.width) - 1
     if register.access:
         return 0
@@ -57,12 +57,12 @@ def reserved(register: Register) -> int:
 
 
 def meaning(register: Register) -> int:
-    """The bits of a register that have a meaning."""
+    """Return the bits of a register that have a meaning."""
     return ((1 << register.width) - 1) & ~reserved(register)
 
 
 class Values:
-    """The values that a driver's stores have left in a card's registers, as far as known."""
+    """The values that a driver's stores have left in a card's registers, as far as recorded."""
 
     def __init__(self, card: Card) -> None:
         self._held = {register.name: register.initial for register in card.registers}

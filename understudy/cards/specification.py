@@ -2,8 +2,8 @@
 """Specifications of cards: cards/NAME.yaml, or a user's own file, checked.
 
 `load` returns a Card, or raises one WrongCard with a line `FILE:LINE: reason` per mistake.  A
-card's other files are beside its specification: NAME.c, its behaviour; and drivers/ with
-NAME_driver.c, the reference driver, NAME_exercise, a test for drivers, and NAME_demo.
+card's other files are in the same folder: NAME.c, its behaviour; and drivers/ with NAME_driver.c,
+the reference driver, NAME_exercise, a test for drivers, and NAME_demo.
 """
 
 from functools import lru_cache
@@ -20,17 +20,17 @@ from understudy.cards.wrong import WrongCard
 
 
 def catalogue() -> dict[str, Path]:
-    """The cards that come with the project, by name."""
+    """Return the specifications that are part of the project, by the names of the cards."""
     return {file.stem: file for file in sorted(cards_dir().glob("*.yaml"))}
 
 
 def load(name: str | Path) -> Card:
-    """The card of that name, or in that file; names in the catalogue come first."""
+    """Return the card with that name, or the card in that file; a name in the catalogue wins."""
     return parse(*read(name))
 
 
 def file_of(name: str | Path) -> Path:
-    """The file of a card, named as for `load`."""
+    """Return the file of a card, named as for `load`."""
     given = str(name)
     if given in catalogue():
         return catalogue()[given]
@@ -39,7 +39,7 @@ def file_of(name: str | Path) -> Path:
 
 
 def read(name: str | Path) -> tuple[str, bytes]:
-    """The file's name and content; UserError if it can't be read."""
+    """Return the file's name and content; UserError if it can't be read."""
     file = file_of(name)
     try:
         with file.open("rb") as opened:
@@ -53,7 +53,7 @@ def read(name: str | Path) -> tuple[str, bytes]:
 
 @lru_cache(maxsize=16)
 def parse(name: str, raw: bytes) -> Card:
-    """The card in a file's content; errors call the file `name`."""
+    """Return the card in a file's content; errors call the file `name`."""
     document = Document(name, raw)
     mistakes = Mistakes(document.data)
     if mistakes.found:
@@ -63,5 +63,5 @@ def parse(name: str, raw: bytes) -> Card:
 
 
 def schema() -> dict[str, Any]:
-    """JSON Schema of a specification, for editors; the rules between parts are not in it."""
+    """Return the JSON Schema of a specification, for editors; it lacks the rules between parts."""
     return Card.model_json_schema() | {"$schema": "https://json-schema.org/draft/2020-12/schema"}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The C table of a card, which its device side uses (core/cards/card_table.h).
+"""The C table of a card, for the C code of its device side (core/cards/card_table.h).
 
 CARD_INDEX_REG is a register's index, CARD_REGISTERS the number of registers, and `card_table` the
-table.  The text includes nothing; include core/cards/registers.h before it.
+table.  The text has no #include; include core/cards/registers.h before it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +23,7 @@ Member = tuple[str, str]  # name, value in C
 
 
 def table(card: Card) -> str:
-    """The header's text."""
+    """Return the header's text."""
     registers = sorted(card.registers, key=lambda one: (one.bar, one.offset))
     indexes = [index_of(card, register.name) for register in registers]
     guard, count = own_names(card)
@@ -46,7 +46,7 @@ def table(card: Card) -> str:
 
 
 def own_names(card: Card) -> tuple[str, str]:
-    """The include guard, and the name for the number of registers."""
+    """Return the names of the include guard and of the number of registers."""
     return f"{card.name}_TABLE_H".upper(), f"{card.name}_REGISTERS".upper()
 
 
@@ -122,7 +122,7 @@ def _ring(card: Card, ring: Ring) -> Iterator[Member]:
 
 
 def index_of(card: Card, register: str) -> str:
-    """The name of a register's index."""
+    """Return the name of a register's index."""
     return f"{card.name}_INDEX_{register}".upper()
 
 

@@ -12,21 +12,19 @@ from understudy.cards.header import one_line
 
 
 def render(name: str, view: dict[str, Any]) -> str:
-    """A file from NAME.j2; texts of the card pass through a filter that keeps them within a
-    comment.
-    """
+    """Return a file from NAME.j2; a filter keeps the card's texts from ending a comment."""
     return _environment().get_template(f"{name}.j2").render(view)
 
 
 def render_block(name: str, block: str, view: dict[str, Any]) -> str:
-    """One {% block %} of it, without empty lines around it."""
+    """Return one {% block %} of the template, without empty lines around it."""
     template = _environment().get_template(f"{name}.j2")
     return "".join(template.blocks[block](template.new_context(view))).strip("\n") + "\n"
 
 
 @cache
 def kernel_names() -> frozenset[str]:
-    """Kernel macros that drivers use."""
+    """Return the names of kernel macros that drivers use."""
     texts = [path.read_text() for path in Path(__file__).parent.glob("*.c.j2")]
     return frozenset(re.findall(r"\b[A-Z]+_\w+", re.sub(r"{[{%#].*?[}%#]}", "", "".join(texts))))
 
@@ -45,5 +43,5 @@ def _environment() -> Environment:
 
 
 def _quoted(text: str) -> str:
-    """A C string of one line."""
+    """Return a C string of one line."""
     return '"' + " ".join(text.split()).replace("\\", "\\\\").replace('"', '\\"') + '"'

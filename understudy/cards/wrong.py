@@ -7,13 +7,13 @@ from understudy.base.errors import UserError
 
 
 class WrongCard(UserError):  # noqa: N818 - it is the card that is wrong
-    """A file that is no card, with a line `FILE:LINE: reason` per mistake.
+    """A file that is not a card, with a line `FILE:LINE: reason` per mistake.
 
-    `mistakes`: (line from 1, reason) each, sorted by line, without duplicates.
+    `mistakes`: pairs (line from 1, reason), sorted by line, without duplicates.
     """
 
     def __init__(self, file: str, mistakes: Iterable[tuple[int, str]]) -> None:
-        """`file` is its name in the message."""
+        """Build the message; `file` is the file's name in it."""
         self.file = file
         self.mistakes = sorted(set(mistakes))
         super().__init__("\n".join(f"{file}:{line}: {reason}" for line, reason in self.mistakes))

@@ -19,7 +19,7 @@ WIDTH = 2**20  # no line is wrapped
 
 
 def yaml_text(card: Card) -> str:
-    """The text; specification.parse makes the same card of it."""
+    """Return the text; specification.parse returns the same card from it."""
     writer = YAML()
     writer.indent(mapping=2, sequence=4, offset=2)
     writer.width = WIDTH
@@ -41,7 +41,7 @@ def _shown(node: Any, key: str = "") -> Any:
 
 
 def _in_paragraphs(node: Any) -> bool:
-    """Whether a text can be written as a block, line by line."""
+    """Return whether a text can be written as a block, line by line."""
     if not isinstance(node, str) or "\n" not in node:
         return False
     return all(line == line.strip() and line.isprintable() for line in node.split("\n"))

@@ -16,7 +16,9 @@ Columns = dict[str, npt.NDArray[Any]]
 
 
 def dtype_of(structure: str) -> np.dtype[Any]:
-    """The NumPy type of a C structure; the compiler has checked it against the header."""
+    """Return the NumPy type of a C structure; the compiler has checked the type against the
+    header.
+    """
     fields = dict(ffi.typeof(structure).fields)
     return np.dtype(
         {
@@ -41,7 +43,7 @@ def u64(values: npt.ArrayLike) -> U64:
 
 
 def same_length(columns: Columns) -> int:
-    """The length of all columns; ValueError if lengths differ."""
+    """Return the length that all columns have; ValueError if lengths differ."""
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"columns differ in length: {lengths}")

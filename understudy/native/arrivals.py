@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Arrivals of one class of requests, in a file that the simulator maps.
 
-The file `arrivals` of a folder has a header, a column of instants and one of pieces
-(sim/worker/arrivals_file.h), 10 bytes a request.  Since the simulator maps it, all simulations on a
-machine share its pages in the kernel's cache.  The simulator checks every value itself; `refuse`
-then finds the wrong one.
+In a folder, the file `arrivals` has a header, a column of arrival times and a column of numbers of
+pieces (sim/worker/arrivals_file.h), 10 bytes per request.  Since the simulator maps the file, all
+simulations on a machine share its pages in the kernel's cache.  The simulator checks every value
+itself; `refuse` then finds the wrong value.
 """
 
 import os
@@ -34,7 +34,7 @@ Whole = npt.NDArray[np.integer[Any]]
 class Arrivals:
     """A file that `write_arrivals` wrote.
 
-    path: the file. requests: how many, at least 1. last_ns: the last arrival.
+    path: the file. requests: their number, at least 1. last_ns: the last arrival time.
     """
 
     path: Path
@@ -43,19 +43,19 @@ class Arrivals:
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> "Arrivals":
-        """Checks header and size; ValueError if there is no such file, or if it is cut off."""
+        """Check header and size; ValueError if there is no such file, or if it is cut off."""
         path = Path(folder).absolute() / FILE
         requests = _requests(path)
         return cls(path, requests, int(_instants(path, requests)[-1]))
 
     @cached_property
     def arrival_ns(self) -> npt.NDArray[np.int64]:
-        """(requests,), mapped."""
+        """Return the arrival times, (requests,), as a mapped array."""
         return _instants(self.path, self.requests)
 
     @cached_property
     def pieces(self) -> npt.NDArray[np.uint16]:
-        """(requests,), mapped."""
+        """Return the numbers of pieces, (requests,), as a mapped array."""
         return _pieces(self.path, self.requests)
 
     @property
@@ -69,9 +69,9 @@ def write_arrivals(
 ) -> Arrivals:
     """Write requests, in order of arrival, into an existing folder.
 
-    arrival_ns: instants from 0 to below 2^62, in order. pieces: how many each request was split
-    into, from 1 to 65,535 (ICPE 2011, Eq. 3).  The file appears when it is complete.  ValueError
-    names the first impossible request.
+    arrival_ns: times from 0 to below 2^62, in ascending order. pieces: the number of pieces that
+    each request was split into, from 1 to 65,535 (ICPE 2011, Eq. 3).  The file appears when it is
+    complete.  ValueError names the first impossible request.
     """
     instants, counts = _whole("arrival_ns", arrival_ns), _whole("pieces", pieces)
     if instants.shape != counts.shape:
@@ -90,7 +90,7 @@ def write_arrivals(
 
 
 def refuse(files: list[Arrivals]) -> NoReturn:
-    """ValueError for the first file that a simulation cannot read."""
+    """Raise ValueError for the first file that a simulation cannot read."""
     for arrivals in files:
         requests = _requests(arrivals.path)
         wrong = _first_wrong(_instants(arrivals.path, requests), _pieces(arrivals.path, requests))
@@ -102,7 +102,7 @@ def refuse(files: list[Arrivals]) -> NoReturn:
 
 
 def check_unchanged(files: list[Arrivals], error: Exception) -> None:
-    """RunFailed, from the error, for the first file that has changed since it was opened."""
+    """Raise RunFailed, from the error, for the first file that has changed since it was opened."""
     for arrivals in files:
         try:
             now = Arrivals.open(arrivals.path.parent)
@@ -122,7 +122,7 @@ def _write(path: Path, instants: Whole, counts: Whole) -> None:
 
 
 def _requests(path: Path) -> int:
-    """The number of requests in the header, if the file's length agrees."""
+    """Return the number of requests in the header, if the file's length agrees."""
     try:
         with path.open("rb") as file:
             header = file.read(HEADER_BYTES)
@@ -166,7 +166,7 @@ def _whole(name: str, values: npt.ArrayLike) -> Whole:
 
 
 def _first_wrong(instants: Whole, counts: Whole) -> str:
-    """The error of the first impossible request; empty if there is none."""
+    """Return the message for the first impossible request; empty if there is none."""
     before = 0
     for begin in range(0, len(instants), BLOCK):
         part = slice(begin, begin + BLOCK)

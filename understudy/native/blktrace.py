@@ -14,7 +14,7 @@ CHUNK_BYTES = 1 << 20
 CHUNK_ROWS = 1 << 16
 ROW = dtype_of("struct blktrace_row")
 MAGIC: int = lib.RECORD_MAGIC
-MINOR_BITS = 20  # of a device number in the kernel
+MINOR_BITS = 20  # the kernel's number of bits for the minor device number
 
 BROKEN = {
     lib.BLKTRACE_BAD_CPU: "its CPU, {value}, is impossible",
@@ -24,7 +24,7 @@ BROKEN = {
 
 
 class LeftOut(IntEnum):
-    """Why a record is in no row."""
+    """The reason why no row contains a record."""
 
     UNISSUED = lib.LEFT_OUT_UNISSUED
     UNCOMPLETED = lib.LEFT_OUT_UNCOMPLETED
@@ -39,7 +39,7 @@ class LeftOut(IntEnum):
 
 
 class Blktrace:
-    """One trace: read each of its files once, in any order, then get its rows."""
+    """One trace.  First read each of its files once, in any order; then get its rows."""
 
     def __init__(self) -> None:
         made = lib.blktrace_new()
@@ -48,9 +48,10 @@ class Blktrace:
         self._trace = ffi.gc(made, lib.blktrace_free)
 
     def read(self, file: BinaryIO) -> str | None:
-        """Read the whole file; returns where it breaks off, or None.
+        """Read the whole file; return where it breaks off, or None.
 
-        ValueError: its records are of another version, or of another device than those before.
+        ValueError: its records have another version, or another device, than the records before
+        them.
         """
         lib.blktrace_begin(self._trace)
         rest = b""
@@ -63,8 +64,8 @@ class Blktrace:
         return f"{self._place()} is cut short" if rest else None
 
     def rows(self) -> Iterator[Columns]:
-        """The requests in order of completion, in pieces: times in ns, places in sectors, op 0 or
-        1.
+        """Yield the requests in order of completion, in blocks of rows: times in ns, addresses in
+        sectors, op 0 or 1.
         """
         names = [name for name in ROW.names or () if name != "unused"]
         got = CHUNK_ROWS
@@ -77,7 +78,7 @@ class Blktrace:
                 yield {name: rows[name][:got].astype(np.int64) for name in names}
 
     def left_out(self) -> dict[LeftOut, int]:
-        """How many records are in no row, by reason; call it after rows()."""
+        """Return the number of records that are in no row, by reason; call this after rows()."""
         counts = self._trace.left_out
         return {why: int(counts[why]) for why in LeftOut if counts[why]}
 

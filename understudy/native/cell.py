@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A sandboxed process with a stranger's code, and the line to it (sim/worker/line.h)."""
+"""A sandboxed process with a user's code, and the connection to it (sim/worker/line.h)."""
 
 import io
 import json
@@ -18,9 +18,9 @@ from understudy.native.processes import Processes, signal_of
 MEMORY_BYTES = 2 * 2**30
 MOST_OF_MEMORY = 0.9 * MEMORY_BYTES
 OUTPUT_BYTES = 2**20
-PATIENCE_SECONDS = 3.0  # of processor time without progress
+PATIENCE_SECONDS = 3.0  # processor time without progress
 PATIENCE_ASLEEP_SECONDS = 5.0
-LAST_SECONDS = 1.0  # for it to report where it is
+LAST_SECONDS = 1.0  # time for it to report where in its code it is
 LAST_WORDS = 80
 
 LOOPS = f"probably an endless loop: no progress in {PATIENCE_SECONDS:g} s of processor time"
@@ -40,7 +40,9 @@ ENDINGS = {
 
 @dataclass(frozen=True)
 class Cell:
-    """The process that runs the code, the sandbox process that we started, and our pipe ends."""
+    """The process that runs the code, the sandbox process that we started, and our ends of the
+    pipes.
+    """
 
     code: int
     around: int
@@ -56,7 +58,7 @@ def start(
     output: int,
     *how: str,
 ) -> Cell:
-    """Load a stranger's code in a sandbox.  What it prints goes to `output`."""
+    """Load a user's code in a sandbox.  Its printed text goes to `output`."""
     sandbox.require(file.shown)
     (called, calls), (heard, replies), (told, tells) = (_pipe(stack) for _ in range(3))
     answering = [called.fileno(), output, output, *map(io.FileIO.fileno, (called, replies, tells))]
@@ -73,13 +75,15 @@ def start(
 
 
 def _pipe(stack: ExitStack) -> tuple[io.FileIO, io.FileIO]:
-    """The ends to read from and to write to."""
+    """Open a pipe; return the end to read from and the end to write to."""
     reads, writes = os.pipe()
     return stack.enter_context(io.FileIO(reads)), stack.enter_context(io.FileIO(writes, "w"))
 
 
 def _inside(told: io.FileIO) -> int:
-    """The process inside the sandbox, as bwrap reports it; RunFailed if there is no sandbox."""
+    """Return the process inside the sandbox, as bwrap reports it; RunFailed if there is no
+    sandbox.
+    """
     said = b""
     while not said.endswith(b"}\n"):
         more = told.read(4096)
@@ -90,7 +94,7 @@ def _inside(told: io.FileIO) -> int:
 
 
 def ending(processes: Processes, around: int, fault: Any) -> str:
-    """How a process ended early, as a phrase; `fault` is a struct fault."""
+    """Return a phrase that says how a process ended early; `fault` is a struct fault."""
     status = processes.status(around)
     if status is None:
         return "does not answer any more"
@@ -106,7 +110,7 @@ def ending(processes: Processes, around: int, fault: Any) -> str:
 def circumstances(
     file: registry.Source, code: Path, fault: Any, refused_bytes: int, printed: str
 ) -> str:
-    """Where in its code it ended, whether memory was short, and what it printed last."""
+    """Return where in its code the process ended, whether memory was short, and its last output."""
     place = f" in {registry.where(file, code, int(fault.offset))}" if fault.offset else ""
     if refused_bytes:
         memory = f"; {no_memory(refused_bytes)}"
@@ -117,7 +121,7 @@ def circumstances(
 
 
 def no_memory(refused_bytes: int) -> str:
-    """The allocation that was refused, as a phrase."""
+    """Return a phrase about the allocation that was refused."""
     return f"it asked for {refused_bytes:,} bytes, and may have {MEMORY_BYTES:,} in all"
 
 

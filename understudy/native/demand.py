@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Features of requests that cost a device time, counted as the simulator does (sim/demand.h)."""
+"""Features of requests that cost a device time, counted as in the simulator (sim/demand.h)."""
 
 from collections.abc import Mapping
 
@@ -37,8 +37,9 @@ Bools = npt.NDArray[np.bool_]
 def asking(
     write: Bools, sector: Integers, sectors: Integers, idle_ns: Integers, met_busy: Bools
 ) -> Mapping[str, Bools]:
-    """By NAMES, which of the requests have each feature, in order of completion; each came
-    `idle_ns` after the device had become idle, or while it was busy.
+    """Return, by NAMES, which of the requests have each feature, in order of completion.
+
+    Each request arrived `idle_ns` after the device had become idle, or while it was busy.
     """
     end = sector + sectors
     last = np.concatenate([[-NEAR_SECTORS], end[:-1]])
@@ -64,12 +65,14 @@ def asking(
 
 
 def counts(asking: Mapping[str, Bools]) -> dict[str, int]:
-    """How many requests have each feature."""
+    """Return the number of requests that have each feature."""
     return {name: int(asking[name].sum()) for name in NAMES}
 
 
 def _noted(asked: Integers, noted: Integers, slots: int) -> Bools:
-    """Which requests find their place in its slot; each request then stores its own place."""
+    """Return which requests find their address in its slot; each request then stores its own
+    address.
+    """
     writers, readers = (
         place // PAGE_SECTORS % slots * (len(asked) + 1) + np.arange(len(asked))
         for place in (noted, asked)

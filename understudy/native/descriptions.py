@@ -81,7 +81,7 @@ def describe(file: registry.Source) -> Scheduler:
 
 
 def why_not_loaded(job: worker.Job) -> str:
-    """The loader's reason, or ours."""
+    """Return the loader's reason, or the project's own."""
     words = worker.text(job.structure.text)
     if "module_scheduler" in words:
         return "registers no scheduler: its file has to end with REGISTER_SCHEDULER"
@@ -118,7 +118,7 @@ def tunable_values(scheduler: Scheduler, chosen: Mapping[str, int]) -> U64:
 
 
 def field_values(owner: str, kind: str, known: Sequence[Tunable], chosen: Mapping[str, int]) -> U64:
-    """Each field's value, chosen or initial; ValueError for an impossible one."""
+    """Return each field's value, chosen or initial; ValueError for an impossible value."""
     by_name = {field.name: field for field in known}
     for name, value in chosen.items():
         if name not in by_name:

@@ -1,34 +1,36 @@
 # SPDX-License-Identifier: MIT
-"""The core's draws from Python (core/draw.h): the same integers as in guest and simulator."""
+"""Random numbers from the core in Python (core/draw.h): the same as in guest and simulator."""
 
 from understudy._core import ffi, lib
 
 
 class Draw:
-    """One stream of draws (core/draw.h)."""
+    """One stream of random numbers (core/draw.h)."""
 
     def __init__(self, seed: int, stream: int = 0) -> None:
         self._draw = ffi.new("struct draw *")
         lib.draw_seed(self._draw, seed, stream)
 
     def u64(self) -> int:
-        """Uniform over all 64-bit values."""
+        """Return an integer, uniform over all 64-bit values."""
         return int(lib.draw_u64(self._draw))
 
     def below(self, n: int) -> int:
-        """Uniform over 0 to n - 1."""
+        """Return an integer, uniform over 0 to n - 1."""
         return int(lib.draw_below(self._draw, _at_least_one("n", n)))
 
     def pareto(self, alpha_milli: int, scale: int) -> int:
-        """Pareto with alpha in thousandths, at least `scale`."""
+        """Return an integer from a Pareto distribution, alpha in thousandths, at least `scale`."""
         return int(lib.draw_pareto(self._draw, _at_least_one("alpha_milli", alpha_milli), scale))
 
     def exponential(self, mean: int) -> int:
-        """Exponential with that mean."""
+        """Return an integer from an exponential distribution with that mean."""
         return int(lib.draw_exponential(self._draw, mean))
 
     def zipf(self, n: int) -> int:
-        """Zipf over 0 to n - 1, the papers' approximation."""
+        """Return an integer from a Zipf distribution over 0 to n - 1, by the papers'
+        approximation.
+        """
         return int(lib.draw_zipf(self._draw, _at_least_one("n", n)))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The drive model from Python (core/drive/drive.h): times in ns, positions in sectors."""
+"""The drive model from Python (core/drive/drive.h): times in ns, addresses in sectors."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -26,10 +26,10 @@ _FIELDS = {name: lib.device_settings + number for number, name in enumerate(SETT
 
 
 class Drive:
-    """A drive at work (core/drive/drive.h): curves, cache, head and phase."""
+    """A drive in operation (core/drive/drive.h): curves, cache, head and phase."""
 
     def __init__(self, timing: Timing, seed: int = 0) -> None:
-        """The drive that a profile describes; `seed` is for a random phase."""
+        """Make the drive that a profile describes; `seed` is for a random phase."""
         self._device = ffi.new("struct timed_device *", {"scale_milli": 1000})
         self._drive = ffi.addressof(self._device, "drive")
         for name, value in (timing.settings() | {"rotation_seed": seed}).items():
@@ -59,7 +59,7 @@ class Drive:
         cache: tuple[int, int, int] = (0, 0, 0),
         hit_ns: int = 0,
     ) -> Self:
-        """A drive with the papers' line."""
+        """Return a drive with the papers' straight line."""
         line = ((0, 0), (capacity_sectors, full_seek_ns))
         return cls(Timing(capacity_sectors, intercept_ns, line, cache=cache, hit_ns=hit_ns))
 
@@ -70,7 +70,7 @@ class Drive:
         lib.sched_field_value(self._device, _FIELDS[name])[0] = value
 
     def copy_to(self, shared: Shared, where: str) -> None:
-        """Copy to that member of a structure that has room for `placed`."""
+        """Copy the drive to that member of a structure that has room for `placed`."""
         *path, member = where.split(".")
         structure = shared.structure
         for part in path:
@@ -80,7 +80,7 @@ class Drive:
             shared.point(name)
 
     def placed(self, where: str) -> dict[str, U64]:
-        """The arrays that a drive in that member points to, by the pointers' names."""
+        """Return the arrays that a drive in that member points to, by the pointers' names."""
         return {f"{where}.disk.{name}": array for name, array in self._arrays.items()}
 
     def _fill(self, name: str, rows: Sequence[Sequence[int]], most: int) -> None:
@@ -100,22 +100,26 @@ class Drive:
 
     @property
     def head(self) -> int:
-        """The end of the last request that the medium served."""
+        """Return the sector after the last request that the medium served."""
         return int(self._drive.arm.head.sector)
 
     def angle(self, sector: int) -> int:
-        """The angle where a sector begins, in 2^-64 turns; ValueError if angles are unknown."""
+        """Return the angle where a sector begins, in 2^-64 rotations; ValueError if angles are
+        unknown.
+        """
         tracks = self._tracks_with(sector)
         if not tracks.velocity:
             raise ValueError(f"nobody knows the angle of sector {sector}")
         return int(lib.platter_angle(ffi.addressof(tracks), sector))
 
     def place(self, sector: int) -> int:
-        """The arm's place at that sector, in sectors unless tracks are counted."""
+        """Return the arm's location at that sector, in sectors, or in tracks if they are
+        counted.
+        """
         return int(lib.tracks_arm(ffi.addressof(self._tracks_with(sector)), sector))
 
     def track_end(self, sector: int) -> int:
-        """The sector after the last one of its track."""
+        """Return the sector after the last one of the track that contains a sector."""
         return int(lib.tracks_end(ffi.addressof(self._tracks_with(sector)), sector))
 
     def _tracks_with(self, sector: int) -> Any:
@@ -125,7 +129,7 @@ class Drive:
         return disk.tracks
 
     def reset(self) -> None:
-        """Head to sector 0, cache empty, clock and random phases at their beginning."""
+        """Move the head to sector 0, empty the cache, and reset the clock and the random phases."""
         lib.drive_reset(self._drive)
         self._now_ns = ffi.new("u64 *")
 
@@ -136,9 +140,9 @@ class Drive:
         sectors: npt.ArrayLike,
         idle_ns: npt.ArrayLike = 0,
     ) -> tuple[U64, npt.NDArray[np.bool_]]:
-        """Serve requests one after another, each `idle_ns` after the completion before it.
+        """Serve requests one after another, each `idle_ns` after the previous completion.
 
-        Returns service times, and which were hits.
+        Returns service times, and which requests were cache hits.
         """
         ops = np.ascontiguousarray(op, np.uint8)
         first = u64(sector)
@@ -160,10 +164,11 @@ class Drive:
         sectors: npt.ArrayLike,
         given_ns: npt.ArrayLike,
     ) -> tuple[U64, U64, npt.NDArray[np.bool_]]:
-        """Reset, then queue requests, each at its time on a clock that begins at 0, and let the
-        drive choose (core/drive/device.h).
+        """Reset, then queue each request at its arrival time, and let the drive choose their order
+        (core/drive/device.h).
 
-        Returns when each service began, how long it took, and which were hits.
+        The clock begins at 0.  Returns when each service began, how long it took, and which
+        requests were cache hits.
         """
         ops = np.ascontiguousarray(op, np.uint8)
         first, given = u64(sector), u64(given_ns)
@@ -184,7 +189,7 @@ class Drive:
         return start_ns, service_ns, hit.astype(np.bool_)
 
     def serve_one(self, op: int, sector: int, sectors: int, idle_ns: int = 0) -> int:
-        """Like `serve` for one request, without arrays: its service time."""
+        """Serve one request as `serve` does, but without arrays; return its service time."""
         one = self._one
         if not 0 <= sector <= sector + sectors <= self._drive.disk.capacity_sectors:
             raise ValueError("a request ends past the end of the disk")

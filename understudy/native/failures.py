@@ -13,7 +13,7 @@ from understudy.native.simulation import Array, Simulation, workloads
 
 
 def failure(simulation: Simulation, job: worker.Job, figures: Figures) -> RunFailed:
-    """The error of a job as an exception; Unstable if too many requests were pending."""
+    """Return the error of a job as an exception; Unstable if too many requests were pending."""
     code = -job.structure.error
     if job.structure.summary.init_error and not job.structure.refused_bytes:
         return RunFailed(f"{simulation.scheduler}: {_other(code)}")
@@ -54,10 +54,11 @@ def _other(code: int) -> str:
 
 
 def offered_load(simulation: Simulation, figures: Figures) -> float | None:
-    """Offered utilisation: above 1, no queue is long enough.
+    """Return the offered utilisation: if it is above 1, the queue grows without bound.
 
-    The mean service is that of the requests so far.  The rate is the workload's parameter, or the
-    table's own.  None if nothing is served yet, or if the table's arrivals take no time.
+    It uses the mean service time of the requests served before the failure.  The arrival rate is
+    the workload's parameter, or that of the table.  None if no request was served, or if the
+    table's arrivals take no time.
     """
     device = simulation.device
     servers = device.servers if isinstance(device, Array) else 1
@@ -69,12 +70,12 @@ def offered_load(simulation: Simulation, figures: Figures) -> float | None:
 
 
 def arrive(load: float) -> str:
-    """An offered load as a phrase."""
+    """Return a phrase about an offered load."""
     return f"{load:,.2f} times as fast as the device can serve them"
 
 
 def _gap_ns(simulation: Simulation, figures: Figures) -> float:
-    """Mean time between two arrivals."""
+    """Return the mean time between two arrivals."""
     if simulation.rows:
         arrived = min(figures.completed + simulation.max_pending, simulation.requests)
         return (figures.last_arrival_ns - figures.first_arrival_ns) / arrived

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A run's figures, which the simulator sums up as requests complete.
 
-Times are nanoseconds. sim/moments.h says how exact each figure is.
+Times are nanoseconds. sim/moments.h documents the precision of each figure.
 """
 
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ class Figures:
     model: Moments
     response_percentiles: dict[float, int]  # the lower end of a cell 1/256 wide
     longest_response_ns: int
-    demand: dict[str, int]  # on the device, sim/demand.h
+    demand: dict[str, int]  # work for the device, sim/demand.h
     counters: dict[str, int]
 
 

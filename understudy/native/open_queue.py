@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
 """The open queue of several classes of requests (ICPE 2011, section 4), on the simulator's engine.
 
-Requests of each class arrive at measured instants, each in one or more pieces (Eqs. 3-5).  A
-piece's service time is drawn from the class's process.  Pieces wait for one of several equal
-servers under start-time fair queueing by the classes' weights (Eqs. 1, 2), and may be merged with
-others of their class (Algorithm 1).  A request completes with its last piece.  Its response time is
-the mean of its pieces' (Eq. 6), rounded down to whole ns.
+Requests of each class arrive at measured times, each in one or more pieces (Eqs. 3-5).  A piece's
+service time is sampled from the class's process.  Pieces wait for one of several equal servers
+under start-time fair queueing by the classes' weights (Eqs. 1, 2), and may be merged with other
+pieces of their class (Algorithm 1).  A request completes with its last piece.  Its response time is
+the mean of its pieces' response times (Eq. 6), rounded down to whole ns.
 
-The simulator maps arrivals and draws service times when needed, so memory does not grow with the
-number of requests.  Each simulation is a separate process (worker.py), so replications in parallel
-are calls in several threads.
+The simulator maps arrivals and samples service times when needed, so memory does not grow with the
+number of requests.  Each simulation is a separate process (worker.py), so callers can run
+replications in parallel in several threads.
 """
 
 import errno
@@ -43,8 +43,9 @@ MERGE_ALL = 2**31  # more than can ever be pending
 class CustomerClass:
     """One class, such as a VM.
 
-    service: of a piece. weight: its share is weight over the sum of all weights. merge: omega, how
-    many pieces of the class a server takes at once; 2.5 is two or three, drawn each time.
+    service: the process of a piece's service times. weight: the class's share is its weight over
+    the sum of all weights. merge: omega, the number of pieces of the class that a server serves
+    together; 2.5 means two or three, chosen at random for each service.
     """
 
     arrivals: Arrivals
@@ -57,8 +58,8 @@ class CustomerClass:
 class OpenQueue:
     """All classes, and as many servers as requests may be in service (D of SFQ(D)).
 
-    until_ns: later arrivals are left out. max_pending: the queue is unstable if more pieces wait or
-    are in service.
+    until_ns: later arrivals are left out. max_pending: the queue is unstable if more pieces than
+    this wait or are in service.
     """
 
     classes: tuple[CustomerClass, ...]
@@ -71,10 +72,11 @@ class OpenQueue:
 class ClassFigures:
     """Figures of one class.
 
-    response: ns, as all times here.  Percentiles are the lower ends of cells 1/256 wide.
-    distribution_ns: (1000,), response times by nearest rank, for each permille from 1. in_system:
-    mean number of requests in the system, by Little's law the sum of response times over the
-    queue's span; a request in pieces counts with their mean.
+    response: in ns, like all times here.  Percentiles are the lower ends of histogram cells of
+    relative width 1/256. distribution_ns: (1000,), response times by nearest rank, for each
+    permille from 1. in_system: mean number of requests in the system, by Little's law the sum of
+    response times over the queue's span; for a request in pieces the mean of the pieces' times
+    counts.
     """
 
     requests: int
@@ -90,8 +92,8 @@ class ClassFigures:
 class QueueFigures:
     """Figures of a simulation.
 
-    in_system: N_sim, of all classes. span_ns: from the first arrival to the last completion.
-    utilisation: the mean share of busy servers over that span.
+    in_system: N_sim, summed over all classes. span_ns: from the first arrival to the last
+    completion. utilisation: the mean share of busy servers over that span.
     """
 
     each: tuple[ClassFigures, ...]
@@ -103,9 +105,9 @@ class QueueFigures:
 def simulate(queue: OpenQueue, seed: int, look: worker.Look = lambda done: None) -> QueueFigures:
     """Simulate until all requests are served.
 
-    Now and then `look` gets the number of pieces served.  Raises ValueError for impossible input,
-    Unstable with the offered load if the servers can't keep up, RunFailed for any other early end,
-    and whatever `look` raises.
+    From time to time `look` is called with the number of pieces served.  Raises ValueError for
+    impossible input, Unstable with the offered load if the arrivals are too fast for the servers,
+    RunFailed for any other early end, and any exception from `look`.
     """
     call = _Call(queue, seed)
     try:
@@ -198,7 +200,9 @@ def _class_figures(process: Any, span_ns: int) -> ClassFigures:
 
 
 def _check(queue: OpenQueue, seed: int) -> None:
-    """ValueError for the first impossible value; service times and files are checked later."""
+    """Raise ValueError for the first impossible value; service times and files are checked
+    later.
+    """
     servers_max = next(
         one.max for one in descriptions.scheduler(SCHEDULER).tunables if one.name == "depth"
     )
@@ -225,8 +229,8 @@ def _range(name: str, value: int, least: int, most: int) -> None:
 
 
 def _bundling(queue: OpenQueue) -> Any:
-    """For each class, how many pieces may join a piece at most, and the chance of one more, in
-    2^-64.
+    """Return, for each class, how many pieces may join a piece at most, and the probability of one
+    more piece, in 2^-64.
     """
     bounded = [min(each.merge, MERGE_ALL) for each in queue.classes]
     rows = [(math.floor(merge) - 1, int((merge - math.floor(merge)) * 2**64)) for merge in bounded]
@@ -253,7 +257,9 @@ def _failure(queue: OpenQueue, job: worker.Job) -> RunFailed:
 
 
 def _offered_load(queue: OpenQueue, summary: Any) -> float | None:
-    """Offered utilisation of the arrivals so far, with the mean service of the pieces served."""
+    """Return the offered utilisation of the arrivals until now, with the mean service time of the
+    pieces served.
+    """
     arrived_for_ns = int(summary.last_arrival_ns) - int(summary.first_arrival_ns)
     if not summary.completed or not arrived_for_ns:
         return None

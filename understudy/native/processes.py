@@ -19,7 +19,7 @@ class Processes:
     """Processes that end with the `with` block in which they were started, whatever happens."""
 
     def __init__(self) -> None:
-        """No processes yet."""
+        """Begin without processes."""
         self._status: dict[int, int | None] = {}
 
     def __enter__(self) -> "Processes":
@@ -49,7 +49,9 @@ class Processes:
         return process
 
     def status(self, process: int) -> int | None:
-        """How it ended; waits a moment for the end.  None if the process has to be killed."""
+        """Return how it ended, after waiting a moment for the end.  None if the process must be
+        killed.
+        """
         ends_within(process, SOON_SECONDS)
         reaped, status = os.waitpid(process, os.WNOHANG)
         if reaped:
@@ -64,7 +66,7 @@ class Processes:
 
 
 def ends_within(process: int, seconds: float) -> bool:
-    """Whether it ends within that time."""
+    """Return whether it ends within that time."""
     handle = os.pidfd_open(process)
     try:
         return bool(select.select([handle], [], [], seconds)[0])
@@ -73,7 +75,7 @@ def ends_within(process: int, seconds: float) -> bool:
 
 
 def signal_of(status: int) -> int:
-    """The signal that ended it or its child; 0: none."""
+    """Return the signal that ended it or its child; 0: none."""
     code = os.waitstatus_to_exitcode(status)
     return -code if code < 0 else max(0, code - SIGNALLED)
 
@@ -82,7 +84,7 @@ def signal_of(status: int) -> int:
 
 
 def used_seconds(process: int) -> float:
-    """Processor time so far."""
+    """Return its processor time until now."""
     try:
         return time.clock_gettime(~process << 3 | 2)  # as in clock_getcpuclockid(3)
     except OSError:
@@ -90,13 +92,15 @@ def used_seconds(process: int) -> float:
 
 
 def largest_bytes(process: int) -> int:
-    """Largest memory so far."""
+    """Return its largest memory until now."""
     lines = _read(process, "status").split("\n")
     return 1024 * sum(int(line.split()[1]) for line in lines if "VmHWM" in line)
 
 
 def sleeps(process: int) -> bool:
-    """Whether it sleeps or is stopped; a process that waits for a processor does not sleep."""
+    """Return whether it sleeps or is stopped; a process that waits for a processor does not
+    sleep.
+    """
     return _read(process, "stat").rpartition(")")[2].split()[:1] in (["S"], ["T"], ["t"])
 
 

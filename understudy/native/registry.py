@@ -2,8 +2,8 @@
 """The registry of schedulers: files in core/schedulers/, and files that users add.
 
 A scheduler is one C file.  It is compiled alone, on first use, and kept in the cache, so a new,
-changed or deleted file affects no other.  Our schedulers are named by their files, others by their
-own declaration.
+changed or deleted file affects no other scheduler.  The project's schedulers are named by their
+files, others by their own declaration.
 """
 
 import errno
@@ -27,7 +27,7 @@ PACKAGE = "gcc libc6-dev"
 WARNINGS = "warnings.txt"
 WARNING_LINES = 40
 NAME_SHOWN = 80
-FILE_BYTES = 2**24  # of a stranger's file
+FILE_BYTES = 2**24  # largest size of a user's file
 
 # The simulator refuses what a kernel build refuses: floating point, and undeclared functions.
 FLAGS = (
@@ -51,11 +51,13 @@ FLAGS = (
 
 
 def read(path: Path) -> bytes:
-    """Read a stranger's file; OSError if it can't be read or its name shown, or is too long."""
+    """Read a user's file; OSError if it is unreadable or too long, or if its name can't be
+    printed.
+    """
     if plain(path.name) != path.name or "\n" in path.name:
         raise OSError(errno.EINVAL, "its name has characters that a terminal obeys; rename it")
     with path.open("rb", buffering=0) as file:
-        os.set_blocking(file.fileno(), False)  # what a link leads to may block for ever
+        os.set_blocking(file.fileno(), False)  # the target of a symbolic link may block for ever
         text = file.read(FILE_BYTES + 1) or b""
     if len(text) > FILE_BYTES:
         raise OSError(errno.EFBIG, f"longer than {FILE_BYTES:,} bytes")
@@ -66,9 +68,9 @@ def read(path: Path) -> bytes:
 class Source:
     """A scheduler's or a workload's file, with its content at first use.
 
-    `shown` is its name for people: as they typed it, or its place in the checkout.  Foreign code is
-    compiled in a sandbox, and runs apart from the simulation in another.  A workload's file is
-    compiled as if it were in `folder`, too.
+    `shown` is its name for people: as the user typed it, or its path in the checkout.  A user's
+    code is compiled in a sandbox, and runs outside the simulation in another sandbox.  A workload's
+    file is compiled as if it were in `folder`, too.
     """
 
     shown: str
@@ -78,7 +80,7 @@ class Source:
 
     @property
     def stranger(self) -> str:
-        """Its name for people, if it is not ours."""
+        """The file's name for people, if it is not part of the project."""
         return "" if self.ours else self.shown
 
     @property
@@ -91,28 +93,28 @@ _added: dict[str, Source] = {}
 
 
 def ours() -> list[str]:
-    """Names of the files in core/schedulers/."""
+    """Return the names of the files in core/schedulers/."""
     return sorted(Path(name).stem for name in sources.matching(f"{FOLDER}/*.c"))
 
 
 def known(name: str) -> bool:
-    """Whether it is one of our schedulers, or an added one."""
+    """Return whether it is one of the project's schedulers, or an added one."""
     return name in _added or name in ours()
 
 
 def source(name: str) -> Source:
-    """The file of a known scheduler."""
+    """Return the file of a known scheduler."""
     file = f"{FOLDER}/{name}.c"
     return _added[name] if name in _added else Source(file, sources.taken()[file], ours=True)
 
 
 def add(name: str, file: Source) -> None:
-    """Make it known under that name, which must be free."""
+    """Register the file under that name, which must be free."""
     _added[name] = file
 
 
 def content(file: Source) -> str:
-    """A digest of everything that determines its code."""
+    """Return a digest of everything that determines the code."""
     return digest(
         [
             compiler_version().encode(),
@@ -125,14 +127,14 @@ def content(file: Source) -> str:
 
 @once
 def compiled(file: Source) -> Path:
-    """Its code as a shared object."""
+    """Return the code as a shared object."""
     name = f"{Path(file.folder).name}/{file.stem}-{content(file)}"
     folder = cached_folder(name, lambda scratch: _compile(file, scratch))
     return folder / "scheduler.so"
 
 
 def _place(file: Source) -> str:
-    """Its name for the compiler."""
+    """Return the file's name for the compiler."""
     return f"{file.folder}/{file.stem}.c"
 
 
@@ -159,7 +161,7 @@ def _compile(file: Source, folder: Path) -> None:
 
 
 def warnings(file: Source) -> str:
-    """The compiler's warnings about a file that compiles."""
+    """Return the compiler's warnings about a file that compiles."""
     said = (compiled(file).parent / WARNINGS).read_text().replace(_place(file), file.shown)
     lines = said.splitlines()
     rest = len(lines) - WARNING_LINES
@@ -168,10 +170,10 @@ def warnings(file: Source) -> str:
 
 
 def does_not_compile(file: Source, words: str) -> str:
-    """The compiler's messages about a file.
+    """Return the compiler's messages about a file.
 
-    For floating point the compiler only reports missing registers, or functions that only programs
-    have, so an explanation precedes them.
+    For floating point the compiler only reports missing registers, or functions that exist only
+    outside the kernel, so an explanation precedes its messages.
     """
     floating = re.search(r"SSE|x87|general-regs-only|\b__\w+[sdt]f[23si]", words)
     why = "it uses floating point, which a kernel does not have:\n" if floating else ""
@@ -179,7 +181,7 @@ def does_not_compile(file: Source, words: str) -> str:
 
 
 def where(file: Source, code: Path, offset: int) -> str:
-    """The function and line of a place in its code: "mine_next, ./mine.c:31".
+    """Return the function and line of an offset in the code: "mine_next, ./mine.c:31".
 
     Only the file, if the debug information can't be read, or not in time.
     """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Repeats calls to a scheduler: plays a tape of calls, or replays recorded arrivals.
 
-Contracts: core/tape.h, sim/replay.h.  Times are integer nanoseconds, positions sectors.
+Contracts: core/tape.h, sim/replay.h.  Times are integer nanoseconds, addresses are sectors.
 """
 
 import errno
@@ -39,8 +39,8 @@ TAPE_MAGIC: int = lib.TAPE_MAGIC
 class Arrivals:
     """Rows in order of time.
 
-    A row with an earlier row's id changes that request: it was merged with another or, if the row
-    has no sectors, merged into another.
+    If a row has the id of an earlier row, it changes that request: another request was merged into
+    it or, if the row has no sectors, it was itself merged into another request.
     """
 
     time_ns: npt.ArrayLike
@@ -53,7 +53,7 @@ class Arrivals:
 
 @dataclass(frozen=True)
 class Picks:
-    """A scheduler's choice at each instant: an id or NONE_PICKED."""
+    """A scheduler's choice at each pick time: an id or NONE_PICKED."""
 
     id: I64
     reason: U8
@@ -113,11 +113,11 @@ def replay(
     capacity_sectors: int = POSITION_MAX,
     max_requests: int = 1024,
 ) -> Picks:
-    """Have a scheduler pick a request at each instant; returns its picks.
+    """Have a scheduler pick a request at each pick time; return its picks.
 
     A picked request completes at `completion_ns`, which is neither before its pick nor after the
-    next, or by default at the next pick.  At one instant completions come first, then arrivals,
-    then the pick.
+    next pick; the default is the next pick.  Among events at the same time, completions are first,
+    then arrivals, then the pick.
     """
     tape, ids = _made_up_tape(arrivals, pick_ns, completion_ns)
     played, counters = play(
@@ -142,7 +142,7 @@ def replay(
 def _made_up_tape(
     arrivals: Arrivals, pick_ns: npt.ArrayLike, completion_ns: npt.ArrayLike | None
 ) -> tuple[Tape, I64]:
-    """The tape of a replay, and the id of each of its places."""
+    """Return the tape of a replay, and the request id of each of the tape's slots."""
     picks = u64(pick_ns)
     ended = np.append(picks[1:], picks[-1:]) if completion_ns is None else u64(completion_ns)
     same_length({"pick_ns": picks, "completion_ns": ended})
@@ -161,9 +161,9 @@ def _made_up_tape(
 
 
 def _changes(arrivals: Arrivals) -> tuple[Tape, I64]:
-    """The tape of the arrivals alone: the first row of an id adds the request.
+    """Return the tape of the arrivals alone: the first row of an id adds the request.
 
-    A later row removes it and, if it has sectors, adds it again.
+    A later row with that id removes the request and, if the row has sectors, adds it again.
     """
     rows = _rows(arrivals)
     nr_rows = same_length(rows)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Service times of Markovian arrival processes, in integers, as the simulator draws them.
+"""Service times of Markovian arrival processes, in integers, as sampled in the simulator.
 
-A process is given as rates, cumulative probabilities and a start, in ns (`consolidate.map.Tables`).
-Its integers are those of sim/service_times.h: mean stays in 2^-16 ns, probabilities in 2^-64.
-Phases of equal rate that always follow one another become stages of one phase, whose stays are one
-draw.
+The input is a process as rates, cumulative probabilities and a start, in ns
+(`consolidate.map.Tables`).  Its integers are those of sim/service_times.h: mean times in a phase in
+2^-16 ns, probabilities in 2^-64.  Phases of equal rate that always follow one another become stages
+of one phase; the time in all stages is one random number.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from understudy._core import ffi, lib
 from understudy.native.arrays import U64, buffer, dtype_of, pointer_to
 
-TICKS = 2**lib.SERVICE_TICK_BITS  # in a ns
+TICKS = 2**lib.SERVICE_TICK_BITS  # per ns
 MOVES_MAX = 10_000  # phases that a time goes through, on average
 ORDER_MAX = 1000
 
@@ -29,15 +29,15 @@ class ServiceTables(Protocol):
 
     @property
     def rates(self) -> Floats:
-        """(n,)."""
+        """The rates, (n,)."""
 
     @property
     def cumulative(self) -> Floats:
-        """(n, 2n)."""
+        """The cumulative probabilities, (n, 2n)."""
 
     @property
     def start(self) -> Floats:
-        """(n,)."""
+        """The start's probabilities, (n,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class ServiceTimes:
         return _Process(tables).rows()
 
     def draw(self, count: int, seed: int, stream: int = 0) -> U64:
-        """The first `count` service times, ns, of class number `stream` in a simulation."""
+        """Return the first `count` service times, ns, of class number `stream` in a simulation."""
         arrays = side_by_side([self])
         times = ffi.new("struct service_times *")
         times.phases, times.outcomes = len(self.phases), len(self.outcomes)
@@ -73,7 +73,7 @@ class ServiceTimes:
 
 
 def side_by_side(classes: Sequence[ServiceTimes]) -> dict[str, npt.NDArray[Any]]:
-    """The processes of all classes, by the names of struct service_times."""
+    """Return the processes of all classes, by the names of struct service_times."""
     starts = np.cumsum([0] + [len(one.phases) for one in classes])
     firsts = np.cumsum([0] + [len(one.outcomes) for one in classes])
     phases = np.concatenate([one.phases for one in classes])
@@ -100,7 +100,7 @@ class _Process:
         self._check_stays()
 
     def rows(self) -> ServiceTimes:
-        """A phase left at once for one of the start's, then all phases."""
+        """Return a phase that is left at once for one of the start's phases, then all phases."""
         ticks = np.rint(TICKS / self.rates).astype(np.uint64)
         outcomes = [(last, 1 + place, 0) for last, place in _outcomes(self.start)]
         phases = [(0, 0, 0, len(outcomes), 0)]
@@ -141,7 +141,7 @@ class _Process:
                 )
 
     def _check_moves(self) -> None:
-        """Check that each time ends, after not too many moves."""
+        """Check that each service time ends, after at most MOVES_MAX moves on average."""
         stays_inside = np.diff(self.cumulative[:, : self.order], prepend=0)
         try:
             moves = np.linalg.solve(np.eye(self.order) - stays_inside, np.ones(self.order))
@@ -154,7 +154,7 @@ class _Process:
             )
 
     def _stages(self) -> tuple[list[int], list[int]]:
-        """How many stages each phase has, and the phase whose moves leave it."""
+        """Return the number of stages of each phase, and the phase whose moves leave it."""
         after = [self._certainly_after(i) for i in range(self.order)]
         stages, leaves = [], []
         for phase in range(self.order):
@@ -166,7 +166,7 @@ class _Process:
         return stages, leaves
 
     def _certainly_after(self, phase: int) -> int | None:
-        """The phase of equal rate that always follows within a time."""
+        """Return the phase of equal rate that always follows this phase within a service time."""
         places = [place for _, place in _outcomes(self.cumulative[phase])]
         if len(places) > 1 or places[0] >= self.order:
             return None
@@ -193,6 +193,8 @@ def _check_cumulative(name: str, row: Floats) -> None:
 
 
 def _outcomes(cumulative: Floats) -> list[tuple[int, int]]:
-    """For each possible outcome, the largest draw of 64 bits that leads to it, and its place."""
+    """Return, for each possible outcome, the largest 64-bit random number that leads to it, and its
+    index.
+    """
     possible = np.flatnonzero(np.diff(cumulative, prepend=0) > 0)
     return [(int(np.ceil(cumulative[i] * 2.0**64)) - 1, int(i)) for i in possible]

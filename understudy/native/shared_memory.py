@@ -27,11 +27,11 @@ class Room:
 class Shared:
     """A C structure, whose member `address` is its own address, and the arrays it points to.
 
-    `arrays` have the names of the members that point to them, such as "input.tunables".
+    `arrays` have the names of the pointers to them, such as "input.tunables".
     """
 
     def __init__(self, name: str, arrays: Mapping[str, npt.NDArray[Any] | Room]) -> None:
-        """Copy the arrays, and make room for the rest."""
+        """Copy the arrays, and reserve space for the other arrays."""
         places = {name: np.dtype(_kind(array)) for name, array in arrays.items()}
         starts: dict[str, int] = {}
         size = ffi.sizeof(name)
@@ -54,12 +54,12 @@ class Shared:
         self._memory = memory
 
     def __del__(self) -> None:
-        """Close the file.  It has no name, so only its mappings stay."""
+        """Close the file.  It has no name, so it exists only as long as its mappings."""
         if hasattr(self, "file"):
             os.close(self.file)
 
     def point(self, name: str) -> None:
-        """Make that member point to its array."""
+        """Set that member to the address of its array."""
         *path, member = name.split(".")
         structure = self.structure
         for part in path:
@@ -76,7 +76,7 @@ def _length(array: npt.NDArray[Any] | Room) -> int:
 
 
 def new_file(size: int) -> int:
-    """A descriptor of so many zero bytes."""
+    """Return a descriptor of a new file of `size` zero bytes."""
     file = os.memfd_create("understudy")
     try:
         os.ftruncate(file, size)
@@ -87,7 +87,7 @@ def new_file(size: int) -> int:
 
 
 def mapped(file: int, size: int) -> Any:
-    """The file's bytes; they stay mapped as long as the returned object lives."""
+    """Return the file's bytes; they stay mapped as long as the returned object lives."""
     memory = lib.map_shared(file, size)
     if memory == ffi.NULL:
         raise RunFailed(f"no memory for {size:,} bytes; take fewer requests")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The simulator's input: a workload, a scheduler, a device.
 
-simulator.py runs it.  Times are integer nanoseconds, positions and lengths sectors.
+simulator.py runs it.  Times are integer nanoseconds, addresses and lengths are in sectors.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,9 @@ class WorkloadKind:
 
 @dataclass(frozen=True)
 class Array:
-    """Equal servers.  A request without a cost takes the mean, or a draw around it."""
+    """Equal servers.  The service time of a request without a cost is the mean, or random around
+    it.
+    """
 
     servers: int
     mean_service_ns: int = 0
@@ -52,8 +54,8 @@ class Layout:
 class Rows:
     """A table of requests, for the workloads "rows-open" and "rows-closed".
 
-    Process i plays the rows first[i] to first[i + 1].  `think_ns` counts from the process's last
-    completion (closed) or from its row before (open).
+    Process i issues the rows first[i] to first[i + 1].  `think_ns` counts from the process's last
+    completion (closed) or from the process's previous row (open).
     """
 
     first: Any
@@ -90,7 +92,7 @@ class Simulation:
     layout: Layout | None = None
     rows: Rows | None = None
     cache: PageCache | None = None
-    depth: int | None = None  # default: 1 on a disk, the servers of an array
+    depth: int | None = None  # default: 1 on a disk, the number of servers on an array
     max_pending: int = MAX_PENDING
     merge_sectors: int = 0  # longest request after merging; 0: no merging
     gap_ns: int = 0

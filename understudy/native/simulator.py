@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The simulator's engine from Python: checks and runs a simulation, returns rows and figures.
 
-sim/engine.h has the contract.  Times are integer nanoseconds, positions and lengths sectors.  Each
-run is a separate process (worker.py), so threads use all processors.
+sim/engine.h has the contract.  Times are integer nanoseconds, addresses and lengths are in sectors.
+Each run is a separate process (worker.py), so threads can use all processors.
 """
 
 import sys
@@ -63,9 +63,9 @@ def run(
 ) -> Answer:
     """Simulate.
 
-    Now and then `look` gets the number of completed requests.  Raises ValueError for impossible
-    input, Unstable if the device cannot keep up with an open workload, RunFailed for any other
-    early end, and whatever `look` raises.
+    From time to time `look` is called with the number of completed requests.  Raises ValueError for
+    impossible input, Unstable if the device is too slow for an open workload, RunFailed for any
+    other early end, and any exception from `look`.
     """
     call = _Call(simulation, keep_rows)
     call.check()
@@ -84,7 +84,7 @@ def _carry_out(call: "_Call", simulation: Simulation, look: worker.Look) -> tupl
 
 
 def _asks(device: Drive | Array | Target) -> worker.Ask | None:
-    """The callback that gets a target's completions; None for devices of the engine."""
+    """Return the callback for the requests to a target; None for devices inside the engine."""
     if isinstance(device, Drive | Array):
         return None
 
@@ -121,7 +121,7 @@ class _Call:
             self.input.columns = ffi.addressof(self.job.structure, "columns")
 
     def check(self) -> None:
-        """Check all but the scheduler, in this process."""
+        """Check everything except the scheduler, in this process."""
         rows = 0 if self._simulation.rows is None else len(self._simulation.rows.think_ns)
         extents = 0 if self._simulation.layout is None else len(self._simulation.layout.start)
         wrong = lib.sim_check(ffi.addressof(self.input), rows, extents)
@@ -129,11 +129,11 @@ class _Call:
             raise ValueError(ffi.string(wrong).decode())
 
     def columns(self) -> Columns:
-        """The rows; none if only figures were wanted."""
+        """Return the rows; none if only figures were wanted."""
         return {name: self.job.arrays[f"columns.{name}"] for name in COLUMNS if self._keep_rows}
 
     def figures(self) -> Figures:
-        """The run's figures."""
+        """Return the run's figures."""
         names = (counter.name for counter in self._scheduler.counters)
         values = (int(value) for value in self.job.arrays["summary.counters"])
         counters = dict(zip(names, values, strict=True))
@@ -197,7 +197,7 @@ class _Call:
         }
 
     def _room(self) -> dict[str, worker.Room]:
-        """Room for the results."""
+        """Return the arrays that the job fills with its results."""
         rows = self._simulation.requests
         columns = {
             f"columns.{name}": worker.Room(kind, rows)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The steps of a user's workload: a sandbox runs its C file, which lists all steps in advance.
 
-A workload knows neither time nor completions (sim/workload.h).  So its steps can be drawn before
-the simulation, which plays them as a table.
+A workload knows neither time nor completions (sim/workload.h).  So its steps can be generated
+before the simulation, which plays them as a table.
 """
 
 import io
@@ -39,8 +39,8 @@ from understudy.native.simulation import Rows, WorkloadKind
 
 STEPS_MAX = 5_000_000
 LOOK_SECONDS = 0.1
-SOME_BYTES = 4096  # less is no progress: steps come in hundreds
-LONGEST_SECONDS = 15.0  # for all of them, whatever their progress
+SOME_BYTES = 4096  # fewer bytes are no progress: steps arrive in hundreds
+LONGEST_SECONDS = 15.0  # for all steps, whatever the progress
 DAWDLES = f"its steps take more than {LONGEST_SECONDS:g} s in all"
 SECTORS_MAX = 1 << 15
 STEP = dtype_of("struct step")
@@ -50,7 +50,7 @@ class _Left(Exception):  # noqa: N818 - nobody but us sees it
     """The process is gone, or was stopped."""
 
     def __init__(self, why: str = "", last: bytes = b"") -> None:
-        """The reason, if it was stopped; and its last bytes, which may name a signal."""
+        """Keep the reason, if it was stopped; and its last bytes, which may name a signal."""
         super().__init__(why)
         self.why = why
         self.last = last
@@ -58,7 +58,7 @@ class _Left(Exception):  # noqa: N818 - nobody but us sees it
 
 @once
 def describe(file: registry.Source) -> WorkloadKind:
-    """The workload's declarations.  RunFailed if they can't be read."""
+    """Return the workload's declarations.  RunFailed if they can't be read."""
     _, kind = _asked(file, None, 0)
     return kind
 
@@ -72,10 +72,10 @@ def rows(
     values: Sequence[int],
     steps: int,
 ) -> Rows:
-    """`steps` steps of each process, or all that it has.
+    """Return the first `steps` steps of each process, or all that it has.
 
-    UserError if that is too much.  RunFailed if the code does not return, or if a step needs a file
-    or a place behind the end of the disk.
+    UserError if these are too many.  RunFailed if the code does not return, or if a step needs a
+    missing file, or a sector after the end of the disk.
     """
     if steps * processes > STEPS_MAX:
         raise UserError(
@@ -153,7 +153,7 @@ def _asked(file: registry.Source, ask: Any, count: int) -> tuple[Any, WorkloadKi
 
 
 def _read(cell: Cell, into: Any, until: float) -> None:
-    """Fill the buffer; _Left if the code ends first, makes no progress, or takes too long."""
+    """Fill the buffer; _Left if the code ends first, makes no progress, or needs too long."""
     view, done, noted = memoryview(into).cast("B"), 0, 0
     used, asleep = used_seconds(cell.code), 0
     while done < len(view):
@@ -176,7 +176,7 @@ def _read(cell: Cell, into: Any, until: float) -> None:
 
 
 def _kind(file: registry.Source, own: Any) -> WorkloadKind:
-    """The declarations; RunFailed if they are impossible."""
+    """Return the declarations; RunFailed if they are impossible."""
     words = one_line(ffi.string(own.words).decode(errors="replace"))
     if own.error:
         missing = "registers no workload: its file has to end with REGISTER_WORKLOAD"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The disk that `understudy serve-disk` serves, in memory that nbdkit's filter maps too
-(host/serve/timed_disk.h): its model, and how late its completions were.
+"""The disk that `understudy serve-disk` serves: its model, and how late its completions were.
+
+nbdkit's filter maps the same memory (host/serve/timed_disk.h).
 """
 
 import os
@@ -17,11 +18,11 @@ ENOUGH_NS: int = lib.TIMED_ENOUGH_NS
 
 @dataclass(frozen=True)
 class Lateness:
-    """Lateness of completions: returned - due, ns.
+    """Lateness of completions: the time of the reply minus the due time, ns.
 
-    `timed` counts those that take ENOUGH_NS or more: `service_ns` is their mean due time, k
-    included, `service_late_ns` their mean lateness.  `late` counts those whose data came only after
-    they were due.  Percentiles are too low by at most a 256th.
+    `timed` counts the requests with a service of ENOUGH_NS or more: `service_ns` is their mean due
+    time, k included, `service_late_ns` their mean lateness.  `late` counts the requests whose data
+    arrived only after they were due.  Percentiles are too low by at most a 256th.
     """
 
     requests: int
@@ -41,7 +42,7 @@ class TimedDisk(Shared):
     def __init__(
         self, device: Drive | Array, capacity_sectors: int, scale_milli: int, seed: int
     ) -> None:
-        """`seed` is for an array's draws; a drive has its own seed."""
+        """Make the disk; `seed` is for an array's random times; a drive has its own seed."""
         placed = device.placed(PLACE) if isinstance(device, Drive) else {}
         super().__init__("struct timed_disk", placed)
         self.structure.bytes = ffi.sizeof("struct timed_disk")
@@ -57,23 +58,23 @@ class TimedDisk(Shared):
 
     @property
     def path(self) -> str:
-        """A path by which other processes of this user can open it."""
+        """Return a path by which other processes of this user can open the memory."""
         return f"/proc/{os.getpid()}/fd/{self.file}"
 
     @property
     def serves(self) -> bool:
-        """Whether the filter takes connections."""
+        """Return whether the filter accepts connections."""
         return bool(self.structure.serves)
 
     @property
     def record_error(self) -> int:
-        """errno of a record that could not be written, or 0."""
+        """Return the errno of a record that could not be written, or 0."""
         return int(self.structure.record_error)
 
     def lateness(self) -> Lateness:
-        """The lateness, after the server has ended.
+        """Return the lateness, after the server has ended.
 
-        The server may have ended in the middle of a count.
+        The server may have ended while it was updating a count.
         """
         found = self.structure.lateness
         histogram = ffi.addressof(found, "distribution")

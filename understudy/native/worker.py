@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Runs a job with a scheduler: a simulation, or the replay of a tape.
 
-A job is a process (sim/worker/).  It shares memory with this one for its input and its results.  A
-scheduler that is not ours runs in a second process, in a sandbox, which returns nothing but its
-choices.  Those processes limit their own memory and output; this module ends them when they make no
-progress.
+A job is a process (sim/worker/).  It shares memory with this process for its input and its results.
+A scheduler that is not part of the project runs in a second process, in a sandbox, which returns
+nothing but its choices.  Those processes limit their own memory and output; this module ends them
+when they make no progress.
 """
 
 import io
@@ -50,10 +50,10 @@ DESCRIBE: int = lib.JOB_DESCRIBE
 SIMULATE: int = lib.JOB_SIMULATE
 REPLAY: int = lib.JOB_REPLAY
 
-MORE_MEMORY = MEMORY_BYTES // 64  # a large allocation takes long on a busy host
-PATIENCE_MEMORY_SECONDS = 2 * PATIENCE_SECONDS  # of processor time, for all memory growth
+MORE_MEMORY = MEMORY_BYTES // 64  # a large allocation needs much time on a busy host
+PATIENCE_MEMORY_SECONDS = 2 * PATIENCE_SECONDS  # processor time, for all memory growth together
 LOOK_SECONDS = 0.1
-SOME_EVENTS = 8  # fewer are no progress
+SOME_EVENTS = 8  # fewer events are no progress
 
 QUESTION_BYTES = ffi.sizeof("struct question")
 
@@ -68,7 +68,7 @@ class Job(Shared):
     """A struct job in shared memory, and the arrays that it points to."""
 
     def __init__(self, kind: int, arrays: Mapping[str, npt.NDArray[Any] | Room]) -> None:
-        """Copy the input arrays, and make room for the rest."""
+        """Copy the input arrays, and reserve space for the results."""
         super().__init__("struct job", arrays)
         self.structure.kind = kind
         self.structure.starter = os.getpid()
@@ -83,7 +83,7 @@ def run(
     look: Look = lambda done: None,
     ask: Ask | None = None,
 ) -> str:
-    """Run the job with the scheduler in the file; returns what it printed.
+    """Run the job with the scheduler in the file; return the scheduler's printed text.
 
     Raises RunFailed if the scheduler ended its process, or did not return.  Exceptions of `look`
     and `ask` end the job too.
@@ -108,14 +108,14 @@ def run(
 
 
 def text(characters: Any) -> str:
-    """A C string, as one line."""
+    """Return a C string, as one line."""
     return one_line(ffi.string(characters).decode(errors="replace"))
 
 
 @dataclass(frozen=True)
 class _Started:
-    """The job's process, the one that runs the scheduler's code, and the one of these two that we
-    started, which ends when the code ends.
+    """The job's process, the process that runs the scheduler's code, and the process of these two
+    that we started, which ends when the code ends.
     """
 
     job: int
@@ -126,7 +126,7 @@ class _Started:
 def _start(
     processes: Processes, job: Job, file: registry.Source, descriptors: list[int]
 ) -> _Started:
-    """Start the job, and beside it a scheduler that is not ours."""
+    """Start the job and, if the scheduler is not part of the project, the scheduler's process."""
     program, code = program_file(), registry.compiled(file)
     if file.ours:
         alone = processes.start([str(program), str(code)], descriptors)
@@ -140,7 +140,7 @@ def _start(
 
 @dataclass(frozen=True)
 class _Answering:
-    """Our end of the line on which a job sends its target's requests."""
+    """Our end of the connection on which a job sends its target's requests."""
 
     line: socket.socket
     ask: Ask | None
@@ -155,7 +155,8 @@ class _Answering:
 def _wait(started: _Started, job: Job, look: Look, answering: _Answering) -> str:
     """Wait for the end.
 
-    Returns the reason if the job has to be stopped; a signal then makes it report its place.
+    Returns the reason if the job must be stopped; a signal then makes it report its location in the
+    code.
     """
     handle = os.pidfd_open(started.job)
     try:
@@ -177,7 +178,7 @@ def _watch(started: _Started, handle: int, job: Job, look: Look, answering: _Ans
     """
     watch, code = job.structure.watch, started.code
     events, memory, used, asleep = 0, 0, 0.0, 0
-    moved = 0.0  # when the last events came
+    moved = 0.0  # when the last events were counted
     while not _ends(handle, answering):
         look(int(watch.completed))
         if int(watch.events) >= events + SOME_EVENTS:
@@ -195,7 +196,7 @@ def _watch(started: _Started, handle: int, job: Job, look: Look, answering: _Ans
 
 
 def _ends(handle: int, answering: _Answering) -> bool:
-    """Whether the job ends before the next look; answers its requests meanwhile."""
+    """Return whether the job ends before the next look; answer its requests meanwhile."""
     until = time.monotonic() + LOOK_SECONDS
     poll = select.poll()
     poll.register(handle, select.POLLIN)

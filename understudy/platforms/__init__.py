@@ -25,10 +25,10 @@ class Platform(Protocol):
     """What every platform's module offers."""
 
     def check(self, experiments: Sequence[Experiment]) -> None:
-        """Refuse at once what the platform can't run."""
+        """Refuse at once experiments that the platform can't run."""
 
     def prepare(self, experiments: Sequence[Experiment], report: Report) -> None:
-        """Fetch and build what the runs need, before any of them."""
+        """Fetch and build everything that the runs need, before the first run."""
 
     def run(self, experiment: Experiment, report: Report, *, stop: threading.Event) -> Outcome:
         """Run one experiment; end soon, with RunFailed, once `stop` is set."""
@@ -36,12 +36,12 @@ class Platform(Protocol):
     def summarise(
         self, experiment: Experiment, report: Report, *, stop: threading.Event
     ) -> Summary:
-        """Like `run`, but only figures are needed."""
+        """Run one experiment like `run`, but only its figures are needed."""
 
     def dry_run(self, experiment: Experiment) -> list[str]:
-        """What `run` would do: in a VM, the command that it would start."""
+        """Return what `run` would do: in a VM, the command that it would start."""
 
 
 def load(name: str) -> Platform:
-    """The platform called `name`, a key of PLATFORMS."""
+    """Return the platform called `name`, a key of PLATFORMS."""
     return cast(Platform, import_module(PLATFORMS[name]))

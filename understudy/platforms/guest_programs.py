@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The guest's static programs: each is guest/NAME.c and the sources behind its headers.
+"""The guest's static programs: each is guest/NAME.c and the source files that belong to its
+headers.
 
-A program that includes reads.h plays a workload; there is no other list of those.
+A program that includes reads.h plays a workload; no other list names these programs.
 """
 
 import re
@@ -19,7 +20,7 @@ A_PROGRAM = re.compile(rb"^int main\(", re.MULTILINE)
 
 @cache
 def program(name: str) -> Program:
-    """The program of that name; UserError if there is none."""
+    """Return the program of that name; UserError if there is none."""
     source = f"guest/{name}.c"
     if not (ROOT / source).is_file():
         raise UserError(f"no program {name} for the guest: {source} is missing")
@@ -27,7 +28,9 @@ def program(name: str) -> Program:
 
 
 def linked(source: str) -> tuple[str, ...]:
-    """The source, and all sources of guest and core whose headers they include, directly or not."""
+    """Return the source, and all sources of guest and core whose headers it includes, directly or
+    not.
+    """
     own = {source: None}
     waiting = [source]
     while waiting:
@@ -49,7 +52,7 @@ def _is_program(name: str) -> bool:
 
 @cache
 def of_every_guest() -> tuple[Program, ...]:
-    """The programs of every machine, which exist before its task is known."""
+    """Return the programs that every machine needs before its task is known."""
     names = sorted(file.stem for file in (ROOT / "guest").glob("*.c"))
     play = [name for name in names if _plays(f"guest/{name}.c")]
     return tuple(program(name) for name in (*play, *IN_EVERY_GUEST))

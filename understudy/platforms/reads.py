@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Read the log that a guest workload wrote: what each process saw of its own I/O.
+"""Reads the log that a guest workload wrote: each process's own record of its I/O.
 
-This is the second witness of the throttle's records.  The format is in guest/reads.h;
-what `offset` means is in guest/surge.c and guest/random.c.
+This log is the second witness of the throttle's records.  Its format is in guest/reads.h; the
+meaning of `offset` is in guest/surge.c and guest/random.c.
 """
 
 import struct
@@ -31,7 +31,7 @@ Entries = npt.NDArray[Any]
 
 
 def parse_log(data: bytes, name: str) -> Entries:
-    """All entries, in the order in which they were logged; name is for errors."""
+    """Return all entries, in the order in which they were logged; `name` is for errors."""
     if len(data) < HEADER.size:
         raise RunFailed(f"{name}: cut off in its header")
     magic, entry_bytes, count = HEADER.unpack_from(data)
@@ -43,5 +43,5 @@ def parse_log(data: bytes, name: str) -> Entries:
 
 
 def read_log(path: Path) -> Entries:
-    """The log in a file."""
+    """Return the entries of the log in a file."""
     return parse_log(path.read_bytes(), str(path))

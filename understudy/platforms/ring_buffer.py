@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Parses the kernel's trace from its ring buffer, page by page.
 
-A page begins with the time of its first event and the number of bytes in it.  An event begins with
-32 bits: 5 bits are its length, or say that it only advances the time; 27 bits are the ns since the
-event before (tracing/events/header_page, header_event).  An event's format lists its fields
-(tracing/events/*/*/format).
+A page begins with the time of its first event and the number of bytes of its events.  An event
+begins with 32 bits: 5 bits are its length, or say that it only advances the time; 27 bits are the
+ns since the previous event (tracing/events/header_page, header_event).  An event's format lists its
+fields (tracing/events/*/*/format).
 """
 
 import re
@@ -40,10 +40,10 @@ Field = tuple[str, int, np.dtype[Any]]
 
 
 def events(trace: bytes, formats: str) -> dict[str, pl.DataFrame]:
-    """The events that the formats describe, by name: "time_ns", all numeric fields, and "rwbs", the
-    kind of request, as text.
+    """Return the events that the formats describe, by name, in order of time.
 
-    In order of time.  Raises RunFailed if the trace is cut off, is no trace, or has lost events.
+    The columns are "time_ns", all numeric fields, and "rwbs", the kind of request, as text.  Raises
+    RunFailed if the trace is cut off, is not a trace, or has lost events.
     """
     found = defaultdict[int, list[Event]](list)
     described = iter(NAME.split(formats)[1:])
@@ -111,7 +111,7 @@ def _table(found: list[Event], fields: Sequence[Field]) -> pl.DataFrame:
 
 
 def _plain(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A text ends at its first zero; the rest is arbitrary."""
+    """Cut each text at its first zero; the bytes after it are arbitrary."""
     if column.dtype.kind != "S":
         return column
     return np.array([text.partition(b"\0")[0].decode(errors="replace") for text in column], str)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Compares the throttle's records with independent witnesses.
 
-The throttle of a VM both imposes and records time.  Two witnesses that share no code with it check
-every run: the kernel's own trace events of the block layer, request by request, and the clock of
-the reading processes, read by read.  On a real disk the first is the record, and the second its
-witness.
+The throttle of a VM both imposes and records time.  Two witnesses that share no code with the
+throttle check every run: the kernel's own trace events of the block layer, request by request, and
+the clock of the reading processes, read by read.  On a real disk the trace events are the record,
+and the processes' clock is its witness.
 """
 
 from dataclasses import asdict, dataclass, replace
@@ -25,10 +25,11 @@ KINDS = {"issue": "block_rq_issue", "complete": "block_rq_complete"}
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far the witnesses' clocks may differ from the throttle's, ns.
+    """The largest differences between the witnesses' clocks and the throttle's, ns.
 
-    In wall clock the host may take the processor away between two readings, for any time, but not
-    every time.  So a single event may be far off, but not the mean.
+    In wall clock, the host may interrupt the guest's processor between two readings of the clock,
+    for any duration, but not between all readings.  So a single event may deviate much, but not the
+    mean.
     """
 
     trace_ns: int
@@ -37,15 +38,15 @@ class Tolerance:
 
 
 VIRTUAL = Tolerance(trace_ns=50_000, trace_mean_ns=10_000, process_mean_ns=1_000_000)
-# Interrupts may come between the two readings, if the guest's processor is busy or its disk has
-# another request, and take their time.
+# Between the two readings there may be interrupts, which need time, if the guest's processor is
+# busy or its disk has another request.
 BUSY = replace(VIRTUAL, trace_ns=1_000_000)
-# A kernel that checks each memory access takes many times as long between the readings.
+# A kernel that checks each memory access needs many times as long between the readings.
 LOOKED_AT = Tolerance(trace_ns=1_000_000, trace_mean_ns=100_000, process_mean_ns=10_000_000)
 WALL = Tolerance(trace_ns=500_000_000, trace_mean_ns=1_000_000, process_mean_ns=20_000_000)
 
 
-FAR_NS = 2**62  # beyond all times
+FAR_NS = 2**62  # longer than any time
 
 
 @dataclass(frozen=True)
@@ -63,11 +64,11 @@ def _of_kind(found: pl.DataFrame) -> Events:
 
 
 def _match(events: Events, time_ns: Ints, sector: Ints, tolerance_ns: int, what: str) -> Ints:
-    """For each request, how much later the nearest event that covers it is, ns; of two equally
-    near, the earlier.
+    """Return, for each request, how much later the nearest event that covers it is, ns; if two are
+    equally near, the earlier one.
 
-    All requests search at once, a step further before and after their time, until nothing nearer
-    can come.
+    All requests search together, in each step one event further before and after their time, until
+    no nearer event is possible.
     """
     time = np.concatenate(([-FAR_NS], events.time_ns, [FAR_NS]))
     first, end = (np.concatenate(([0], places, [0])) for places in (events.sector, events.end))
@@ -102,7 +103,7 @@ def compare_trace(
     """Compare each request's dispatch and completion with the trace events.
 
     rows: the throttle's records, times on the guest's clock; trace and formats as in ring_buffer.
-    Raises RunFailed on the first request for which the kernel's trace differs.
+    Raises RunFailed for the first request whose times differ in the kernel's trace.
     """
     events = ring_buffer.events(trace, formats)
     carried = rows.unique("request_id", keep="first")
@@ -129,7 +130,7 @@ def compare_trace(
 
 @dataclass(frozen=True)
 class ProcessView:
-    """The processes' view of the reads that could be paired with records."""
+    """The processes' view of the reads that could be matched with records."""
 
     reads: int
     mean_response_ms: float
@@ -140,8 +141,8 @@ class ProcessView:
 def compare_processes(rows: pl.DataFrame, entries: Entries, tolerance: Tolerance) -> dict[str, Any]:
     """Compare each read of each process with the record of its bio.
 
-    For direct I/O only, where one read is one bio.  A process's reads and its records are in the
-    same order.  Each read must enclose its record in time.
+    This is for direct I/O only, where one read is one bio.  A process's reads and its records are
+    in the same order.  The time interval of each read must contain that of its record.
     """
     seen, recorded = [], []
     for owner, group in rows.filter(~pl.col("meta")).group_by("owner", maintain_order=True):
@@ -163,7 +164,7 @@ def compare_processes(rows: pl.DataFrame, entries: Entries, tolerance: Tolerance
 def compare_requests(rows: pl.DataFrame, entries: Entries) -> dict[str, Any]:
     """Compare the requests of a real disk with the processes' reads, for direct I/O.
 
-    A request merged into another has no row, so not every read has one.  But each row that is
+    A request merged into another has no row, so not every read has a row.  But each row that is
     `sure` must be within a read of its owner, from arrival to completion.
     """
     seen, recorded = [], []
@@ -191,8 +192,8 @@ def compare_requests(rows: pl.DataFrame, entries: Entries) -> dict[str, Any]:
 def compare_arrivals(rows: pl.DataFrame, entries: Entries) -> dict[str, Any]:
     """Compare the records of buffered reads with the reads of the processes.
 
-    The page cache serves some reads and reads ahead for others, so reads and bios do not pair.  But
-    each bio of a process must have arrived during one of its reads.
+    The page cache serves some reads and reads ahead for others, so reads and bios do not correspond
+    one to one.  But each bio of a process must have arrived during one of its reads.
     """
     checked = 0
     for owner, group in rows.filter(~pl.col("meta")).group_by("owner", maintain_order=True):

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Checks of a fitted model: the target and the model serve the same typical requests.
 
-Each workload has one of the features that runs may have (understudy/device/check.py), on places and
-seeds that no probe has used: without a pause, with think times and bursts, in an elevator's order,
-in interleaved streams, repeated, of many sizes, with writes, and all of these together.  The model
-gets each request as long after its last completion as the target did.  If chance may explain why a
-mean is beyond the limit, the workload runs again, longer and on other places.  Two workloads are
-SIGCSE 2006's own check (section 2.2): random seeks, timed by reading one block where each ends, and
-random transfers of up to 16 MB, with the head moved there before.
+Each workload has one of the features of typical runs (understudy/device/check.py), at sectors and
+with seeds that no probe has used.  The features are: no pauses, think times and bursts, an
+elevator's order, interleaved streams, repeated requests, many sizes, writes, and all of these
+together.  Before each request, the model has the same idle time as the target.  If a mean is beyond
+the limit, but chance may explain the deviation, the workload runs again, longer and at other
+sectors.  Two workloads are SIGCSE 2006's own check (section 2.2): random seeks, timed by reading
+one block after each, and random transfers of up to 16 MB, with the head moved to their first sector
+before.
 """
 
 import random
@@ -27,16 +28,16 @@ from understudy.profiler.targets.bench import Bench
 
 Times = npt.NDArray[np.float64]
 REQUESTS = 1000
-MORE = 4  # times as many requests, where chance may explain the deviation
+MORE = 4  # this many times the requests, if chance may explain the deviation
 SURE = 2  # standard errors
-MEAN_READS = 2.0  # random reads: the mean cost of a check's request
+MEAN_READS = 2.0  # the mean cost of a check's request, in random reads
 PAGE = 8  # sectors
-RUN, LONG_RUN = 16, 128  # requests of a sequential run
+RUN, LONG_RUN = 16, 128  # requests of one sequential run
 SWEEP = 20  # requests of a scheduler's sweep
 STREAMS = 4
 HOT_PLACES = 64
 BURST = 2
-LARGEST_POWER = 8  # log2 of the most sectors of a mixed size
+LARGEST_POWER = 8  # log2 of the largest number of sectors in a request of mixed size
 LONG = 2**11  # sectors: 1 MB
 LARGEST = 2**15  # sectors: 16 MB
 MS = 1_000_000
@@ -45,7 +46,9 @@ DRAINED_NS = 2_000 * MS
 
 
 class Step(NamedTuple):
-    """A request, sent `pause_ns` after the last completion; untimed requests prepare for others."""
+    """A request, sent `pause_ns` after the last completion; untimed requests prepare for timed
+    requests.
+    """
 
     op: str
     sector: int
@@ -56,7 +59,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Draw:
-    """Random places, pauses and choices of one workload."""
+    """Random sectors, pauses and choices of one workload."""
 
     random: random.Random
     capacity_sectors: int
@@ -64,23 +67,25 @@ class Draw:
     requests: int
 
     def place(self, sectors: int = PAGE) -> int:
-        """A random place with room for `sectors`."""
+        """Return a random sector with room for `sectors` after it."""
         return self.random.randint(0, self.capacity_sectors - sectors)
 
     def op(self) -> str:
-        """Half are writes: the error that writes cause grows with their share."""
+        """Return an op; half are writes, since the error that writes cause grows with their
+        share.
+        """
         return self.random.choice(("read", "write"))
 
     def size(self) -> int:
-        """1 to 256 sectors, each power of two equally likely."""
+        """Return 1 to 256 sectors, each power of two equally likely."""
         return min(round(2 ** self.random.uniform(0, LARGEST_POWER)), self.longest_sectors)
 
     def think_ns(self) -> int:
-        """A short pause."""
+        """Return a short pause, ns."""
         return self.random.randrange(demand.REST_NS)
 
     def rest_ns(self) -> int:
-        """A long pause."""
+        """Return a long pause, ns."""
         return self.random.randint(demand.REST_NS, LONGEST_REST_NS)
 
 
@@ -89,9 +94,10 @@ Steps = Callable[[Draw, Callable[[], str]], Iterator[Step]]
 
 @dataclass(frozen=True)
 class Workload:
-    """`steps` takes the draws and a function that picks each request's op: "read", or half "write".
+    """A workload: `steps` is a function of a Draw and a function that chooses each request's op.
 
-    `in_order`: requests come in the order in which a scheduler would send the pending ones.
+    The op is always "read", or half of the requests are "write".  `in_order`: requests are sent in
+    the order in which a scheduler would send the pending requests.
     """
 
     name: str
@@ -102,7 +108,7 @@ class Workload:
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """How long each request of a workload took on the target and on the model, ms."""
+    """The service times of a workload's requests on the target and on the model, ms."""
 
     workload: str
     asks: dict[Ask, float]
@@ -111,7 +117,7 @@ class Compared:
 
     @property
     def is_unsure(self) -> bool:
-        """Whether the mean is beyond the limit, but by no more than chance may explain."""
+        """Return whether the mean is beyond the limit, but by no more than chance may explain."""
         off_ms = self.model_times_ms - self.target_times_ms
         error_ms = SURE * off_ms.std() / len(off_ms) ** 0.5
         limit_ms = self.check.limit_percent / 100 * self.target_times_ms.mean()
@@ -119,7 +125,7 @@ class Compared:
 
     @cached_property
     def check(self) -> Check:
-        """The check as the profile stores it."""
+        """Return the check in the form that the profile stores."""
         return Check(
             workload=self.workload,
             asks={ask: max(round(share, 3), 0.001) for ask, share in self.asks.items()},
@@ -134,8 +140,9 @@ def _rounded(ms: Any) -> float:
 
 
 def demerit(one: Times, other: Times) -> float:
-    """The root mean square horizontal distance of two distributions of equally many times
-    (Ruemmler and Wilkes 1994, "An introduction to disk drive modeling")."""
+    """Return the root mean square horizontal distance of two distributions of equally many times
+    (Ruemmler and Wilkes 1994, "An introduction to disk drive modeling").
+    """
     return float(np.sqrt(np.mean((np.sort(one) - np.sort(other)) ** 2)))
 
 
@@ -150,7 +157,7 @@ def compare(
 ) -> tuple[Compared, ...]:
     """Run each workload on both, with about `requests` requests.
 
-    Where chance may explain a deviation, run it again with `more` times as many.
+    If chance may explain a deviation, run the workload again with `more` times as many requests.
     """
     found = []
     for number, workload in enumerate(workloads):
@@ -163,7 +170,9 @@ def compare(
 
 
 def affordable(workloads: int, left_ns: int, read_ns: float) -> int:
-    """How many requests each workload may have in that time; at least a tenth of REQUESTS."""
+    """Return the number of requests per workload that fit in that time; at least a tenth of
+    REQUESTS.
+    """
     each = left_ns / (workloads * MEAN_READS * max(read_ns, 1.0))
     return round(min(max(each, REQUESTS / 10), REQUESTS))
 
@@ -175,7 +184,7 @@ def _compared(
     draw = Draw(chance, target.capacity_sectors, target.longest_sectors, requests)
     for bench in (target, model):
         bench.wait(DRAINED_NS)
-    # The first request comes after a longer pause than any within a check.
+    # The pause before the first request is longer than any pause within a check.
     first = Step("read", draw.place(), is_timed=False)
     steps = [first, *workload.steps(draw, draw.op if workload.writes else lambda: "read")]
     timed = np.array([step.is_timed for step in steps])
@@ -188,7 +197,7 @@ def _compared(
 
 
 def both(step: Step, target: Bench, model: Bench) -> tuple[int, int]:
-    """Service times on target and model, ns."""
+    """Return the service times on target and model, ns."""
     before_ns = target.now_ns
     target.wait(step.pause_ns)
     service_ns = target.serve(step.op, step.sector, step.sectors)
@@ -207,7 +216,7 @@ def _paused(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
 
 
 def _bursts(draw: Draw, op: Callable[[], str], steps: Steps = _random) -> Iterator[Step]:
-    """Bursts of requests after long pauses."""
+    """Yield bursts of requests after long pauses."""
     for number, step in enumerate(islice(steps(draw, op), draw.requests // 4)):
         yield step if number % BURST else step._replace(pause_ns=draw.rest_ns())
 
@@ -219,14 +228,14 @@ def _sizes(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
 
 
 def _long(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
-    """128 KiB to 1 MiB each."""
+    """Yield requests of 128 KiB to 1 MiB."""
     for _ in range(draw.requests // 5):
         sectors = min(draw.random.randint(demand.LONG_SECTORS + 1, LONG), draw.longest_sectors)
         yield Step(op(), draw.place(sectors), sectors)
 
 
 def _runs(draw: Draw, op: Callable[[], str], run: int = RUN) -> Iterator[Step]:
-    """Sequential runs, each of reads or of writes."""
+    """Yield sequential runs, each of reads or of writes."""
     for _ in range(max(1, draw.requests // run)):
         place, chosen = draw.place(run * PAGE), op()
         for number in range(run):
@@ -239,8 +248,8 @@ def _paused_runs(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
 
 
 def _streams(draw: Draw, op: Callable[[], str], own_size: int = 0, turn: int = 1) -> Iterator[Step]:
-    """Several streams in turns of `turn` requests, with unrelated requests in between; sizes vary
-    unless `own_size` is given.
+    """Yield requests of several streams, `turn` requests of each stream at a time, with unrelated
+    requests in between; sizes vary unless `own_size` is given.
     """
     places = [draw.place(LARGEST) for _ in range(STREAMS)]
     stream = 0
@@ -259,11 +268,11 @@ def _streams(draw: Draw, op: Callable[[], str], own_size: int = 0, turn: int = 1
 
 
 def _beside(draw: Draw, op: Callable[[], str], rest: float = 0.0) -> Iterator[Step]:
-    """Several streams so close together that what the drive prefetches for one may contain
-    another's data.
+    """Yield requests of several streams at sectors so near each other that the drive's prefetch for
+    one stream may contain another stream's data.
 
-    The streams take turns, every second turn in the order of their places.  A share `rest` of the
-    requests has another size, repeats, or follows a pause.
+    The streams alternate; every second round is in the order of their sectors.  A share `rest` of
+    the requests has another size, repeats, or follows a pause.
     """
     apart = demand.BESIDE_SECTORS // STREAMS
     for _ in range(max(1, draw.requests // (STREAMS * RUN))):
@@ -281,13 +290,13 @@ def _beside(draw: Draw, op: Callable[[], str], rest: float = 0.0) -> Iterator[St
 
 
 def _sweeps(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
-    """Batches in the order of their places, as an elevator sends them."""
+    """Yield batches in the order of their sectors, as an elevator sends them."""
     for _ in range(draw.requests // SWEEP):
         yield from (Step(op(), place) for place in sorted(draw.place() for _ in range(SWEEP)))
 
 
 def _parts(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
-    """Requests close together at the disk's beginning, middle and end."""
+    """Yield requests near each other at the disk's beginning, middle and end."""
     last = draw.capacity_sectors - demand.NEAR_SECTORS
     for first in (0, last // 2, last):
         for _ in range(draw.requests // 3):
@@ -295,7 +304,7 @@ def _parts(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
 
 
 def _hot(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
-    """The same few places repeatedly."""
+    """Yield requests at the same few sectors repeatedly."""
     places = [draw.place() for _ in range(HOT_PLACES)]
     for _ in range(draw.requests):
         is_hot = draw.random.random() < 0.8
@@ -304,10 +313,11 @@ def _hot(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
 
 
 def _everything(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
-    """A host's typical mix.
+    """Yield a host's typical mix.
 
-    Batches, sorted by place, hold runs and single requests of many sizes.  Some repeat, some are
-    near the last request or where an earlier run ended, and some follow a pause.
+    Batches, sorted by sector, contain sequential runs and single requests of many sizes.  Some
+    requests repeat, some are near the last request or near the end of an earlier run, and some
+    follow a pause.
     """
     seen = [draw.place(LARGEST) for _ in range(HOT_PLACES)]
     near, last = demand.NEAR_SECTORS // 4, draw.capacity_sectors - LARGEST
@@ -341,8 +351,9 @@ def _seeks(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
 
 
 def _transfers(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
-    """A read of one block some tracks before moves the head there, so the timed sectors are new to
-    the drive.
+    """Yield transfers, each after a read that moves the head there.
+
+    That read is of one block some tracks before, so the timed sectors are not in the drive's cache.
     """
     longest = min(LARGEST, draw.longest_sectors)
     for _ in range(draw.requests // 5):

@@ -7,17 +7,17 @@ from understudy.profiler import methods
 
 NS_PER_MINUTE = 60 * 10**9
 
-# The cost in thousands of random reads: the least and the most of the detailed drives.
+# The cost in thousands of random reads: the smallest and the largest cost of the detailed drives.
 READS = {methods.FULL: (40, 90), "perform-2010": (140, 220), "sigcse-2006": (55, 100)}
-MORE_READS = (40, 100)  # for a method that somebody added
+MORE_READS = (40, 100)  # for a method that a user added
 WRITES = (30, 80)
 
 
 @dataclass(frozen=True)
 class Duration:
-    """In minutes.
+    """The duration in minutes.
 
-    `limited`: the measurement ends after `most` minutes, even if parts are missing.
+    `limited`: the measurement ends after `most` minutes, even if parts were not measured.
     """
 
     least: float
@@ -25,7 +25,7 @@ class Duration:
     limited: bool
 
     def said(self) -> str:
-        """The duration as a sentence."""
+        """Return the duration as a sentence."""
         if self.limited:
             return f"takes {self.most:.3g} minutes of the drive's time, what matters most first"
         return (
@@ -35,7 +35,7 @@ class Duration:
 
 
 def of(read_ns: float, method: str, minutes: float | None, *, writing: bool) -> Duration:
-    """The duration, from the mean time of a random read."""
+    """Compute the duration from the mean time of a random read."""
     least, most = (
         (reads + more * writing) * 1000 * read_ns / NS_PER_MINUTE
         for reads, more in zip(READS.get(method, MORE_READS), WRITES, strict=True)

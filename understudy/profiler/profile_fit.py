@@ -39,11 +39,11 @@ class Fitted:
 
     @property
     def checks(self) -> tuple[Check, ...]:
-        """How well the model predicts each workload."""
+        """Return how well the model predicts each workload."""
         return tuple(each.check for each in self.compared)
 
     def to_toml(self) -> str:
-        """The profile as TOML; confidences and keys that were not seen are comments."""
+        """Return the profile as TOML; confidences and keys that were not seen are comments."""
         destroyed = any(writes.is_seen(found) for found in self.findings)
         made = (
             f"Fitted by understudy profile --trace to {self.requests} requests"
@@ -62,7 +62,9 @@ class Fitted:
         return "\n".join(lines) + "\n"
 
     def files(self, stem: str) -> dict[str, str]:
-        """Texts by file name: each long table, then the profile, which refers to them."""
+        """Return texts by file name: each long table, then the profile, which refers to the
+        tables.
+        """
         tables = {
             found.key: f"{stem}-{found.name}.csv"
             for found in self.findings
@@ -73,7 +75,7 @@ class Fitted:
         return texts | {f"{stem}.toml": replace(self, findings=tuple(short)).to_toml()}
 
     def as_json(self) -> dict[str, Any]:
-        """What --json prints."""
+        """Return the data that --json prints."""
         return {
             "method": self.method,
             "capacity_sectors": self.capacity_sectors,
@@ -84,15 +86,15 @@ class Fitted:
         }
 
     def disk(self) -> DiskProfile:
-        """The profile as the rest of Understudy uses it."""
+        """Return the profile in the form that Understudy's other parts use."""
         return document.parse(self.to_toml())
 
     def finding(self, key: str) -> Finding | None:
-        """The finding with that key; None if nobody looked for it."""
+        """Return the finding with that key; None if no probe looked for it."""
         return next((found for found in self.findings if found.key == key), None)
 
     def value(self, key: str) -> Any:
-        """The value of the finding with that key; None if it was not seen."""
+        """Return the value of the finding with that key; None if it was not seen."""
         found = self.finding(key)
         return found.value if found else None
 
@@ -108,12 +110,13 @@ def profile(
     report: Report = silent,
     told: Callable[[Duration], None] = lambda _: None,
 ) -> Fitted:
-    """Measure a target, fit a profile to it, then check how well it predicts.
+    """Measure a target, fit a profile to it, then check how well the profile predicts.
 
-    The same seed gives the same places.  Data are destroyed only with `destroy_data`, and only if
-    the target is writable.  `minutes` limits the target's time: the most important parts are
-    measured first, and parts without time count as not seen.  A target that is no magnetic disk is
-    refused, unless `as_disk` is set.  `told` gets the expected duration as soon as it is known.
+    The same seed leads to the same sectors.  Data are destroyed only with `destroy_data`, and only
+    if the target is writable.  `minutes` limits the measurement on the target's clock: the most
+    important parts are measured first, and parts for which no time is left become "not seen".  A
+    target that is not a magnetic disk is refused, unless `as_disk` is set.  `told` is called with
+    the expected duration as soon as it is computed.
     """
     by = methods.named(method)
     if destroy_data and not by.writes:
@@ -149,7 +152,7 @@ def profile(
 
 
 def _measured(by: Method, bench: Bench, writing: bool, part: Report, end_ns: int) -> list[Finding]:
-    """Run the method, and leave time for the checks."""
+    """Run the method, and leave enough time for the checks."""
     bench.deadline_ns = NEVER_NS if end_ns == NEVER_NS else round(CHECKS_BEGIN * end_ns)
     try:
         return by.measure(bench, writing, part)

@@ -44,7 +44,7 @@ STEPS = {
 
 @dataclass(frozen=True)
 class Demonstration:
-    """What the demo printed, the files that it left, and how many accesses were logged."""
+    """The demo's printed text, the files that it left, and how many accesses were logged."""
 
     said: str
     files: tuple[Path, ...]
@@ -58,10 +58,10 @@ def demonstrate(
     heard: Callable[[str], None] = lambda line: None,
     stop: threading.Event | None = None,
 ) -> Demonstration:
-    """Run a card's demo; its files go to a folder.
+    """Run a card's demo; write its files to a folder.
 
-    With `vnc` the guest has a display, which QEMU shows as that VNC display of this machine.  A
-    picture then stays for five seconds, on the wall clock.
+    With `vnc` the guest has a display, which QEMU shows as that VNC display of this machine.  Each
+    picture then remains for five seconds, on the wall clock.
     """
     card = specification.load(name)
     folder = specification.file_of(name).parent / "drivers"

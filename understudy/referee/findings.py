@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Finds a driver's mistakes in the journal of a run.
 
-Each rule is a function.  It takes a run on one card, and yields its findings, each with the access
-that shows it.  A rule reports only what the journal proves. docs/referee.md explains the rules.
+Each rule is a function.  Its argument is a run on one card; it yields its findings, each with the
+access that shows the finding.  A rule reports only mistakes that the journal proves.
+docs/referee.md explains the rules.
 """
 
 from collections.abc import Callable, Iterator
@@ -63,7 +64,7 @@ class Run:
     """The journal of one card, and the card's specification."""
 
     def __init__(self, card: Card, accesses: Journal, whole: bool) -> None:
-        """`whole`: the journal's end is not cut off."""
+        """Prepare the run; `whole`: the journal's end is not cut off."""
         self.card = card
         self.places = Places(card)
         self.events = [self._event(access) for access in accesses]
@@ -89,13 +90,13 @@ class Run:
         )
 
     def _end(self) -> Event:
-        """An event that says that nothing follows."""
+        """Return an event that marks the journal's end."""
         return Event(
             len(self.events), What.UNBOUND, Context.KERNEL, 0, 0, 0, 0, 0, True, frozenset(), ()
         )
 
     def buffers(self) -> tuple[Buffer, ...]:
-        """Everything that the card reads and writes by DMA."""
+        """Return everything that the card reads and writes by DMA."""
         return (*self.card.buffers, *self.card.rings)
 
 
@@ -113,7 +114,7 @@ def reserved_bits(run: Run) -> Iterator[Finding]:
 
 
 def no_register(run: Run) -> Iterator[Finding]:
-    """An access where there is no register."""
+    """An access touches an address without a register."""
     for event in run.events:
         if event.what in (What.LOAD, What.STORE) and not run.places.covered(
             event.bar, event.offset, event.width
@@ -125,7 +126,7 @@ def no_register(run: Run) -> Iterator[Finding]:
 
 
 def unknown_instruction(run: Run) -> Iterator[Finding]:
-    """An instruction that the bus does not know touches a register; the bus ignores it."""
+    """An instruction that the bus can't decode touches a register; the bus ignores the access."""
     for event in run.events:
         if event.what == What.UNKNOWN:
             text = f"{code(event.value)} at {event.offset:#x}"
@@ -134,8 +135,8 @@ def unknown_instruction(run: Run) -> Iterator[Finding]:
 
 @dataclass
 class _Reason:
-    """A cause of an interrupt: since which record, whether a handler has run, whether its status
-    was read, and by which threads.
+    """A cause of an interrupt: the record at which it began, whether a handler has run, whether its
+    status was read, and by which threads.
     """
 
     since: int
@@ -145,10 +146,10 @@ class _Reason:
 
 
 def missing_acknowledge(run: Run) -> Iterator[Finding]:
-    """A handler has run for a cause, and nothing clears the cause until the driver leaves.
+    """A handler has run for a cause, and nothing clears the cause until the driver is unbound.
 
-    A reset clears the cause too.  That is right if the driver has not seen the cause yet, or if the
-    same thread has just seen it.  A card that is pulled out has no causes.
+    A reset clears the cause too.  That is correct if the driver has not read the cause yet, or if
+    the same thread has just read it.  A card that has been pulled out has no causes.
     """
     for index, interrupt in enumerate(run.card.interrupts):
         reason: _Reason | None = None
@@ -179,10 +180,10 @@ def missing_acknowledge(run: Run) -> Iterator[Finding]:
 
 
 def _acknowledges(card: Card, event: Event, interrupt: Interrupt) -> bool:
-    """Whether the event clears the cause.
+    """Return whether the event clears the cause.
 
-    If neither writing ones nor reading clears a status, it falls when its cause ends, and the card
-    reports that.
+    If neither writing ones nor reading clears a status bit, it becomes 0 when its cause ends, and
+    the card reports that.
     """
     access = _field(card, interrupt.status).access
     bits = _bits(event, interrupt.status)
@@ -211,14 +212,14 @@ def _bits(event: Event, place: str) -> _Bits:
 
 
 def _field(card: Card, place: str) -> RegisterField:
-    """The field of REGISTER.FIELD."""
+    """Return the field called REGISTER.FIELD."""
     register, _, name = place.partition(".")
     fields = next(found.fields for found in card.registers if found.name == register)
     return next(found for found in fields if found.name == name)
 
 
 def left_enabled(run: Run) -> Iterator[Finding]:
-    """The driver has left, and the card may still interrupt."""
+    """The driver is unbound, but the card may still interrupt."""
     values = Values(run.card)
     for event in run.events:
         for part in event.parts if event.what == What.STORE else ():
@@ -236,7 +237,7 @@ def _is_set(card: Card, values: Values, place: str) -> bool:
 
 
 def after_unbind(run: Run) -> Iterator[Finding]:
-    """The kernel touches registers of a card that has no driver."""
+    """The kernel accesses registers of a card that has no driver."""
     bound = False
     for event in run.events:
         if event.what in (What.BOUND, What.UNBOUND):
@@ -272,9 +273,9 @@ def changed_in_use(run: Run) -> Iterator[Finding]:
 
 
 def not_given(run: Run) -> Iterator[Finding]:
-    """The driver points the card to memory that it has not given to it.
+    """The driver sets an address of the card to memory that it has not given to the card.
 
-    An address past the end of given memory means a ring that does not wrap where it should.
+    An address past the end of given memory means that a ring does not wrap where it should.
     """
     given: dict[int, int] = {}
     for event in run.events:
@@ -295,12 +296,12 @@ def not_given(run: Run) -> Iterator[Finding]:
 def turned_early(run: Run) -> Iterator[Finding]:
     """A ring wraps before the end of its memory, and its memory changes after that.
 
-    So the driver fills other places than it points the card to, or more places than it uses.
+    So the driver fills other addresses than it tells the card, or more of them than it uses.
 
     Without a change the ring is merely smaller.
     """
     rings: dict[int, Ring] = {}
-    changed: dict[int, int] = {}  # a ring's beginning, and the first change after a wrap
+    changed: dict[int, int] = {}  # a ring's first address, and the first change after a wrap
     for event in run.to_the_end:
         held = [begin for begin, ring in rings.items() if ring.holds(event.value)]
         if event.what == What.DMA_GIVEN:
@@ -326,7 +327,7 @@ def turned_early(run: Run) -> Iterator[Finding]:
 
 
 def _sets_off(event: Event) -> bool:
-    """A store of ones that trigger an action, such as a reset."""
+    """Return whether it is a store of ones that trigger an action, such as a reset."""
     return any(
         part.value & found.bits.mask
         for part in event.parts
@@ -355,7 +356,7 @@ def _misfits(buffer: Buffer, values: Values, number: int) -> Iterator[Finding]:
 
 
 def leaked(run: Run) -> Iterator[Finding]:
-    """The driver leaves without taking back memory that it gave to the card."""
+    """The driver is unbound without freeing or unmapping memory that it gave to the card."""
     given: dict[int, int] = {}
     for event in run.events:
         if event.what == What.DMA_GIVEN:
@@ -385,7 +386,7 @@ def no_lock(run: Run) -> Iterator[Finding]:
 
 
 def _while_enabled(run: Run) -> Iterator[Event]:
-    """The stores made while the card may interrupt."""
+    """Yield the stores made while the card may interrupt."""
     values = Values(run.card)
     for event in _stores(run):
         if any(_is_set(run.card, values, interrupt.enable) for interrupt in run.card.interrupts):
@@ -399,12 +400,12 @@ def _names(event: Event) -> set[str]:
 
 
 def torn_start(run: Run) -> Iterator[Finding]:
-    """Between two of the stores that start a transfer, another context starts one: there is no
-    lock, or one that does not work across processors.
+    """Between two of the stores that start a transfer, another context starts a transfer: there is
+    no lock, or one that does not work across processors.
     """
     for buffer in run.buffers():
         steps = {buffer.address, buffer.length, buffer.doorbell}
-        begun: dict[tuple[int, bool], int] = {}  # who has begun, and with which store
+        begun: dict[tuple[int, bool], int] = {}  # the context that has begun, and with which store
         for index, event in enumerate(_stores(run)):
             names = steps & _names(event)
             if not names:
@@ -421,7 +422,7 @@ def torn_start(run: Run) -> Iterator[Finding]:
 
 
 def noted(accesses: Journal) -> list[Finding]:
-    """Places where the journal is less exact; they are no mistakes."""
+    """Return notes on parts where the journal is less exact; these are not mistakes."""
     rows = accesses[accesses["what"] == What.FALLBACK]
     return [
         Finding(
@@ -453,7 +454,7 @@ RULES: tuple[Rule, ...] = (
 
 
 def found(card: Card, accesses: Journal, whole: bool = True) -> list[Finding]:
-    """All findings of the rules, in the order of the journal, card by card.
+    """Return all findings of the rules, in the order of the journal, card by card.
 
     `whole`: the journal's end is not cut off.
     """

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Recognises a ring in memory that a driver has given to its card, from the places it points the
-card to.
+"""Recognises a ring in memory that a driver has given to its card, from the addresses that the
+driver writes to the card.
 
-A ring goes through the memory in equal steps from its beginning, and wraps to the beginning.  A
-ring that always wraps at the same place, with room left behind it, wraps early.  That alone is no
-mistake: the rest may have another use.
+A ring's addresses proceed through the memory in equal steps from its beginning, and wrap to the
+beginning.  A ring that always wraps at the same address, although there is room after it, wraps
+early.  That alone is not a mistake: the remaining memory may have another use.
 """
 
 
@@ -20,11 +20,11 @@ class Ring:
         self._is_ring = True
 
     def holds(self, address: int) -> bool:
-        """Whether the address is in it."""
+        """Return whether the address is in this memory."""
         return 0 <= address - self._begin < self._size
 
     def sent(self, address: int) -> None:
-        """The driver points the card to a place in it."""
+        """Record an address in this memory that the driver writes to the card."""
         place = address - self._begin
         if place == 0:
             self._turned |= {self._last} if self._last else set()
@@ -35,15 +35,15 @@ class Ring:
         self._last, self._top = place, max(self._top, place)
 
     def restart(self) -> None:
-        """The card restarts, and the driver may continue anywhere."""
+        """Record that the card restarts, so that the driver may continue at any address."""
         self._last = None
 
     def has_turned(self) -> bool:
-        """Whether it has ever wrapped."""
+        """Return whether the ring has ever wrapped."""
         return bool(self._turned)
 
     def early(self) -> str | None:
-        """Where it wraps, if that is too early."""
+        """Return where the ring wraps, if that is too early."""
         if not self._is_ring or self._turned != {self._top}:
             return None
         used, there = self._top // self._step + 1, self._size // self._step

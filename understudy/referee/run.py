@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Runs a driver against a virtual card, each time in a VM of its own.
+"""Runs a driver against a virtual card, with a new VM for each run.
 
-The first run is on one processor in the virtual clock.  A seed decides where interrupts come
-between the driver's accesses, so the run is repeatable.  The other runs are on several processors.
-In each run the driver is loaded, exercised, unloaded, loaded again, exercised while its card is
-pulled out, and unloaded.
+The first run is on one processor in the virtual clock.  A seed decides at which of the driver's
+accesses interrupts arrive, so the run is repeatable.  The other runs are on several processors. In
+each run the driver is loaded, exercised, unloaded, loaded again, exercised while its card is pulled
+out, and unloaded.
 """
 
 import re
@@ -42,7 +42,7 @@ Notify = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Setting:
-    """The number of processors, and the seed of the races."""
+    """The number of processors, and the seed of the interrupts' times."""
 
     cpus: int
     seed: int
@@ -78,14 +78,14 @@ class Outcome:
 
 
 def settings(cpus: Iterable[int], seed: int) -> list[Setting]:
-    """One run for each number of processors."""
+    """Return one setting for each number of processors."""
     return [Setting(count, seed) for count in cpus]
 
 
 def script(driver: Path, cpus: int) -> str:
-    """The guest's script for a driver; its exit code is the step that failed.
+    """Return the guest's script for a driver; its exit code is the number of the step that failed.
 
-    Each processor shows progress as long as it works, so that a hang is noticed.
+    Each processor reports progress as long as it works, so that a hang is noticed.
     """
     masks = " ".join(f"{1 << cpu:x}" for cpu in range(cpus))
     return f"""
@@ -155,7 +155,7 @@ def run(
     heard: Notify = lambda line: None,
     stop: threading.Event | None = None,
 ) -> Outcome:
-    """One run of a built driver; RunFailed only if the VM itself fails."""
+    """Run a built driver once; RunFailed only if the VM itself fails."""
     hardware = qemu.Machine(
         clock="virtual" if setting.cpus == 1 else "wall",
         cpus=setting.cpus,
@@ -200,7 +200,7 @@ def run(
 
 
 def _died(subject: Subject, setting: Setting, error: RunFailed, kept: Kept) -> Outcome:
-    """What killed the kernel, and what the driver had done before."""
+    """Return what killed the kernel, and the driver's accesses before."""
     text = str(error)
     rule = next((rule for rule, words in DEATHS.items() if words.search(text)), None)
     if rule is None:
@@ -226,9 +226,9 @@ def _last(console: str) -> str:
 
 
 def prepared(name: str, source: Path, exercise: Path | None = None) -> Subject:
-    """The built driver of a card; the default exercise is the card's own.
+    """Build the driver of a card; the default exercise is the card's own.
 
-    UserError with the compiler's messages if something does not build.
+    UserError with the compiler's messages if something does not compile.
     """
     card = specification.load(name)
     kernel = packages.fetch_kernel()

@@ -3,5 +3,5 @@
 
 import logging
 
-# On import Matplotlib complains if it can't store its list of fonts, which we don't need.
+# On import Matplotlib complains if it can't store its list of fonts, which is not needed here.
 logging.getLogger("matplotlib").setLevel(logging.ERROR)

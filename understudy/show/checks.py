@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The checks of a profile as a table: the target's time, the model's time, and whether the
-difference is within the limits."""
+"""The checks of a profile as a table.
+
+The columns are the target's time, the model's time, and whether their difference is within the
+limits.
+"""
 
 from collections.abc import Sequence
 
@@ -11,7 +14,7 @@ HEADINGS = ("target (ms)", "model (ms)", "off by (%)", "demerit (%)", "limits")
 
 
 def grid(checks: Sequence[Check]) -> Grid:
-    """A row for each check."""
+    """Return a row for each check."""
     return Grid(
         HEADINGS, [[(check.workload, _cells(check)) for check in checks]], words=("limits",)
     )

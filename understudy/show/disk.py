@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A disk's profile as a picture: seek time by distance, and throughput by place; for an array,
-throughput and response time by the number of requests.  Below: the limits of the profile."""
+"""A disk's profile as a picture: seek time by distance, and throughput by location.
+
+For an array, it shows throughput and response time by the number of requests.  The limits of the
+profile are below the picture.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,8 +21,8 @@ from understudy.device.timing import Curve
 from understudy.show import picture
 
 SECTOR_BYTES = 512
-SECTORS = 2**31  # fine enough to draw fractions of the disk
-FARTHEST = 20.0  # per cent
+SECTORS = 2**31  # large enough to draw fractions of the disk
+FARTHEST = 20.0  # largest error drawn, per cent
 
 
 def draw(disk: DiskProfile, file: Path) -> None:
@@ -88,7 +91,9 @@ def _draw_array(throughput: Axes, response: Axes, array: Servers) -> None:
 
 
 def _draw_checks(axes: Axes, checks: Sequence[Check]) -> None:
-    """The error of each check's mean, with the demerit as a whisker; cut off at FARTHEST."""
+    """Draw the error of each check's mean, with the demerit as an error bar; cut off at
+    FARTHEST.
+    """
     for row, check in enumerate(checks):
         colour = "C0" if check.within else "C3"
         percent = min(max(check.difference_percent, -FARTHEST), FARTHEST)
@@ -102,7 +107,7 @@ def _draw_checks(axes: Axes, checks: Sequence[Check]) -> None:
 
 
 def _validity(disk: DiskProfile) -> str:
-    """What a reader should know before trusting the curves."""
+    """Return text that a reader should know before trusting the curves."""
     said = ["rotational positions are known"] if disk.knows_positions else []
     if disk.limits:
         said.append(f"made from {disk.limits}")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Figures in rows and columns, printed so that no cell is wrapped or cut.
 
-A table that is too wide for the terminal becomes several, one below the other, each with the
-rows' names and the next columns that fit.
+A table that is too wide for the terminal is printed as several tables, one below the other, each
+with the rows' names and the next columns that fit.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,12 +17,12 @@ from rich.table import Table
 Block = Sequence[tuple[str, Sequence[str]]]
 """Rows: a name, and a cell for each column."""
 
-ENDLESS = 100_000  # columns; a console this wide shows the width that a table needs
+ENDLESS = 100_000  # columns; wider than any table, to find out the width that a table needs
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Blocks of rows, with a line between two blocks.  Figures are right-aligned."""
+    """Blocks of rows, separated by lines.  Figures are right-aligned."""
 
     headings: Sequence[str]
     blocks: Sequence[Block]
@@ -30,7 +30,7 @@ class Grid:
     words: Sequence[str] = ()  # headings of columns that hold words
 
     def show(self, console: Console) -> None:
-        """Print it."""
+        """Print the table."""
         for table in self._tables(console):
             console.print(table, soft_wrap=False)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Drawings for HTML pages, as SVG.
 
-Text and axes take the colour of the page around them, so one drawing fits a
-light and a dark page.
+Text and axes have the colour of the page's text, so one drawing is readable on a light and on a
+dark page.
 """
 
 import io
@@ -41,13 +41,13 @@ class Drawing:
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """The style for figures made and drawn in this block."""
+    """Apply the style to figures made and drawn in this block."""
     with picture.styled(STYLE):
         yield
 
 
 def svg(figure: Figure, name: str) -> str:
-    """The figure as an element of a page; its name must be unique there."""
+    """Return the figure as an element of a page; its name must be unique on the page."""
     text = io.StringIO()
     figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
     return _inline(text.getvalue(), name)

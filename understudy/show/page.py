@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Self-contained pages: styles and drawings are in the file itself, so it can be mailed and opened
-without a network.
+"""Self-contained pages: styles and drawings are in the file itself, so that the page can be mailed,
+and opened without a network.
 
-A template extends page.html.j2, which has the frame and the styles.
+A template extends page.html.j2, which contains the frame and the styles.
 """
 
 from pathlib import Path
@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parent
 
 
 def render(template: str, view: dict[str, Any]) -> str:
-    """The page from a template of this folder, such as "report/report.html.j2"."""
+    """Return the page from a template of this folder, such as "report/report.html.j2"."""
     environment = Environment(
         loader=FileSystemLoader(FOLDER),
         autoescape=True,
@@ -26,7 +26,7 @@ def render(template: str, view: dict[str, Any]) -> str:
 
 
 def flat(tree: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
-    """Nested inputs as lines: disk.model.intercept_ms, 4.25."""
+    """Return nested inputs as lines: disk.model.intercept_ms, 4.25."""
     lines: list[tuple[str, str]] = []
     for key, value in tree.items():
         if isinstance(value, dict):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Pictures: one style for all of them, and files that are the same to the byte.
+"""Pictures: one style for all of them, and files that are identical to the byte.
 
 Pictures use Matplotlib's own defaults and STYLE, whatever the user's matplotlibrc says.  No file
-contains a date.  Matplotlib's layout differs in the last bits from run to run, and SVG and PDF
-store all of them; so the layout is computed once and rounded.
+contains a date.  The last bits of Matplotlib's layout differ from run to run, and SVG and PDF store
+all bits; so the layout is computed once and rounded.
 """
 
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ WITHOUT_DATE: dict[str, dict[str, Any]] = {
     ".pdf": {"CreationDate": None},
 }
 DPI = 120
-PLACES = 6  # decimal, of the figure's size
+PLACES = 6  # decimal places of a fraction of the figure's size
 
 
 def check(file: Path) -> None:
@@ -47,13 +47,13 @@ def check(file: Path) -> None:
 
 @contextmanager
 def styled(more: dict[str, Any] | None = None) -> Iterator[None]:
-    """The style for figures made and saved in this block."""
+    """Apply the style to figures made and saved in this block."""
     with style.context(["default", {**STYLE, **(more or {})}]):
         yield
 
 
 def settle(figure: Figure) -> None:
-    """Lay the figure out once, with rounded positions."""
+    """Compute the figure's layout once, with rounded coordinates."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for axes in figure.axes:
@@ -62,7 +62,7 @@ def settle(figure: Figure) -> None:
 
 
 def save(figure: Figure, file: Path) -> None:
-    """Save the figure, completely or not at all."""
+    """Save the figure; the file appears when it is complete."""
     settle(figure)
     with scratch.replacing(file) as fresh:
         figure.savefig(fresh, format=file.suffix[1:], dpi=DPI, metadata=WITHOUT_DATE[file.suffix])

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The differences between two platforms' figures for the same experiment, measure by measure.
 
-A difference is a fraction of the second platform's figure.  With several seeds it is the
-difference of the means, with the 95 % interval of the paired differences
-(understudy.measure.comparison).
+A difference is a fraction of the second platform's figure.  With several seeds it is the difference
+of the means, with the 95 % interval of the paired differences (understudy.measure.comparison).
 """
 
 from dataclasses import dataclass
@@ -36,12 +35,12 @@ class Pair:
     difference: Estimate  # first - second, over the seeds
 
     def share(self, difference: float) -> float:
-        """A difference as a fraction of the second platform's figure."""
+        """Return a difference as a fraction of the second platform's figure."""
         return difference / self.second if self.second else 0.0
 
 
 def pairs(first: Result, second: Result) -> list[Pair]:
-    """Every measure of every scheduler that both have run."""
+    """Return every measure of every scheduler that both platforms have run."""
     one, other = first.comparison, second.comparison
     both = [name for name in other.schedulers if name in one.schedulers]
     return [_pair(name, measure, first, second) for measure in MEASURES for name in both]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The papers' table (PERFORM 2010 Tables 2 and 3), for a terminal and for the report.
 
-Rows are measures, columns schedulers.  `rows` is the table as text; the rest
-lays it out with Rich.  Figures of several seeds are means with half the width
-of their 95 % interval; counts and seconds are sums over the seeds.
+Rows are measures, columns schedulers.  `rows` returns the table as text; the other functions lay it
+out with Rich.  Figures of several seeds are means with half the width of their 95 % interval;
+counts and seconds are sums over the seeds.
 """
 
 import math
@@ -62,7 +62,7 @@ Rows = list[tuple[str, list[str]]]
 
 
 def rows(comparison: Comparison) -> list[Rows]:
-    """The table as text, in three blocks: papers' measures, further measures, totals."""
+    """Return the table as text, in three blocks: papers' measures, further measures, totals."""
     return [
         [_measure_row(comparison, measure) for measure in PAPER_MEASURES],
         [_measure_row(comparison, measure) for measure in MORE_MEASURES if comparison.saw(measure)],
@@ -80,7 +80,7 @@ def _measure_row(comparison: Comparison, measure: Measure) -> tuple[str, list[st
 
 
 def number(estimate: Estimate) -> str:
-    """Two decimals, as in the papers, with the interval if there is one."""
+    """Return a number with two decimals, as in the papers, with the interval if there is one."""
     if math.isnan(estimate.mean):
         return UNSEEN
     places = _places(estimate.mean)
@@ -89,7 +89,7 @@ def number(estimate: Estimate) -> str:
 
 
 def _places(value: float) -> int:
-    """The number of decimals worth showing."""
+    """Return the number of decimals worth showing."""
     return 0 if abs(value) >= LARGE else 2
 
 
@@ -98,7 +98,7 @@ def _total(comparison: Comparison, scheduler: str, key: str, shown: str) -> str:
 
 
 def headline(experiment: Experiment, seeds: int, platform: str) -> str:
-    """The experiment's sentence, without the scheduler."""
+    """Return a description of the experiment, without the scheduler."""
     setting = experiment.platform
     where = {
         "sim": "simulated",
@@ -129,7 +129,7 @@ def show(result: Result, console: Console, layout: Layout | None = None) -> None
 def conclude(results: Sequence[Result], console: Console) -> None:
     """Print the sentences about the answers, recommendations last.
 
-    A sentence that holds for only some platforms names them.
+    A sentence that is true for only some platforms names them.
     """
     for kind in (remarks, picks):
         said = [(sentence, found.platform) for found in results for sentence in kind(found)]
@@ -145,20 +145,20 @@ def say(sentence: str, console: Console) -> None:
 
 
 def by_measure(result: Result) -> Grid:
-    """The papers' way: a row for each measure."""
+    """Return the table in the papers' layout: a row for each measure."""
     return Grid(result.comparison.schedulers, rows(result.comparison))
 
 
 def is_wide(comparison: Comparison) -> bool:
-    """Are there too many schedulers for a column each?"""
+    """Return whether there are too many schedulers for a column each."""
     return len(comparison.schedulers) > COLUMNS_MAX
 
 
 def ranked(comparison: Comparison, *, trusted: bool | None) -> Rows:
-    """A row of figures for each scheduler, best mean response time first.
+    """Return a row of figures for each scheduler, best mean response time first.
 
-    After the mean response time comes the verdict beside the best one, unless the results are
-    known to be wrong.
+    After the mean response time there is the verdict that compares it with the best one, unless the
+    results are known to be wrong.
     """
     order = comparison.ranks(RANKED[0])
     names = sorted(comparison.schedulers, key=lambda name: order[name])
@@ -172,13 +172,15 @@ def _ranked_cells(comparison: Comparison, first: Best | None, name: str) -> list
 
 
 def ranking(result: Result) -> Grid:
-    """A row for each scheduler."""
+    """Return a row for each scheduler."""
     block = ranked(result.comparison, trusted=result.verdict.trusted)
     return Grid(RANKED_HEADINGS, [block], words=("",))
 
 
 def _against(first: Best | None, name: str) -> str:
-    """The verdict on a scheduler's mean response time, compared with the best one's."""
+    """Return the verdict on a scheduler's mean response time, compared with the best
+    scheduler's.
+    """
     if first is None:
         return ""
     if name == first.best:
@@ -187,12 +189,12 @@ def _against(first: Best | None, name: str) -> str:
 
 
 def sentences(result: Result) -> list[str]:
-    """What to pick, then the remarks."""
+    """Return the recommendation, then the remarks."""
     return [*picks(result), *remarks(result)]
 
 
 def picks(result: Result) -> list[str]:
-    """The agreement with the papers' ranks, and what to pick, or why nothing is picked."""
+    """Return the agreement with the papers' ranks, and the recommendation, or why there is none."""
     ranks = [reproduction.ranks_sentence(result.paper, result.comparison)] if result.paper else []
     return [
         *ranks,
@@ -202,7 +204,7 @@ def picks(result: Result) -> list[str]:
 
 
 def remarks(result: Result) -> list[str]:
-    """What was not checked, and how well the shadow caches predicted hits."""
+    """Return what was not checked, and how well the shadow caches predicted hits."""
     comparison = result.comparison
     shadows = (
         reproduction.shadow_sentence(comparison, name, result.experiment.workload.name)
@@ -214,7 +216,7 @@ def remarks(result: Result) -> list[str]:
 
 
 def _instruments(result: Result) -> list[str]:
-    """The instruments that measured a real disk, and what they can't show."""
+    """Return the instruments that measured a real disk, and what they can't show."""
     found = []
     for name in dict.fromkeys(run.facts.get("instrument", "") for run in result.outcomes):
         runs = [run for run in result.outcomes if run.facts.get("instrument") == name]
@@ -225,7 +227,7 @@ def _instruments(result: Result) -> list[str]:
 
 
 def _paper_grid(paper: PaperTable, comparison: Comparison) -> Grid:
-    """For each measure our figures, and those of the papers' real and virtual disks."""
+    """Return, for each measure, our figures and those of the papers' real and virtual disks."""
     beside = reproduction.beside(comparison.schedulers)
     blocks: list[Rows] = []
     for row in reproduction.rows(paper, comparison):

@@ -13,13 +13,14 @@ from understudy.show import picture
 from understudy.traces.characterise import BINS, characterise
 from understudy.traces.trace import Trace
 
-POINTS = 400  # of a distribution: enough for a line
+POINTS = 400  # points of a distribution: enough for a line
 SHORTEST_MS = 1e-3  # shorter times are drawn at the left edge
 
 
 def draw(traces: Sequence[Trace], file: Path) -> None:
-    """Write the picture, with a line and a row of bars for each trace; the name's ending chooses
-    the format."""
+    """Write the picture, with a line and a row of bars for each trace; the ending of the file's
+    name chooses the format.
+    """
     picture.check(file)
     with picture.styled():
         figure = Figure(figsize=(9, 3.8), layout="constrained")

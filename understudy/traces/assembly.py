@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Joins pieces of a file to a trace in order of arrival, without all of it in memory."""
+"""Joins blocks of a file's rows to a trace in order of arrival, without all of it in memory."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,7 @@ class Gathered:
     """Rows in the file's order."""
 
     def __init__(self) -> None:
-        """No rows yet."""
+        """Begin without rows."""
         self.requests = 0
         self._columns: dict[str, file_arrays.Column] = {}
         self._owners: dict[Any, int] = {}
@@ -26,7 +26,7 @@ class Gathered:
         self._out_of_order = 0
 
     def put(self, columns: Mapping[str, Ints], owners: pl.Series) -> None:
-        """Add at least one row; the columns are always the same."""
+        """Add at least one row; the columns must always be the same."""
         self.requests += len(owners)
         self._see_order(columns["arrival_ns"])
         for name, values in {**columns, "owner": self._numbers(owners)}.items():
@@ -35,7 +35,9 @@ class Gathered:
     def trace(
         self, name: str, slowdown: int, left_out: Mapping[str, int], broken: str | None
     ) -> Trace:
-        """The trace of all rows, with times from the first arrival on, divided by `slowdown`."""
+        """Return the trace of all rows, with times from the first arrival on, divided by
+        `slowdown`.
+        """
         found: dict[str, Ints] = {key: column.array() for key, column in self._columns.items()}
         if self._out_of_order:
             arrival_ns = found["arrival_ns"]
@@ -60,14 +62,14 @@ class Gathered:
         )
 
     def _see_order(self, arrival_ns: Ints) -> None:
-        """Count rows that are behind a later one."""
+        """Count rows that arrived before an earlier row of the file."""
         first = arrival_ns[0] if self._latest_ns is None else self._latest_ns
         latest_ns = np.maximum(np.maximum.accumulate(arrival_ns), first)
         self._out_of_order += int((arrival_ns < latest_ns).sum())
         self._latest_ns = int(latest_ns[-1])
 
     def _numbers(self, owners: pl.Series) -> Ints:
-        """Owners' numbers, in the order in which owners are first seen."""
+        """Return the owners' numbers, in the order in which owners are first seen."""
         table = owners.alias("owner").to_frame()
         seen = table.unique(maintain_order=True)["owner"]
         numbers = [self._owners.setdefault(owner, len(self._owners)) for owner in seen.to_list()]
@@ -77,7 +79,7 @@ class Gathered:
 
 
 def _by_first(owner: Ints, owners: int) -> Ints:
-    """Numbers from 0, in the order of owners' first requests."""
+    """Return numbers from 0, in the order of owners' first requests."""
     first = np.full(owners, len(owner))
     for part in file_arrays.blocks(len(owner)):
         seen, places = np.unique(owner[part], return_index=True)

@@ -2,8 +2,9 @@
 """A trace's sizes, interarrival and response times, and outstanding requests (ICPE 2011, section
 5.2, Figure 6 and Table 3).
 
-Deviations are the population's.  Percentiles are nearest-rank (the smallest value that so many do
-not exceed), as everywhere (docs/method.md).  What a trace does not record is None.
+Deviations are the population's.  Percentiles are nearest-rank (the smallest value that this share
+of the values does not exceed), as everywhere (docs/method.md).  Figures that a trace does not
+record are None.
 """
 
 import math
@@ -18,12 +19,12 @@ from understudy.traces.trace import Ints, Trace
 
 LAGS = (1, 2, 3, 10, 100)
 PERCENTS = (50, 95, 99)
-BLOCK_SECTORS = 8  # 4 kB
+BLOCK_SECTORS = 8  # Figure 6: the largest of each bin; a last bin is for larger sizes
 BLOCKS = (1, 2, 4, 8, 16, 32, 64, 128)  # Figure 6: the largest of each bin; a last bin has the rest
 BINS = (*(f"{blocks}" for blocks in BLOCKS), f">{BLOCKS[-1]}")
 NS_PER_MS = 10**6
 SECTORS_PER_KIB = 2
-ROUNDING = 1e-12  # of the mean
+ROUNDING = 1e-12  # relative to the mean
 
 Floats = npt.NDArray[np.float64]
 
@@ -34,7 +35,7 @@ class Series:
 
     mean: float
     std: float
-    cv: float | None  # std / mean; None if the mean is 0
+    cv: float | None  # by lag; None if it is too short, or constant
     autocorrelation: Mapping[int, float | None]  # by lag; None if too short, or all are alike
     percentiles: Mapping[int, float]
 
@@ -57,7 +58,7 @@ class Character:
     owners: int
     duration_s: float
     size: Series
-    bins: Sequence[int]  # requests by size, one for each of BINS
+    bins: Sequence[int]  # number of requests in each of BINS
     interarrival: Series | None
     response: Series | None
     outstanding: Outstanding | None
@@ -65,7 +66,7 @@ class Character:
 
 
 def characterise(trace: Trace) -> Character:
-    """All figures that the trace supports."""
+    """Compute all figures that the trace supports."""
     writes = int(trace.op.sum())
     done_ns = trace.arrival_ns if trace.completion_ns is None else trace.completion_ns
     span_ns = int(done_ns.max())
@@ -86,14 +87,14 @@ def characterise(trace: Trace) -> Character:
 
 
 def gaps_ms(arrival_ns: Ints) -> Floats:
-    """(N - 1,): times from each arrival to the next."""
+    """Return the times from each arrival to the next, (N - 1,)."""
     return file_arrays.each(
         lambda later, earlier: (later - earlier) / NS_PER_MS, arrival_ns[1:], arrival_ns[:-1]
     )
 
 
 def series(values: Floats) -> Series:
-    """The figures of at least one value."""
+    """Return the figures of at least one value."""
     mean, deviation = float(values.mean()), std(values)
     return Series(
         mean=mean,
@@ -105,16 +106,17 @@ def series(values: Floats) -> Series:
 
 
 def std(values: Floats) -> float:
-    """The population's standard deviation, identical to NumPy's to the bit."""
+    """Return the population's standard deviation, identical to NumPy's to the bit."""
     mean = values.mean()
     squares = file_arrays.each(lambda part: np.square(part - mean), values)
     return math.sqrt(squares.mean())
 
 
 def autocorrelation(values: Floats, lags: Iterable[int]) -> dict[int, float | None]:
-    """The sum of (x[i] - mean) (x[i + lag] - mean) over that of (x[i] - mean)^2, by lag from 1.
+    """Return the sum of (x[i] - mean) (x[i + lag] - mean) over that of (x[i] - mean)^2, by lag from
+    1.
 
-    None if the series is too short for the lag, or if all values are alike but for rounding.
+    None if the series is too short for the lag, or if all values are equal except for rounding.
     """
     mean = values.mean()
     off = file_arrays.each(lambda part: part - mean, values)
@@ -127,7 +129,7 @@ def autocorrelation(values: Floats, lags: Iterable[int]) -> dict[int, float | No
 
 
 def percentiles(values: Floats) -> dict[int, float]:
-    """Nearest-rank percentiles."""
+    """Return nearest-rank percentiles."""
     ranks = {percent: -(-percent * len(values) // 100) for percent in PERCENTS}
     ordered = file_arrays.each(np.copy, values)
     ordered.partition([rank - 1 for rank in ranks.values()])
@@ -135,7 +137,9 @@ def percentiles(values: Floats) -> dict[int, float]:
 
 
 def bins(sectors: Ints) -> list[int]:
-    """How many requests fall in each bin: at most its blocks, and more than the bin before."""
+    """Return the number of requests in each bin: at most its blocks, and more than the bin
+    before.
+    """
     counts = np.zeros(len(BINS), np.int64)
     for part in file_arrays.blocks(len(sectors)):
         at = np.searchsorted(np.array(BLOCKS) * BLOCK_SECTORS, sectors[part], side="left")
@@ -145,7 +149,7 @@ def bins(sectors: Ints) -> list[int]:
 
 
 def _outstanding(trace: Trace, span_ns: int) -> Outstanding | None:
-    """The mean is by Little's law: the sum of response times over the span."""
+    """Compute the mean by Little's law: the sum of response times over the span."""
     if trace.completion_ns is None or not span_ns:
         return None
     mean = float(trace.response_ns().sum(dtype=np.float64)) / span_ns
@@ -153,8 +157,9 @@ def _outstanding(trace: Trace, span_ns: int) -> Outstanding | None:
 
 
 def most_outstanding(arrival_ns: Ints, completion_ns: Ints) -> int:
-    """The most at once, for requests in order of arrival; each is outstanding until just before its
-    completion.
+    """Return the largest number of outstanding requests, for requests in order of arrival.
+
+    Each request is outstanding until just before its completion.
     """
     ends_ns = file_arrays.each(np.copy, completion_ns)
     ends_ns.sort()
@@ -167,7 +172,7 @@ def most_outstanding(arrival_ns: Ints, completion_ns: Ints) -> int:
 
 
 def _utilisation(trace: Trace, span_ns: int) -> float | None:
-    """The share of the span in which the device had at least one request."""
+    """Return the share of the span in which the device had at least one request."""
     if trace.completion_ns is None or trace.dispatch_ns is None or not span_ns:
         return None
     begins, ends = file_arrays.ordered(trace.dispatch_ns, trace.dispatch_ns, trace.completion_ns)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Unpacks gzip, bzip2, xz and Zstandard files, recognised by content.
 
-They are unpacked while they are read, PIECE_BYTES at a time, and never more than some 8 MiB ahead,
-whatever a file claims to hold.  Consecutive streams in a file count as one.  A damaged or cut
-stream ends where it can no longer be unpacked; afterwards `damage` says why.
+Files are unpacked while they are read, PIECE_BYTES at a time, and never more than some 8 MiB ahead,
+whatever size a file claims to have.  Consecutive streams in a file count as one.  A damaged or cut
+stream ends where it can no longer be unpacked; afterwards `damage` returns the reason.
 """
 
 import bz2
@@ -19,7 +19,7 @@ import zstandard
 from understudy.base import scratch
 
 PIECE_BYTES = 2**16
-DICTIONARY_MAX_BYTES = 2**27  # what xz and Zstandard need at their highest levels
+DICTIONARY_MAX_BYTES = 2**27  # memory that xz and Zstandard need at their highest levels
 WHOLE_MAX_BYTES = 2**30
 
 
@@ -28,22 +28,22 @@ class Stream(Protocol):
 
     @property
     def eof(self) -> bool:
-        """Whether the stream has ended."""
+        """Return whether the stream has ended."""
 
     @property
     def needs_input(self) -> bool:
-        """Whether all input so far is unpacked."""
+        """Return whether all input until now is unpacked."""
 
     @property
     def unused_data(self) -> bytes:
-        """Input behind the stream's end."""
+        """Return the input after the stream's end."""
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Unpacked bytes, at most `max_length`."""
+        """Return unpacked bytes, at most `max_length`."""
 
 
 class _Gzip:
-    """zlib's, as a Stream."""
+    """zlib's decompressor as a Stream."""
 
     def __init__(self) -> None:
         self._stream = zlib.decompressobj(wbits=31)
@@ -67,8 +67,8 @@ class _Gzip:
 class _Zstandard:
     """Zstandard's decompressor as a Stream.
 
-    It returns all output at once, and 4 bytes may hold a block of 128 KiB, so it gets little input
-    at a time.
+    It returns all output at once, and 4 bytes may represent a block of 128 KiB, so its input is
+    passed in small parts.
     """
 
     INPUT_BYTES = 2**8
@@ -113,9 +113,9 @@ class Unpacked(io.RawIOBase):
     """The content of a compressed file, from its beginning; `damage` says why it ends too early."""
 
     def __init__(self, file: BinaryIO, name: str, stream: Callable[[], Stream]) -> None:
-        """Begins at the file's position."""
+        """Begin at the file's current position."""
         self.damage: str | None = None
-        self.name = getattr(file, "name", None)  # the packed file's name
+        self.name = getattr(file, "name", None)  # the name of the compressed file
         self._file = file
         self._name = name
         self._new = stream
@@ -127,7 +127,7 @@ class Unpacked(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Read as much as is available now."""
+        """Read the bytes that are available now."""
         if not self._ready:
             self._ready = memoryview(self._more())
         size = min(len(buffer), len(self._ready))
@@ -137,7 +137,7 @@ class Unpacked(io.RawIOBase):
         return size
 
     def _more(self) -> bytes:
-        """Some bytes; none at the end."""
+        """Return some bytes; none at the end."""
         while not self.damage:
             given = self._input()
             if given is None:
@@ -152,7 +152,9 @@ class Unpacked(io.RawIOBase):
         return b""
 
     def _input(self) -> bytes | None:
-        """The next input for the stream, or the next stream; None at the end of the file."""
+        """Return the next input for the stream, or for the next stream; None at the end of the
+        file.
+        """
         behind = b""
         if self._stream.eof:
             behind = (self._stream.unused_data or self._file.read(PIECE_BYTES)).lstrip(b"\0")
@@ -170,7 +172,7 @@ class Unpacked(io.RawIOBase):
 
 
 def unpacked(file: BinaryIO) -> BinaryIO:
-    """The file from its beginning, unpacked if it is packed."""
+    """Return the file from its beginning, unpacked if it is compressed."""
     file.seek(0)
     head = file.read(max(map(len, KINDS)))
     file.seek(0)
@@ -181,16 +183,16 @@ def unpacked(file: BinaryIO) -> BinaryIO:
 
 
 def damage(file: BinaryIO) -> str | None:
-    """Why a file from `unpacked` ended too early, as far as it was read."""
+    """Return why a file from `unpacked` ended too early, up to where it was read."""
     raw = getattr(file, "raw", None)
     return raw.damage if isinstance(raw, Unpacked) else None
 
 
 @contextmanager
 def whole(file: BinaryIO) -> Iterator[BinaryIO]:
-    """The file, seekable.
+    """Open the file so that it is seekable.
 
-    A packed one is unpacked to a nameless file, of at most WHOLE_MAX_BYTES.
+    A compressed file is unpacked to a nameless file, of at most WHOLE_MAX_BYTES.
     """
     if not isinstance(getattr(file, "raw", None), Unpacked):
         yield file

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Finds all files of a blktrace: one per CPU, NAME.blktrace.0 and so on, each possibly packed.
+"""Finds all files of a blktrace: one per CPU, NAME.blktrace.0 and so on, each possibly compressed.
 
-The name of one of them, or NAME alone, means all.
+The name of one of these files, or NAME alone, stands for all of them.
 """
 
 import re
@@ -11,8 +11,8 @@ PER_CPU = re.compile(r"(?P<name>.+)\.blktrace\.(?P<cpu>\d+)(\.(gz|bz2|xz|zst))?"
 
 
 def files_of(path: Path) -> list[Path]:
-    """All files of the trace that the path names, by CPU; only the path itself if it is no such
-    trace.
+    """Return all files of the trace that the path names, by CPU; only the path itself if it is not
+    such a trace.
     """
     named = PER_CPU.fullmatch(path.name)
     if not named and path.exists():
@@ -27,7 +27,7 @@ def files_of(path: Path) -> list[Path]:
 
 
 def largest(path: Path) -> Path:
-    """The largest file, which shows the format: a CPU that was idle has an empty file."""
+    """Return the largest file, which shows the format: the file of a CPU that was idle is empty."""
     return max(files_of(path), key=_bytes)
 
 

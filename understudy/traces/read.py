@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Reads a trace from a file in any format; columns are those of requests.parquet (docs/method.md).
 
-A run folder's requests.parquet holds several runs; FILE:SCHEDULER or FILE:SCHEDULER:SEED chooses
-one of them.  The times in it are those of a disk made k times slower; they are divided by k, which
-is in the result.json beside it.  NAME.blktrace.0, or NAME alone, is the trace of all CPUs that
-blktrace has written (per_cpu.py).
+A run folder's requests.parquet contains several runs; FILE:SCHEDULER or FILE:SCHEDULER:SEED selects
+one run.  Its times are those of a disk that was made k times slower; they are divided by k, which
+is in the result.json of the same folder.  NAME.blktrace.0, or NAME alone, is the trace of all CPUs
+that blktrace has written (per_cpu.py).
 """
 
 import json
@@ -28,7 +28,7 @@ REQUESTS = "requests.parquet"
 
 
 def load(text: str) -> Trace:
-    """The whole trace that --trace names; UserError if it can't be read to its end."""
+    """Return the whole trace that --trace names; UserError if it can't be read to its end."""
     try:
         found = recorded(text)
     except UserError as error:
@@ -42,7 +42,9 @@ def load(text: str) -> Trace:
 
 
 def recorded(text: str) -> Trace:
-    """The readable part of the trace that FILE, FILE:SCHEDULER or FILE:SCHEDULER:SEED names."""
+    """Return the readable part of the trace that FILE, FILE:SCHEDULER or FILE:SCHEDULER:SEED
+    names.
+    """
     path, scheduler, seed = parts(text)
     slowdown, choice = 1, Choice(text, scheduler, seed)
     gathered, left_out, broken = Gathered(), Counter[str](), None
@@ -67,9 +69,9 @@ def recorded(text: str) -> Trace:
 
 
 def every_run(text: str) -> list[str]:
-    """The names of all runs in FILE, or of SCHEDULER in FILE:SCHEDULER.
+    """Return the names of all runs in FILE, or of SCHEDULER in FILE:SCHEDULER.
 
-    If the file is no run folder's, the text itself.  UserError if the runs are of several
+    If the file is not a run folder's, return the text itself.  UserError if the runs are of several
     schedulers.
     """
     path, scheduler, seed = parts(text)
@@ -91,7 +93,7 @@ def every_run(text: str) -> list[str]:
 
 
 def parts(text: str) -> tuple[Path, str | None, str | None]:
-    """The file, scheduler and seed that the text names."""
+    """Return the file, scheduler and seed that the text names."""
     if os.access(text, os.F_OK) or ":" not in text:
         return Path(text), None, None
     path, _, rest = text.partition(":")
@@ -100,8 +102,8 @@ def parts(text: str) -> tuple[Path, str | None, str | None]:
 
 
 def _pieces(path: Path) -> Iterator[Reading]:
-    """The file in pieces, each with the needed columns and numbered rows; UserError if it has no
-    rows.
+    """Yield the file in blocks of rows, each with the needed columns and numbered rows; UserError
+    if it has no rows.
     """
     requests, left_out, broken = 0, Counter[str](), None
     try:
@@ -132,7 +134,7 @@ def _numbered(frame: pl.DataFrame, before: int, path: Path) -> pl.DataFrame:
 
 
 def _slowdown(path: Path) -> int:
-    """The k of a run folder."""
+    """Return the k of a run folder."""
     beside = path.with_name("result.json")
     try:
         scale = float(json.loads(beside.read_text(encoding="utf-8"))["inputs"]["scale"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a format reads from a file, piece by piece, and what it leaves out."""
+"""The result of reading a part of a file, and which records were left out."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,11 +15,11 @@ NO_REQUEST = "no request in it was both issued (D) and completed (C)"
 
 @dataclass(frozen=True)
 class Reading:
-    """A piece of a file: one row per request, in any order.
+    """A block of a file's rows: one row per request, in any order.
 
     `left_out` counts the records that are not in the table, by reason ("of no length").  `broken`
-    says in one line where the file breaks off; None if it does not in this piece.  `relative`:
-    times count from one of the requests, so those of earlier requests are negative.
+    says in one line where the file breaks off; None if it does not break off in this block.
+    `relative`: times count from one of the requests, so the times of earlier requests are negative.
     """
 
     frame: pl.DataFrame = field(default_factory=pl.DataFrame)

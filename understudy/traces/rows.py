@@ -17,12 +17,12 @@ from understudy.traces.trace import Ints
 NEEDED = ("arrival_ns", "sector", "sectors")
 OPS = {"read": 0, "write": 1}
 SECTORS_MAX = 2**31
-ROW = "row of the file"  # a column of ours, from 1
+ROW = "row of the file"  # an additional column, from 1
 REQUEST = "request_id"
 
 
 def transfers(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
-    """The rows that read or write."""
+    """Return the rows that read or write."""
     if "op" not in frame.columns:
         return frame
     op = words(frame, "op", path)
@@ -31,7 +31,7 @@ def transfers(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
 
 
 def columns(frame: pl.DataFrame, path: Path, relative: bool, ours: bool) -> dict[str, Ints]:
-    """All columns but the owners; relative times may be negative."""
+    """Return all columns except the owners; relative times may be negative."""
     names = (*NEEDED, REQUEST) if ours and REQUEST in frame.columns else NEEDED
     found = {name: integers(frame, name, path) for name in names}
     bad = {
@@ -45,7 +45,7 @@ def columns(frame: pl.DataFrame, path: Path, relative: bool, ours: bool) -> dict
 
 
 def owners(frame: pl.DataFrame, path: Path) -> pl.Series:
-    """The owners; 0 if the table has none."""
+    """Return the owners; 0 if the table has none."""
     if "owner" not in frame.columns:
         return pl.Series(np.zeros(frame.height, np.int64))
     if frame["owner"].dtype.is_integer():
@@ -54,7 +54,7 @@ def owners(frame: pl.DataFrame, path: Path) -> pl.Series:
 
 
 def integers(frame: pl.DataFrame, name: str, path: Path) -> Ints:
-    """A column of whole numbers."""
+    """Return a column of whole numbers."""
     column = _full(frame, name, path)
     if not column.dtype.is_integer():
         raise UserError(f"{path}: {name} has to hold whole numbers, not {column.dtype}")
@@ -64,7 +64,7 @@ def integers(frame: pl.DataFrame, name: str, path: Path) -> Ints:
 
 
 def words(frame: pl.DataFrame, name: str, path: Path) -> pl.Series:
-    """A column of text."""
+    """Return a column of text."""
     column = _full(frame, name, path)
     if column.dtype not in (pl.String, pl.Categorical, pl.Enum):
         raise UserError(f"{path}: {name} has to hold words, not {column.dtype}")
@@ -72,14 +72,14 @@ def words(frame: pl.DataFrame, name: str, path: Path) -> pl.Series:
 
 
 def _full(frame: pl.DataFrame, name: str, path: Path) -> pl.Series:
-    """A column without gaps."""
+    """Return a column without missing values."""
     column = frame[name]
     _refuse(frame, column.is_null(), name, path, "is there")
     return column
 
 
 def _refuse(frame: pl.DataFrame, wrong: pl.Series, name: str, path: Path, why: str) -> None:
-    """UserError for the first wrong row, if there is one."""
+    """Raise UserError for the first wrong row, if there is one."""
     if wrong.any():
         at = wrong.to_list().index(True)
         value = frame[name][at]
@@ -94,7 +94,9 @@ def _ops(frame: pl.DataFrame) -> Ints:
 
 
 def _ends(frame: pl.DataFrame, path: Path, arrival_ns: Ints) -> Iterator[tuple[str, Ints]]:
-    """Times of completion and of dispatch.  Without completions dispatches are useless."""
+    """Yield the times of completion and of dispatch.  Without completions, dispatches are not
+    used.
+    """
     if "completion_ns" not in frame.columns:
         return
     completion_ns = integers(frame, "completion_ns", path)

@@ -15,12 +15,12 @@ Run = tuple[str, int]
 
 
 def has_runs(frame: pl.DataFrame) -> bool:
-    """Whether the table names each row's run."""
+    """Return whether the table names each row's run."""
     return set(frame.columns) >= COLUMNS
 
 
 def runs_in(frame: pl.DataFrame) -> list[Run]:
-    """All runs, in order of appearance."""
+    """Return all runs, in order of appearance."""
     return frame.select("scheduler", "seed").unique(maintain_order=True).rows()
 
 
@@ -28,12 +28,12 @@ class Choice:
     """The run that FILE, FILE:SCHEDULER or FILE:SCHEDULER:SEED names."""
 
     def __init__(self, text: str, scheduler: str | None, seed: str | None) -> None:
-        """No rows seen yet."""
+        """Begin without rows."""
         self._text, self._scheduler, self._seed = text, scheduler, seed
         self._seen: dict[Run, None] = {}
 
     def of(self, frame: pl.DataFrame, path: Path) -> pl.DataFrame:
-        """The chosen run's rows."""
+        """Return the chosen run's rows."""
         if not has_runs(frame):
             if self._scheduler:
                 raise UserError(f"{self._text}: the file has no runs to choose from")
@@ -48,7 +48,7 @@ class Choice:
         return frame if self._seed is None else frame.filter(number == self._seed)
 
     def check(self) -> None:
-        """UserError unless exactly one run was chosen; call it after all rows."""
+        """Raise UserError unless exactly one run was chosen; call this after all rows."""
         fitting = [
             (name, number)
             for name, number in self._seen

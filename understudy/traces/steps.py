@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """A trace as steps for the engine: open as recorded, or closed with inferred think times.
 
-Closed, each owner is a process.  Its think time before a request is the time since its latest
-completion by then.  If a request was sent before that completion, its think time counts from the
-request before it, and begins once that one is answered.  A trace without completions has no think
-times, so it can only be replayed open.
+In the closed form, each owner is a process.  The think time before a request is the time since the
+owner's latest completion before that request.  If a request was sent while the owner's previous
+request was pending, its think time counts from the arrival of the previous request, and begins once
+that request is completed.  A trace without completions has no think times, so it can only be
+replayed open.
 """
 
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from understudy.traces.trace import Ints, Trace
 
 
 def open_rows(trace: Trace) -> Rows:
-    """Every request at its recorded time."""
+    """Return every request at its recorded time."""
     return Rows(
         first=[0, len(trace)],
         think_ns=np.diff(trace.arrival_ns, prepend=0),
@@ -29,12 +30,14 @@ def open_rows(trace: Trace) -> Rows:
 
 
 def open_rows_by_owner(trace: Trace) -> Rows:
-    """Each request at its recorded time, with a process per owner; ties go by number."""
+    """Return each request at its recorded time, with a process per owner; simultaneous requests are
+    ordered by number.
+    """
     return _by_owner(trace, lambda rows: np.diff(trace.arrival_ns[rows], prepend=0))
 
 
 def closed_rows(trace: Trace) -> Rows:
-    """Each owner at its own pace; UserError if nobody recorded completions."""
+    """Return each owner's requests with think times; UserError if the trace has no completions."""
     try:
         completion_ns = trace.completed_ns()
     except UserError as error:
@@ -43,7 +46,7 @@ def closed_rows(trace: Trace) -> Rows:
 
 
 def _by_owner(trace: Trace, think_ns: Callable[[Ints], Ints]) -> Rows:
-    """A process per owner; `think_ns` computes the think times of its rows."""
+    """Return a process per owner; `think_ns` computes the think times of its rows."""
     order = np.argsort(trace.owner, kind="stable")
     first = np.searchsorted(trace.owner[order], np.arange(trace.owners + 1))
     return Rows(
@@ -57,7 +60,9 @@ def _by_owner(trace: Trace, think_ns: Callable[[Ints], Ints]) -> Rows:
 
 
 def _think_ns(arrival_ns: Ints, completion_ns: Ints) -> Ints:
-    """One owner's think times: since its latest completion by then, else since its last arrival."""
+    """Return one owner's think times: since its latest completion until then, else since its last
+    arrival.
+    """
     ends = np.sort(completion_ns)
     seen = np.searchsorted(ends, arrival_ns, side="right")
     last_arrival = np.concatenate([[0], arrival_ns[:-1]])

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Reads traces that are lines of text, in pieces, so that only a piece is in memory.
+"""Reads traces that are lines of text, in blocks, so that only one block is in memory.
 
-A format's `Convert` turns the columns of a piece into requests.  It reports a wrong field with
-`Fields`, which turns the row into the file's line, from 1.  Blank lines are ignored.  If the last
-line has no end and can't be read, the file breaks off there.  Any other unreadable line is an error
-(ValueError), since other lines may be wrong too.
+A format's `Convert` turns the columns of a block into requests.  If a field is wrong, `Fields`
+raises an error with the row in the block; the reader turns the row into the line of the file, from
+1.  Blank lines are ignored.  If the last line has no newline and can't be read, the file breaks off
+there.  Any other unreadable line is an error (ValueError), since other lines may be wrong too.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,29 +21,29 @@ from understudy.traces.units import OFFSET_MAX_BYTES, SIZE_MAX_BYTES, Ints, touc
 PIECE_BYTES = 2**24
 LINE_MAX_BYTES = 2**16
 LARGEST = 2**63 - 1
-SHOWN = 60  # letters
-MORE = "more"  # a column of ours: surplus fields
+SHOWN = 60  # letters of a text in a message
+MORE = "more"  # an additional column: surplus fields
 SECONDS = r"^(\d{1,10})(?:\.(\d*))?$"
-SECONDS_MAX = 9 * 10**9  # whose ns are below 2^63
+SECONDS_MAX = 9 * 10**9  # the ns of so many seconds are below 2^63
 
 
 class FieldError(ValueError):
-    """An error in a field, with its row in the piece, from 0."""
+    """An error in a field, with its row in the block, from 0."""
 
     def __init__(self, row: int, message: str) -> None:
-        """The message lacks the line, which only the reader knows."""
+        """Make the error; the message lacks the line, which only the reader knows."""
         super().__init__(message)
         self.row = row
 
 
 @dataclass(frozen=True)
 class Fields:
-    """The text of a piece, by column; each method converts a column, or raises FieldError."""
+    """The text of a block, by column; each method converts a column, or raises FieldError."""
 
     frame: pl.DataFrame
 
     def numbers(self, name: str, largest: int = LARGEST) -> Ints:
-        """Whole numbers from 0."""
+        """Convert whole numbers from 0."""
         found = self.frame[name].cast(pl.Int64, strict=False)
         self.refuse(found.is_null(), name, "is no whole number below 2^63")
         self.refuse(found < 0, name, "is negative")
@@ -51,7 +51,7 @@ class Fields:
         return found.to_numpy()
 
     def seconds_ns(self, name: str) -> Ints:
-        """Decimal seconds in ns, without floats; fractions of a ns are cut off."""
+        """Convert decimal seconds to ns, without floats; fractions of a ns are cut off."""
         parts = self.frame[name].str.extract_groups(SECONDS).struct
         self.refuse(parts["1"].is_null(), name, "is no time in seconds")
         seconds = parts["1"].cast(pl.Int64)
@@ -69,13 +69,13 @@ class Fields:
         )["op"]
 
     def words(self, name: str) -> pl.Series:
-        """Any text."""
+        """Return any text."""
         column = self.frame[name]
         self.refuse(column.is_null(), name, "is missing")
         return column
 
     def refuse(self, wrong: pl.Series, name: str, why: str) -> None:
-        """FieldError for the first wrong row, if there is one."""
+        """Raise FieldError for the first wrong row, if there is one."""
         row = wrong.arg_max() if wrong.any() else None
         if row is None:
             return
@@ -88,7 +88,7 @@ Convert = Callable[[Fields], Reading]
 
 
 def places(fields: Fields, offset: str, size: str) -> dict[str, Ints]:
-    """The columns sector and sectors, from fields in bytes."""
+    """Return the columns sector and sectors, from fields in bytes."""
     offsets, sizes = fields.numbers(offset, OFFSET_MAX_BYTES), fields.numbers(size, SIZE_MAX_BYTES)
     sector, sectors = touched(offsets, sizes)
     return {"sector": sector, "sectors": np.where(sizes == 0, 0, sectors)}
@@ -101,17 +101,17 @@ def with_length(frame: pl.DataFrame) -> Reading:
 
 
 def first_line(head: bytes) -> bytes:
-    """The first line of a text."""
+    """Return the first line of a text."""
     return head.split(b"\n", 1)[0].rstrip(b"\r")
 
 
 def shown(text: str) -> str:
-    """The beginning of a text for a message, with unprintable letters replaced."""
+    """Return the beginning of a text for a message, with unprintable letters replaced."""
     return "".join(letter if letter.isprintable() else "?" for letter in text[:SHOWN])
 
 
 def shown_line(line: bytes) -> str:
-    """The beginning of a line for a message, its columns separated by spaces."""
+    """Return the beginning of a line for a message, its columns separated by spaces."""
     return shown(" ".join(line.decode(errors="replace").split()))
 
 
@@ -124,9 +124,9 @@ def read(
     separator: str = ",",
     line: int = 1,
 ) -> Iterator[Reading]:
-    """Read the rest of a file, which is at that line, as far as possible.
+    """Read the lines of a file from that line on, as far as possible.
 
-    A header in the first line is no record.
+    A header in the first line is not a record.
     """
     begin, some = line, False
     for text, ended in pieces(file):
@@ -146,9 +146,10 @@ def read(
 
 
 def pieces(file: BinaryIO) -> Iterator[tuple[bytes, bool]]:
-    """Whole lines, and last the unended rest behind the last end of a line.
+    """Yield blocks of whole lines, and last the text after the last newline.
 
-    If the file is a damaged compressed one, that rest is dropped: nobody knows how it continued.
+    If the file is a damaged compressed file, that text is dropped, since its continuation is
+    unknown.
     """
     rest = b""
     line = 1
@@ -164,7 +165,7 @@ def pieces(file: BinaryIO) -> Iterator[tuple[bytes, bool]]:
 
 
 def lines(file: BinaryIO) -> Iterator[bytes]:
-    """Each line with its end."""
+    """Yield each line with its newline."""
     for text, _ in pieces(file):
         yield from text.splitlines(keepends=True)
 
@@ -178,7 +179,7 @@ def _converted(text: bytes, columns: Sequence[str], convert: Convert, separator:
 
 
 def _split(text: bytes, columns: Sequence[str], separator: str) -> pl.DataFrame:
-    """The fields as text; missing or empty fields are null."""
+    """Return the fields as text; missing or empty fields are null."""
     names = separator.join([*columns, MORE]).encode()
     try:
         return pl.read_csv(
@@ -198,7 +199,7 @@ def _filled(text: bytes) -> Iterator[bytes]:
 
 
 def _line_of(text: bytes, records: bytes, row: int) -> int:
-    """How many lines of the piece precede a row of its records."""
+    """Return how many lines of the block precede a row of its records."""
     before = text[: len(text) - len(records)].count(b"\n")
     filled = (at for at, line in enumerate(records.split(b"\n")) if line.strip())
     return before + next(at for rank, at in enumerate(filled) if rank == row)

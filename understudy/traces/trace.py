@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A recorded trace: each request's owner, place and arrival, and its completion if recorded."""
+"""A recorded trace: each request's owner, address and arrival, and its completion if recorded."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """Requests in order of arrival, the first at 0; times in ns, places in sectors.
+    """Requests in order of arrival, the first at time 0; times in ns, addresses in sectors.
 
     The columns of a long trace are mapped from files (base/file_arrays.py).
     """
@@ -28,17 +28,17 @@ class Trace:
     op: Ints  # 0 read, 1 write
     owner: Ints
     completion_ns: Ints | None
-    dispatch_ns: Ints | None = None  # when it was sent to the disk
-    request_id: Ints | None = None  # equal for requests that went to the disk as one
+    dispatch_ns: Ints | None = None  # when the request was sent to the disk
+    request_id: Ints | None = None  # equal for requests that were sent to the disk as one request
     left_out: Mapping[str, int] = field(default_factory=dict)  # records not in the trace, by reason
     broken: str | None = None  # where the file breaks off, if it does
-    out_of_order: int = 0  # requests that are behind a later one in the file
+    out_of_order: int = 0  # requests that arrived before an earlier one in the file
 
     def __len__(self) -> int:
         return len(self.arrival_ns)
 
     def completed_ns(self) -> Ints:
-        """When each completed, ns; UserError if nobody recorded it."""
+        """Return when each request completed, ns; UserError if the trace has no completions."""
         if self.completion_ns is None:
             raise UserError(
                 f"{self.name}: has arrivals only, so it does not say how long requests took; take "
@@ -47,29 +47,31 @@ class Trace:
         return self.completion_ns
 
     def response_ns(self) -> Ints:
-        """Times from arrival to completion, ns; UserError if nobody recorded completions."""
+        """Return times from arrival to completion, ns; UserError if the trace has no
+        completions.
+        """
         return file_arrays.each(np.subtract, self.completed_ns(), self.arrival_ns)
 
     @property
     def losses(self) -> str | None:
-        """The records of the file that are not in the trace, as a sentence; None if all are."""
+        """Return a sentence about the file's records that are not in the trace; None if all are."""
         if not self.left_out:
             return None
         return "left out: " + ", ".join(f"{n:,} {why}" for why, n in self.left_out.items())
 
     @property
     def owners(self) -> int:
-        """The number of owners."""
+        """Return the number of owners."""
         return int(self.owner.max()) + 1
 
     @property
     def digest(self) -> str:
-        """A digest of its content."""
+        """Return a digest of the trace's content."""
         columns = (self.arrival_ns, self.sector, self.sectors, self.op, self.owner)
         ends = () if self.completion_ns is None else (self.completion_ns,)
         return digest(column.tobytes() for column in (*columns, *ends))
 
     @property
     def end_sector(self) -> int:
-        """The sectors of the smallest disk that holds every request."""
+        """Return the sectors of the smallest disk that contains every request."""
         return int((self.sector + self.sectors).max())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Converts bytes and ticks of foreign traces to sectors of 512 bytes, and ns from the first
-arrival.
+"""Converts bytes and ticks of traces in other formats to sectors of 512 bytes, and ns from the
+first arrival.
 
-Values that no trace of a disk can have are refused, so accepted ones fit in 64 bits.
+Values that no trace of a disk can have are refused, so accepted values fit in 64 bits.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,15 +25,15 @@ SPAN_MAX_NS = 2**62
 
 
 def touched(offset_bytes: Number, size_bytes: Number) -> tuple[Number, Number]:
-    """The first sector and the number of sectors that each request touches."""
+    """Return the first sector and the number of sectors that each request touches."""
     first = offset_bytes // SECTOR_BYTES
     end = -(-(offset_bytes + size_bytes) // SECTOR_BYTES)
     return first, end - first
 
 
 def timed(pieces: Iterable[Reading], tick_ns: int) -> Iterator[Reading]:
-    """Converts the column ticks (none negative) to arrival_ns, ns after the earliest of the first
-    piece, and response_ns, if present, to completion_ns.
+    """Convert the column ticks (none negative) to arrival_ns, ns after the earliest tick of the
+    first block of rows, and response_ns, if present, to completion_ns.
 
     ValueError if times are impossibly far apart.
     """

@@ -42,44 +42,44 @@ class Disk:
 
     @property
     def folder(self) -> Path:
-        """The disk's folder in /sys."""
+        """Return the disk's folder in /sys."""
         return (in_use.SYS / "dev" / "block" / in_use.number(self.number)).resolve()
 
     @property
     def name(self) -> str:
-        """The kernel's name for it."""
+        """Return the kernel's name for the disk."""
         return self.folder.name
 
     @property
     def kernels_number(self) -> int:
-        """Its number in the kernel's events."""
+        """Return the disk's number in the kernel's events."""
         return os.major(self.number) << 20 | os.minor(self.number)
 
     @property
     def depth_file(self) -> Path:
-        """The file that sets how many requests some disks get at once."""
+        """Return the file that sets some disks' queue depth."""
         return self.folder / "device" / "queue_depth"
 
     @property
     def told_depth(self) -> bool:
-        """Whether this disk has that setting."""
+        """Return whether this disk has that setting."""
         with suppress(OSError):
             return bool(self.depth_file.stat().st_mode & stat.S_IWUSR)
         return False
 
     @property
     def at_once_max(self) -> int:
-        """How many requests it takes at once."""
+        """Return how many requests the disk accepts at the same time."""
         tags = sum(int(file.read_text()) for file in self.folder.glob("mq/*/nr_tags"))
         return min(tags or 1, AT_ONCE_MAX)
 
     @property
     def sectors(self) -> int:
-        """The size in sectors."""
+        """Return the size in sectors."""
         return int((self.folder / "size").read_text())
 
     def profile(self) -> DiskProfile:
-        """All that is known of the disk except its times."""
+        """Return a profile of the disk with everything except its times."""
         with _opened(self, 0) as descriptor:
             said = facts.ask(descriptor)
         known = said.model and DiskFacts(
@@ -92,7 +92,7 @@ class Disk:
 
 
 def find(path: Path, destroy_data: bool) -> Disk:
-    """The disk of that file; UserError says why it can't be measured."""
+    """Return the disk with that device file; UserError says why it can't be measured."""
     try:
         found = path.stat()
     except OSError as error:
@@ -124,12 +124,12 @@ def find(path: Path, destroy_data: bool) -> Disk:
 
 
 def path_of(name: str) -> Path:
-    """The file of the disk with that kernel name."""
+    """Return the device file of the disk with that kernel name."""
     return Path("/dev") / name.replace("!", "/")
 
 
 def named(name: str) -> Disk:
-    """The disk with that kernel name."""
+    """Return the disk with that kernel name."""
     path = path_of(name)
     try:
         return Disk(path, path.stat().st_rdev)
@@ -147,7 +147,7 @@ def locked(disk: Disk, *, claimed: bool) -> Iterator[None]:
 
 
 def is_locked(path: Path) -> bool:
-    """Whether another command measures it now; false if it is gone."""
+    """Return whether another command is measuring it; False if the file does not exist any more."""
     with suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
@@ -179,5 +179,5 @@ def _opened(disk: Disk, how: int) -> Iterator[int]:
 
 
 def refuse(path: Path, why: str) -> NoReturn:
-    """UserError in one line."""
+    """Raise a UserError of one line."""
     raise UserError(f"{OPTION}: {path}: {why}")

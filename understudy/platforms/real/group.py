@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A control group that bounds the page cache of a workload, as in a VM (guest/measure).
+"""A control group that limits the page cache of a workload, as in a VM (guest/measure).
 
-It is removed at the end.  If a command was killed, the next one removes its group.
+It is removed at the end.  If a command was killed, the next command removes the group.
 """
 
 import time
@@ -13,12 +13,12 @@ from understudy.base import scratch
 from understudy.base.errors import RunFailed, UserError
 
 TOP = Path("/sys/fs/cgroup")
-PATIENCE_SECONDS = 2.0  # for the last process to leave
+PATIENCE_SECONDS = 2.0  # time for the last process to leave
 
 
 @contextmanager
 def bounded(name: str, limit_bytes: int) -> Iterator[Path]:
-    """A group for the workload on the disk of that name."""
+    """Make a group for the workload on the disk of that name."""
     top, limit = _memory()
     clear(name)
     group = top / _name(name)
@@ -35,7 +35,7 @@ def bounded(name: str, limit_bytes: int) -> Iterator[Path]:
 
 
 def check() -> None:
-    """UserError if this machine can't bound a page cache."""
+    """Raise UserError if this machine can't limit a page cache."""
     _memory()
 
 
@@ -54,8 +54,8 @@ def _name(disk: str) -> str:
 
 
 def _memory() -> tuple[Path, str]:
-    """The folder for groups with a memory limit, and the limit's file, with version 2 or 1 of
-    control groups.
+    """Return the folder for groups with a memory limit, and the limit's file, with version 2 or 1
+    of control groups.
     """
     with suppress(OSError):
         if "memory" in (TOP / "cgroup.subtree_control").read_text().split():

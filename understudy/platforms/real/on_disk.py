@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Experiments on disks of this machine: the "real" platform of understudy.platforms.
 
-As in a VM the first N arrivals are measured, and the workload goes on until all of them are
-complete.  An instrument makes the records, which are checked against the processes' own log.
+As in a VM, the first N requests to arrive are measured, and the workload continues until all of
+them are complete.  An instrument records the requests; the records are checked against the
+processes' own log.
 """
 
 import os
@@ -27,22 +28,23 @@ from understudy.platforms.real import group, queue, stamps, tracepoints, workloa
 from understudy.platforms.real.tracepoints import Tracepoints, Unavailable
 
 LOOK_SECONDS = 0.02
-LOOK_AGAIN_SECONDS = 0.5  # to see whether the first N arrivals are complete
+LOOK_AGAIN_SECONDS = 0.5  # interval of checks whether the first N requests are complete
 SILENT_SECONDS = 60.0
 DRAIN_SECONDS = 600.0
 READS, WRITES = 0, 4  # fields of a disk's stat: completed requests
 
 
 def check(experiments: Sequence[Experiment]) -> None:
-    """Refuse what needs more than the disk. queue.chosen checks its schedulers, and disk.find its
-    users.
+    """Refuse experiments that need more than the disk.
+
+    queue.chosen checks the schedulers, and disk.find checks that nobody uses the disk.
     """
     if _cache(experiments[0]):
         group.check()
 
 
 def prepare(experiments: Sequence[Experiment], report: Report) -> None:
-    """Compile what the workload needs, and make its files."""
+    """Compile the programs that the workload needs, and make its files."""
     first = experiments[0]
     workload.build(first, report)
     if first.workload.reads_files:
@@ -53,7 +55,7 @@ def prepare(experiments: Sequence[Experiment], report: Report) -> None:
 
 
 def put_back_left() -> Iterator[str]:
-    """Put back settings that killed commands have left; a line for each disk."""
+    """Restore settings that killed commands have left changed; yield a line for each disk."""
     for name in queue.left():
         tracepoints.clear(name)
         group.clear(name)
@@ -61,7 +63,7 @@ def put_back_left() -> Iterator[str]:
 
 
 def dry_run(experiment: Experiment) -> list[str]:
-    """The command that plays the workload."""
+    """Return the command that plays the workload."""
     disk = disks.named(experiment.device.disk.name)
     return workload.command(experiment, disk, Path("files"), Path("group"), Path("reads.bin"))
 
@@ -115,7 +117,7 @@ class _Run:
 
     @property
     def _is_raw(self) -> bool:
-        """Whether the workload reads the disk itself, not a file system on it."""
+        """Return whether the workload reads the disk itself, not a file system on it."""
         return not self._experiment.workload.reads_files
 
     def _set_up(self) -> None:
@@ -126,7 +128,7 @@ class _Run:
         queue.set_up(self._disk, chosen.name, depth, dict(chosen.tunables), ahead)
 
     def _instrument(self, held: ExitStack) -> Tracepoints | None:
-        """The kernel's events, if this kernel offers them."""
+        """Return a recorder of the kernel's events, if this kernel offers them."""
         try:
             return held.enter_context(tracepoints.recording(self._disk, self._experiment.requests))
         except Unavailable as error:
@@ -158,7 +160,7 @@ class _Run:
                 raise RunFailed(f"a request has waited for {DRAIN_SECONDS:.0f} s; see dmesg")
 
     def _drained(self, traced: Tracepoints) -> bool:
-        """Whether the trace has every completion of the first N arrivals."""
+        """Return whether the trace has the completions of the first N requests to arrive."""
         traced.take()
         return traced.answered_first(self._experiment.requests)
 
@@ -168,7 +170,7 @@ class _Run:
         played.check()
 
     def _completed(self) -> int:
-        """Completed requests of the disk since it was attached."""
+        """Return the disk's completed requests since it was attached."""
         try:
             fields = (self._disk.folder / "stat").read_text().split()
         except OSError as error:
@@ -178,7 +180,9 @@ class _Run:
     def _read(
         self, entries: Entries, traced: Tracepoints | None
     ) -> tuple[pl.DataFrame, dict[str, Any]]:
-        """The measured requests, from the first arrival on, and facts about the measurement."""
+        """Return the measured requests, from the first arrival on, and facts about the
+        measurement.
+        """
         left_out: dict[str, int] = {}
         if traced:
             rows, left_out = traced.requests()
@@ -202,7 +206,7 @@ class _Run:
         return _from_first(rows).select(*records.SCHEMA), facts
 
     def _witness(self, rows: pl.DataFrame, entries: Entries) -> dict[str, Any] | None:
-        """The comparison with the processes' log; None if the kernel has other process numbers."""
+        """Compare with the processes' log; None if the kernel uses other process numbers."""
         pids = set(entries["owner"].tolist())
         mine = rows.filter(pl.col("owner").is_in(pids))
         if mine.is_empty():
@@ -224,11 +228,11 @@ class _Run:
 
 
 def _cache(experiment: Experiment) -> HostCache | None:
-    """The page cache that the workload reads through, if any."""
+    """Return the page cache that the workload reads through, if any."""
     return experiment.workload.cache(experiment.device.virtual_bytes)
 
 
 def _from_first(rows: pl.DataFrame) -> pl.DataFrame:
-    """Times from the first arrival on."""
+    """Return the rows with times that count from the first arrival."""
     first = pl.col("arrival_ns").min()
     return rows.with_columns(pl.col(name) - first for name in reversed(records.INSTANTS))

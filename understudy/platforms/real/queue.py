@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The scheduler of a disk and the settings of its queue, as in a VM (guest/measure).
 
-Every setting is recorded before it is changed, and put back at the end, also after an error.  The
-kernel forgets the tunables of a scheduler that it replaces, so they are recorded too.
+Every setting is recorded before it is changed, and restored at the end, also after an error.  When
+the kernel replaces a scheduler it forgets the scheduler's tunables, so they are recorded too.
 """
 
 import os
@@ -25,18 +25,22 @@ TOLD = ("nr_requests", "rotational", "wbt_lat_usec", "read_ahead_kb")
 
 
 def offered(disk: Disk) -> list[str]:
-    """The schedulers that its kernel offers for it, ours by their own names."""
+    """Return the schedulers that the kernel offers for the disk, the project's by their own
+    names.
+    """
     words = (disk.folder / "queue" / "scheduler").read_text().replace("[", "").replace("]", "")
     return [word.removeprefix("us-") if _is_ours(word) else word for word in words.split()]
 
 
 def _is_ours(word: str) -> bool:
-    """Whether it is our scheduler under another name, since the kernel has one of that name."""
+    """Return whether it is the project's scheduler under another name, since the kernel has one of
+    that name.
+    """
     return word.removeprefix("us-") in schedulers.core()
 
 
 def chosen(names: str | None, disk: Disk) -> list[str]:
-    """The schedulers of a comma-separated list, or all; UserError if one is not offered."""
+    """Return the schedulers of a comma-separated list, or all; UserError if one is not offered."""
     there = offered(disk)
     if names is None or names.strip() == "all":
         return list(dict.fromkeys(there))
@@ -58,20 +62,20 @@ def _why_not(name: str, there: list[str]) -> str:
 
 
 def kept(disk: Disk) -> AbstractContextManager[None]:
-    """Put the settings back at the end."""
+    """Restore the settings at the end."""
     sequence = disk.folder / "diskseq"  # from Linux 5.15 on
     identity = sequence if sequence.exists() else disk.folder / "dev"
     return scratch.settings(_journal(disk.name), identity, _listed(disk))
 
 
 def left() -> list[str]:
-    """Disks with settings left by a killed command."""
+    """Return the disks whose settings a killed command has left changed."""
     names = sorted(journal.stem for journal in put_back.FOLDER.glob("*.json"))
     return [name for name in names if not disks.is_locked(disks.path_of(name))]
 
 
 def put_back_left(name: str) -> str:
-    """Put the settings back; returns a line that says so."""
+    """Restore the settings; return a line that says so."""
     why = put_back.put_back(_journal(name))
     state = why[0] if why else "they are put back"
     return f"{disks.path_of(name)}: a command that was killed left other settings; {state}"
@@ -80,8 +84,8 @@ def put_back_left(name: str) -> str:
 def set_up(
     disk: Disk, scheduler: str, depth: int, tunables: Mapping[str, int], read_ahead_kib: int | None
 ) -> None:
-    """Settings as in a VM: a rotating disk, `depth` requests at once, no writeback throttling, and
-    that read-ahead, if given.
+    """Change the settings as in a VM: a rotating disk, `depth` requests at the same time, no
+    writeback throttling, and that read-ahead, if given.
     """
     queue = disk.folder / "queue"
     if disk.told_depth:
@@ -99,7 +103,7 @@ def set_up(
 
 
 def settings(disk: Disk) -> dict[str, str]:
-    """All settings as they are now."""
+    """Return the current values of all settings."""
     return {str(file.relative_to(disk.folder)): put_back.held(file) for file in _listed(disk)}
 
 
@@ -113,7 +117,9 @@ def _journal(name: str) -> Path:
 
 
 def _listed(disk: Disk) -> list[Path]:
-    """In the order in which they are put back: first the scheduler, then its own settings."""
+    """List the settings in the order in which they are restored: first the scheduler, then its own
+    settings.
+    """
     queue = disk.folder / "queue"
     own = sorted((queue / "iosched").glob("*"))
     files = [disk.depth_file, queue / "scheduler", *(queue / name for name in TOLD), *own]
@@ -121,7 +127,7 @@ def _listed(disk: Disk) -> list[Path]:
 
 
 def _is_setting(file: Path) -> bool:
-    """Whether it is writable, and has a value now."""
+    """Return whether the file is writable, and has a value now."""
     try:
         return bool(file.stat().st_mode & stat.S_IWUSR) and bool(put_back.held(file))
     except OSError:

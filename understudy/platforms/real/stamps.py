@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The other instrument of a real disk, for kernels without usable events: the processes' own log
-(guest/reads.h).
+"""The other instrument of a real disk: the processes' own log (guest/reads.h).
 
-A response is then the duration of the process's call.  The time of dispatch to the disk is unknown.
+It serves kernels without usable events.  Here a response time is the duration of the process's
+call.  The time of dispatch to the disk is not recorded.
 """
 
 import numpy as np
@@ -16,11 +16,13 @@ from understudy.platforms.real import tracepoints
 NAME = "the processes' own clock"
 UNSEEN = tracepoints.UNSEEN | {"pick_ns", "dispatch_ns", "idle_ns"}
 SECTOR_BYTES = 512
-WRITE = 1  # in a place
+WRITE = 1  # bit of an offset that marks a write
 
 
 def requests(entries: Entries, *, raw: bool) -> pl.DataFrame:
-    """Requests by arrival, on the processes' clock; `raw`: their places are the disk's."""
+    """Return requests by arrival, on the processes' clock; `raw`: their offsets are the disk's
+    addresses.
+    """
     rows = np.sort(entries, order="start_ns")
     place = rows["offset"].astype(np.int64)
     known = pl.DataFrame(
@@ -40,9 +42,9 @@ def requests(entries: Entries, *, raw: bool) -> pl.DataFrame:
 
 
 def check_drained(entries: Entries, last_arrival_ns: int, processes: int) -> None:
-    """RunFailed if a request that counts may still have been pending at the end.
+    """Raise RunFailed if a measured request may still have been pending at the end.
 
-    Each process has one request at a time.  So a request pending at the end arrived after the
+    Each process has one pending request at most.  So a request pending at the end arrived after the
     process's last completion.
     """
     later = entries[entries["end_ns"].astype(np.int64) >= last_arrival_ns]

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The instrument of a real disk: the kernel's own events of the block layer.
 
-They are the instants of docs/method.md: a request arrives with block_bio_queue, is dispatched with
-its first block_rq_issue, and completes with block_rq_complete.  The events come from our own
-instance of the kernel's trace, on CLOCK_MONOTONIC, which the processes use too.  The reader of
-block traces (host/traces/match.h) turns them into requests.  So a request merged into another
-does not appear by itself.
+They define the points in time of docs/method.md: a request arrives with block_bio_queue, is
+dispatched with its first block_rq_issue, and completes with block_rq_complete.  The events are read
+from our own instance of the kernel's trace, on CLOCK_MONOTONIC, which the processes use too.  The
+reader of block traces (host/traces/match.h) turns them into requests.  So a request that was merged
+into another does not appear by itself.
 """
 
 import io
@@ -30,14 +30,14 @@ LOST = re.compile(r"^(?:overrun|dropped events): (\d+)$", re.MULTILINE)
 NAME = "the kernel's events of the block layer"
 UNSEEN = frozenset({"due_ns", "model_service_ns", "hit", "late", "stale", "reason"})
 TRACING = Path("/sys/kernel/tracing")
-REQUEST_BYTES = 400  # of its events in the buffer
-REQUESTS_AFTER = 20_000  # that may come before the end of the measurement is noticed
-BUFFERS_BYTES_MAX = 512 * 2**20  # of all processors
+REQUEST_BYTES = 400  # of a request's events in the buffer
+REQUESTS_AFTER = 20_000  # that may arrive before the end of the measurement is noticed
+BUFFERS_BYTES_MAX = 512 * 2**20  # for all processors together
 PAGE_BYTES = 4096
 VERSION = 7
 WRITE, PASSTHROUGH, DISCARD = 1 << 17, 1 << 25, 1 << 29  # as host/traces/record.h
 SPLIT = "block_split"
-ACTIONS = {  # by event; the order is that of events at one instant
+ACTIONS = {  # by event; the order is that of events with equal time stamps
     "block_bio_queue": 1,
     "block_bio_backmerge": 2,
     "block_bio_frontmerge": 3,
@@ -51,7 +51,7 @@ MERGES = ("block_bio_backmerge", "block_bio_frontmerge")
 PLAIN = ("block_bio_queue", "block_rq_issue", "block_rq_complete")
 APART = 2**44  # sectors: more than any disk has
 PLACES_MAX = 2**18
-MERGED_NS = 1_000_000  # merges happen sooner after the arrival
+MERGED_NS = 1_000_000  # merges happen sooner than this after the arrival
 RECORD = np.dtype(
     [
         *[("magic", "<u4"), ("sequence", "<u4"), ("time_ns", "<u8"), ("sector", "<u8")],
@@ -62,14 +62,14 @@ RECORD = np.dtype(
 
 
 class Unavailable(Exception):  # noqa: N818 - there is another instrument
-    """Why this kernel's events can't be used."""
+    """The reason why this kernel's events can't be used."""
 
 
 class Tracepoints:
-    """A disk's events since recording began."""
+    """A disk's events since the beginning of the recording."""
 
     def __init__(self, instance: Path) -> None:
-        """Read a running trace."""
+        """Read the trace of a running instance."""
         self._instance = instance
         self._events = [instance / "events" / "block" / name for name in ACTIONS]
         self._formats = "".join((event / "format").read_text() for event in self._events)
@@ -99,7 +99,8 @@ class Tracepoints:
             )
 
     def answered_first(self, requests: int) -> bool:
-        """Whether `requests` requests are complete, and so are all that arrived before them.
+        """Return whether `requests` requests are complete, and all requests that arrived before
+        them.
 
         A merged request completes with the request it was merged into.
         """
@@ -113,10 +114,10 @@ class Tracepoints:
         return arrived - merges.filter(_until(last_ns + MERGED_NS)).height <= requests
 
     def requests(self) -> tuple[pl.DataFrame, dict[str, int]]:
-        """Completed requests by arrival, on the kernel's clock: the columns of
-        understudy.measure.records, and `sure`: no other request had the same place meanwhile.
+        """Return completed requests by arrival, on the kernel's clock, and counts of all others.
 
-        Also counts of everything else, by kind.
+        The columns are those of understudy.measure.records, and `sure`: no other request had the
+        same address while this one was pending.  The counts are by kind.
         """
         found = _apart(self._found())
         failed = found.filter(pl.col("error") != 0, pl.col("rwbs").str.contains("[RW]"))
@@ -151,10 +152,11 @@ class Tracepoints:
 
 
 def _apart(events: pl.DataFrame) -> pl.DataFrame:
-    """With a column `several`: requests for one place were pending at once.
+    """Add a column `several`: requests for one address were pending at the same time.
 
-    They get places of their own, beyond the disk: in effect the first arrival is the first
-    dispatched, and the first to complete.  Merges and similar events have two places, and stay.
+    These requests get different addresses, beyond the disk's end: in effect the first arrival is
+    the first dispatched, and the first to complete.  Merges and similar events have two addresses,
+    and are not changed.
     """
     action = pl.col("action")
     queued, issued, completed = (action == ACTIONS[name] for name in PLAIN)
@@ -173,14 +175,14 @@ def _until(time_ns: int) -> pl.Expr:
 
 
 def _number(table: pl.DataFrame, name: str) -> pl.Expr:
-    """A field's value, or 0 if there is none."""
+    """Return a field's value, or 0 if there is none."""
     there = pl.col(name) if name in table.columns else pl.lit(0)
     return there.cast(pl.Int64).alias(name)
 
 
 def _as_block_trace(events: pl.DataFrame) -> bytes:
-    """The events as blktrace would write them: a split is followed by the sector of the part split
-    off.
+    """Return the events as blktrace would write them: after a split event is the sector of the part
+    that was split off.
     """
     out = np.zeros(events.height, RECORD)
     kinds = events["rwbs"]
@@ -203,7 +205,7 @@ def _as_block_trace(events: pl.DataFrame) -> bytes:
 
 
 def _as_records(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows with the columns of the other platforms; unknown values are null."""
+    """Return the rows with the columns of the other platforms; unknown values are null."""
     known = rows.with_columns(
         sector=pl.col("sector") % APART,
         pick_ns=pl.col("dispatch_ns"),
@@ -219,9 +221,9 @@ def _as_records(rows: pl.DataFrame) -> pl.DataFrame:
 
 @contextmanager
 def recording(disk: Disk, requests: int) -> Iterator[Tracepoints]:
-    """The disk's events from now on, with room for so many requests, memory permitting.
+    """Record the disk's events from now on, with space for so many requests, if memory permits.
 
-    Raises Unavailable if the kernel records no events for us.
+    Raises Unavailable if the kernel does not let us record events.
     """
     _mount()
     clear(disk.name)
@@ -248,7 +250,7 @@ def _instance(name: str) -> Path:
 
 
 def _mount() -> None:
-    """Mount tracefs at its usual place, as every tracing program does."""
+    """Mount tracefs in its usual folder, as every tracing program does."""
     if not (TRACING / "instances").is_dir():
         done = subprocess.run(
             ["mount", "-t", "tracefs", "tracefs", str(TRACING)],

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Plays a workload on a disk of this machine, with the same program as in a VM.
 
-A workload's files are in a file system that only the program sees, and that is unmounted when the
-program ends.
+A workload's files are in a file system that only the program can see, and that is unmounted when
+the program ends.
 """
 
 import select
@@ -27,7 +27,7 @@ from understudy.platforms.real.disk import Disk
 
 READY_SECONDS = 600.0
 END_SECONDS = 60.0
-LOG_AFTER = 1_000_000  # reads that may come before the end of the measurement is noticed
+LOG_AFTER = 1_000_000  # reads before the end of the measurement is noticed
 MOUNTED = """\
 mount -t ext4 -o ro {disk} {folder} || exit 1
 {look_up}
@@ -39,7 +39,7 @@ class Workload:
     """The program, ready to begin."""
 
     def __init__(self, command: Sequence[str], log: Path) -> None:
-        """Start it."""
+        """Start the program."""
         self._log = log
         self._process = subprocess.Popen(
             command,
@@ -69,12 +69,12 @@ class Workload:
             self.check()
 
     def check(self) -> None:
-        """Raises RunFailed if it has ended."""
+        """Raise RunFailed if the program has ended."""
         if self._process.poll() is not None:
             raise RunFailed(f"the workload failed: {self._complaint()}")
 
     def end(self) -> reads.Entries:
-        """End the workload once each process has its last completion; returns their log."""
+        """End the workload once each process has its last completion; return the processes' log."""
         self._process.send_signal(signal.SIGTERM)
         try:
             self._process.wait(END_SECONDS)
@@ -90,7 +90,7 @@ class Workload:
         return entries
 
     def close(self) -> None:
-        """Kill it with all its processes, except those that the disk blocks."""
+        """Kill the program with all its processes, except those that the disk blocks."""
         self._process.kill()
         for pipe in (self._input, self._output, self._process.stderr):
             assert pipe
@@ -103,7 +103,7 @@ class Workload:
 
 
 def build(experiment: Experiment, report: Report) -> None:
-    """Compile its programs, and build its file system."""
+    """Compile the workload's programs, and build its file system."""
     compiled(guest_programs.program(_program(experiment)))
     if experiment.workload.reads_files:
         compiled(guest_programs.program("restore"))
@@ -111,7 +111,7 @@ def build(experiment: Experiment, report: Report) -> None:
 
 
 def make_files(experiment: Experiment, disk: Disk) -> None:
-    """Write its file system to the disk, which overwrites the disk's data."""
+    """Write the workload's file system to the disk, which overwrites the disk's data."""
     blocks = image.build(experiment.device.virtual_bytes, silent).blocks
     program = compiled(guest_programs.program("restore"))
     done = subprocess.run([program, blocks, disk.path], capture_output=True, text=True, check=False)
@@ -121,7 +121,7 @@ def make_files(experiment: Experiment, disk: Disk) -> None:
 
 @contextmanager
 def ready(experiment: Experiment, disk: Disk) -> Iterator[Workload]:
-    """The program, ready and waiting for `go`."""
+    """Start the program; it is then ready and waits for `go`."""
     with ExitStack() as held:
         folder = held.enter_context(scratch.folder("understudy-real-"))
         cache = experiment.workload.cache(experiment.device.virtual_bytes)
@@ -137,7 +137,7 @@ def ready(experiment: Experiment, disk: Disk) -> Iterator[Workload]:
 
 
 def command(experiment: Experiment, disk: Disk, files: Path, bounded: Path, log: Path) -> list[str]:
-    """The command that starts it, with its files and control group if it needs them."""
+    """Return the command that starts the program, with its files and control group if needed."""
     around = replace(
         experiment.around, device=str(disk.path), folder=str(files), group=str(bounded)
     )
@@ -157,7 +157,9 @@ def _program(experiment: Experiment) -> str:
 
 
 def _mounted(words: Sequence[str], disk: Disk, folder: Path, experiment: Experiment) -> str:
-    """Shell: the same with its files; if there are few, all their inodes are loaded before."""
+    """Return a shell command that mounts the files and runs the words; a few files' inodes are
+    loaded first.
+    """
     count = image.file_count(experiment.device.virtual_bytes)
     look_up = [words[0], "--dir", str(folder), "--files", str(count), "--look-up"]
     few = count <= KEPT_FILES_MAX

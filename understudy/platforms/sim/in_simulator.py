@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """One experiment in the simulator: the "sim" platform of understudy.platforms.
 
-It uses the VM's file system (its layout), draws, scheduler and drive.  The kernel and its processes
-take no time, except `--gap-us`.  The clock begins at 0, and no run depends on the host.
+It uses the VM's file system (its layout), random numbers, scheduler and drive.  The kernel and its
+processes need no time, except `--gap-us`.  The clock begins at 0, and no run depends on the host.
 """
 
 import threading
@@ -37,13 +37,15 @@ MAX_PENDING_EVER = 2**20  # as in sim/check.c
 
 
 def check(experiments: Sequence[Experiment]) -> None:
-    """Refuse what can't be simulated."""
+    """Refuse experiments that can't be simulated."""
     for experiment in experiments:
         _check(experiment)
 
 
 def prepare(experiments: Sequence[Experiment], report: Report) -> None:
-    """Place the files, and refuse what the engine would refuse, whatever the seed."""
+    """Choose the files' addresses, and refuse experiments that the engine would refuse with any
+    seed.
+    """
     alike = {str(experiment.columns() | {"seed": None}): experiment for experiment in experiments}
     for done, experiment in enumerate(alike.values(), start=1):
         _refuse(describe(experiment, report))
@@ -52,7 +54,7 @@ def prepare(experiments: Sequence[Experiment], report: Report) -> None:
 
 
 def _refuse(asked: Simulation) -> None:
-    """UserError for what the engine refuses."""
+    """Raise UserError for input that the engine refuses."""
     try:
         check_simulation(asked)
     except ValueError as error:
@@ -60,7 +62,7 @@ def _refuse(asked: Simulation) -> None:
 
 
 def dry_run(experiment: Experiment) -> list[str]:
-    """The simulation as words."""
+    """Return a description of the simulation."""
     asked = describe(experiment)
     parts = {
         "workload": asked.workload,
@@ -77,7 +79,7 @@ def dry_run(experiment: Experiment) -> list[str]:
 
 
 def run(experiment: Experiment, report: Report, *, stop: threading.Event | None = None) -> Outcome:
-    """Run one experiment and keep every request."""
+    """Run one experiment and record every request."""
     began = time.monotonic()
     answer, asked = _simulate(experiment, report, stop, keep_rows=True)
     facts = _facts(experiment, asked, answer.figures, time.monotonic() - began)
@@ -89,7 +91,7 @@ def run(experiment: Experiment, report: Report, *, stop: threading.Event | None 
 def summarise(
     experiment: Experiment, report: Report, *, stop: threading.Event | None = None
 ) -> Summary:
-    """Run one experiment and keep only its figures: constant memory at any length."""
+    """Run one experiment and record only its figures: constant memory at any length."""
     began = time.monotonic()
     answer, asked = _simulate(experiment, report, stop, keep_rows=False)
     facts = _facts(experiment, asked, answer.figures, time.monotonic() - began)
@@ -97,7 +99,7 @@ def summarise(
 
 
 def describe(experiment: Experiment, report: Report = silent) -> Simulation:
-    """The experiment in the engine's terms."""
+    """Return the experiment in the engine's terms."""
     workload, device, setting = experiment.workload, experiment.device, experiment.platform
     assert isinstance(setting, OnSim)
     played = workload.simulated(experiment.around, report)
@@ -126,13 +128,15 @@ def describe(experiment: Experiment, report: Report = silent) -> Simulation:
 
 
 def _simulated(experiment: Experiment) -> str:
-    """The scheduler that the simulator runs in place of this one."""
+    """Return the scheduler that the simulator runs instead of this one."""
     name = experiment.scheduler.name
     return schedulers.SIMULATED.get(name, name)
 
 
 def _merge_sectors(experiment: Experiment) -> int:
-    """Like the kernel: with a scheduler, up to the block layer's default."""
+    """Return the longest merged request, as in the kernel: with a scheduler, the block layer's
+    default.
+    """
     if experiment.device.disk.array or experiment.scheduler.name == "none":
         return 0
     return LINUX_MAX_SECTORS
@@ -158,7 +162,7 @@ def _following(experiment: Experiment, scheduler: str) -> dict[str, int]:
 def _simulate(
     experiment: Experiment, report: Report, stop: threading.Event | None, *, keep_rows: bool
 ) -> tuple[Answer, Simulation]:
-    """Run it until done or stopped, and report its progress."""
+    """Run the simulation until its end or `stop`, and report its progress."""
     asked = describe(experiment, report)
 
     def look(done: int) -> None:
@@ -184,9 +188,9 @@ def _check(experiment: Experiment) -> None:
 
 
 def _check_stable(asked: Simulation, figures: Figures) -> None:
-    """An endless workload that never settles has no mean response.
+    """Check that the workload is stable: an endless unstable workload has no mean response time.
 
-    The margin is twice the standard error of the mean service.  A trace has an end, so it is
+    The margin is twice the standard error of the mean service time.  A trace has an end, so it is
     exempt.
     """
     load = _load(asked, figures)
@@ -212,9 +216,9 @@ def _page_cache(cache: HostCache | None) -> PageCache | None:
 
 
 def _most_pending(played: Simulated, cache: HostCache | None, depth: int) -> int:
-    """Room for all requests that can be pending or in service at once.
+    """Return the number of requests that can be pending or in service at the same time.
 
-    An ever-growing queue has to end at some length.
+    A queue that grows without bound must be stopped at some length.
     """
     if not workloads()[played.engine].open:
         return _bounded(played.processes * _each(cache))
@@ -226,12 +230,12 @@ def _bounded(pending: int) -> int:
 
 
 def _each(cache: HostCache | None) -> int:
-    """A process waits for one completion, or for pages and their read-ahead."""
+    """Return one process's largest number of requests: one, or pages and their read-ahead."""
     return 2 + 2 * cache.read_ahead_kib * KIB // cache.page_bytes if cache else 2
 
 
 def _frame(answer: Answer) -> pl.DataFrame:
-    """The engine's columns as records, mostly without copying them."""
+    """Return the engine's columns as records, mostly without copying them."""
     rows = answer.rows
     never = pl.repeat(False, answer.figures.completed, dtype=pl.Boolean, eager=True)
     columns: Mapping[str, Any] = {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The VM platform: a stock Debian kernel under QEMU with a throttled disk.
 
-machine      one VM from power-on to its results
+machine      one VM from its start to its results
 qemu         the command line: only this package knows QEMU's flags
 initramfs    the archive that the VM boots from
 packages     kernel, headers and private headers, unpacked into the cache

@@ -23,11 +23,13 @@ const struct behaviour card_behaviour = {{ .table = &{name}_table }};
 
 
 def card(kernel: Kernel, name: str | Path) -> Path:
-    """The module card_NAME, which acts as a card: the device of kernel/vgpu with the card's
-    specification.  NAME.c beside the specification has its behaviour; without it the card's
+    """Return the module card_NAME, which acts as a card: kernel/vgpu's device with the card's
+    specification.
+
+    NAME.c in the specification's folder defines its behaviour; without that file the card's
     registers do nothing special.
 
-    UserError with the compiler's messages if it does not build.
+    UserError with the compiler's messages if it does not compile.
     """
     found = specification.load(name)
     source = specification.file_of(name).with_suffix(".c")
@@ -51,11 +53,11 @@ def card(kernel: Kernel, name: str | Path) -> Path:
 
 
 def driver(kernel: Kernel, source: Path, card: Card) -> Path:
-    """The module of a card's driver, built from one C file and the headers beside it.
+    """Build the module of a card's driver from one C file and the headers in the same folder.
 
-    Of our headers it gets only the card's.
+    Of the project's headers only the card's is available to it.
 
-    UserError with the compiler's messages if it does not build.
+    UserError with the compiler's messages if it does not compile.
     """
     name = source.stem
     if source.suffix != ".c":
@@ -77,7 +79,7 @@ def driver(kernel: Kernel, source: Path, card: Card) -> Path:
 
 
 def _taken(kernel: Kernel, card: Card) -> set[str]:
-    """Names of the modules that are loaded before a driver."""
+    """Return the names of the modules that are loaded before a driver."""
     return {f"{CARD}{card.name}", *(path.stem for path in base_modules(kernel))}
 
 

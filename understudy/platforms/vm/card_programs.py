@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The guest's programs that know a card; its header is generated when they are compiled."""
+"""The guest's programs that use a card; the card's header is generated when they are compiled."""
 
 from pathlib import Path
 
@@ -17,36 +17,36 @@ RASTER = ("guest/raster.c", "guest/triangle.c")
 
 
 def registers(card: Card | None = None) -> tuple[str, str]:
-    """The header that programs include as zach1_registers.h: its place and text; this card's, if
-    the card is a zach1.
+    """Return the path and text of zach1_registers.h, which programs include; it is this card's
+    header if the card is a zach1.
     """
     own = card if card and card.name == ZACH1 else specification.load(ZACH1)
     return f"guest/{ZACH1}_registers.h", header(own)
 
 
 def draw_triangles(card: Card | None = None) -> Program:
-    """Draws triangles and times them."""
+    """Return the program that draws triangles and times them."""
     return drawing("draw_triangles", "guest/draw_triangles.c", card)
 
 
 def vcd(card: Card | None = None) -> Program:
-    """The virtual console daemon."""
+    """Return the virtual console daemon."""
     return drawing("vcd", "guest/vcd.c", card)
 
 
 def drawing(name: str, source: str, card: Card | None = None) -> Program:
-    """A program that rasterises: its source, and the sources behind its headers."""
+    """Return a program that rasterises: its source, and the sources that belong to its headers."""
     sources = dict.fromkeys((*guest_programs.linked(source), *RASTER))
     return Program(name, tuple(sources), generated=(registers(card),))
 
 
 def exercise(source: Path, driver: Path, card: Card) -> Path:
-    """The exercise of a driver for the guest.
+    """Return the exercise of a driver for the guest.
 
     A shell script is used as it is.  A C program is compiled with the card's header, and with
-    headers beside the program or the driver.
+    headers in the program's or the driver's folder.
 
-    UserError if there is no such file, or with the compiler's messages if it does not build.
+    UserError if there is no such file, or with the compiler's messages if it does not compile.
     """
     source = source.absolute()
     if not source.is_file():

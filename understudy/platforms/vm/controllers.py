@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The virtual disks that a VM can have, with their modules and devices.
 
-vdisk is the default.  It is in the guest's memory, so it holds a file system and takes almost no
-time.  Its dispatch budget keeps schedulers from picking early. lsi53c895a is the papers' own
-controller.  QEMU's controllers hold no data (null-co), so they serve raw reads and writes at any
-size.
+vdisk is the default.  It is in the guest's memory, so it holds a file system and needs almost no
+time.  Its dispatch budget keeps schedulers from picking too early. lsi53c895a is the
+controller that the papers used.  QEMU's controllers store no data (null-co), so they serve raw
+reads and writes at any size.
 """
 
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ class Controller:
     """One kind of virtual disk.
 
     disk is its name in the guest; modules maps modules to parameters, in which {bytes} and {gib}
-    stand for the size, as in QEMU's devices; the size is rounded up to a multiple of unit.  A disk
-    with a budget never makes a scheduler pick while it is busy; it takes --queue-depth requests at
-    once, up to at_once_max.  A disk that flushes can report a write cache; its flushes then reach
-    the throttle.  `dividing` is the parameter of its module that allows partitions, if it can have
-    some.
+    are replaced by the size, as in QEMU's devices; the size is rounded up to a multiple of unit.  A
+    disk with a budget never makes a scheduler pick while it is busy; it accepts --queue-depth
+    requests at the same time, up to at_once_max.  A disk that flushes can report a write cache; its
+    flushes then reach the throttle.  `dividing` is its module's parameter that allows partitions,
+    if it can have any.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Controller:
         return tuple(_sized(text, size) for text in self.devices)
 
     def capacity_sectors(self, size: int) -> int:
-        """The size that the guest sees of a disk of that many bytes."""
+        """Return the size that the guest sees of a disk of that many bytes."""
         return -(-size // self.unit) * self.unit // SECTOR_BYTES
 
 
@@ -108,5 +108,5 @@ CONTROLLERS = {
 
 
 def controller(name: str) -> Controller:
-    """The controller of that name; UserError names the nearest."""
+    """Return the controller of that name; UserError names the most similar name."""
     return pick("controller", name, CONTROLLERS)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Talks to a guest, for which no time passes while the host thinks.
+"""Exchanges messages with a guest, for which no time passes while the host computes.
 
-A guest rests at the port of QEMU's pvpanic: QEMU stops the machine at that very instruction.  The
-host looks at the machine, changes it, and continues it.
+A guest pauses by writing to the port of QEMU's pvpanic: QEMU stops the machine at that very
+instruction.  The host reads the machine's state, changes it, and continues the machine.
 
-In the virtual clock a program in the guest may ask a question instead, which takes a fifth of the
-time.  It writes its question to the wire's first page, and writes to the port of a debug console.
-There QEMU blocks until the host has written its answer (host/qemu/questions.c). guest/serve.c is
-the other end.
+In the virtual clock a program in the guest may ask a question instead, which needs a fifth of the
+host's time.  It writes its question to the wire's first page, and then to the port of a debug
+console.  This write blocks until the host has written its answer (host/qemu/questions.c).
+guest/serve.c is the guest's end.
 """
 
 import mmap
@@ -20,20 +20,20 @@ from understudy.platforms.vm import wire
 from understudy.platforms.vm.link import Gone, Link
 from understudy.platforms.vm.monitor import Monitor
 
-WORDS_AT = 1024  # of the host, on the wire's first page
+WORDS_AT = 1024  # offset of the host's words in the wire's first page
 ANSWER_AT = 2048
 GO_ON = b"!"
 
 
 class Conversation:
-    """A conversation with a guest; `out` is what the guest left when it ended."""
+    """A conversation with a guest; `out` holds the files that the guest left when it ended."""
 
     out: Mapping[str, bytes]
 
     def __init__(
         self, monitor: Monitor, questions: Link, path: Path, died: Callable[[Gone], RunFailed]
     ) -> None:
-        """`path`: the guest's wire; `died` makes the error if the guest has ended."""
+        """Begin; `path`: the guest's wire; `died` makes the error if the guest has ended."""
         self._monitor = monitor
         self._questions = questions
         self._died = died
@@ -41,21 +41,21 @@ class Conversation:
             self._page = mmap.mmap(file.fileno(), wire.PAGE_BYTES)
 
     def wait(self) -> None:
-        """Wait until the guest rests."""
+        """Wait until the guest pauses."""
         try:
             self._monitor.wait_until_stopped()
         except Gone as error:
             raise self._died(error) from error
 
     def go_on(self) -> None:
-        """Continue the guest after its rest."""
+        """Continue the guest after its pause."""
         try:
             self._monitor.do("cont")
         except Gone as error:
             raise self._died(error) from error
 
     def asked(self, words: struct.Struct) -> tuple[int, ...]:
-        """The guest's next question."""
+        """Return the guest's next question."""
         try:
             self._questions.receive()
         except Gone as error:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Debian's programs for the guest, copied from this machine with their libraries and loader, each
-at its own path.
+to the same path.
 """
 
 import re
@@ -14,7 +14,7 @@ LIBRARY = re.compile(r"^\s*(?:\S+ => )?(/\S+) \(0x[0-9a-f]+\)$", re.MULTILINE)
 
 
 def files(name: str, package: str = "") -> dict[str, Path]:
-    """The files of a program: path in the guest, and path here.
+    """Return the files of a program: path in the guest, and path on this machine.
 
     The package has the program's name unless given.
 
@@ -32,7 +32,7 @@ def files(name: str, package: str = "") -> dict[str, Path]:
 
 
 def version(name: str) -> str:
-    """The version of a package."""
+    """Return the version of a package."""
     answer = subprocess.run(
         ["dpkg-query", "-W", "-f", "${Version}", name], capture_output=True, text=True, check=False
     )

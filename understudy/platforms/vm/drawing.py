@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Times triangles in one VM in the virtual clock: through the card, its driver and the daemon, and
-by calling the same rasteriser directly (Jones 2010, section 3.2).
+"""Measures triangles in one VM in the virtual clock (Jones 2010, section 3.2).
+
+Once they are drawn through the card, its driver and the daemon, and once by calling the same
+rasteriser directly.
 """
 
 import threading
@@ -38,7 +40,7 @@ class DrawingTimes:
 
     @property
     def slowdown(self) -> float:
-        """The card's time over the rasteriser's."""
+        """Return the card's time divided by the rasteriser's."""
         return self.card / self.direct
 
 
@@ -49,7 +51,7 @@ def times(
     heard: Callable[[str], None] = lambda line: None,
     stop: threading.Event | None = None,
 ) -> dict[int, DrawingTimes]:
-    """Both times, by size; RunFailed if the two pictures differ."""
+    """Measure both times, by size; RunFailed if the two pictures differ."""
     kernel = packages.fetch_kernel()
     driver = cards_dir() / "drivers" / f"{CARD}_driver.c"
     vm = machine.Vm(
@@ -74,6 +76,6 @@ def times(
 
 
 def _read(raw: bytes) -> dict[int, tuple[float, str]]:
-    """Lines SIZE done SECONDS CHECKSUM."""
+    """Parse lines SIZE done SECONDS CHECKSUM."""
     rows = (line.split() for line in raw.decode().splitlines())
     return {int(row[0]): (float(row[2]), row[3]) for row in rows}

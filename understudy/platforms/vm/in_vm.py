@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Experiments in VMs: the "vm" platform of understudy.platforms.
 
-scenario makes the guest's settings, outcome reads its results.
+scenario makes the guest's settings, outcome reads the results.
 """
 
 import threading
@@ -26,7 +26,7 @@ from understudy.platforms.vm import (
 
 
 def check(experiments: Sequence[Experiment]) -> None:
-    """Refuse what no VM can do, or what this machine can't."""
+    """Refuse experiments that no VM can run, or that this machine can't."""
     for experiment in experiments:
         scenario.check(experiment)
     qemu.binary()
@@ -34,7 +34,7 @@ def check(experiments: Sequence[Experiment]) -> None:
 
 
 def prepare(experiments: Sequence[Experiment], report: Report) -> None:
-    """Fetch and build all that the runs need, before any of them."""
+    """Fetch and build everything that the runs need, before the first run."""
     kernel = packages.fetch_kernel(report)
     for done, experiment in enumerate(experiments):
         report("building modules, programs and the file system", done / len(experiments))
@@ -60,9 +60,9 @@ def summarise(
 
 
 def run(experiment: Experiment, report: Report, *, stop: threading.Event | None = None) -> Outcome:
-    """Run one experiment; if k is not given, a run before finds it.
+    """Run one experiment; if k is not given, an earlier run finds it.
 
-    Raises RunFailed, with the guest's last words, on a panic, a hang, a failing workload, a
+    Raises RunFailed, with the guest's last output, on a panic, a hang, a failing workload, a
     disagreeing witness, a request that escaped the throttle, or a host on which too many requests
     are late.
     """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The archive that a VM boots from: uncompressed cpio ("newc").
 
-The same content gives the same bytes, so that a virtual-clock run can be repeated.
+The same content always results in the same bytes, so that a virtual-clock run can be repeated.
 """
 
 from dataclasses import dataclass, field
@@ -35,7 +35,7 @@ class _Entry:
         return _pad(header) + _pad(content)
 
     def state(self) -> tuple[int, ...]:
-        """Changes whenever the content may have changed."""
+        """Return a value that changes whenever the content may have changed."""
         if not isinstance(self.content, Path):
             return ()
         stat = self.content.stat()
@@ -50,7 +50,7 @@ class Archive:
     name: str
 
 
-# A command's runs boot from one archive, or two; `states` is only part of the cache's key.
+# The runs of one command boot from one or two archives; `states` is only part of the cache's key.
 @lru_cache(maxsize=2)
 def _packed(entries: tuple[_Entry, ...], states: tuple[tuple[int, ...], ...]) -> Archive:
     parts = [entry.packed(number) for number, entry in enumerate(entries, 1)]
@@ -60,13 +60,15 @@ def _packed(entries: tuple[_Entry, ...], states: tuple[tuple[int, ...], ...]) ->
 
 @dataclass
 class Initramfs:
-    """Add files, then make the archive; the host's files are read when it is made."""
+    """Collects files, then makes the archive; the host's files are read when the archive is
+    made.
+    """
 
     _entries: list[_Entry] = field(default_factory=list)
     _folders: set[str] = field(default_factory=set)
 
     def folder(self, name: str) -> None:
-        """A folder and those above it."""
+        """Add a folder and the folders above it."""
         parts = name.strip("/").split("/")
         for depth in range(1, len(parts) + 1):
             path = "/".join(parts[:depth])
@@ -75,7 +77,7 @@ class Initramfs:
                 self._entries.append(_Entry(path, DIRECTORY | 0o755))
 
     def file(self, name: str, content: bytes | str | Path, executable: bool = False) -> None:
-        """A file with the given content, or that of a file of the host."""
+        """Add a file with the given content, or with the content of a file of the host."""
         if isinstance(content, str):
             content = content.encode()
         name = name.strip("/")
@@ -88,5 +90,5 @@ class Initramfs:
         self._entries.append(_Entry(name.strip("/"), DEVICE | 0o600, device=(major, minor)))
 
     def archive(self) -> Archive:
-        """What has been added, packed."""
+        """Return everything that has been added, as an archive."""
         return _packed(tuple(self._entries), tuple(entry.state() for entry in self._entries))

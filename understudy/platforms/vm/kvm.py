@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Whether KVM really works here. /dev/kvm alone does not prove it: a nested guest may hang at
-kernel start.
+"""Checks whether KVM really works here.
 
-So the stock kernel is booted once under KVM, with a time-out.  The answer is stored for this kernel
-and this QEMU.
+The existence of /dev/kvm does not prove it: a nested guest may hang at kernel start.  So the stock
+kernel is booted once under KVM, with a time-out.  The answer is stored for this kernel and this
+QEMU.
 """
 
 import json
@@ -16,7 +16,7 @@ from understudy.base.paths import cache_dir
 from understudy.platforms.vm import machine, packages, qemu
 
 DEVICE = Path("/dev/kvm")
-TIMEOUT_SECONDS = 15  # emulated, a machine boots in five to seven (decision 25)
+TIMEOUT_SECONDS = 15  # emulated, a machine boots in five to seven seconds (decision 25)
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def _boot(kernel: packages.Kernel) -> Answer:
 
 
 def probe(again: bool = False) -> Answer:
-    """The stored answer, or else a new one, found by booting."""
+    """Return the stored answer, or boot to find a new one."""
     if not DEVICE.exists():
         return Answer(False, "there is no /dev/kvm")
     kernel = packages.fetch_kernel()

@@ -14,7 +14,7 @@ class Gone(Exception):  # noqa: N818 - as RunFailed
 
 
 class Link:
-    """Our end, from QEMU's start on; `theirs` is the number of QEMU's."""
+    """Our end, from QEMU's start on; `theirs` is the file descriptor of QEMU's end."""
 
     def __init__(self) -> None:
         self._ours, self._theirs = socket.socketpair()
@@ -39,7 +39,7 @@ class Link:
         self._theirs.close()
 
     def begin(self, going: Callable[[], None]) -> None:
-        """Call this after QEMU's start.
+        """Begin to exchange data; call this after QEMU's start.
 
         `going` is called now and then during waits; an exception ends the wait.
         """
@@ -54,7 +54,7 @@ class Link:
             raise Gone(f"QEMU is gone: {error.strerror}") from error
 
     def receive(self) -> bytes:
-        """The next data, as soon as there are some; Gone if QEMU has ended."""
+        """Return the next data, as soon as there are some; Gone if QEMU has ended."""
         while True:
             self._ask_whether_it_is_going()
             try:

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """One VM from its start to its results.
 
-The stage `ahead` (modules, files, a script) makes a VM ready.  The VM then gets its input over the
+The stage `ahead` (modules, files, a script) makes a VM ready.  The VM then reads its input from the
 wire, runs a scenario (a shell script) with the scenario's modules and files, and returns the folder
-/out.  Machines with the same stage are booted once, saved when ready, and resumed from then on.  A
-machine that can't be saved or resumed is booted, and executes the same instructions.  After any
-error QEMU and the scratch folder are removed, and the error has the guest's last words.
+/out.  If several machines have the same stage, one of them is booted and saved when ready, and
+later runs resume it.  A machine that can't be saved or resumed is booted, and executes the same
+instructions.  After any error QEMU and the scratch folder are removed, and the error contains the
+guest's last output.
 """
 
 import contextlib
@@ -30,15 +31,15 @@ from understudy.platforms.vm.stages import Content, Stage
 from understudy.platforms.vm.trouble import last_words
 
 POLL_SECONDS = 0.02
-LAST_SECONDS = 10  # for QEMU to end
+LAST_SECONDS = 10  # time for QEMU to end
 
 Notify = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Vm:
-    """A run: a scenario with its modules and files, as in a stage, on a machine that the stage
-    `ahead` makes ready.
+    """A run: a scenario with its modules and files, like those of a stage, on a machine that the
+    stage `ahead` makes ready.
     """
 
     scenario: str
@@ -55,10 +56,10 @@ class Vm:
 
 @dataclass(frozen=True)
 class Start:
-    """How a machine came to its run.
+    """How a machine was started for its run.
 
     saved_machine is the key of the saved machine that was resumed, or would have been;
-    booted_because says why it was booted instead, and is None if it was resumed.
+    booted_because says why the machine was booted instead, and is None if it was resumed.
     """
 
     saved_machine: str
@@ -69,7 +70,7 @@ class Start:
 class Result:
     """The results of a scenario.
 
-    Seconds are the host's; notified has the host's time of each notice.
+    Seconds are on the host's clock; notified has the host's time of each notice.
     """
 
     out: dict[str, bytes]
@@ -86,8 +87,8 @@ class Result:
 def _running(
     command: list[str], machine: qemu.Machine, folder: Path, files: Sequence[int] = ()
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """QEMU in a session of its own, so that Ctrl-C reaches only us; killed at the end, also if we
-    are killed ourselves.
+    """Run QEMU in its own session, so that Ctrl-C reaches only this process; kill it at the end,
+    also if this process is killed.
 
     Its monitor reads from stdin; its output is ignored.  It inherits the open files.
     """
@@ -127,7 +128,7 @@ def _console(folder: Path) -> str:
 
 
 class _Notices:
-    """Lines from the guest on the debug console, as they come."""
+    """Lines from the guest on the debug console, as they arrive."""
 
     def __init__(self, path: Path, heard: Notify) -> None:
         self._path = path
@@ -147,11 +148,11 @@ class _Notices:
 
 
 class _CannotResume(Exception):  # noqa: N818 - nobody but us sees it
-    """A saved machine did not reach its run; why, in one line."""
+    """A saved machine did not reach its run; the reason, in one line."""
 
 
 class _Guest:
-    """A running VM and its output.  It may run until its time is over or somebody stops it."""
+    """A running VM and its output.  It may run until its time is over or `stop` is set."""
 
     def __init__(
         self,
@@ -181,11 +182,11 @@ class _Guest:
         self._tell(line)
 
     def tell(self, commands: str) -> None:
-        """Have its monitor execute commands."""
+        """Have QEMU's monitor execute commands."""
         qemu.tell(self._process, commands)
 
     def check(self) -> None:
-        """Raises RunFailed if it may not go on."""
+        """Raise RunFailed if the VM may not continue."""
         self._notices.poll()
         self._watch.check()
         if self._stop.is_set():
@@ -197,7 +198,7 @@ class _Guest:
             )
 
     def wait(self) -> None:
-        """Wait until it has ended."""
+        """Wait until the VM has ended."""
         while self._process.poll() is None:
             self.check()
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -206,14 +207,16 @@ class _Guest:
         self._watch.check()
 
     def gone(self, error: Gone) -> RunFailed:
-        """The error for a VM that has ended by itself."""
+        """Return the error for a VM that has ended by itself."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(LAST_SECONDS)
         console = _console(self._folder)
         return RunFailed(f"the VM is gone ({error}); its last words:\n{last_words(console)}")
 
     def comes_to_its_run(self, by_telling: str = "") -> bool:
-        """Wait for its run, and send the commands now and then; False if it ends before."""
+        """Wait for the VM's run, and send the commands now and then; False if the VM ends
+        before.
+        """
         ended = False
         while not (self.came_to_its_run() or ended):
             self.tell(by_telling)
@@ -226,7 +229,7 @@ class _Guest:
         return "booted" in self._notices.when
 
     def exit_code(self) -> int:
-        """The scenario's exit code; isa-debug-exit turned it into 2 * code + 1.
+        """Return the scenario's exit code; isa-debug-exit turned it into 2 * code + 1.
 
         QEMU's own failures exit with 1 too, but before the guest writes anything.
         """
@@ -238,7 +241,7 @@ class _Guest:
         return self._process.returncode // 2
 
     def result(self, command: list[str], start: Start) -> Result:
-        """The results, after the end."""
+        """Return the results, after the end."""
         code = self.exit_code()
         booted = self._notices.when["booted"]
         return Result(
@@ -282,7 +285,7 @@ class _Run:
             return self._boot(f"the saved machine can't be resumed: {error}")
 
     def _saved(self) -> tuple[snapshots.SavedMachine | None, str]:
-        """The machine to resume, or why one has to be booted."""
+        """Return the machine to resume, or the reason to boot one."""
         if self._vm.machine.accelerator != "tcg":
             return None, "only machines of TCG are saved"
         try:
@@ -291,14 +294,14 @@ class _Run:
             return None, f"it can't be saved: {error}"
 
     def _name_of_machine(self) -> str:
-        """A digest of all that a machine depends on until it is ready."""
+        """Return a digest of everything that a machine depends on until it is ready."""
         command = qemu.command_line(self._vm.machine, Path("kernel"), Path("archive"), Path())
         words = [self._kernel.folder.name, *command[1:]]
         program = [*qemu.identity(self._vm.machine), turns.identity(self._vm.machine.clock)]
         return digest([*program, *map(str.encode, [*words, self._archive.name])])
 
     def lay_out(self, folder: Path) -> list[str]:
-        """Prepare the folder for a run; returns the command that boots it."""
+        """Prepare the folder for a run; return the command that boots it."""
         self._lay_wire(folder, self._input)
         return self._command(folder)
 
@@ -333,8 +336,8 @@ class _Run:
 
     @contextlib.contextmanager
     def talk(self) -> Iterator[Conversation]:
-        """Talk to a machine that is ready; it rests when its scenario does, and its programs may
-        ask.
+        """Exchange messages with a machine that is ready; it pauses when its scenario does, and its
+        programs may ask questions.
         """
         with contextlib.ExitStack() as meeting:
             guest, conversation, folder = self._meet(meeting)
@@ -345,7 +348,7 @@ class _Run:
             conversation.out = wire.results(folder / "wire")
 
     def _meet(self, meeting: contextlib.ExitStack) -> Met:
-        """Enter a machine's context: a saved one's if possible, else a booted one's."""
+        """Enter a machine's context: a saved machine's if possible, else a booted machine's."""
         machine, _ = self._saved()
         try:
             return meeting.enter_context(self._met(machine))
@@ -390,7 +393,9 @@ class _Run:
         wire.lay(folder / "wire", qemu.wire_bytes(self._vm.machine), files)
 
     def _command(self, folder: Path) -> list[str]:
-        """The command that boots from the archive, which it writes to the folder."""
+        """Return the command that boots from the archive, after writing the archive to the
+        folder.
+        """
         machine, archive = self._vm.machine, folder / "initramfs"
         archive.write_bytes(self._archive.content)
         command = qemu.command_line(machine, self._kernel.image, archive, folder)
@@ -419,7 +424,7 @@ def _state_of(machine: snapshots.SavedMachine) -> BinaryIO:
 
 
 def _watched(control: Link, guest: _Guest) -> Monitor:
-    """The monitor of a machine that boots."""
+    """Return the monitor of a machine that boots."""
     try:
         return Monitor(control, guest.check)
     except Gone as error:
@@ -427,7 +432,7 @@ def _watched(control: Link, guest: _Guest) -> Monitor:
 
 
 def _go_on(machine: snapshots.SavedMachine, control: Link, guest: _Guest, folder: Path) -> Monitor:
-    """The monitor of a machine that is resumed where it was saved."""
+    """Return the monitor of a machine that is resumed where it was saved."""
     with _state_of(machine) as state:
         try:
             monitor = Monitor(control, guest.check)
@@ -454,12 +459,12 @@ def _input_of(vm: Vm, kernel: packages.Kernel) -> dict[str, Content]:
 
 
 def lay_out(vm: Vm, kernel: packages.Kernel, folder: Path) -> list[str]:
-    """Prepare the folder for a run; returns the command that runs it."""
+    """Prepare the folder for a run; return the command that runs it."""
     return _Run(vm, kernel, lambda line: None, threading.Event()).lay_out(folder)
 
 
 def talk(vm: Vm) -> contextlib.AbstractContextManager[Conversation]:
-    """Start a machine and talk to its scenario, which ends with the block."""
+    """Start a machine and exchange messages with its scenario, which ends with the block."""
     return _Run(vm, packages.fetch_kernel(), lambda line: None, threading.Event()).talk()
 
 

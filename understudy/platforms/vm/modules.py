@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Our kernel modules, built against an unpacked kernel and cached by content.
+"""The project's kernel modules, built against an unpacked kernel and cached by content.
 
-Each scheduler's module is built and cached separately, from its file and one object that all of
-them share.  A module's bytes depend only on its own sources, the kernel and the compiler, not on
-paths.
+Each scheduler's module is built and cached separately, from its file and one object that all
+schedulers share.  A module's bytes depend only on its own sources, the kernel and the compiler, not
+on paths.
 """
 
 import os
@@ -28,7 +28,7 @@ CARD = "card_"
 
 
 def ours(kernel: Kernel, wanted: Iterable[str]) -> list[Path]:
-    """Our modules, including those of the wanted schedulers and cards."""
+    """Return the project's modules, including those of the wanted schedulers and cards."""
     schedulers = [scheduler_module(kernel, name) for name in wanted if registry.known(name)]
     cards = [name.removeprefix(CARD) for name in wanted if name.startswith(CARD)]
     return [*base_modules(kernel), *schedulers, *_cards(kernel, cards)]
@@ -43,18 +43,18 @@ def _cards(kernel: Kernel, names: Sequence[str]) -> list[Path]:
 
 
 def base_modules(kernel: Kernel) -> list[Path]:
-    """The modules that are neither schedulers nor cards."""
+    """Return the modules that are neither schedulers nor cards."""
     return sorted(base(kernel).glob("*.ko"))
 
 
 def base(kernel: Kernel) -> Path:
-    """The folder of the base modules and their exported symbols."""
+    """Return the folder of the base modules and their exported symbols."""
     taken = sources.matching(*sources.CORE, "kernel/*/*.[ch]", KBUILD)
     return built(kernel, "base", taken, {}, "*.ko", EXPORTED)
 
 
 def scheduler_module(kernel: Kernel, name: str) -> Path:
-    """The module of a scheduler in the registry; UserError if it does not compile."""
+    """Return the module of a scheduler in the registry; UserError if it does not compile."""
     file = registry.source(name)
     place = f"{registry.FOLDER}/{name}.c"
     taken = {**sources.matching(*sources.CORE_HEADERS, KBUILD), place: file.text}
@@ -80,7 +80,9 @@ def built(
     *kept: str,
     stranger: str = "",
 ) -> Path:
-    """The folder with what kbuild makes of a part (kernel/Kbuild): files that match `kept`."""
+    """Return the folder with the files that kbuild makes from a part (kernel/Kbuild) and `kept`
+    matches.
+    """
     return made(
         kernel, part, {**taken, **beside, "Kbuild": taken[KBUILD]}, *kept, stranger=stranger
     )
@@ -89,7 +91,9 @@ def built(
 def made(
     kernel: Kernel, part: str, tree: Mapping[str, bytes], *kept: str, stranger: str = ""
 ) -> Path:
-    """The folder with what kbuild makes of a tree, in a sandbox if it is a stranger's."""
+    """Return the folder with the files that kbuild makes from a tree, in a sandbox if it is a
+    user's.
+    """
     content = [kernel.folder.name.encode(), compiler_version().encode(), *sources.parts(tree)]
 
     def make(folder: Path) -> None:
@@ -104,17 +108,18 @@ def made(
 
 
 def _looked_through(kernel: Kernel, target: str) -> list[str]:
-    """Turns objtool off for objects that become part of modules.
+    """Return words that turn objtool off for objects that become part of modules.
 
-    On a kernel with landing pads objtool must check a module only once, as a whole.
+    On a kernel with landing pads, objtool must check a module only once, as a whole.
     """
     return ["objtool-enabled="] if kernel.has("CONFIG_X86_KERNEL_IBT") and target == SHARED else []
 
 
 def _make(kernel: Kernel, tree: Path, part: str, target: str, *, stranger: str) -> None:
-    """Builds without debugging information, whose hash would stay, and without paths.
+    """Build without debugging information, whose hash would stay in the module, and without paths.
 
-    Warnings stay warnings even where the kernel treats them as errors, such as unused variables.
+    Warnings stay warnings, such as those about unused variables, even where the kernel treats them
+    as errors.
     """
     paths = f"-ffile-prefix-map={tree}/= -ffile-prefix-map={kernel.folder}/="
     command = [
@@ -143,14 +148,14 @@ def _make(kernel: Kernel, tree: Path, part: str, target: str, *, stranger: str) 
 
 @cache
 def _needed_by(module: Path) -> list[str]:
-    """The names in the "depends" of a module's .modinfo section."""
+    """Return the names in the "depends" of a module's .modinfo section."""
     found = re.findall(rb"\0depends=([^\0]*)", b"\0" + module.read_bytes())
     return [name for value in found for name in value.decode().split(",") if name]
 
 
 @cache
 def _of_kernel(folder: Path) -> dict[str, str]:
-    """The path of each module by name; there are thousands."""
+    """Return the path of each of the kernel's modules by name; there are thousands."""
     return {
         _name(file): f"{parent}/{file}"
         for parent, _, files in os.walk(folder)
@@ -164,25 +169,25 @@ def _name(file: str) -> str:
 
 
 class ModuleTree:
-    """Finds modules by name, the kernel's and ours, and their dependencies."""
+    """Finds modules by name, both the kernel's and the project's, and their dependencies."""
 
     def __init__(self, kernel: Kernel, ours: Iterable[Path]) -> None:
         self._path = _of_kernel(kernel.modules) | {_name(each.name): str(each) for each in ours}
 
     def path(self, name: str) -> Path | None:
-        """The module's file, or None: it is built into the kernel."""
+        """Return the module's file, or None if the module is built into the kernel."""
         found = self._path.get(_name(name))
         return Path(found) if found else None
 
     def in_load_order(self, names: list[str]) -> list[Path]:
-        """The modules and all their dependencies, each after the ones it needs."""
+        """Return the modules and all their dependencies, each after the modules that it needs."""
         ordered: dict[Path, None] = {}
         for name in names:
             self._add(name, ordered)
         return list(ordered)
 
     def _add(self, name: str, ordered: dict[Path, None], above: tuple[Path, ...] = ()) -> None:
-        """Add a module after its dependencies; a stranger's module may depend on itself."""
+        """Add a module after its dependencies; a user's module may depend on itself."""
         path = self.path(name)
         if path is None or path in ordered or path in above:
             return

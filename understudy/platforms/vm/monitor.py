@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Talks to a running QEMU in its machine protocol (QMP): one line of JSON each way."""
+"""Controls a running QEMU with its machine protocol (QMP), which sends a line of JSON per
+message.
+"""
 
 import json
 from collections.abc import Callable
@@ -25,7 +27,7 @@ class Monitor:
         self.do("qmp_capabilities")
 
     def do(self, command: str, *files: int, **arguments: Any) -> dict[str, Any]:
-        """Execute a command, passing it open files; returns its result.
+        """Execute a command, passing it open files; return its result.
 
         Gone if QEMU refuses the command.
         """
@@ -38,14 +40,14 @@ class Monitor:
         return returned
 
     def wait_until_stopped(self) -> None:
-        """Wait until the machine stops; if it has continued, until it stops again."""
+        """Wait until the machine stops; if it has been continued, wait until it stops again."""
         self._wait_for("STOP")
         self._events.discard("STOP")
 
     def save_state(self, file: int) -> None:
-        """Save a machine where it stops, without the memory, which is a file; then end it.
+        """Save a stopped machine except its memory, which is already a file; then end it.
 
-        Gone at once, before the boot, if it has a device that can't be saved.
+        Raises Gone at once, before the boot, if the machine has a device that can't be saved.
         """
         blocked = self.do("query-migrate").get("blocked-reasons")
         if blocked:
@@ -69,7 +71,7 @@ class Monitor:
         self.do("migrate-set-capabilities", capabilities=capabilities)
 
     def _wait_for(self, event: str) -> None:
-        """Wait for that event; its name may be followed by a new status."""
+        """Wait for that event; a new status may follow the event's name."""
         while event not in self._events:
             self._message()
             if "MIGRATION failed" in self._events:

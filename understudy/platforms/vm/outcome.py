@@ -36,7 +36,7 @@ def _pairs(text: bytes) -> dict[str, int | str]:
 
 
 def _scheduler_fields(scheduler: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The scheduler's sysfs fields, with counters and tunables separated."""
+    """Return the scheduler's sysfs fields, with counters and tunables separated."""
     ours = descriptions.scheduler(scheduler) if registry.known(scheduler) else None
     counters = {counter.name for counter in ours.counters} if ours else set()
     return {
@@ -49,8 +49,8 @@ def _check_counters(experiment: Experiment, counters: Mapping[str, Any]) -> None
     """Check that no request escaped: each one that was issued completed or failed under the
     throttle.
 
-    Picks from an old queue spoil a run on a disk that promises there are none.  On the other disks
-    they are normal, and are reported.
+    On a disk that guarantees that schedulers never pick from an old queue, such a pick makes the
+    run invalid.  On other disks such picks are normal, and are reported.
     """
     refused = {
         "missed": "requests completed past the throttle",
@@ -72,7 +72,7 @@ def _check_counters(experiment: Experiment, counters: Mapping[str, Any]) -> None
 def mark_metadata(rows: pl.DataFrame, layout: image.Layout) -> pl.DataFrame:
     """Mark rows outside all files' extents as metadata, whatever flag their bio had.
 
-    The file system reads ahead in its inode tables without flagging that as metadata.
+    The file system reads ahead in its inode tables without setting the metadata flag.
     """
     order = np.argsort(layout.start)
     start = layout.start[order] * SECTORS_PER_BLOCK
@@ -93,9 +93,9 @@ def _rows(experiment: Experiment, data: bytes, origin_ns: int | None) -> pl.Data
 
 
 def name_vms(rows: pl.DataFrame, virtual_bytes: int, parted: partitions.Image) -> pl.DataFrame:
-    """Set each request's owner to the VM whose partition it is on, from 1.
+    """Set each request's owner to the VM whose partition contains it, from 1.
 
-    Raises RunFailed if a request is on none.
+    Raises RunFailed if a request is outside all partitions.
     """
     placed = partitions.places(virtual_bytes, parted.facts.partitions)
     first = np.array([start for start, _ in placed])
@@ -141,7 +141,7 @@ def _programs(experiment: Experiment) -> dict[str, str]:
 
 
 def block_trace(experiment: Experiment, out: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The kernel's own trace, a file per processor; RunFailed if records are missing."""
+    """Return the kernel's own trace, a file per processor; RunFailed if records are missing."""
     if not scenario.keeps_block_trace(experiment):
         return {}
     dropped = _pairs(out["block_trace"])["block_trace_dropped"]
@@ -151,7 +151,9 @@ def block_trace(experiment: Experiment, out: Mapping[str, bytes]) -> dict[str, b
 
 
 def measured(out: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The bytes that show whether two runs were identical: records, and the processes' log."""
+    """Return the bytes that show whether two runs were identical: records, and the processes'
+    log.
+    """
     log = {"log": out["reads.bin"]} if "reads.bin" in out else {}
     return {"records": out["records"], **log}
 
@@ -159,7 +161,7 @@ def measured(out: Mapping[str, bytes]) -> dict[str, bytes]:
 def read(
     experiment: Experiment, kernel: packages.Kernel, vm: machine.Vm, result: machine.Result
 ) -> Outcome:
-    """The run's records and facts; RunFailed if a check fails."""
+    """Return the run's records and facts; RunFailed if a check fails."""
     counters = _pairs(result.out["counters"])
     _check_counters(experiment, counters)
     requests = _rows(experiment, result.out["records"], None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The stock kernel, and what modules are built against, from Debian's packages.
+"""The stock kernel, and the files to build modules for it, from Debian's packages.
 
 Nothing is installed: packages are fetched by name in their current version and unpacked into the
 cache.  UNDERSTUDY_KERNEL names another series of Debian's kernels (6.12), or a folder with a kernel
@@ -52,7 +52,7 @@ Report = Callable[[str, float], None]
 class Kernel:
     """An unpacked kernel.
 
-    release is what `uname -r` prints; version is the package's.
+    release is the output of `uname -r`; version is the package's version.
     """
 
     release: str
@@ -60,17 +60,21 @@ class Kernel:
     folder: Path
 
     def has(self, option: str) -> bool:
-        """Whether it was built with an option, such as CONFIG_KASAN."""
+        """Return whether the kernel was built with an option, such as CONFIG_KASAN."""
         return f"{option}=y" in (self.headers / ".config").read_text().splitlines()
 
     @property
     def looks_at_each_access(self) -> bool:
-        """Whether it checks each memory access, which makes everything some ten times slower."""
+        """Return whether the kernel checks each memory access, which makes everything some ten
+        times slower.
+        """
         return self.has("CONFIG_KASAN")
 
     @property
     def image(self) -> Path:
-        """The kernel as QEMU starts it: unpacked once here, not in every guest."""
+        """Return the kernel in the form that QEMU starts: unpacked once here, not in every
+        guest.
+        """
         return self.folder / "boot" / f"vmlinux-{self.release}"
 
     @property
@@ -87,7 +91,7 @@ class Kernel:
 
     @property
     def series(self) -> str:
-        """The series, as in TRIED."""
+        """Return the series, in the notation of TRIED."""
         return ".".join(self.release.split(".")[:2])
 
     @property
@@ -96,7 +100,7 @@ class Kernel:
 
 
 def _show(package: str) -> dict[str, str]:
-    """The fields of a package as apt knows it; empty if apt does not."""
+    """Return the fields of a package that apt knows; empty if apt does not know the package."""
     answer = subprocess.run(
         ["apt-cache", "show", "--no-all-versions", package],
         capture_output=True,
@@ -108,7 +112,7 @@ def _show(package: str) -> dict[str, str]:
 
 
 def _meta_package() -> str:
-    """The package that depends on the newest kernel of the wanted series."""
+    """Return the package that depends on the newest kernel of the wanted series."""
     given = os.environ.get(OWN_KERNEL, "")
     return f"linux-image-{given}-amd64" if re.fullmatch(SERIES, given) else META_PACKAGE
 
@@ -126,7 +130,7 @@ def _newest_cached() -> Kernel | None:
 
 
 def _apt_state() -> bytes:
-    """Changes whenever apt's answers may have changed."""
+    """Return a value that changes whenever apt's answers may have changed."""
     states = []
     for path in APT_DECIDES:
         with contextlib.suppress(OSError):
@@ -135,7 +139,7 @@ def _apt_state() -> bytes:
 
 
 def _own_kernel() -> Kernel | None:
-    """The kernel that the environment names; None if it names none."""
+    """Return the kernel that the environment names; None if it names none."""
     given = os.environ.get(OWN_KERNEL)
     if not given or re.fullmatch(SERIES, given):
         return None
@@ -149,11 +153,11 @@ def _own_kernel() -> Kernel | None:
 
 
 def current_kernel() -> Kernel:
-    """The kernel of this environment, or the one that Debian's package names today.
+    """Return the kernel named by the environment, or the current version in Debian's packages.
 
     It may not be fetched yet.
 
-    apt takes half a second, so its answer is cached until its lists change.
+    apt needs half a second, so its answer is cached until its lists change.
     """
     own = _own_kernel()
     if own:
@@ -192,9 +196,9 @@ def _ask_apt() -> Kernel:
 
 
 def _package_names(kernel: Kernel) -> list[str]:
-    """The packages to unpack for a kernel.
+    """Return the names of the packages to unpack for a kernel.
 
-    The source, which provides the private headers, must be of the same version.
+    The source, which contains the private headers, must have the same version.
     """
     headers = f"linux-headers-{kernel.release}"
     needed = re.findall(r"linux-(?:headers|kbuild)-[^\s,]+", _show(headers).get("Depends", ""))
@@ -221,7 +225,7 @@ def _download(package: str, folder: Path) -> Path:
 
 
 def _check_room(said: str, folder: Path) -> None:
-    """OSError if a program's message says that the disk is full."""
+    """Raise OSError if a program's message says that the disk is full."""
     if os.strerror(errno.ENOSPC) in said:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
 
@@ -262,10 +266,10 @@ def _copy_headers(tree: tarfile.TarFile, folder: Path) -> None:
 
 
 def unpack_image(packed: bytes) -> bytes:
-    """The ELF kernel inside a bzImage (Linux x86 boot protocol, from 2.08 on).
+    """Return the ELF kernel inside a bzImage (Linux x86 boot protocol, from 2.08 on).
 
-    Under TCG half of a guest's boot would be the kernel unpacking itself.  Raises RunFailed if this
-    is no bzImage or its payload is neither xz, gzip nor zstd.
+    Under TCG half of a guest's boot time would be the kernel unpacking itself.  Raises RunFailed if
+    this is not a bzImage or its payload is neither xz, gzip nor zstd.
     """
     if packed[0x202:0x206] != b"HdrS":
         raise RunFailed("the kernel package's image is not a bzImage")
@@ -296,7 +300,7 @@ def _unpack_module(packed: Path) -> None:
 
 
 def _unpack_modules(folder: Path) -> None:
-    """Unpack modules; newer kernels compress each one."""
+    """Unpack modules; newer kernels compress each module."""
     with ThreadPoolExecutor() as threads:
         list(threads.map(_unpack_module, folder.rglob("*.ko.xz")))
 
@@ -329,7 +333,7 @@ def _fetch(kernel: Kernel, report: Report, folder: Path) -> None:
 
 
 def fetch_kernel(report: Report = lambda phase, fraction: None) -> Kernel:
-    """The current kernel, unpacked; fetched if this version is missing."""
+    """Return the current kernel, unpacked; fetch it if this version is missing."""
     kernel = current_kernel()
     if not kernel.folder.is_relative_to(cache_dir()):
         return kernel

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A host processor for one VM in the virtual clock.
 
-There QEMU's two threads alternate at every idle moment of the guest.  On one processor that is a
-context switch.  Across two it wakes a sleeping core, and a run takes half as long again.
+In the virtual clock, QEMU's two threads alternate at every idle moment of the guest.  On one
+processor that is a context switch.  On two processors each alternation wakes a sleeping core, and a
+run takes one and a half times as long.
 """
 
 import contextlib
@@ -15,7 +16,7 @@ from understudy.base.paths import cache_dir
 
 @contextlib.contextmanager
 def own_processor() -> Iterator[int | None]:
-    """A processor that no other VM of ours uses, or None if all are taken."""
+    """Reserve a processor that no other VM of this project uses; None if all are reserved."""
     folder = cache_dir() / "processors"
     folder.mkdir(exist_ok=True)
     for number in sorted(os.sched_getaffinity(0)):

@@ -80,10 +80,11 @@ def _said_version(path: str) -> str:
 
 
 def identity(machine: Machine) -> list[bytes]:
-    """Whatever of QEMU and the host affects a saved machine, apart from the command line.
+    """Return everything about QEMU and the host that affects a saved machine, apart from the
+    command line.
 
-    In wall clock its processors count at the host's rate, which the guest measured while it booted.
-    Another host may have another rate.
+    In wall clock, the guest's processors count at the host's rate, which the guest measured while
+    it booted.  Another host may have another rate.
     """
     firmware = [path.read_bytes() for path in FIRMWARE if path.exists()]
     built = Path(binary()).stat()
@@ -94,18 +95,19 @@ def identity(machine: Machine) -> list[bytes]:
 
 @cache
 def _tsc_khz() -> int:
-    """The rate at which this host's processors count, in whole MHz, so that repeated measurements
-    agree.
+    """Return the rate at which this host's processors count, rounded to MHz, so that repeated
+    measurements agree.
     """
     said = subprocess.run([compiled(TSC_KHZ)], capture_output=True, text=True, check=True).stdout
     return round(int(said) / 1000) * 1000
 
 
 def _kernel_arguments(machine: Machine) -> str:
-    """In wall clock TCG's processors count at the host's rate.
+    """Return the kernel's arguments.
 
-    On a busy host a booting guest may measure that rate wrong by a factor, and keep it each time it
-    is resumed.  So the guest gets the rate as an argument.
+    In wall clock, TCG's processors count at the host's rate.  On a busy host a booting guest may
+    measure a rate that is wrong by a large factor, and it keeps that rate each time it is resumed.
+    So the rate is one of the arguments.
     """
     if machine.clock == "wall" and machine.accelerator == "tcg":
         return f"{KERNEL_ARGUMENTS} tsc_early_khz={_tsc_khz()}"
@@ -117,28 +119,29 @@ def _clock_arguments(machine: Machine) -> list[str]:
         return ["-accel", "tcg", "-icount", "shift=1,sleep=off", "-seed", "1"]
     if machine.accelerator == "kvm":
         return ["-accel", "kvm"]
-    # Two threads of TCG may miss code that the other one patches (QEMU before 8.1 translates a page
-    # before it watches it), and ftrace patches code.  So there is one thread, which switches
-    # between the processors every few instructions.
+    # One thread of TCG may not notice code that another thread patches (QEMU before 8.1 translates
+    # a page before it watches the page), and ftrace patches code.  So there is one thread, which
+    # switches between the processors every few instructions.
     return ["-accel", "tcg,thread=single"]
 
 
 def wire_bytes(machine: Machine) -> int:
-    """The wire's size: everything in the guest's memory fits on it."""
+    """Return the wire's size: everything in the guest's memory fits on the wire."""
     return machine.memory_mib * MIB
 
 
 def wire_address(machine: Machine) -> int:
-    """The address at which QEMU's "pc" puts what follows the ordinary memory."""
+    """Return the address at which QEMU's "pc" maps the memory after the ordinary memory."""
     memory = machine.memory_mib * MIB
     high = memory - 3 * GIB if memory >= 3.5 * GIB else 0
     return 4 * GIB + -(-high // GIB) * GIB
 
 
 def command_line(machine: Machine, kernel: Path, initramfs: Path, folder: Path) -> list[str]:
-    """The command that boots the VM and runs the wire's scenario.
+    """Return the command that boots the VM and runs the wire's scenario.
 
-    folder has the wire (understudy/platforms/vm/wire.py) and receives console.log and notify.log.
+    folder contains the wire (understudy/platforms/vm/wire.py), and console.log and notify.log are
+    written to it.
     """
     address, size = wire_address(machine), wire_bytes(machine)
     wire = f"memory-backend-file,id=wire,mem-path={folder / 'wire'},size={size},share=on"
@@ -164,20 +167,20 @@ def command_line(machine: Machine, kernel: Path, initramfs: Path, folder: Path) 
 
 
 def saving(machine: Machine, memory: Path, monitor: int) -> list[str]:
-    """More for the command line: stop where the guest rests; its memory is that file."""
+    """Return more arguments: stop where the guest pauses; its memory is that file."""
     return [*_memory_arguments(machine, memory, "on"), *watched(monitor), "-action", "panic=pause"]
 
 
 def resuming(machine: Machine, memory: Path) -> list[str]:
-    """More for the command line: wait for the state of a saved machine.
+    """Return more arguments: wait for the state of a saved machine.
 
-    Its memory is that file, which is not modified.
+    The machine's memory is that file, which is not modified.
     """
     return [*_memory_arguments(machine, memory, "off"), "-incoming", "defer"]
 
 
 def loading(state: int) -> str:
-    """Monitor commands that load the state from that open file, which QEMU has inherited."""
+    """Return monitor commands that load the state from that open file, which QEMU has inherited."""
     return f"migrate_set_capability x-ignore-shared on\nmigrate_incoming fd:{state}\n"
 
 
@@ -191,7 +194,9 @@ nothing.
 
 
 def tell(process: subprocess.Popen[bytes], commands: str) -> None:
-    """Have the monitor at its standard input execute commands; ignores a process that has ended."""
+    """Send commands to the monitor at the process's standard input; ignore a process that has
+    ended.
+    """
     assert process.stdin
     with contextlib.suppress(BrokenPipeError):
         process.stdin.write(commands.encode())
@@ -199,10 +204,10 @@ def tell(process: subprocess.Popen[bytes], commands: str) -> None:
 
 
 def talking(questions: int) -> list[str]:
-    """More for the command line of a machine that is watched or resumed: stop wherever the guest
-    rests.
+    """Return more arguments for a machine that is watched or resumed: stop wherever the guest
+    pauses.
 
-    Its questions pass through a device without state, so that the machine can be saved.
+    The guest's questions pass through a device without state, so that the machine can be saved.
     """
     return [
         *["-action", "panic=pause"],
@@ -212,7 +217,7 @@ def talking(questions: int) -> list[str]:
 
 
 def shown_at(host: str, number: int) -> list[str]:
-    """More for the command line: show the guest's display on that VNC display."""
+    """Return more arguments: show the guest's display on that VNC display."""
     return ["-vnc", f"{host}:{number}"]
 
 
@@ -226,10 +231,10 @@ def _memory_arguments(machine: Machine, memory: Path, share: str) -> list[str]:
 
 
 def watched(monitor: int) -> list[str]:
-    """More for the command line: a monitor that takes commands and reports events.
+    """Return more arguments: a monitor that accepts commands and reports events.
 
-    It has a thread of its own, which wakes whenever the guest's timers change: 37,000 times in a
-    SURGE of 5,000 requests.  The monitor at standard input has no thread.
+    This monitor has its own thread, which wakes whenever the guest's timers change: 37,000 times in
+    a SURGE run of 5,000 requests.  The monitor at standard input has no thread.
     """
     socket = f"socket,id=monitor,fd={monitor}"
     return ["-chardev", socket, "-mon", "chardev=monitor,mode=control"]

@@ -28,9 +28,9 @@ FILES_BYTES_MIN = 64 * 2**20
 
 BASE_MEMORY_MIB = 512
 RECORD_BYTES = 600  # of guest memory for each request: record, trace, copies
-LOG_BYTES = 64  # for each read of a process: entry and copy
-READS_AFTER = 10_000  # until the guest notices that all is recorded, up to a second
-AFTER_OF_ARRAY = 100_000  # reads and requests: as many as its processor manages
+LOG_BYTES = 64  # for each read of a process: log entry and copy
+READS_AFTER = 10_000  # reads until the guest notices that all is recorded, up to a second
+AFTER_OF_ARRAY = 100_000  # reads and requests: as many as the guest's processor can issue
 INODE_BYTES = 2048  # for each file whose inode stays in memory
 BLOCK_TRACE_BYTES = 640  # for each bio, which causes five to ten actions
 BLOCK_TRACE_AFTER = 10_000  # bios until the guest notices that all is recorded
@@ -42,31 +42,31 @@ WARM_UP_SECONDS = 1800
 
 
 def setting_of(experiment: Experiment) -> OnVm:
-    """Its VM settings; experiments on other platforms never get here."""
+    """Return the experiment's VM settings; experiments on other platforms never get here."""
     assert isinstance(experiment.platform, OnVm)
     return experiment.platform
 
 
 def controller_of(experiment: Experiment) -> Controller:
-    """The virtual disk of the experiment."""
+    """Return the virtual disk of the experiment."""
     return controller(setting_of(experiment).controller)
 
 
 def played(experiment: Experiment) -> InGuest:
-    """The program that plays the workload in the guest."""
+    """Return the program that plays the workload in the guest."""
     around = replace(experiment.around, device=f"/dev/{controller_of(experiment).disk}")
     return experiment.workload.in_guest(around)
 
 
 def image_of(experiment: Experiment, report: Report) -> image.Image | None:
-    """The file system that the workload reads, if any."""
+    """Return the file system that the workload reads, if any."""
     if not experiment.workload.reads_files:
         return None
     return image.build(experiment.device.virtual_bytes, report)
 
 
 def partitions_of(experiment: Experiment, report: Report) -> partitions.Image | None:
-    """The partitions and file systems of the VMs that the workload plays, if any."""
+    """Return the partitions and file systems of the VMs that the workload plays, if any."""
     virtual_bytes = experiment.device.virtual_bytes
     partitioned = experiment.workload.partitioned(virtual_bytes)
     return partitions.build(virtual_bytes, partitioned, report) if partitioned else None
@@ -78,7 +78,9 @@ def _cache_bytes(experiment: Experiment) -> int:
 
 
 def _log_entries(experiment: Experiment) -> int:
-    """Room for the processes' reads, most of which the page cache serves."""
+    """Return the number of log entries for the processes' reads; the page cache serves most
+    reads.
+    """
     if not keeps_log(experiment):
         return 0
     after = AFTER_OF_ARRAY if experiment.device.disk.array else READS_AFTER
@@ -86,12 +88,14 @@ def _log_entries(experiment: Experiment) -> int:
 
 
 def keeps_log(experiment: Experiment) -> bool:
-    """Whether the processes log their own I/O; stock programs do not."""
+    """Return whether the processes log their own I/O; stock programs do not."""
     return played(experiment).reads_a_request > 0
 
 
 def keeps_block_trace(experiment: Experiment) -> bool:
-    """Whether the kernel's own block trace is kept: for stock programs, which keep no log."""
+    """Return whether the kernel's own block trace is kept: for stock programs, which keep no
+    log.
+    """
     return not keeps_log(experiment)
 
 
@@ -102,12 +106,12 @@ def _block_trace_kib(experiment: Experiment) -> int:
 
 
 def _traced(experiment: Experiment) -> int:
-    """Requests for which the kernel's trace needs room."""
+    """Return the number of requests for which the kernel's trace needs space."""
     return experiment.requests + (AFTER_OF_ARRAY if experiment.device.disk.array else 0)
 
 
 def _workload(experiment: Experiment) -> str:
-    """Shell function workload."""
+    """Return the shell function `workload`."""
     command = list(played(experiment).command)
     if keeps_log(experiment):
         command += ["--processes", str(experiment.workload.processes)]
@@ -120,7 +124,9 @@ def _workload(experiment: Experiment) -> str:
 def _ahead(
     experiment: Experiment, built: image.Image | None, parted: partitions.Image | None
 ) -> Stage:
-    """The part common to all schedulers and seeds: the throttled disk and its file system."""
+    """Return the stage common to all schedulers and seeds: the throttled disk and its file
+    system.
+    """
     names = dict.fromkeys(CORE_MODULES, "")
     names |= controller_of(experiment).module_parameters(
         experiment.device.virtual_bytes, divided=parted is not None
@@ -145,8 +151,8 @@ def _image_file(built: image.Image | partitions.Image | None) -> dict[str, Conte
 
 
 def _programs(experiment: Experiment) -> dict[str, Content]:
-    """The workload's programs that are not ours: Debian's programs, and the script that starts
-    them.
+    """Return the workload's programs that are not part of the project: Debian's programs, and the
+    script that starts them.
     """
     packages = played(experiment).packages
     files: dict[str, Content] = {"bin/vms": ROOT / "guest" / "vms"} if packages else {}
@@ -158,7 +164,9 @@ def _programs(experiment: Experiment) -> dict[str, Content]:
 
 
 def _kept_files(built: image.Image | None) -> int:
-    """Files whose inode and extents the machine keeps in memory: all or none."""
+    """Return the number of files whose inode and extents stay in the machine's memory: all or
+    none.
+    """
     return built.facts.files if built and built.facts.files <= KEPT_FILES_MAX else 0
 
 
@@ -187,12 +195,14 @@ def _settings(experiment: Experiment) -> dict[str, str | int]:
 
 
 def subtracts_overhead(experiment: Experiment) -> bool:
-    """Only in the wall clock, with one request at a time."""
+    """Return whether the overhead is subtracted: only in the wall clock, with one request at a
+    time.
+    """
     return setting_of(experiment).clock == "wall" and experiment.device.at_once == 1
 
 
 def _following(experiment: Experiment) -> dict[str, int]:
-    """The tunables that describe the device to the scheduler."""
+    """Return the tunables that describe the device to the scheduler."""
     array = experiment.device.disk.array
     if array:
         return tunables.following_array(experiment.scheduler.name, array)
@@ -200,16 +210,18 @@ def _following(experiment: Experiment) -> dict[str, int]:
 
 
 def timing(experiment: Experiment) -> Timing:
-    """The disk in the throttle's units, at the size that the guest sees."""
+    """Return the disk in the throttle's units, at the size that the guest sees."""
     capacity = controller_of(experiment).capacity_sectors(experiment.device.virtual_bytes)
     return experiment.device.timing(capacity)
 
 
 def profile(found: Timing, seed: int, name: str = "profile") -> str:
-    """Shell function of that name, which writes the disk's description to the throttle's files.
+    """Return a shell function of that name, which writes the disk's description to the throttle's
+    files.
 
-    The files are written in order of their names, so rotation and tracks come before the velocity,
-    which depends on them.  "buffered" comes last: from then on the buffer's rules have to agree.
+    The files are written in order of their names, so rotation and tracks are written before the
+    velocity, which depends on them.  "buffered" is the last file: from then on the buffer's rules
+    have to be consistent.
     """
     values: dict[str, int | str] = {
         **found.settings(),
@@ -223,8 +235,8 @@ def profile(found: Timing, seed: int, name: str = "profile") -> str:
 
 
 def array_profile(array: Servers, at_once: int, seed: int) -> str:
-    """Shell function profile, for an array that gets `at_once` requests at once: servers that no
-    request would reach are left out.
+    """Return the shell function `profile` for an array that gets `at_once` requests at the same
+    time: servers that no request would reach are left out.
     """
     return _told(
         {
@@ -246,19 +258,19 @@ def _told(values: Mapping[str, int | str], name: str) -> str:
 
 
 def _rows(rows: Iterable[Iterable[int]]) -> str:
-    """A table in the format of kernel/vpt/sysfs_curves.c."""
+    """Return a table in the format of kernel/vpt/sysfs_curves.c."""
     return " ".join(":".join(map(str, row)) for row in rows)
 
 
 def write_cache(found: Timing, disk: Controller) -> str:
-    """Shell: the disk reports a write cache, if the modelled drive has one."""
+    """Return shell commands: the disk reports a write cache, if the modelled drive has one."""
     if not disk.flushes or not found.buffer.get("write_back_spans"):
         return ""
     return f"echo 'write back' > /sys/block/{disk.disk}/queue/write_cache\n"
 
 
 def _device(experiment: Experiment) -> str:
-    """Shell: describe the disk or the array."""
+    """Return shell commands that describe the disk or the array."""
     device, seed = experiment.device, experiment.seed
     if device.disk.array:
         return array_profile(device.disk.array, device.at_once, seed)
@@ -267,7 +279,7 @@ def _device(experiment: Experiment) -> str:
 
 
 def _modules(experiment: Experiment) -> dict[str, str]:
-    """The modules of the run itself."""
+    """Return the modules of the run itself."""
     name, depth = experiment.scheduler.name, experiment.device.at_once
     if name in schedulers.KERNEL:
         module = schedulers.KERNEL[name]
@@ -278,7 +290,7 @@ def _modules(experiment: Experiment) -> dict[str, str]:
 
 
 def check(experiment: Experiment) -> None:
-    """Refuse what no VM can do."""
+    """Refuse experiments that no VM can run."""
     workload, device, setting = experiment.workload, experiment.device, setting_of(experiment)
     needs_files = workload.reads_files or workload.partitioned(device.virtual_bytes)
     if needs_files and not controller_of(experiment).holds_data:
@@ -316,7 +328,9 @@ def _accelerator(experiment: Experiment) -> qemu.Accelerator:
 def _memory_mib(
     experiment: Experiment, built: image.Image | None, parted: partitions.Image | None
 ) -> int:
-    """The memory in large steps, so that one saved machine serves runs of many lengths."""
+    """Return the memory, rounded up in large steps, so that one saved machine serves runs of many
+    lengths.
+    """
     recorded = _traced(experiment) * RECORD_BYTES + _log_entries(experiment) * LOG_BYTES
     recorded += _kept_files(built) * INODE_BYTES
     recorded += played(experiment).memory_bytes
@@ -334,7 +348,7 @@ def _patience_seconds(experiment: Experiment) -> float:
 
 
 def describe(experiment: Experiment, report: Report) -> machine.Vm:
-    """The VM for an experiment; if k is not known yet, the VM that finds it."""
+    """Return the VM for an experiment; if k is not known yet, the VM that finds it."""
     check(experiment)
     built, parted = image_of(experiment, report), partitions_of(experiment, report)
     settings = _shell(_settings(experiment))

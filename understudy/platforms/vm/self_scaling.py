@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""k in the wall clock: one machine finds it, and another measures with it (PERFORM 2010 section 4,
-Jones 2010 section 4.3.2).
+"""Finds k in the wall clock: one machine finds it, and another machine measures with it (PERFORM
+2010 section 4, Jones 2010 section 4.3.2).
 
-The kernel raises and lowers k while the workload runs (kernel/vpt/scaling.c).  Even if nothing is
-late, a timer fires a little after its time.  So k is the larger of two values, rounded up: the
-kernel's final value, and the value at which that delay is OVERHEAD_SHARE of a service.  All runs of
-the command with the same disk and workload use that k.  A run with too many late requests does not
-count; it is repeated with a larger k.
+The kernel increases and decreases k while the workload runs (kernel/vpt/scaling.c).  Even if
+nothing is late, a timer fires a little after its time.  So k is the larger of two values, rounded
+up: the kernel's final value, and the value at which that delay is OVERHEAD_SHARE of a service time.
+All runs of the command with the same disk and workload use that k.  A run with too many late
+requests is discarded, and repeated with a larger k.
 """
 
 import math
@@ -23,15 +23,15 @@ from understudy.platforms.vm.scenario import setting_of
 
 RUNS_MAX = 4
 RAISE = 1.25
-OVERHEAD_SHARE = 0.015  # a host's lateness varies from minute to minute; we promise 3 %
-JUDGED = 1000  # requests, as in the kernel
+OVERHEAD_SHARE = 0.015  # a host's lateness varies from minute to minute; the promise is 3 %
+JUDGED = 1000  # number of requests, as in the kernel
 
 _lock = threading.Lock()
 _found: dict[str, float] = {}  # by workload, device and platform
 
 
 def needed(out: Mapping[str, bytes]) -> float:
-    """k, from a warm-up's results."""
+    """Return k, from a warm-up's results."""
     rows = records.from_bytes(out["records"]).drop_nulls("completion_ns").tail(JUDGED)
     overhead_ns = float((rows["completion_ns"] - rows["due_ns"]).to_numpy().mean())
     service_ns = float(rows["model_service_ns"].to_numpy().mean())
@@ -40,7 +40,7 @@ def needed(out: Mapping[str, bytes]) -> float:
 
 
 def held(experiment: Experiment, scale: float) -> Experiment:
-    """The same experiment with that k."""
+    """Return the same experiment with that k."""
     return replace(experiment, platform=setting_of(experiment).found(scale))
 
 
@@ -50,9 +50,9 @@ def measured(
     measure: Callable[[Experiment], Outcome],
     report: Report,
 ) -> Outcome:
-    """The first run that counts.
+    """Return the first run that counts.
 
-    `find` is a run that finds k, `measure` one with a given k.  Raises RunFailed if none of
+    `find` makes a run that finds k, `measure` a run with a given k.  Raises RunFailed if none of
     RUNS_MAX runs counts.
     """
     asked = repr((experiment.workload, experiment.device, experiment.platform))

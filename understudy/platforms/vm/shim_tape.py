@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Reads the tape of a scheduler in the kernel: every call that the shim made into it.
+"""Reads the tape of a scheduler in the kernel: every call of the scheduler by the shim.
 
-The bytes are those of core/tape.h.  A tape is refused if it is damaged, if it overflowed, or if no
-shim can have recorded it, since a call's request did not exist.  Any other tape can be played to
-the same scheduler again (understudy.native.replay.play).
+The bytes are those of core/tape.h.  A tape is refused if it is damaged or overflowed, or if a call
+names a request that did not exist, since then no shim can have recorded it.  Any other tape can be
+played to the same scheduler again (understudy.native.replay.play).
 """
 
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class Recording:
 
 
 def parse(data: bytes) -> Recording:
-    """The tape in the bytes of /sys/module/NAME/tape."""
+    """Return the tape in the bytes of /sys/module/NAME/tape."""
     header = _header(data)
     calls = np.frombuffer(data, CALL, offset=TAPE_HEADER.itemsize)
     recording = Recording(
@@ -85,7 +85,7 @@ def _header(data: bytes) -> Any:
 
 
 def _refuse_impossible(recording: Recording) -> None:
-    """Refuse calls that are wrong by themselves, and clocks that go back."""
+    """Refuse calls that are wrong by themselves, and clocks that run backwards."""
     calls = recording.calls
     is_next = calls["kind"] == NEXT
     is_none = is_next & (calls["id"] == 0)
@@ -124,8 +124,8 @@ def _refuse_impossible(recording: Recording) -> None:
 
 
 def _follow(calls: Tape) -> None:
-    """Check that each call's request exists at its place, unchanged."""
-    pending: dict[int, Any] = {}  # by place: the request as it was added
+    """Check that each call's request exists in its slot, unchanged."""
+    pending: dict[int, Any] = {}  # by slot: the request as it was added
     in_service: dict[int, Any] = {}
     came_from = {REMOVE: pending, NEXT: pending, COMPLETED: in_service}
     requests = calls[["id", *REQUEST]].tolist()

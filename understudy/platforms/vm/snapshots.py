@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Machines saved after their boot, in the cache: many runs resume each.
+"""Machines saved after their boot, in the cache; many runs resume each of them.
 
-A saved machine is a folder.  `memory` is the guest's memory, a file that runs share, copying pages
-they write.  `state` is everything else (QEMU's migration stream).  The folder appears whole or not
-at all.  The oldest machines are removed when there are too many, and so is one that can't be
-resumed.
+A saved machine is a folder.  `memory` is the guest's memory, a file that runs share; each run
+copies the pages that it writes.  `state` is everything else (QEMU's migration stream).  The folder
+appears when it is complete.  If there are too many machines, the oldest are removed; so is a
+machine that can't be resumed.
 """
 
 from collections.abc import Callable, Iterable
@@ -20,7 +20,7 @@ BLOCK_BYTES = 512  # of st_blocks
 
 @dataclass(frozen=True)
 class SavedMachine:
-    """key names everything that the machine depends on."""
+    """A saved machine; its key names everything that the machine depends on."""
 
     key: str
     folder: Path
@@ -35,7 +35,7 @@ class SavedMachine:
 
 
 def find(key: str, make: Callable[[SavedMachine], None]) -> SavedMachine:
-    """The machine of that key; `make` saves it if it is missing."""
+    """Return the machine of that key; `make` saves it if it is missing."""
     made = []
 
     def fill(folder: Path) -> None:
@@ -49,7 +49,7 @@ def find(key: str, make: Callable[[SavedMachine], None]) -> SavedMachine:
 
 
 def discard(machine: SavedMachine) -> None:
-    """Remove it from the cache at once and whole; runs that have resumed it go on."""
+    """Remove it from the cache at once and completely; runs that have resumed it continue."""
     cache.remove(machine.folder)
 
 
@@ -66,5 +66,7 @@ def _remove_oldest(top: Path, keep: Path) -> None:
 
 
 def _bytes_on_disk(files: Iterable[Path]) -> int:
-    """Bytes used on disk: the memory file has holes where the guest has never written."""
+    """Return the bytes used on disk: the memory file has holes where the guest has never
+    written.
+    """
     return sum(path.stat().st_blocks * BLOCK_BYTES for path in files)

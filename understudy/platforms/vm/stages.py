@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The two stages of a guest: the first makes its machine ready, the second is the run.
 
-The first is in the archive that the machine boots from, the second comes over the wire.
+The first stage is in the archive that the machine boots from, the second arrives on the wire.
 """
 
 from collections.abc import Mapping
@@ -22,11 +22,11 @@ Content = bytes | str | Path
 
 @dataclass(frozen=True)
 class Stage:
-    """A script for the guest.
+    """A script for the guest, with its modules and files.
 
-    modules names the modules to load before the script, ours or the kernel's, each with its
-    parameters; files maps places in the guest to content, executable if it is a program or a
-    library.
+    modules names the modules to load before the script, the project's or the kernel's, each with
+    its parameters; files maps paths in the guest to content, which is executable if it is a program
+    or a library.
     """
 
     script: str = ""
@@ -35,7 +35,7 @@ class Stage:
 
 
 def busybox() -> Path:
-    """A static BusyBox of the host."""
+    """Return the path of a static BusyBox of the host."""
     for candidate in ("/bin/busybox", "/usr/bin/busybox"):
         if Path(candidate).exists():
             return Path(candidate)
@@ -45,7 +45,7 @@ def busybox() -> Path:
 def _module_files(
     kernel: packages.Kernel, wanted: Mapping[str, str], loaded: Mapping[str, str]
 ) -> dict[str, Content]:
-    """The modules to load after `loaded`, and their list, for guest/init."""
+    """Return the modules to load after `loaded`, and their list, for guest/init."""
     tree = modules.ModuleTree(kernel, modules.ours(kernel, wanted))
     before = tree.in_load_order(list(loaded))
     paths = [path for path in tree.in_load_order(list(wanted)) if path not in before]
@@ -59,7 +59,9 @@ def _module_files(
 
 
 def initramfs_of(kernel: packages.Kernel, ahead: Stage) -> Initramfs:
-    """The archive of a machine that the stage makes ready; builds its modules and programs."""
+    """Return the archive of a machine that the stage makes ready; build its modules and
+    programs.
+    """
     initramfs = Initramfs()
     for folder in ("bin", "dev", "proc", "sys", "tmp", "modules", "ahead/modules"):
         initramfs.folder(folder)
@@ -78,7 +80,7 @@ def initramfs_of(kernel: packages.Kernel, ahead: Stage) -> Initramfs:
 
 
 def run_files(kernel: packages.Kernel, ahead: Stage, run: Stage) -> dict[str, Content]:
-    """The files that a run brings to a machine that is ready."""
+    """Return the files of a run for a machine that is ready."""
     loaded = _module_files(kernel, run.modules, ahead.modules)
     files: dict[str, Content] = {f"modules/{name}": content for name, content in loaded.items()}
     return files | {**run.files, "scenario": run.script}

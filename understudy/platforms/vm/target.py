@@ -2,9 +2,9 @@
 """A throttled disk in a VM as a target of the profiler, in the guest's virtual time.
 
 A program in the guest (guest/serve.c) performs one request after another on the virtual disk, with
-direct I/O and without a scheduler.  It reports when each was sent and when it completed, by the
-guest's clock.  Before that it does the same on a disk of constant time.  That shows the time of the
-kernel and the program itself, which is then subtracted.
+direct I/O and without a scheduler.  It reports when each request was sent and when it completed, by
+the guest's clock.  Before that it does the same on a disk of constant time.  Those times show how
+long the kernel and the program itself need, which is then subtracted.
 """
 
 import os
@@ -30,7 +30,7 @@ REQUEST = struct.Struct("<4Q")  # op, sector, sectors, at_ns
 ANSWER = struct.Struct("<3Q")  # sent_ns, completion_ns, errno
 OPS = {"read": 0, "write": 1, "write through": 2, "flush": 3}
 END = 4
-LEAD_NS = 5_000  # for the guest to wake up
+LEAD_NS = 5_000  # time for the guest to wake up
 LONGEST_SECTORS = 2560  # in one request of the block layer
 LENGTHS = (1, 8, 64, 256, 1024, LONGEST_SECTORS)
 TRIES = 5
@@ -43,12 +43,14 @@ DISK = CONTROLLERS["vdisk"]
 
 @dataclass(frozen=True)
 class Software:
-    """Time of kernel and program for a request, by its length: ns for each of LENGTHS."""
+    """The time that kernel and program need for a request, by its length: ns for each of
+    LENGTHS.
+    """
 
     costs_ns: Mapping[str, Sequence[float]]
 
     def ns(self, op: str, sectors: int) -> int:
-        """The time for one request; 0 if it is not known."""
+        """Return the time for one request; 0 if it was not measured."""
         return round(np.interp(sectors, LENGTHS, self.costs_ns.get(op, NOTHING)))
 
 
@@ -57,7 +59,7 @@ NONE = Software({})
 
 
 class VmTarget:
-    """The disk, once the guest asks for the first request."""
+    """The disk, from the guest's question for the first request on."""
 
     writable = True
     longest_sectors = LONGEST_SECTORS
@@ -65,7 +67,7 @@ class VmTarget:
     def __init__(
         self, conversation: Conversation, capacity_sectors: int, software: Software = NONE
     ) -> None:
-        """A disk of that size; the software's time is subtracted from each request."""
+        """Make a disk of that size; the software's time is subtracted from each request."""
         self._conversation = conversation
         self.software = software
         self.capacity_sectors = capacity_sectors
@@ -73,7 +75,7 @@ class VmTarget:
         self.sent_ns = self._clock_ns
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """When the request completes; `op` is a key of OPS."""
+        """Return when the request completes; `op` is a key of OPS."""
         at_ns = max(at_ns, self._clock_ns + LEAD_NS)
         self._conversation.answer(REQUEST, OPS[op], sector, sectors, at_ns)
         self.sent_ns, completion_ns, error = self._conversation.asked(ANSWER)
@@ -84,16 +86,16 @@ class VmTarget:
 
     @property
     def out(self) -> Mapping[str, bytes]:
-        """The guest's files after its end."""
+        """Return the guest's files after its end."""
         return self._conversation.out
 
     def end(self) -> None:
-        """Let the guest go on without us."""
+        """Let the guest continue without further requests."""
         self._conversation.answer(REQUEST, END, 0, 0, 0)
 
 
 def _software(target: VmTarget) -> Software:
-    """The software's time, measured on a disk of constant time."""
+    """Measure the software's time on a disk of constant time."""
     costs = {op: [_cost_ns(target, op, sectors) for sectors in LENGTHS] for op in ("read", "write")}
     return Software(costs)
 
@@ -108,7 +110,7 @@ def _cost_ns(target: VmTarget, op: str, sectors: int) -> float:
 
 @contextmanager
 def in_vm(disk: DiskProfile, virtual_bytes: int, seed: int = 1) -> Iterator[VmTarget]:
-    """That disk at that size in a VM of its own, which ends with the block; the seed is for random
+    """Run a disk of that size in its own VM, which ends with the block; the seed is for random
     latencies.
     """
     if disk.array:

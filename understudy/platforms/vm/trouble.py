@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Detects from outside when a scheduler breaks a rule, crashes the guest or never returns, and
+"""Detects from outside that a scheduler breaks a rule, crashes the guest or never returns, and
 reports the scheduler and the function.
 
 A broken rule is a line on the console.  After a crash the console shows where the kernel was.  A
-guest that hangs with interrupts off prints nothing, so a non-maskable interrupt makes it print
-where it is.
+guest that hangs with interrupts off prints nothing, so a non-maskable interrupt makes it print its
+location in the code.
 """
 
 import contextlib
@@ -23,10 +23,11 @@ _RULE = re.compile(r"understudy: (\S+: rule broken: .*)")
 _CAUSE = re.compile(r"((?:BUG: |kernel BUG|divide error|general protection fault|Oops).*)")
 _PLACE = re.compile(r"RIP: [0-9a-f]+:(\S+?)/0x[0-9a-f]+( \[\w+\])?")
 
-# After these words guest/measure prints more within a second of its clock.  QEMU works half a
-# second for that, or four if the guest is busy.  The guest is stuck if QEMU has worked for
-# _STUCK_CPU_SECONDS since, or the longer time on a kernel that checks each memory access.  A guest
-# is halted for good if QEMU hardly works, even if another of its processors ticks on.
+# After these words guest/measure prints more within a second of its clock.  For that QEMU uses half
+# a second of processor time, or four if the guest is busy.  The guest is stuck if QEMU has used
+# _STUCK_CPU_SECONDS since then, or the longer time on a kernel that checks each memory access.  A
+# guest is halted for ever if QEMU uses hardly any processor time, even if another of the guest's
+# processors still handles timer ticks.
 _TALKATIVE = ("choosing", "settling", "measuring", "progress", "measured")
 _STUCK_CPU_SECONDS = 10
 _STUCK_CPU_SECONDS_LOOKED_AT = 150
@@ -36,27 +37,29 @@ _PANIC_SECONDS = 10
 
 
 def broken_rule(console: str) -> str | None:
-    """The first rule that a scheduler broke: "NAME: rule broken: WHAT"."""
+    """Return the first rule that a scheduler broke: "NAME: rule broken: WHAT"."""
     found = _RULE.search(console)
     return found.group(1).rstrip() if found else None
 
 
 def place(console: str) -> str:
-    """The first place that the kernel prints, such as " in mine_next+0x12 [mine]"; empty if there
-    is none.
+    """Return the first code location that the kernel prints, such as " in mine_next+0x12 [mine]";
+    empty if there is none.
     """
     found = _PLACE.search(console)
     return f" in {found.group(1)}{found.group(2) or ''}" if found else ""
 
 
 def _place_in_a_module(console: str) -> str:
-    """The place in a module, if several processors print their places."""
+    """Return the location in a module, if several processors print their locations."""
     places = (found.group() for found in _PLACE.finditer(console) if found.group(2))
     return place(next(places, ""))
 
 
 def cause(console: str) -> str:
-    """The cause, such as ": BUG: kernel NULL pointer dereference"; empty if there is none."""
+    """Return the cause, such as ": BUG: kernel NULL pointer dereference"; empty if there is
+    none.
+    """
     found = _CAUSE.search(console)
     return f": {found.group(1).rstrip()}" if found else ""
 
@@ -64,8 +67,8 @@ def cause(console: str) -> str:
 class Watch:
     """Watches a running guest.  QEMU's monitor is at its standard input.
 
-    Time is QEMU's processor time, which does not depend on the host's other work, unless QEMU
-    rests.
+    Time is QEMU's processor time, which does not depend on the host's other work, unless QEMU is
+    idle.
     """
 
     def __init__(
@@ -85,13 +88,13 @@ class Watch:
         self._heard_seconds = time.monotonic()
 
     def heard(self, line: str) -> None:
-        """The guest has written a line."""
+        """Note a line that the guest has written."""
         self._talks = line.split(" ")[0] in _TALKATIVE
         self._since = self._cpu_seconds()
         self._heard_seconds = time.monotonic()
 
     def check(self) -> None:
-        """Raises RunFailed for a broken rule, or if the guest hangs."""
+        """Raise RunFailed for a broken rule, or if the guest hangs."""
         rule = broken_rule(self._console()) if self._keeps_rules else None
         if rule:
             raise RunFailed(rule)
@@ -111,7 +114,7 @@ class Watch:
     def _cpu_seconds(self) -> float:
         try:
             stat = Path(f"/proc/{self._process.pid}/stat").read_text()
-        except OSError:  # it has ended
+        except OSError:  # QEMU has ended
             return self._since
         fields = stat.rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -126,8 +129,8 @@ _CONSOLE_LINES = 40
 
 
 def last_words(console: str) -> str:
-    """The end of a console, for an error message, plus a panic line that a long trace has pushed
-    out.
+    """Return the end of a console, for an error message, and a panic line even if a long trace
+    follows it.
     """
     lines = [line for line in console.splitlines() if line.strip()]
     why = [line for line in lines[:-_CONSOLE_LINES] if "Kernel panic" in line]
@@ -136,7 +139,7 @@ def last_words(console: str) -> str:
 
 
 def of_death(console: str) -> str:
-    """The error for a guest that died, whatever warnings came before."""
+    """Return the error for a guest that died, whatever warnings preceded it."""
     found = _CAUSE.search(console)
     where = place(console[found.start() :] if found else console)
     return (

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The library that is loaded into QEMU for the virtual clock.
 
-It makes QEMU's threads take turns, so that the host's timing is invisible (host/qemu/turns.c,
-docs/decisions/0032-turns.md), and a guest that asks waits for its answer (host/qemu/questions.c).
+It makes QEMU's threads run alternately, so that the guest can't see the host's timing
+(host/qemu/turns.c, docs/decisions/0032-turns.md), and a guest that asks a question waits for its
+answer (host/qemu/questions.c).
 """
 
 import os
@@ -17,14 +18,14 @@ VARIABLE = "LD_PRELOAD"
 
 
 def identity(clock: Clock) -> bytes:
-    """What a saved machine depends on."""
+    """Return everything about the library that a saved machine depends on."""
     return content(TURNS).encode() if clock == "virtual" else b""
 
 
 def words_before(clock: Clock) -> list[str]:
-    """Words to put before QEMU's command line.
+    """Return words to put before QEMU's command line.
 
-    QEMU's working folder changes, since the variable takes no path with a space or a colon.
+    QEMU's working folder changes, since the variable can't contain a path with a space or a colon.
     """
     if clock != "virtual":
         return []
@@ -35,5 +36,5 @@ def words_before(clock: Clock) -> list[str]:
 
 
 def answering(questions: int) -> list[str]:
-    """More words to put before it: the guest's questions come over the socket of that number."""
+    """Return more words to put before it: the guest's questions use the socket of that number."""
     return ["env", f"QUESTIONS={questions}"]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Versions that a run's bytes depend on: of the guest's parts, and of what runs the guest.
+"""Versions that a run's bytes depend on: of the guest's parts, and of the programs that run the
+guest.
 
-Two machines with equal versions give the same bytes (docs/method.md, "The same seed, the same
+Two machines with equal versions produce the same bytes (docs/method.md, "The same seed, the same
 bytes").
 """
 
@@ -21,7 +22,7 @@ FIRMWARE = Path("/usr/share/seabios/bios-256k.bin")
 
 @cache
 def of_guest() -> dict[str, str]:
-    """Versions by name, without QEMU's and the kernel's own."""
+    """Return versions by name, except QEMU's and the kernel's."""
     return {
         "firmware": digest([FIRMWARE.read_bytes()]) if FIRMWARE.exists() else "QEMU's own",
         "gcc": compiler_version(),

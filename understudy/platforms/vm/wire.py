@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The wire between host and guest: memory that both see.
+"""The wire between host and guest: memory that both can access.
 
-The run's input goes in and its results come out as tar archives, without a device, an interrupt or
-host I/O.  In the virtual clock those would come at instants that depend on the host
-(docs/decisions/0026-wire.md). guest/wire.c is the other end.
+The run's input and its results are tar archives in this memory, without a device, an interrupt or
+host I/O.  In the virtual clock, those would occur at times that depend on the host
+(docs/decisions/0026-wire.md). guest/wire.c is the guest's end.
 """
 
 import io
@@ -20,7 +20,7 @@ HEADER = struct.Struct("<QQ")  # bytes of the input, bytes of the results
 
 
 def lay(path: Path, size: int, files: Mapping[str, bytes | str | Path]) -> None:
-    """Make the wire with a run's input on it; programs and libraries can be executed."""
+    """Make the wire with a run's input on it; programs and libraries are executable."""
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for name, content in files.items():
@@ -47,7 +47,7 @@ def _add(tar: tarfile.TarFile, name: str, content: bytes | str | Path) -> None:
 
 
 def results(path: Path) -> dict[str, bytes]:
-    """The files of the guest's folder /out."""
+    """Return the files of the guest's folder /out."""
     with path.open("rb") as wire:
         taken, given = HEADER.unpack(wire.read(HEADER.size))
         wire.seek(PAGE_BYTES + -(-taken // PAGE_BYTES) * PAGE_BYTES)

@@ -1,2 +1,4 @@
 # SPDX-License-Identifier: MIT
-"""Findings of probes: values with how sure they are, and as a profile.  Sends no requests."""
+"""Findings of probes: values with their confidence, and the profile from them.  Sends no
+requests.
+"""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Findings as a profile that the rest of Understudy reads.
+"""Converts findings to a profile, the file format that Understudy's other parts read.
 
-Keys that contradict the other findings are dropped one by one, and the profile says so.  If one
-probe got something wrong, the profile keeps the other findings.
+Keys that contradict the other findings are removed one by one, and the profile names them.  So one
+probe's error does not affect the other findings.
 """
 
 import tomllib
@@ -18,21 +18,21 @@ NEEDED = "buffer.bus_mb_per_s"
 
 
 def complete(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Findings sorted by section.
+    """Return findings sorted by section.
 
-    A section that lacks a key that profiles require counts as not seen as a whole, and so does
-    every key that contradicts the others.
+    If a section lacks a key that profiles require, the whole section becomes "not seen"; and so
+    does every key that contradicts the others.
     """
     return _consistent(findings)[0]
 
 
 def disk(findings: Sequence[Finding]) -> DiskProfile:
-    """The checked profile."""
+    """Return the checked profile."""
     return _consistent(findings)[1]
 
 
 def parse(text: str) -> DiskProfile:
-    """Parse a profile's text."""
+    """Parse a profile's text; raise an exception if it is invalid."""
     try:
         return _validated(text)
     except ValidationError as error:
@@ -60,7 +60,9 @@ def _validated(text: str) -> DiskProfile:
 
 
 def _without_first(found: list[Finding], error: ValidationError) -> list[Finding]:
-    """Without the invalid key or, if no finding has that key, without its whole section."""
+    """Return the findings without the invalid key or, if no finding has that key, without its
+    section.
+    """
     (section, *name), why = _first(error)
     for part in (".".join([section, *name[:1]]), section):
         fewer = [_without(each, part, why) for each in found]
@@ -70,7 +72,7 @@ def _without_first(found: list[Finding], error: ValidationError) -> list[Finding
 
 
 def _first(error: ValidationError) -> tuple[list[str], str]:
-    """The first invalid key, in parts, and why it is invalid."""
+    """Return the first invalid key, in parts, and why it is invalid."""
     first = error.errors()[0]
     key = first.get("ctx", {}).get("key", "")
     return [*map(str, first["loc"]), *filter(None, key.split("."))], first["msg"]
@@ -82,7 +84,7 @@ def _no_words(error: ValidationError) -> RunFailed:
 
 
 def _without(found: Finding, part: str, why: str) -> Finding:
-    """Not seen, if `part` is its key or its section."""
+    """Return the finding as "not seen" if `part` is its key or its section."""
     if found.value is None or part not in (found.key, found.section):
         return found
     return not_seen(found.key, why)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a probe has found: a value and how sure it is, or that the drive did not show one."""
+"""The result of a probe: a value and its confidence, or that the drive did not show one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,9 +13,9 @@ Value = float | int | bool | str | Sequence[float] | Sequence[int]
 
 @dataclass(frozen=True)
 class Finding:
-    """`key` is the profile's key, section.name; a value of None was not seen.
+    """`key` is the profile's key, section.name; a value of None means "not seen".
 
-    `seen` holds the measured points: the value in the key's unit by place, distance or length (x).
+    `seen` holds the measured points: x (location, distance or length) and value in the key's unit.
     """
 
     key: str
@@ -25,28 +25,28 @@ class Finding:
 
     @property
     def section(self) -> str:
-        """The section of the profile."""
+        """Return the section of the profile."""
         return self.key.partition(".")[0]
 
     @property
     def name(self) -> str:
-        """The key within the section."""
+        """Return the key within the section."""
         return self.key.partition(".")[2]
 
     def as_json(self) -> dict[str, Any]:
-        """The value and its confidence."""
+        """Return the value and its confidence."""
         return {"value": self.value, "confidence": self.confidence}
 
 
 def not_seen(key: str, why: str) -> Finding:
-    """A finding without a value, and why."""
+    """Return a finding without a value, with the reason."""
     return Finding(key, None, f"{NOT_SEEN}: {why}")
 
 
 def toml_lines(findings: Sequence[Finding]) -> list[str]:
-    """Findings by section, each value with its confidence; keys not seen are comments.
+    """Yield findings by section, each value with its confidence; keys not seen are comments.
 
-    A section in which nothing was seen is a comment too.
+    If no key of a section was seen, the section is a comment too.
     """
     lines = []
     for section in dict.fromkeys(found.section for found in findings):

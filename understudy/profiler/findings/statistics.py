@@ -18,7 +18,7 @@ def spread(values: Sequence[float]) -> float:
 
 
 def ascending(values: Sequence[float]) -> list[float]:
-    """The nearest ascending values, by least squares (pool adjacent violators)."""
+    """Return the nearest ascending values, by least squares (pool adjacent violators)."""
     pools: list[tuple[float, int]] = []
     for value in values:
         pools.append((value, 1))
@@ -29,7 +29,9 @@ def ascending(values: Sequence[float]) -> list[float]:
 
 
 def first(is_so: Callable[[int], bool], no: int, yes: int) -> int:
-    """The first number for which `is_so` holds; it does not hold for `no`, and holds for `yes`."""
+    """Return the first number for which `is_so` is true; it is false for `no`, and true for
+    `yes`.
+    """
     while yes - no > 1:
         middle = (no + yes) // 2
         if is_so(middle):

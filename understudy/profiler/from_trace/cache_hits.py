@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Hits of a trace: reads that often take the same short time, for their length.
+"""Finds a trace's cache hits: reads that often have the same short time for their length.
 
-To find the drive's segments, this module tries several settings and picks the one with which our
-model hits where the trace did.
+To find the drive's segments, this module replays the trace with several settings.  It selects the
+setting with which the model's hits agree best with the trace's.
 """
 
 import random
@@ -20,13 +20,13 @@ from understudy.profiler.probes import hits, segments
 
 SAME_NS = 20_000
 SAME = 0.01
-OFTEN = 0.005  # of the reads must hit, otherwise no hits are reported
-BELOW = 0.1  # of as many at most may be quicker: nothing is quicker than a hit
+OFTEN = 0.005  # the share of reads that must hit, otherwise no hits are reported
+BELOW = 0.1  # relative to hits: the share that may be quicker, since nothing is quicker than a hit
 FEWEST_HITS = 20
-QUICK = 0.25  # of a long read's time: the line of hits begins below
-LONG = 0.99  # of the reads are shorter than a long read
-PAIRS = 400  # of quick reads, through which lines are drawn
-EXPLAINED = 0.5  # of the hits at most may be wrong in the model
+QUICK = 0.25  # of a long read's time: the hits' line begins below it
+LONG = 0.99  # the share of reads that are shorter than a long read
+PAIRS = 400  # pairs of quick reads, through which lines are drawn
+EXPLAINED = 0.5  # the share of hits that may be wrong in the model
 REPLAYED = 20_000  # requests for each try
 SIZES = tuple(2**power for power in range(6, 14))
 NUMBERS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128, 256)
@@ -36,9 +36,9 @@ AHEAD_KEY = "buffer.read_ahead_sectors"
 
 @dataclass(frozen=True, order=True)
 class Held:
-    """Segments a drive may have; sectors.
+    """Segments that a drive may have; sizes in sectors.
 
-    Of two that explain equally many hits the smaller wins.
+    If two explain equally many hits, the smaller one is selected.
     """
 
     number: int
@@ -58,7 +58,7 @@ MIDDLE = Held(4, 0, SIZES[-1])
 
 
 def hits_of(served: Served) -> tuple[Bools, list[Finding]]:
-    """Which reads hit, and what a hit costs."""
+    """Return which reads hit, and the cost of a hit."""
     reads = served.reads
     none = np.zeros(len(served), bool)
     if not reads.any():
@@ -76,9 +76,7 @@ def hits_of(served: Served) -> tuple[Bools, list[Finding]]:
 
 
 def _line(sectors: Floats, ns: Floats, many: float) -> tuple[float, float] | None:
-    """Overhead and a sector's time of the line through at least `many` reads; the fullest line
-    wins.
-    """
+    """Return overhead and time per sector of the line that fits most reads, at least `many`."""
     draw = random.Random("hits")
     best, most = None, many
     for _ in range(PAIRS if len(ns) else 0):
@@ -101,7 +99,7 @@ def _line(sectors: Floats, ns: Floats, many: float) -> tuple[float, float] | Non
 
 
 def _near(cost: tuple[float, float], sectors: Floats, ns: Floats) -> Bools:
-    """Which reads take the time that `cost` gives."""
+    """Return which reads have the time that `cost` predicts."""
     expected = cost[0] + cost[1] * sectors
     near: Bools = np.abs(ns - expected) <= np.maximum(SAME_NS, SAME * expected)
     return near
@@ -121,7 +119,7 @@ def _cost(cost: tuple[float, float], sectors: Floats, ns: Floats) -> list[Findin
 
 
 def held(served: Served, hit: Bools, found: list[Finding]) -> list[Finding]:
-    """The segments with which the model's hits agree best with the trace's."""
+    """Return the segments with which the model's hits agree best with the trace's."""
     why = "no segments explain the hits of the trace"
     unseen = [not_seen(key, why) for key in (segments.NUMBER_KEY, segments.SIZE_KEY)]
     replayed = slice(0, REPLAYED)
@@ -145,7 +143,7 @@ def held(served: Served, hit: Bools, found: list[Finding]) -> list[Finding]:
 
 
 def _wrong(served: Served, hit: Bools, model: Timing) -> int:
-    """How many reads hit in only one of model and trace."""
+    """Return the number of reads that hit in only one of model and trace."""
     drive = Drive(model)
     _, here = drive.serve(served.op, served.sector, served.sectors, served.idle_ns)
     return int(((here != hit) & served.reads).sum())

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Reads from the medium: a seek, a part of a rotation and a transfer.
+"""Fits the times of reads from the medium: a seek, a part of a rotation and a transfer.
 
 The seek time is piecewise linear over the root of the distance.  The transfer is a time per sector,
-by zone.  Least squares fits both at once.  The residuals should be uniform over a rotation.  If
-they are, their spread gives the period.
+for each zone.  Least squares fits both together.  The residuals should be uniform over the length
+of a rotation.  If they are, their spread shows the period.
 """
 
 from dataclasses import dataclass, replace
@@ -14,20 +14,20 @@ from understudy.profiler.findings.statistics import ascending
 from understudy.profiler.from_trace.services import Bools, Floats, Served
 
 KNOTS = 24  # of the curve
-A_KNOT = 16  # reads at least between two knots
+A_KNOT = 16  # fewest reads between two knots
 ZONES = 9
-SURE = 0.05  # relative error: below, a rate by zone; up to three times that, one; beyond, none
-WILD = 3.0  # times the error of nine in ten reads: an outlier that no curve explains
+SURE = 0.05  # relative error: below, a rate per zone; up to three times it, one rate; above, none
+WILD = 3.0  # times the error of nine in ten reads: a larger error is an outlier
 PASSES = 3
-MOST = 200_000  # reads
-ROOT_12 = 12**0.5  # a uniform time's length over its standard deviation
+MOST = 200_000  # largest number of reads
+ROOT_12 = 12**0.5  # a uniform distribution's width over its standard deviation
 QUARTERS = (0.05, 0.275, 0.5, 0.725, 0.95)
-UNEVEN = 0.12  # of the range of residuals: a rotation puts equally many in each quarter
+UNEVEN = 0.12  # of the range of residuals: a rotation spreads them evenly over its quarters
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Reads from the medium: distance and place as fractions of the disk; sectors; ns."""
+    """Reads from the medium: distance and location as fractions of the disk; sectors; ns."""
 
     distance: Floats
     at: Floats
@@ -35,13 +35,13 @@ class Sample:
     ns: Floats
 
     def where(self, chosen: Bools) -> "Sample":
-        """The chosen reads."""
+        """Return the chosen reads."""
         return Sample(self.distance[chosen], self.at[chosen], self.sectors[chosen], self.ns[chosen])
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Seek time plus half a rotation, ns, by distance; a sector's time by zone, or none."""
+    """The seek time plus half a rotation, ns, by distance; the time per sector by zone, or none."""
 
     at: Floats
     ns: Floats
@@ -50,7 +50,7 @@ class Curve:
     sector_error: Floats
 
     def of(self, sample: Sample) -> Floats:
-        """The time that the curve gives each read."""
+        """Return the time that the curve predicts for each read."""
         ns: Floats = np.interp(np.sqrt(sample.distance), np.sqrt(self.at), self.ns)
         if not self.zones:
             return ns
@@ -60,14 +60,16 @@ class Curve:
 
 
 def from_medium(served: Served, hit: Bools) -> Sample:
-    """Reads that follow reads, with the distance from the previous read's end; hits move no arm."""
+    """Return reads that follow reads, with the distance from the previous read's end; hits do not
+    move the arm.
+    """
     moved = ~hit
     ends = (served.sector + served.sectors)[moved]
     reads = served.reads[moved]
     sector = served.sector[moved]
     size = served.capacity_sectors
     distance = np.abs(sector[1:] - ends[:-1]) / size
-    chosen = reads[1:] & reads[:-1]  # nobody knows where a write has left the arm
+    chosen = reads[1:] & reads[:-1]  # after a write the location of the arm is not known
     chosen[np.flatnonzero(chosen)[MOST:]] = False
     return Sample(
         distance[chosen],
@@ -78,7 +80,9 @@ def from_medium(served: Served, hit: Bools) -> Sample:
 
 
 def fitted(sample: Sample) -> tuple[Curve, Floats]:
-    """Curve and transfer, with as many zones as the data support, and the residual of each time."""
+    """Return curve and transfer, with as many zones as the data support, and each time's
+    residual.
+    """
     if np.ptp(sample.sectors) == 0:
         return _without_wild(sample, ())
     for zones in (_even(ZONES), (0.0,)):
@@ -95,12 +99,12 @@ def _even(number: int) -> tuple[float, ...]:
 
 
 def sure(curve: Curve) -> float:
-    """Relative error of the least certain zone."""
+    """Return the relative error of the least certain zone."""
     return float((curve.sector_error / np.maximum(curve.sector_ns, 1e-3)).max())
 
 
 def _without_wild(sample: Sample, zones: tuple[float, ...]) -> tuple[Curve, Floats]:
-    """Fit again without the times that are far off the curve."""
+    """Fit again without the times that are far from the curve."""
     kept = sample
     for _ in range(PASSES):
         curve = _least_squares(kept, zones)
@@ -114,7 +118,7 @@ def _without_wild(sample: Sample, zones: tuple[float, ...]) -> tuple[Curve, Floa
 
 
 def _least_squares(sample: Sample, zones: tuple[float, ...]) -> Curve:
-    """Weights of knots, then of zones."""
+    """Return the weights of the knots, then those of the zones."""
     roots = np.sqrt(sample.distance)
     knots = _knots(roots)
     place = np.clip(np.searchsorted(knots, roots, side="right") - 1, 0, len(knots) - 2)
@@ -138,14 +142,14 @@ def _least_squares(sample: Sample, zones: tuple[float, ...]) -> Curve:
 
 
 def _knots(roots: Floats) -> Floats:
-    """Knots from 0 to the whole disk, with equally many reads between neighbours."""
+    """Return knots from 0 to the whole disk, with equally many reads between neighbours."""
     number = max(2, min(KNOTS, len(roots) // A_KNOT))
     inner = np.unique(np.quantile(roots, np.linspace(0, 1, number)[1:-1]))
     return np.concatenate([[0.0], inner[(inner > 1e-6) & (inner < 1)], [1.0]])
 
 
 def period_ns(left_ns: Floats) -> float | None:
-    """The period of the rotation, if the residuals look uniform; else None."""
+    """Return the period of the rotation, if the residuals seem uniform; else None."""
     quarters = np.quantile(left_ns, QUARTERS)
     if float(np.ptp(np.diff(quarters))) > UNEVEN * float(np.ptp(quarters)):
         return None

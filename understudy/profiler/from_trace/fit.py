@@ -24,13 +24,13 @@ from understudy.profiler.profile_fit import Fitted
 
 FEWEST = 200  # reads that the medium served
 FEWEST_CHECKED = 50
-HELD_OUT = 5  # parts; the last part is held out for the check
+HELD_OUT = 5  # number of parts; the last part is held out for the check
 
 
 def profile(served: Served, seed: int = 1, kept: DiskProfile | None = None) -> Fitted:
-    """Fit a profile to the whole trace; take what the trace does not show from `kept`.
+    """Fit a profile to the whole trace; copy values that the trace does not show from `kept`.
 
-    The check fits another profile to all but the last part, and replays the last part on it.
+    The check fits another profile to all parts but the last, and replays the last part on it.
     """
     end = len(served) - len(served) // HELD_OUT
     capacity_sectors = _capacity(served, kept)
@@ -69,7 +69,7 @@ def _fitted(served: Served, capacity_sectors: int, seed: int, kept: DiskProfile 
 
 
 def _capacity(served: Served, kept: DiskProfile | None) -> int:
-    """The capacity of `kept`, or else the last sector seen."""
+    """Return the capacity of `kept`, or else the last sector seen."""
     seen = served.capacity_sectors
     if not kept or not kept.facts:
         return seen
@@ -82,7 +82,7 @@ def _capacity(served: Served, kept: DiskProfile | None) -> int:
 
 
 def _drawn(fit: Curve, period_ns: float | None, left_ns: Floats, unseen: Unseen) -> list[Finding]:
-    """A curve over sectors, and rotational latencies that are drawn at random."""
+    """Return a curve over sectors, and rotational latencies that are random."""
     return [
         *_seeks(fit, period_ns, left_ns),
         *_transfer(fit),

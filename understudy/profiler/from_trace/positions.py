@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The layout of the platters from the times at which a trace's reads complete.
 
-Some neighbouring reads show a rule, which is followed both ways (followed.py).  Behind its end
-other reads show the next rule, and so on over the whole disk, zone by zone.  A slip counts from the
-first read that shows it.
+Some neighbouring reads show a rule, which is followed forwards and backwards (rule_walk.py).  After
+its end other reads show the next rule, and so on over the whole disk, zone by zone.  A slip is
+effective from the first read that shows it.
 """
 
 from dataclasses import replace
@@ -20,15 +20,17 @@ from understudy.profiler.layout.parts import Part as Ruled
 from understudy.profiler.layout.parts import gathered
 from understudy.profiler.probes.platters import LEAST_SHARE, WITHIN
 
-SHOWN_BY = 256  # reads show a rule
-TRIED = (0, 0.125, 0.25, 0.5, 1)  # of as many, farther on: there may be no rule in between
-PROVED = 4  # times as many reads that follow a rule are enough
-LOST = 20  # times as many reads that show none
+SHOWN_BY = 256  # number of reads that show a rule
+TRIED = (0, 0.125, 0.25, 0.5, 1)  # times SHOWN_BY reads farther on: there may be no rule in between
+PROVED = 4  # times SHOWN_BY: that many reads that follow a rule are enough
+LOST = 20  # times SHOWN_BY: after that many reads without a rule, give up
 RULES_MOST = 64
 
 
 def measure(reads: Turning, capacity_sectors: int) -> Layout | Unseen:
-    """Angles in the result are where a read of `reads.sectors` that begins there completes."""
+    """Return the layout; its angles are where reads of `reads.sectors` that begin there
+    complete.
+    """
     parts = _parts(reads)
     if not parts:
         return Unseen("reads next to each other are at angles that follow no rule")
@@ -44,7 +46,7 @@ def measure(reads: Turning, capacity_sectors: int) -> Layout | Unseen:
 
 
 def led(layout: Layout, sectors: int, bus_turns: float) -> Layout:
-    """The same layout, with the angles at which a sector begins to pass."""
+    """Return the same layout, with the angles at which a sector begins to pass."""
     zones = [
         replace(zone, angle=(zone.angle - lead(zone, sectors, bus_turns)) % 1)
         for zone in layout.zones
@@ -53,12 +55,12 @@ def led(layout: Layout, sectors: int, bus_turns: float) -> Layout:
 
 
 def lead(zone: Zone, sectors: int, bus_turns: float) -> float:
-    """Turns from when `sectors` begin to pass until they are over the bus."""
+    """Return the rotations from when `sectors` begin to pass until the bus has transferred them."""
     return max(sectors / zone.slots, bus_turns)
 
 
 def _parts(reads: Turning) -> list[Part]:
-    """Parts from the first read to the last."""
+    """Return the parts from the first read to the last."""
     found: list[Part] = []
     at = rules = lost = 0
     while at + SHOWN_BY < len(reads.sector):
@@ -76,7 +78,7 @@ def _parts(reads: Turning) -> list[Part]:
 
 
 def _longest(reads: Turning, at: int) -> list[Part]:
-    """The longest parts that follow a rule which reads from about `at` on show."""
+    """Return the longest parts that follow a rule shown by reads from about `at` on."""
     best: list[Part] = []
     for farther in TRIED:
         begin = at + round(farther * SHOWN_BY)
@@ -89,15 +91,15 @@ def _longest(reads: Turning, at: int) -> list[Part]:
 
 
 def _reach(parts: list[Part]) -> int:
-    """Their length in reads."""
+    """Return the parts' length in reads."""
     return parts[-1].end - parts[0].begin if parts else 0
 
 
 def _ruled(reads: Turning, parts: list[Part]) -> list[Ruled]:
-    """Each rule from its first read on.
+    """Return each rule from its first read on.
 
-    Where tracks differ from those before, from the first cylinder behind the last read there.
-    Sectors before all reads follow the first rule.
+    If its tracks differ from the previous rule's, it begins with the first cylinder after the last
+    read of that rule.  Sectors before all reads follow the first rule.
     """
     found = [Ruled(0, parts[0].zone)]
     for before, part in pairwise(parts):
@@ -112,7 +114,7 @@ def _ruled(reads: Turning, parts: list[Part]) -> list[Ruled]:
 
 
 def in_line(reads: Turning, layout: Layout) -> tuple[Bools, Bools]:
-    """Which reads complete where the layout says, and which of them stay on a track."""
+    """Return which reads complete at the layout's angle, and which of them stay on a track."""
     firsts = [*(first for first, _ in layout.parts), layout.capacity_sectors]
     near, stays = (np.zeros(len(reads.sector), bool) for _ in range(2))
     for (_, zone), (first, end) in zip(layout.parts, pairwise(firsts), strict=True):

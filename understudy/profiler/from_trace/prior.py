@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Takes what a trace does not show of a drive from an existing profile.
+"""Copies values that a trace does not show from an existing profile.
 
 A trace of reads all over the disk has no hits, few short seeks, and no name of the drive.
 """
@@ -16,7 +16,7 @@ LAYOUT = "layout"
 
 
 def findings(kept: DiskProfile | None) -> list[Finding]:
-    """The profile's sections as they are; its layout serves traces that show none."""
+    """Return the profile's sections unchanged; its layout is for traces that show none."""
     if not kept:
         return []
     said = kept.model_dump(include={*SECTIONS}, exclude_unset=True, exclude_none=True)
@@ -30,7 +30,7 @@ def findings(kept: DiskProfile | None) -> list[Finding]:
 
 
 def instead(found: list[Finding], kept: list[Finding]) -> list[Finding]:
-    """All findings, with each section from `kept` if that has it; a disk has one cache."""
+    """Return all findings, with each section from `kept` if `kept` has it; a disk has one cache."""
     sections = {each.section for each in kept}
     if sections & {"buffer", "cache"}:
         sections |= {"buffer", "cache"}
@@ -38,13 +38,13 @@ def instead(found: list[Finding], kept: list[Finding]) -> list[Finding]:
 
 
 def bus_sector_ns(found: list[Finding]) -> float:
-    """A sector's time on the bus; 0 if nobody knows."""
+    """Return a sector's time on the bus; 0 if it is not known."""
     rates = [each.value for each in found if each.key == "buffer.bus_mb_per_s"]
     return NS_TO_MB_PER_S / rates[0] if rates and isinstance(rates[0], float | int) else 0.0
 
 
 def seeks(kept: DiskProfile | None, capacity_sectors: int) -> Curve | None:
-    """Seek times by fractions of the disk."""
+    """Return seek times by fractions of the disk."""
     if not kept:
         return None
     if kept.seek and kept.seek.at:

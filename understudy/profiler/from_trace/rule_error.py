@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Compares reads with a zone's rule: how far from the expected angle did each complete?
+"""Compares reads with a zone's rule: the distance between expected and observed angle.
 
 Here a zone's angle is where a read at its first sector completes, including transfer and bus time.
-A read that crosses a track's end takes longer, and shows nothing.
+A read that crosses a track's end needs longer, so its angle is not comparable.
 """
 
 from dataclasses import replace
@@ -16,17 +16,19 @@ NEAR = 0.3  # slots
 
 
 def centred(slots: Floats, turn: int) -> Floats:
-    """The same angle, from half a turn before to half a turn after; `turn` slots are a turn."""
+    """Return the same angle, between -1/2 and 1/2 rotation; `turn` is the number of slots in a
+    rotation.
+    """
     return (slots + turn / 2) % turn - turn / 2
 
 
 def track(zone: Zone, sector: Ints) -> Ints:
-    """Each sector's track, counted from the zone's first."""
+    """Return each sector's track, counted from the zone's first track."""
     return (sector - zone.first) // zone.sectors
 
 
 def off(zone: Zone, sector: Ints, turn: Floats) -> Floats:
-    """Deviation of each read from the rule, in slots; positive is later."""
+    """Return the deviation of each read from the rule, in slots; positive means later."""
     cylinders = track(zone, sector) // zone.cylinder
     skews = (track(zone, sector) - cylinders) * zone.skew + cylinders * zone.cylinder_skew
     along = (sector - zone.first) % zone.slots / zone.slots
@@ -34,30 +36,36 @@ def off(zone: Zone, sector: Ints, turn: Floats) -> Floats:
 
 
 def goes_over(zone: Zone, sector: Ints, sectors: int) -> Bools:
-    """Whether `sectors` from there on reach into the next track."""
+    """Return whether `sectors` sectors from each sector on reach into the next track."""
     over: Bools = (sector - zone.first) % zone.sectors > zone.sectors - sectors
     return over
 
 
 def slipped(zone: Zone, sectors: int) -> Zone:
-    """The rule behind `sectors` slipped sectors: all later sectors are as many slots farther on."""
+    """Return the rule after `sectors` slipped sectors: all later sectors are as many slots farther
+    on.
+    """
     return replace(zone, first=zone.first - sectors)
 
 
 def ending(zone: Zone, sectors: int) -> Zone:
-    """The same rule with tracks that end `sectors` later; angles within a track stay."""
+    """Return the same rule with tracks that end `sectors` later; angles within a track are
+    unchanged.
+    """
     angle = (zone.angle + sectors / zone.slots) % 1
     return replace(zone, first=zone.first + sectors, angle=angle)
 
 
 def begun_at(zone: Zone, cylinder: int) -> Zone:
-    """The same rule, beginning at that cylinder."""
+    """Return the same rule, beginning at that cylinder."""
     first = zone.first + cylinder * zone.cylinder * zone.sectors
     return replace(zone, first=first, angle=zone.turn(first))
 
 
 def refined(zone: Zone, sector: Ints, turn: Floats, slips: Ints) -> Zone:
-    """The rule fitted by least squares to reads near it, each behind `slips` slipped sectors."""
+    """Return the rule fitted by least squares to reads near it, each after `slips` slipped
+    sectors.
+    """
     place = sector + slips
     cylinders = track(zone, place) // zone.cylinder
     plain = track(zone, place) - cylinders

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Follows a zone's rule from read to read, both ways, across slipped sectors.
+"""Follows a zone's rule from read to read, forwards or backwards, across slipped sectors.
 
-The maker of a drive slips bad sectors: all sectors behind are stored one slot farther on.  Where
-reads deviate from the rule, this module tries how many sectors were slipped there.  Where no number
-explains the reads, the rule ends.  The more reads follow the rule, the more exact its skews are,
-and the more exactly the ends of tracks are known: a few reads leave them open by the length of a
-read.
+The maker of a drive slips bad sectors: all sectors after a bad sector are stored one slot farther
+on.  Where reads deviate from the rule, this module tests how many sectors were slipped there.
+Where no number explains the reads, the rule ends.  The more reads follow the rule, the more exact
+its skews become, and also the ends of tracks: with few reads the uncertainty of an end is the
+length of a read.
 """
 
 from dataclasses import dataclass, field
@@ -22,14 +22,14 @@ from understudy.profiler.layout.layout import Zone
 BLOCK = 64  # reads
 VOTERS = 8
 VOTES = 3
-SLIPS_MOST = 12  # slipped sectors in one place
-ACCIDENTS = 1000  # reads, of which one fits by accident
-REFINED_AFTER = 9  # reads that fit, and each time their number has doubled
+SLIPS_MOST = 12  # slipped sectors at one sector
+ACCIDENTS = 1000  # among so many reads, one fits by accident
+REFINED_AFTER = 9  # reads that fit; again whenever their number has doubled
 
 
 @dataclass(frozen=True)
 class Part:
-    """Reads from `begin` up to `end`, in order of place, that follow one rule."""
+    """Reads from `begin` up to `end`, in order of sectors, that follow one rule."""
 
     begin: int
     end: int
@@ -37,7 +37,7 @@ class Part:
 
 
 def find(reads: Turning, begin: int, count: int, floor: int) -> list[Part]:
-    """Parts that follow the rule of the reads from `begin` on, back to `floor` at most."""
+    """Return parts that follow the rule of the reads from `begin` on, back to `floor` at most."""
     some = slice(begin, begin + count)
     zone = window.find(reads.sector[some], reads.turn[some])
     if zone is None:
@@ -59,7 +59,9 @@ def find(reads: Turning, begin: int, count: int, floor: int) -> list[Part]:
 
 @dataclass
 class _Follower:
-    """`zone` as refined so far; which reads fit it, and how many slipped sectors precede each."""
+    """The rule `zone` as refined until now; which reads fit it, and the slipped sectors before
+    each.
+    """
 
     reads: Turning
     zone: Zone
@@ -94,14 +96,14 @@ class _Follower:
         return np.arange(at, stop, way)[:most]
 
     def _is_near(self, block: Ints, slips: int) -> tuple[Bools, Bools]:
-        """Which reads fit the rule, and which cross a track's end and so show nothing."""
+        """Return which reads fit the rule, and which cross a track's end and so show nothing."""
         zone = rule_error.slipped(self.zone, slips)
         sector, turn = self.reads.sector[block], self.reads.turn[block]
         near: Bools = np.abs(rule_error.off(zone, sector, turn)) < NEAR
         return near, rule_error.goes_over(zone, sector, self.reads.sectors)
 
     def _good(self, block: Ints, slips: int) -> int:
-        """How many reads from the first on fit the rule."""
+        """Return how many reads, counted from the first, fit the rule."""
         near, over = self._is_near(block, slips)
         bad = np.flatnonzero(~(near | over))
         good = int(bad[0]) if len(bad) else len(block)
@@ -120,17 +122,18 @@ class _Follower:
         self.refine_at = 2 * self.number
 
     def _slipped(self, block: Ints, slips: int, way: int) -> int | None:
-        """How many more sectors were slipped; None: no number explains the reads."""
+        """Return how many more sectors were slipped; None: no number explains the reads."""
         tries = range(SLIPS_MOST + 1)
         votes = [int(self._is_near(block, slips + way * more)[0].sum()) for more in tries]
         best = max(tries, key=lambda more: votes[more])
         return best if votes[best] >= min(VOTES, len(block)) else None
 
     def with_ends(self) -> Zone:
-        """The zone with its tracks ending where most reads fit, but for a few accidental ones.
+        """Return the zone with its tracks ending where most reads fit, apart from a few accidental
+        fits.
 
-        If several ends are equally good, the last one wins, since a read that crosses an end does
-        not fit.
+        If several ends are equally good, the last one is chosen, since a read that crosses an end
+        does not fit.
         """
         index, slips = np.concatenate(self.in_line), np.concatenate(self.slips)
         order = np.argsort(index)

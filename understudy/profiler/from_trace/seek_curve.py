@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The seek curve of a trace, where each sector's angle is known.
+"""Fits the seek curve of a trace in which each sector's angle is known.
 
-The head reads a sector at its first pass after the seek.  So the seek took at most until that pass,
-and at least one turn less.  Over many reads of one distance, whose sectors pass at all times of a
-turn, the middle of that range is the seek time.  Its error is a turn over the number of reads,
-where a mean's error would be a turn over the root of that number.
+The head reads a sector at its first pass after the seek.  So the seek ended before that pass, and
+less than one rotation before it.  Over many reads of one distance, whose sectors pass at all phases
+of a rotation, the middle of the possible range is the seek time.  Its error is a rotation divided
+by the number of reads; a mean's error would be a rotation divided by the root of that number.
 """
 
 from dataclasses import dataclass
@@ -18,17 +18,17 @@ from understudy.profiler.layout.layout import Layout
 from understudy.profiler.probes.seek import Seek
 
 KNOTS = 64
-FEWEST = 24  # reads between two edges
+FEWEST = 24  # fewest reads between two edges
 PASSES = 4
-WITHIN = 0.01  # of a turn
-DIGITS = 8  # of a distance in a profile
+WITHIN = 0.01  # of a rotation
+DIGITS = 8  # digits of a distance in a profile
 
 Curve = tuple[Floats, Floats]  # distances, ns
 
 
 @dataclass(frozen=True)
 class Moves:
-    """Moves of the arm: the distance, out of all `tracks`, and the ns until the sector passed."""
+    """Moves of the arm: the distance, of `tracks` in total, and the ns until the sector passed."""
 
     over: Floats
     passed_ns: Floats
@@ -38,7 +38,9 @@ class Moves:
 def moves(
     served: Served, hit: Bools, index: Ints, layout: Layout, period_ns: float, bus_ns: float
 ) -> Moves:
-    """Moves before reads whose angle is known; each read takes at least `bus_ns` on the bus."""
+    """Return moves before reads whose angle is known; each read needs at least `bus_ns` on the
+    bus.
+    """
     medium = served.reads & ~hit
     index = np.sort(index[index > 0])
     index = index[medium[index - 1]]
@@ -52,9 +54,9 @@ def moves(
 
 
 def measure(moves: Moves, period_ns: float, near: Curve | None) -> Seek | None:
-    """`near`: known seeks over fractions of the disk, for distances with too few reads.
+    """Measure the seek curve; None: too few reads.
 
-    None: too few reads.
+    `near`: known seek times over fractions of the disk, for distances with too few reads.
     """
     knots = _knots(moves.over, moves.tracks)
     if len(knots) < 2:
@@ -75,7 +77,9 @@ def _places(arm: Arm, sectors: Ints) -> Floats:
 
 
 def _knots(tracks: Floats, most: float) -> Floats:
-    """Middles of distance ranges with enough moves each; short distances get more of them."""
+    """Return middles of distance ranges with enough moves each; short distances have more of
+    them.
+    """
     edges = np.linspace(0, 1, KNOTS + 1) ** 2 * most
     while len(edges) > 2:
         counts = np.histogram(tracks, edges)[0]
@@ -88,9 +92,9 @@ def _knots(tracks: Floats, most: float) -> Floats:
 
 
 def _middles(moves: Moves, knots: Floats, period_ns: float) -> Floats:
-    """The seek time at each knot, from the moves half-way to the knots beside.
+    """Return the seek time at each knot, from the moves half-way to the neighbouring knots.
 
-    Each pass corrects for the slope of the pass before.
+    Each iteration corrects for the slope from the iteration before.
     """
     widths = np.gradient(knots)
     around = [
@@ -105,7 +109,9 @@ def _middles(moves: Moves, knots: Floats, period_ns: float) -> Floats:
 
 
 def _middle(ns: Floats, period_ns: float) -> float:
-    """The middle of the one-turn range that holds most moves: other causes delayed the rest."""
+    """Return the middle of the range, one rotation wide, that contains most moves: other causes
+    delayed the other moves.
+    """
     ordered = np.sort(ns)
     last = np.searchsorted(ordered, ordered + period_ns, side="right") - 1
     first = int(np.argmax(last - np.arange(len(ordered))))
@@ -113,7 +119,7 @@ def _middle(ns: Floats, period_ns: float) -> float:
 
 
 def _whole(knots: Floats, ns: Floats, most: float, near: Curve | None) -> Curve:
-    """The curve from distance 0 to the whole disk."""
+    """Return the curve from distance 0 to the whole disk."""
     slope = (ns[-1] - ns[-min(4, len(ns))]) / max(knots[-1] - knots[-min(4, len(ns))], 1e-9)
     last_ns = ns[-1] + max(slope, 0.0) * (most - knots[-1])
     shares, ns_near = near if near else (np.zeros(1), ns[:1])

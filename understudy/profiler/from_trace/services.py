@@ -30,7 +30,9 @@ class Served:
     def of(
         cls, op: Ints, sector: Ints, sectors: Ints, sent_ns: Ints, completion_ns: Ints
     ) -> "Served":
-        """From times of sending and completion; parts of a split request are joined again."""
+        """Make it from times of sending and completion; parts of a split request are joined
+        again.
+        """
         order = np.lexsort((sector, sent_ns, completion_ns))
         op, sector, sectors, sent_ns, completion_ns = (
             each[order] for each in (op, sector, sectors, sent_ns, completion_ns)
@@ -47,28 +49,28 @@ class Served:
         return len(self.op)
 
     def where(self, part: slice) -> "Served":
-        """A part of the requests."""
+        """Return a part of the requests."""
         parts = (self.op, self.sector, self.sectors, self.begin_ns, self.completion_ns)
         return Served(*(each[part] for each in parts))
 
     @property
     def service_ns(self) -> Ints:
-        """The service time of each request."""
+        """Return the service time of each request, ns."""
         return self.completion_ns - self.begin_ns
 
     @property
     def idle_ns(self) -> Ints:
-        """The disk's idle time before each request."""
+        """Return the disk's idle time before each request, ns."""
         idle_ns: Ints = self.begin_ns - np.concatenate([self.begin_ns[:1], self.completion_ns[:-1]])
         return idle_ns
 
     @property
     def reads(self) -> Bools:
-        """Which requests are reads."""
+        """Return which requests are reads."""
         reads: Bools = self.op != WRITE
         return reads
 
     @property
     def capacity_sectors(self) -> int:
-        """The end of the last sector seen."""
+        """Return the end of the last sector seen."""
         return int((self.sector + self.sectors).max())

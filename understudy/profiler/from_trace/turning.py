@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The angle at which each read of a trace completed, if the disk rotates.
 
-Reads of one place and length complete at one angle, wherever the arm has come from.  So two such
-reads from the medium are whole turns apart.  The number of such pairs by the time between them
-peaks at the drive's frequency.  Least squares over whole turns make the period exact.
+Reads of one sector and length complete at one angle, wherever the arm was before.  So the time
+between two such reads from the medium is a whole number of rotations.  The spectrum of these times
+has its peak at the drive's frequency.  Least squares over whole rotations make the period exact.
 """
 
 from dataclasses import dataclass
@@ -14,17 +14,17 @@ from understudy.profiler.from_trace.services import Bools, Floats, Ints, Served
 from understudy.profiler.layout.layout import Unseen
 
 FEWEST_PAIRS = 50
-MARGIN = 0.25  # of the period that the spread of times suggests
+MARGIN = 0.25  # relative to the period that the spread of times suggests
 BINS_A_TURN = 8
 BINS_MOST = 2**22
 FINER = 4
 PASSES = 4
-COHERENT = 0.9  # length of the pairs' mean vector: 1 with one phase, 0 with random ones
+COHERENT = 0.9  # length of the pairs' mean vector: 1 if all phases are equal, 0 if they are random
 
 
 @dataclass(frozen=True)
 class Turning:
-    """Reads of `sectors` each, by place; `index` in the trace; `turn` at completion."""
+    """Reads of `sectors` each, by sector; `index` in the trace; `turn`: the angle at completion."""
 
     period_ns: float
     error_ns: float
@@ -35,7 +35,7 @@ class Turning:
 
 
 def measure(served: Served, hit: Bools, about_ns: float | None) -> Turning | Unseen:
-    """Uses the reads of the most frequent length."""
+    """Compute the angles of the reads with the most frequent length."""
     if about_ns is None:
         return Unseen("there is no rotation to see")
     medium = served.reads & ~hit
@@ -57,7 +57,7 @@ def measure(served: Served, hit: Bools, about_ns: float | None) -> Turning | Uns
 
 
 def _coarse(apart_ns: Floats, about_ns: float) -> float:
-    """The peak of the counts' spectrum."""
+    """Return the peak of the spectrum."""
     width_ns = about_ns / BINS_A_TURN
     bins = (apart_ns / width_ns).astype(int)
     counts = np.bincount(bins[bins < BINS_MOST])
@@ -69,7 +69,9 @@ def _coarse(apart_ns: Floats, about_ns: float) -> float:
 
 
 def _exact(apart_ns: Floats, period_ns: float) -> float:
-    """Uses pairs that are farther and farther apart, so that it never miscounts whole turns."""
+    """Refine the period with pairs at growing time distances, so that whole rotations are never
+    miscounted.
+    """
     for part in np.linspace(1 / PASSES, 1, PASSES):
         near_ns = apart_ns[apart_ns <= np.quantile(apart_ns, part)]
         turns = np.round(near_ns / period_ns)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Finds the rule of a zone from neighbouring reads, with nothing known before.
+"""Finds the rule of a zone from neighbouring reads, without earlier results.
 
-Two reads of one track are as far apart in angle as in sectors, so most such pairs agree on the
-slots of a turn.  The place where tracks begin, and their length, are found by trying: with the
-right ones all pairs on one track fit, and all pairs on neighbouring tracks are one skew apart.
-Cylinders are found likewise.
+Two reads of one track have the same distance in angle as in sectors, so most such pairs agree on
+the number of slots in a rotation.  The sector where tracks begin, and their length, are found by
+trying: with the right values all pairs on one track fit, and all pairs on neighbouring tracks are
+one skew apart.  Cylinders are found likewise.
 """
 
 from dataclasses import dataclass, replace
@@ -19,17 +19,18 @@ from understudy.profiler.probes.platters import MANY
 FEWEST_SLOTS, MOST_SLOTS = 16, 2**12
 INTEGER = 0.25
 FEWEST_VOTES = 8
-SPARE = 8  # slots of a track at most
-RULED = 0.6  # of all pairs must fit
-ALIKE = 0.25  # of the pairs on neighbouring cylinders must agree
+SPARE = 8  # largest number of spare slots of a track
+RULED = 0.6  # the share of all pairs that must fit
+ALIKE = 0.25  # the share of the pairs on neighbouring cylinders that must agree
 FEWEST_CYLINDERS = 3
-FIRST = 9  # reads
+FIRST = 9  # number of first reads
 
 
 @dataclass(frozen=True)
 class _Tracks:
-    """Tracks of `sectors` each, one of which begins at `begin`; `votes` pairs agree; `skew` in
-    slots.
+    """Tracks of `sectors` each, one of which begins at `begin`.
+
+    `votes` pairs agree; `skew` is in slots.
     """
 
     votes: int
@@ -39,7 +40,7 @@ class _Tracks:
 
 
 def find(sector: Ints, turn: Floats) -> Zone | None:
-    """The zone of these reads; None: they follow no rule."""
+    """Return the zone of these reads; None: they follow no rule."""
     slots = _slots(sector, turn)
     if slots is None:
         return None
@@ -51,7 +52,7 @@ def find(sector: Ints, turn: Floats) -> Zone | None:
 
 
 def _slots(sector: Ints, turn: Floats) -> int | None:
-    """The slots of a turn on which most pairs of neighbours agree."""
+    """Return the number of slots in a rotation on which most pairs of neighbours agree."""
     apart, turned = np.diff(sector), np.diff(turn) % 1
     some = (apart > 0) & (turned > 0)
     slots = apart[some] / turned[some]
@@ -64,7 +65,7 @@ def _slots(sector: Ints, turn: Floats) -> int | None:
 
 
 def _tracks(sector: Ints, turn: Floats, slots: int, length: int) -> _Tracks:
-    """The best tracks of that length."""
+    """Return the best tracks of that length."""
     jump = np.diff(turn * slots - sector) % slots
     begins = np.arange(length)
     step = np.diff((sector - begins[:, None]) // length, axis=1)
@@ -82,7 +83,7 @@ def _tracks(sector: Ints, turn: Floats, slots: int, length: int) -> _Tracks:
 
 
 def _zone(sector: Ints, turn: Floats, slots: int, tracks: _Tracks) -> Zone | None:
-    """The zone, with cylinders if it has some; its angle fits the first reads."""
+    """Return the zone, with cylinders if it has some; its angle fits the first reads."""
     track = (sector - tracks.begin) // tracks.sectors
     left = turn * slots - sector - track * tracks.skew
     step = centred(np.diff(left), slots)
@@ -98,7 +99,7 @@ def _zone(sector: Ints, turn: Floats, slots: int, tracks: _Tracks) -> Zone | Non
 
 
 def _cylinders(track: Ints, step: Floats) -> tuple[int, int, float, int]:
-    """Tracks of a cylinder, phase of its first track, extra skew, and the pairs that fit."""
+    """Return tracks of a cylinder, phase of its first track, extra skew, and the pairs that fit."""
     near = np.abs(step) < NEAR
     best = (1, 0, 0.0, int(near.sum()) + FEWEST_CYLINDERS)
     for cylinder in range(2, MANY + 1):
@@ -113,7 +114,7 @@ def _cylinders(track: Ints, step: Floats) -> tuple[int, int, float, int]:
 
 
 def _densest(steps: Floats) -> tuple[float, int]:
-    """The middle of the largest group of similar steps, and the group's size."""
+    """Return the middle of the largest group of similar steps, and the group's size."""
     if not len(steps):
         return 0.0, 0
     ordered = np.sort(steps)

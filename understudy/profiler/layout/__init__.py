@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where sectors are: tracks, recording zones, slips, and how far the arm moves.
+"""The locations of sectors: tracks, recording zones, slips, and distances of the arm.
 
 Sends no requests.
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Distances of the arm in tracks, as the model counts them (core/drive/tracks.h).
 
-The same distance in sectors is fewer tracks at the outer edge than near the spindle.  In tracks the
-arm's time depends on the distance alone, except where a drive lays sectors out along surfaces:
-there the tracks of a band count as if they were laid out cylinder by cylinder.
+The same distance in sectors is fewer tracks at the outer edge than near the spindle.  If distances
+are in tracks, the seek time depends on the distance alone, except where a drive lays sectors out
+along surfaces: there the tracks of a band count as if they were laid out cylinder by cylinder.
 """
 
 import random
@@ -14,9 +14,9 @@ from understudy.profiler.layout.layout import Layout, Zone
 
 
 class Arm:
-    """The arm's place on each track, from 0 to `tracks`.
+    """The arm's location on each track, a number from 0 to `tracks`.
 
-    Neighbouring tracks of one surface are `surfaces` places apart.
+    The locations of neighbouring tracks of one surface differ by `surfaces`.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -28,13 +28,13 @@ class Arm:
         self.surfaces = max((_surfaces(zone) for zone in banded), default=1)
 
     def place(self, sector: int) -> int:
-        """The arm's place on the sector's track."""
+        """Return the arm's location on the sector's track."""
         zone = self._layout.zone(sector)
         along = self._along(zone, zone.tracks(sector - zone.first))
         return self._before[self._layout.index(sector)] + along
 
     def track(self, place: float, draw: random.Random) -> int:
-        """The first sector of a track near that place, on a random surface."""
+        """Return the first sector of a track near that location, on a random surface."""
         index = min(bisect_right(self._before, place), len(self._sizes)) - 1
         last = self._sizes[index] - 1
         track = min(int(place - self._before[index]), last)
@@ -53,7 +53,7 @@ class Arm:
 
 
 def _surfaces(zone: Zone) -> int:
-    """The number of surfaces along which a band is laid out."""
+    """Return the number of surfaces along which a band is laid out."""
     return zone.band // zone.cylinder
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The layout of the platters: the angle at which each sector passes under the head.
 
-Angles are in turns; 0 passes at time 0 of the target's clock.  In a recording zone all tracks are
-equally long, and each follows the one before with the same skew.  Tracks that begin a cylinder (or
-a surface, where a drive lays sectors out along surfaces) have another skew.  Tracks that begin a
-band of cylinders may have a third (understudy/device/layout.py).
+Angles are in rotations; angle 0 passes at time 0 of the target's clock.  In a recording zone all
+tracks are equally long, and each track follows the one before with the same skew.  Tracks that
+begin a cylinder (or a surface, where a drive lays sectors out along surfaces) have another skew.
+Tracks that begin a band of cylinders may have a third skew (understudy/device/layout.py).
 """
 
 from bisect import bisect_right
@@ -17,7 +17,7 @@ from understudy.device import layout as device
 from understudy.device.layout import Level
 from understudy.profiler.findings.finding import Finding, not_seen
 
-DIGITS = 12  # of a skew; errors add up over some 10^6 tracks of a zone
+DIGITS = 12  # digits of a skew; errors add up over some 10^6 tracks of a zone
 ZONES, SLIPS = "layout.zones", "layout.slips"
 UNKNOWN = "unknown"
 NEVER = 2**20  # cylinders: more than any zone has
@@ -27,12 +27,12 @@ NEVER = 2**20  # cylinders: more than any zone has
 class Zone:
     """Tracks from sector `first` on.
 
-    `sectors` of a track can be addressed, `slots` pass in a turn.  `skew` is the angle from the end
-    of a track's last sector to the next track's first one.  After each `cylinder` tracks it is
-    `cylinder_skew`, and after each `band` of tracks `band_skew`.  A skew that does not occur has
-    another's value.  Spare slots of a track are part of the skew.  A cylinder's last track has
-    `cylinder_spare` sectors less, a band's last track `band_spare`; the slots of these sectors
-    still pass.
+    `sectors` of a track can be addressed, `slots` pass in a rotation.  `skew` is the angle from the
+    end of a track's last sector to the next track's first sector.  After each `cylinder` tracks the
+    angle is `cylinder_skew`, and after each `band` of tracks `band_skew`.  A skew that does not
+    occur has the value of another skew.  Spare slots of a track are part of the skew.  A cylinder's
+    last track has `cylinder_spare` fewer sectors, a band's last track `band_spare`; the slots of
+    these sectors still pass.
     """
 
     first: int
@@ -49,27 +49,27 @@ class Zone:
 
     @classmethod
     def even(cls, first: int, sectors: int, slots: int, angle: float, skew: float) -> "Zone":
-        """A zone in which each track follows the one before with the same skew."""
+        """Return a zone in which each track follows the track before with the same skew."""
         return cls(first, sectors, slots, angle, skew, 1, skew, NEVER, skew)
 
     def alone(self) -> "Zone":
-        """A zone of this one track: its skew is its spare slots."""
+        """Return a zone of this track alone: its skew is its spare slots."""
         skew = (self.slots - self.sectors) / self.slots
         return self.even(self.first, self.sectors, self.slots, self.angle, skew)
 
     @property
     def has_bands(self) -> bool:
-        """Whether the zone has more than one band."""
+        """Return whether the zone has more than one band."""
         return self.band < NEVER * self.cylinder
 
     @property
     def cylinder_sectors(self) -> int:
-        """Addressable sectors of a cylinder."""
+        """Return the number of addressable sectors of a cylinder."""
         return self.cylinder * self.sectors - self.cylinder_spare
 
     @property
     def _within(self) -> int:
-        """Cylinders that end within a band."""
+        """Return the number of cylinders that end within a band."""
         return (self.band - 1) // self.cylinder
 
     @property
@@ -78,14 +78,16 @@ class Zone:
         return self.band * self.sectors - spare
 
     def track(self, number: int) -> int:
-        """The first sector of a track."""
+        """Return the first sector of a track."""
         bands, rest = divmod(number, self.band)
         cylinders, tracks = divmod(rest, self.cylinder)
         sectors = cylinders * self.cylinder_sectors + tracks * self.sectors
         return self.first + bands * self._band_sectors + sectors
 
     def _counts(self, sectors: int) -> tuple[int, int, int]:
-        """Whole bands, whole cylinders of the last band, and whole tracks of the last cylinder."""
+        """Return whole bands, whole cylinders of the last band, and whole tracks of the last
+        cylinder.
+        """
         bands, rest, cylinders = 0, sectors, sectors // self.cylinder_sectors
         if self.has_bands:
             bands, rest = divmod(sectors, self._band_sectors)
@@ -93,16 +95,18 @@ class Zone:
         return bands, cylinders, (rest - cylinders * self.cylinder_sectors) // self.sectors
 
     def tracks(self, sectors: int) -> int:
-        """Whole tracks in that many sectors."""
+        """Return the number of whole tracks in that many sectors."""
         bands, cylinders, tracks = self._counts(sectors)
         return bands * self.band + cylinders * self.cylinder + tracks
 
     def slipped(self, slots: int) -> "Zone":
-        """The zone behind `slots` slipped sectors: later sectors are as many slots farther on."""
+        """Return the zone after `slots` slipped sectors: later sectors are as many slots farther
+        on.
+        """
         return replace(self, first=self.first - slots)
 
     def begun_by(self, sector: int) -> "Zone":
-        """The same rule, counted from the band or cylinder that holds that sector."""
+        """Return the same rule, counted from the band or cylinder that contains that sector."""
         unit = self.band if self.has_bands else self.cylinder
         sectors = self.track(unit) - self.first
         units = -((sector - self.first) // sectors)
@@ -110,7 +114,7 @@ class Zone:
         return replace(self, first=self.first - units * sectors, angle=(self.angle - ahead) % 1)
 
     def turn(self, sector: int) -> float:
-        """The angle at which the sector begins."""
+        """Return the angle at which the sector begins."""
         passed = sector - self.first
         bands, cylinders, tracks = self._counts(passed)
         spares = (cylinders + bands * self._within) * self.cylinder_spare + bands * self.band_spare
@@ -121,18 +125,18 @@ class Zone:
         return (self.angle + skews + (passed + spares) % self.slots / self.slots) % 1
 
     def lead(self, bus_turns: float = 0.0) -> float:
-        """Turns from a sector's begin until it has passed and is over the bus, which takes
-        `bus_turns`.
+        """Return the rotations from a sector's beginning until it has passed and the bus, which
+        needs `bus_turns`, has transferred it.
         """
         return max(1 / self.slots, bus_turns)
 
     def end(self, sector: int, bus_turns: float = 0.0) -> float:
-        """The angle at which the sector is complete."""
+        """Return the angle at which the sector is complete."""
         return (self.turn(sector) + self.lead(bus_turns)) % 1
 
     def refined(self, track: int, off: float) -> "Zone":
-        """The same zone with that track `off` turns later; the error is spread over the skews
-        before.
+        """Return the same zone with that track `off` rotations later; the error is spread over the
+        skews before that track.
         """
         if track >= self.band:
             return replace(self, band_skew=(self.band_skew + off / (track // self.band)) % 1)
@@ -144,30 +148,34 @@ class Zone:
         return replace(self, skew=skew, cylinder_skew=skew)
 
     def with_cylinders(self, tracks: int, off: float) -> "Zone":
-        """Cylinders of `tracks`; the second begins `off` turns later than expected."""
+        """Return cylinders of `tracks`; the second cylinder begins `off` rotations later than
+        expected.
+        """
         return self.by_cylinders(tracks, (self.skew + off) % 1)
 
     def by_cylinders(self, tracks: int, skew: float, spare: int = 0) -> "Zone":
-        """Cylinders of `tracks`, each beginning with that skew; the last track lacks `spare`
-        sectors.
+        """Return cylinders of `tracks`, each beginning with that skew; the last track has `spare`
+        fewer sectors.
         """
         even = self.even(self.first, self.sectors, self.slots, self.angle, self.skew)
         band = NEVER * tracks
         return replace(even, cylinder=tracks, cylinder_skew=skew, band=band, cylinder_spare=spare)
 
     def with_one_band(self, tracks: int) -> "Zone":
-        """One band of all its tracks or, if nothing shows where a surface ends, bands of one track
-        each.
+        """Return one band of all tracks or, if nothing shows where a surface ends, bands of one
+        track each.
         """
         surfaces = -(-tracks // self.cylinder) if self.cylinder > 1 else 1
         return self.with_bands(surfaces * self.cylinder, self.cylinder_skew)
 
     def with_bands(self, tracks: int, skew: float, spare: int = 0) -> "Zone":
-        """Bands of `tracks` with that skew behind each; the last track has `spare` sectors less."""
+        """Return bands of `tracks`, each followed by that skew; the last track has `spare` fewer
+        sectors.
+        """
         return replace(self, band=tracks, band_skew=skew % 1, band_spare=spare)
 
     def profiled(self, *, along_surfaces: bool) -> device.Zone:
-        """The zone as a profile has it."""
+        """Return the zone in the form that a profile has."""
         cylinder = Level(self.cylinder, _turns(self.cylinder_skew), self.cylinder_spare)
         band = Level(self.band, _turns(self.band_skew), self.band_spare)
         return device.Zone(
@@ -184,10 +192,10 @@ class Zone:
 
 @dataclass(frozen=True)
 class Layout:
-    """All recording zones, from the outermost, and the slips: sector, and how many more slots are
-    left out there.
+    """All recording zones, from the outermost, and the slips: sector, and the number of slots that
+    are skipped there.
 
-    `share` of `looked` random sectors were at the expected angle.
+    Of `looked` random sectors, the share `share` was at the expected angle.
     """
 
     zones: tuple[Zone, ...]
@@ -199,7 +207,9 @@ class Layout:
 
     @cached_property
     def parts(self) -> list[tuple[int, Zone]]:
-        """Parts between slips and ends of zones: the first sector, and the rule from there on."""
+        """Return the parts between slips and ends of zones: the first sector, and the rule from
+        there on.
+        """
         slips = dict(self.slips)
         zones = {zone.first: zone for zone in self.zones}
         parts: list[tuple[int, Zone]] = []
@@ -209,26 +219,28 @@ class Layout:
         return parts
 
     def index(self, sector: int) -> int:
-        """The index of the zone that holds the sector."""
+        """Return the index of the zone that contains the sector."""
         return bisect_right(self.zones, sector, key=lambda zone: zone.first) - 1
 
     def zone(self, sector: int) -> Zone:
-        """The zone that holds the sector, shifted by the slips before it."""
+        """Return the zone that contains the sector, shifted by the slips before the sector."""
         return self.parts[bisect_right(self.parts, sector, key=lambda part: part[0]) - 1][1]
 
     def end(self, index: int) -> int:
-        """The end of that zone."""
+        """Return the end of the zone with that index."""
         zones = self.zones
         return zones[index + 1].first if index + 1 < len(zones) else self.capacity_sectors
 
     def tracks(self, index: int) -> int:
-        """Tracks of that zone; a partial one counts."""
+        """Return the number of tracks of the zone with that index; a partial track counts."""
         last = self.end(index) - 1
         zone = self.zone(last)
         return zone.tracks(last - zone.first) + 1
 
     def track(self, index: int, number: int) -> int:
-        """The first sector of a track of that zone, or one near it where sectors are slipped."""
+        """Return the first sector of a track of that zone, or a sector near it if sectors are
+        slipped.
+        """
         first, last = self.zones[index].first, self.end(index) - 1
         sector = self.zones[index].track(number)
         for _ in range(2):
@@ -236,7 +248,7 @@ class Layout:
         return min(max(sector, first), last)
 
     def over_bus(self, bus_turns: float) -> "Layout":
-        """The same layout, if the measured angles include a bus that takes `bus_turns` for a
+        """Return the same layout, if the measured angles include a bus that needs `bus_turns` for a
         sector.
         """
         zones = [
@@ -246,8 +258,8 @@ class Layout:
         return replace(self, zones=tuple(zones))
 
     def along_surfaces(self) -> "Layout":
-        """The same layout, if the tracks of a cylinder are those along one surface, so that each
-        zone has bands.
+        """Return the same layout with bands in each zone: the tracks of a cylinder become those
+        along one surface.
         """
         zones = [
             zone if zone.has_bands else zone.with_one_band(self.tracks(index))
@@ -266,14 +278,14 @@ class Layout:
 
 
 def size(capacity_sectors: int) -> list[Finding]:
-    """The size of the disk, which a layout needs."""
+    """Return the size of the disk, which a layout needs."""
     names = [Finding(f"facts.{name}", UNKNOWN) for name in ("vendor", "model")]
     return [*names, Finding("facts.capacity_sectors", capacity_sectors)]
 
 
 @dataclass(frozen=True)
 class Unseen:
-    """There is no layout, or none that a profile can describe."""
+    """There is no layout, or no layout that a profile can describe."""
 
     why: str
 
@@ -283,7 +295,7 @@ class Unseen:
 
 
 def worded(found: Layout) -> Layout | Unseen:
-    """The same layout, if a profile can describe it."""
+    """Return the same layout, if a profile can describe it."""
     tables = {each.name: each.value for each in found.findings() if each.section == "layout"}
     try:
         device.Layout.model_validate(tables)
@@ -293,10 +305,10 @@ def worded(found: Layout) -> Layout | Unseen:
 
 
 def _turns(turns: float) -> float:
-    """Less than one, after rounding too."""
+    """Return the angle in rotations, less than one even after rounding."""
     return round(turns, DIGITS) % 1
 
 
 def centred(turns: float) -> float:
-    """The same angle, from half a turn before to half a turn after."""
+    """Return the same angle, from half a rotation before to half a rotation after."""
     return (turns + 0.5) % 1 - 0.5

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Finds recording zones and slips from parts of the disk that each follow a rule.
 
-Each part counts from a first sector of its own, and sectors may be slipped before that.  If the
-rule of the longer of two neighbouring parts, shifted by some slots, gives the other part's angles
-too, both belong to one recording zone, and the later part begins with a slip.
+Each part counts from its own first sector, and sectors may be slipped before that sector.  If the
+rule of the longer of two neighbouring parts, shifted by some slots, predicts the other part's
+angles too, both belong to one recording zone, and the later part begins with a slip.
 """
 
 from collections.abc import Sequence
@@ -14,22 +14,22 @@ import numpy as np
 from understudy.profiler.layout.layout import Layout, Zone, centred
 
 SAME = 0.3  # slots
-LEFT_OUT_MOST = 16  # sectors in one place
-LOOKS = 48  # sectors of a part, and as many of its tracks
-FARTHEST = 4  # cylinders, or tracks where there are none
+LEFT_OUT_MOST = 16  # largest slip at one sector, in sectors
+LOOKS = 48  # sectors of a part, and equally many of its tracks
+FARTHEST = 4  # cylinders, or tracks if there are no cylinders
 SHIFTS_MOST = 2**13
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part, up to the next one."""
+    """A part, which ends where the next part begins."""
 
     first: int
     zone: Zone
 
 
 def refined(parts: Sequence[Part], before: Zone, after: Zone) -> list[Part]:
-    """The same parts, with `after`, which has become more exact, instead of the rule `before`."""
+    """Return the same parts, with the refined rule `after` instead of the rule `before`."""
     return [
         replace(part, zone=replace(after, first=part.zone.first))
         if replace(part.zone, first=before.first) == before
@@ -39,7 +39,7 @@ def refined(parts: Sequence[Part], before: Zone, after: Zone) -> list[Part]:
 
 
 def gathered(parts: Sequence[Part], capacity_sectors: int) -> Layout | None:
-    """The layout; None: the first track is less than half a track."""
+    """Return the layout; None: the first track is shorter than half a track."""
     parts = _without_remnants(parts)
     if 2 * parts[0].zone.sectors < parts[0].zone.slots:
         return None
@@ -60,7 +60,9 @@ def gathered(parts: Sequence[Part], capacity_sectors: int) -> Layout | None:
 
 
 def _without_remnants(parts: Sequence[Part]) -> list[Part]:
-    """Less than half a track, its own or the previous part's, belongs to the previous part."""
+    """Join parts shorter than half a track, their own or the previous part's, to the previous
+    part.
+    """
     kept = list(parts[:1])
     for part in parts[1:]:
         if 2 * part.zone.sectors >= max(part.zone.slots, kept[-1].zone.sectors):
@@ -69,8 +71,8 @@ def _without_remnants(parts: Sequence[Part]) -> list[Part]:
 
 
 def _joined(group: list[tuple[Part, int]], part: Part, end: int) -> list[tuple[Part, int]] | None:
-    """The group with one part more, all by the longer part's rule; None: the part is of another
-    zone.
+    """Return the group with one more part, all by the longer part's rule; None: the part belongs to
+    another zone.
     """
     before, last = group[-1]
     if (before.zone.sectors, before.zone.slots) != (part.zone.sectors, part.zone.slots):
@@ -92,9 +94,9 @@ def _joined(group: list[tuple[Part, int]], part: Part, end: int) -> list[tuple[P
 
 
 def by_rule(rule: Zone, part: Part, end: int, way: int) -> Zone | None:
-    """The rule of the part before (way 1) or behind (-1), shifted to this part.
+    """Return the rule of the part before (way 1) or after (way -1), shifted to this part.
 
-    Takes the smallest shift that explains the whole part.
+    It uses the smallest shift that explains the whole part.
     """
     evenly = np.unique(np.linspace(part.first, end - 1, LOOKS).astype(int))
     starts = [part.zone.track(track) + side for track in range(LOOKS) for side in (-1, 0)]
@@ -110,9 +112,9 @@ def by_rule(rule: Zone, part: Part, end: int, way: int) -> Zone | None:
 
 
 def _zone(group: Sequence[tuple[Part, int]]) -> tuple[Zone, list[tuple[int, int]]]:
-    """The zone from its beginning, and the slips since.
+    """Return the zone from its beginning, and the slips since then.
 
-    If spare sectors take up some of the slipped slots, each of these has a row of -1.
+    If spare sectors compensate for some of the slipped slots, each of these has a row of -1.
     """
     first, own = group[0][0].first, group[0][0].zone
     whole = own.begun_by(first)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finds where zones begin: looks at some places, then between two that differ."""
+"""Finds where zones begin: measures at some sectors, then between two whose times differ."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-FINEST = 512  # of the disk: how exactly a zone's beginning is found
+FINEST = 512  # a zone's beginning is found to 1/512 of the disk
 NARROWEST = 1.5 / FINEST
 MARGIN = 1 / 256  # of the disk, at its ends
 
@@ -23,9 +23,10 @@ class Zone:
 
 
 def find(look: Look, places: int, same: float, narrowest: float = NARROWEST) -> list[Zone]:
-    """All zones, from the outermost.
+    """Return all zones, from the outermost.
 
-    Times within a share of `same` count as one zone; a zone narrower than `narrowest` is ignored.
+    If two times differ by at most the share `same`, their zones count as one; a zone narrower than
+    `narrowest` is ignored.
     """
     seen = [(at, look(at)) for at in map(float, np.linspace(MARGIN, 1 - MARGIN, places))]
     zones = [Zone(0.0, seen[0][1])]
@@ -37,7 +38,7 @@ def find(look: Look, places: int, same: float, narrowest: float = NARROWEST) -> 
 def _between(
     look: Look, same: float, lower: tuple[float, float], upper: tuple[float, float]
 ) -> list[Zone]:
-    """Zones that begin between the two places."""
+    """Return the zones that begin between the two fractions of the disk."""
     (low, before), (high, after) = lower, upper
     if _same(before, after, same):
         return []
@@ -53,7 +54,7 @@ def _same(one_ns: float, other_ns: float, same: float) -> bool:
 
 
 def _merged(zones: list[Zone], same: float, narrowest: float) -> list[Zone]:
-    """Joins equal neighbours; drops a place that straddled two zones and looked like neither."""
+    """Join equal neighbours; remove a zone whose sample was half in each of two zones."""
     kept = zones[:1]
     for zone, after in pairwise([*zones[1:], Zone(1.0, 0.0)]):
         is_real = after.at - zone.at >= narrowest

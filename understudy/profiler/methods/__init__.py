@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Ways to measure a drive.  Each module in this folder is a method; no list names them.
+"""Methods to measure a drive.  Each module in this folder is a method; no list names them.
 
-A method's name is its module's with dashes, perform-2010 for perform_2010.py.  The module has
+A method's name is its module's name with dashes, perform-2010 for perform_2010.py.  The module has
 
 * LIMITS, the requests that its profiles are fitted to, for a profile's `limits`, or "";
 * WRITES, whether it can measure writes;
@@ -26,7 +26,7 @@ FULL = "full"
 
 @dataclass(frozen=True)
 class Method:
-    """A method's module."""
+    """The interface of a method's module."""
 
     name: str
     limits: str
@@ -35,13 +35,13 @@ class Method:
 
 
 def names() -> list[str]:
-    """All methods, the default first."""
+    """Return the names of all methods, the default first."""
     found = sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__))
     return sorted(found, key=lambda name: name != FULL)
 
 
 def named(name: str) -> Method:
-    """The method of that name."""
+    """Return the method of that name."""
     found = pick("method", name, {each: each.replace("-", "_") for each in names()})
     module = import_module(f"{__name__}.{found}")
     return Method(name, module.LIMITS, module.WRITES, module.measure)

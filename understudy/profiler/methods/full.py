@@ -12,7 +12,7 @@ WRITES = True
 
 
 def measure(bench: Bench, writing: bool, report: Report) -> list[Finding]:
-    """Measures reads, and writes if they are allowed."""
+    """Measure reads, and writes if they are allowed."""
     survey = Survey(bench, report)
     survey.reads()
     if writing:

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: MIT
 """The line and the cache of PERFORM 2010, sections 5 and 6.
 
-The method reads 100,000 random pages and notes each one's time and its distance from the page
-before.  Each time, sorted by distance, becomes the mean of the up to 1001 times around it.  Least
-squares then fit a line to these means.  Rotational latency is part of the line.
+The method reads 100,000 random pages, and records each page's service time and its distance from
+the page before.  With the times sorted by distance, each time is replaced by the mean of up to 1001
+times around it.  Least squares then fit a line to these means.  Rotational latency is part of the
+line.
 
-The hit time is where the initial spike of single sectors' times ends.  The paper does not say which
-sectors it read.  This method reads each sector twice in a row.
+The hit time is the right edge of the initial spike in the distribution of single sectors' times.
+The paper does not say which sectors it read.  This method reads each sector twice, immediately one
+after the other.
 
-The paper switched the drive's cache off for the line, and took the cache's segments from the drive
-(sdparm, the manual).  That is impossible with a black box.  So pages that hit, which move no arm,
-are left out, and segments and prefetch come from our own probes.
+The paper switched the drive's cache off for the line, and obtained the cache's segments from the
+drive (sdparm, the manual).  That is impossible with a black box.  So pages that hit, which do not
+move the arm, are left out, and segments and prefetch are results of the project's own probes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,7 +35,7 @@ PAGES = 100_000
 A_PAGE = 8  # sectors
 WINDOW = 1001
 SINGLES = 1000
-SPIKE = 0.99  # of hits: the slowest are late for other reasons
+SPIKE = 0.99  # the share of hits up to the spike's edge: slower hits are late for other reasons
 LEAST_MS = 1e-6
 KEYS = ("model.intercept_ms", "model.full_seek_ms")
 CACHE_KEYS = {
@@ -67,7 +69,7 @@ class Line:
 
 
 def measure(bench: Bench, writing: bool, report: Report) -> list[Finding]:
-    """Line and cache."""
+    """Measure line and cache."""
     survey = Survey(bench, report)
     probed = survey.read_cache()
     report("single sectors", 0.5)
@@ -91,7 +93,7 @@ def _line(bench: Bench, hits: Hits | None) -> Line:
 
 
 def _pages(bench: Bench, hits: Hits | None) -> Iterator[tuple[int, int]]:
-    """Distance from the page before that came from the medium, and service time, ns."""
+    """Yield the distance from the previous page from the medium, and the service time, ns."""
     head = None
     for _ in range(PAGES + 1):
         place = bench.place(A_PAGE)
@@ -104,7 +106,7 @@ def _pages(bench: Bench, hits: Hits | None) -> Iterator[tuple[int, int]]:
 
 
 def filtered(values: Values) -> Values:
-    """Each value replaced by the mean of the up to WINDOW values around it."""
+    """Return the values, each replaced by the mean of up to WINDOW values around it."""
     sums = np.concatenate([[0.0], np.cumsum(values)])
     middle = np.arange(len(values))
     low = np.maximum(middle - WINDOW // 2, 0)
@@ -114,7 +116,7 @@ def filtered(values: Values) -> Values:
 
 
 def _hit_us(bench: Bench) -> float | None:
-    """The time where the spike ends; None: there is no spike."""
+    """Return the time where the spike ends; None: there is no spike."""
     places = [bench.place(1) for _ in range(SINGLES)]
     times = [(bench.read(place), bench.read(place)) for place in places]
     usual_ns = median([first for first, _ in times])
@@ -125,7 +127,9 @@ def _hit_us(bench: Bench) -> float | None:
 
 
 def _cache(probed: Sequence[Finding], hit_us: float | None) -> list[Finding]:
-    """The papers' cache as findings.  If one key is missing, the whole cache counts as not seen."""
+    """Return the papers' cache as findings.  If one key is missing, the whole cache becomes "not
+    seen".
+    """
     by_key = {found.key: found for found in probed}
     found = [
         replace(by_key[own], key=key)
@@ -144,7 +148,7 @@ def _cache(probed: Sequence[Finding], hit_us: float | None) -> list[Finding]:
 
 
 def _prefetch(segment: Finding, ahead: Finding) -> Finding:
-    """A page and its prefetched sectors share one segment."""
+    """Return the prefetch after a page, which shares a segment with its prefetched sectors."""
     assert isinstance(segment.value, int)
     if ahead.value is None:
         return replace(ahead, value=0)

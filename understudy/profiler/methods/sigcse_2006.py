@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Vesper's profiler: curves sampled from the beginning of the disk (SIGCSE 2006, section 2.1).
 
-It takes 256 places, spread evenly over the disk.  For each place it measures the mean time to get
-there from the very beginning of the disk, and reads 16 MB.  The paper does not say how many times
-it averages.  Here they are 64, which leaves a rotational latency of +- 4 % of a rotation.
+It uses 256 sectors, spread evenly over the disk.  For each it measures the mean time to get there
+from the very beginning of the disk, and reads 16 MB.  The paper does not say how many reads each
+mean has.  Here it has 64, which leaves an error of rotational latency of +- 4 % of a rotation.
 
-The method keeps the paper's bias.  Outer tracks hold more sectors, so a distance in sectors from
-the beginning is fewer cylinders than elsewhere, and the curve's times are too short.
+The method keeps the paper's systematic error.  Outer tracks contain more sectors, so a distance in
+sectors from the beginning is fewer cylinders than elsewhere, and the curve's times are too short.
 
-A black box has no command that only seeks, so the samples are reads minus half a rotation.  The
-paper took the period from the manual; here our own probe measures it.  The cache cannot be switched
-off either.  So the beginning is a small part of the disk with fresh places in it, and reads that
-hit do not count.
+A black box has no command that only seeks, so the samples are times of reads minus half a rotation.
+The paper used the period from the manual; here the project's own probe measures it.  The cache
+can't be switched off either.  So the "beginning" is a small part of the disk in which each read
+uses another sector, and reads that hit do not count.
 """
 
 import numpy as np
@@ -28,13 +28,13 @@ WRITES = False
 SAMPLES = 256
 REPEATS = 64
 TRANSFER = 2**15  # sectors: 16 MB
-PART = 1 / 1024  # of the disk: the beginning, and a place
-CHANCES = 8  # tries to read a sector at the beginning that the cache does not hold
-MOST_MB_PER_S = 10**6  # the most that a profile allows
+PART = 1 / 1024  # of the disk: the size of the beginning, and of each sector's surroundings
+CHANCES = 8  # tries to read a sector at the beginning that is not in the cache
+MOST_MB_PER_S = 10**6  # the largest rate that a profile allows
 
 
 def measure(bench: Bench, writing: bool, report: Report) -> list[Finding]:
-    """Both curves, and the period."""
+    """Measure both curves, and the period."""
     report("rotation", 0.0)
     period = rotation.measure(bench)
     held = hits.measure(bench)
@@ -52,7 +52,9 @@ def _seek_ms(bench: Bench, at: float, held: Hits | None) -> float:
 
 
 def _from_the_beginning(bench: Bench, at: float, held: Hits | None) -> int:
-    """Time in ns from the beginning; a hit at the beginning would not move the arm there."""
+    """Return the time from the beginning, ns; a hit at the beginning would not move the arm
+    there.
+    """
     for _ in range(CHANCES):
         there_ns = bench.read(bench.place(1, 0.0, PART))
         if not (held and held.is_hit(there_ns)):
@@ -61,12 +63,12 @@ def _from_the_beginning(bench: Bench, at: float, held: Hits | None) -> int:
 
 
 def _starts(capacity_sectors: int) -> list[int]:
-    """The first sectors of the transfers."""
+    """Return the first sectors of the transfers."""
     return [round(at) for at in np.linspace(1, capacity_sectors - TRANSFER, SAMPLES)]
 
 
 def _mb_per_s(bench: Bench, sector: int) -> float:
-    """The rate of a read with the head already there."""
+    """Return the rate of a read that begins where the head already is."""
     bench.read(sector - 1)
     sectors = min(TRANSFER, bench.longest_sectors)
     sector_ns = bench.read(sector, sectors) / sectors
@@ -93,7 +95,7 @@ def _rates(rates: list[float], capacity_sectors: int) -> list[Finding]:
 
 
 def _rotation(period: Rotation | None) -> list[Finding]:
-    """Half a rotation for every request, if the period is known."""
+    """Return half a rotation for every request, if the period is known."""
     if not period:
         return [not_seen(rotation.KEY, "the samples include rotational latency")]
     return [period.findings()[0], Finding("rotation.phase", "mean")]

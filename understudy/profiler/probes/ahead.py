@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Prefetch: how far it goes, what stops it, and what makes it go on.
+"""Measures the prefetch: its length, what stops it, and what makes it continue.
 
-The probe reads a fresh place, leaves the drive alone for as long as the platter needs, and reads a
-sector farther on.  That sector hits or not, and each try takes a fresh place.  Where a track ends
-differs from place to place.  So if tracks' ends stop the prefetch, the share of hits falls
-gradually with the distance, instead of at once.  At other fresh places the probe
+The probe reads sectors that it has not used before, waits as long as the platter needs, and reads a
+sector farther on.  That read hits or not; each try uses another area of the disk.  The distance to
+the end of the track differs from try to try.  So if tracks' ends stop the prefetch, the share of
+hits decreases gradually with the distance, instead of abruptly.  In further tries the probe
 
-* reads the place itself again, which the prefetch may have overwritten (overwrites);
-* puts a hit in between: a sequential one after the prefetch has stopped (does it go on?), or one at
-  a place that the arm had left (does it return?);
-* reads at once what the medium has delivered meanwhile (there), a little farther ahead, or so far
-  ahead that the drive had better not wait for it (reach).
+* reads the first sectors again, which the prefetch may have overwritten (overwrites);
+* causes a hit in between: a sequential hit after the prefetch has stopped (does it continue?), or a
+  hit at sectors that the arm had left (does the drive resume the prefetch there?);
+* immediately reads sectors that the medium has delivered meanwhile (there), sectors a little
+  farther ahead, or sectors so far ahead that the drive had better not wait for them (reach).
 """
 
 from collections.abc import Callable
@@ -27,20 +27,20 @@ from understudy.profiler.targets.bench import Bench
 
 TRIES = 8
 SHARE_TRIES = 40
-OFTEN = 0.93  # of tries: if fewer hit at three quarters of the way, tracks' ends stop it
+OFTEN = 0.93  # share of tries: if fewer hit at three quarters of the distance, tracks' ends stop it
 PAUSE_NS = 60_000_000
 FARTHEST = 2**18  # sectors
 NEARLY_A_TRACK = 0.75
 WAITS = 3
 MORE_THAN_A_TURN = 1.7
-SLOW_SECTOR_NS = 50_000.0  # where the medium's rate is not known
+SLOW_SECTOR_NS = 50_000.0  # used if the medium's rate is not known
 AHEAD_KEY, KEEPS_KEY = "buffer.read_ahead_sectors", "buffer.segment_keeps"
 HIT_KEY, REACH_KEY = "buffer.after_hit", "buffer.read_reach_sectors"
 
 
 @dataclass(frozen=True)
 class Ahead:
-    """The prefetch after a read of A_READ sectors."""
+    """The results about the prefetch after a read of A_READ sectors."""
 
     sectors: int
     share: float
@@ -50,18 +50,21 @@ class Ahead:
 
     @property
     def to_track_end(self) -> bool:
-        """Whether ends of tracks stop it."""
+        """Return whether ends of tracks stop the prefetch."""
         return self.sectors > 0 and self.share < OFTEN
 
     @property
     def track_sectors(self) -> int:
-        """The sectors of a track, if its end stops the prefetch: the share of misses is the chance
-        that a track's end is in the way.
+        """Return the sectors of a track, if its end stops the prefetch.
+
+        The share of misses is the probability that a track's end is before the sector.
         """
         return round(_way(self.sectors) / (1 - self.share))
 
     def limit(self, track_sectors: float | None) -> int | None:
-        """The prefetch's own limit; None: it goes to every track's end."""
+        """Return the prefetch's own limit; None: the prefetch always continues to the track's
+        end.
+        """
         if not self.to_track_end:
             return self.sectors
         track = track_sectors or self.track_sectors
@@ -69,22 +72,22 @@ class Ahead:
 
 
 def _way(farthest: int) -> int:
-    """Three quarters of the distance."""
+    """Return three quarters of the distance."""
     return max(1, 3 * farthest // 4)
 
 
 class Prober:
-    """Measures the prefetch, each time at a new place."""
+    """Tests the prefetch, each time in another area of the disk."""
 
     def __init__(self, bench: Bench, hits: Hits, medium: Medium | None) -> None:
-        """`medium`: its rate, if known."""
+        """Make a prober; `medium`: the medium's rate, if known."""
         self._bench = bench
         self._hits = hits
         self._medium = medium
         self._sector_ns = medium.slowest_ns if medium else SLOW_SECTOR_NS
 
     def hits_at(self, distance: int, meanwhile: Callable[[], object] = lambda: None) -> bool:
-        """Whether the prefetch has come so far, if nothing but `meanwhile` happens."""
+        """Return whether the prefetch reaches that distance if nothing but `meanwhile` happens."""
         place = self._bench.place(A_READ + distance + 1)
         self._bench.read(place, A_READ)
         meanwhile()
@@ -92,14 +95,16 @@ class Prober:
         return self._hits.is_hit(self._bench.read(place + A_READ + distance - 1))
 
     def first_is_held(self) -> bool:
-        """Whether the sectors of the request outlive the prefetch."""
+        """Return whether the request's sectors are still in the cache after the prefetch."""
         place = self._bench.place(A_READ)
         self._bench.read(place, A_READ)
         self._bench.wait(PAUSE_NS + FARTHEST * self._sector_ns)
         return self._hits.is_hit(self._bench.read(place))
 
     def resumed_at(self, distance: int) -> bool:
-        """Whether the prefetch comes so far if a sequential read hits after it has stopped."""
+        """Return whether the prefetch reaches that distance if a sequential read hits after it has
+        stopped.
+        """
         place = self._bench.place(2 * A_READ + distance)
         self._bench.read(place, A_READ)
         self._bench.wait(PAUSE_NS + 3 * distance * self._sector_ns)
@@ -108,9 +113,10 @@ class Prober:
         return self._hits.is_hit(self._bench.read(place + A_READ + distance - 1))
 
     def returned(self, there: int) -> bool:
-        """Whether a new hit makes the drive prefetch on at a place that the arm had left.
+        """Return whether a new hit makes the drive resume the prefetch at sectors that the arm had
+        left.
 
-        `there` sectors behind the place were in the buffer by then.
+        `there` sectors after those read were already in the buffer.
         """
         behind = max(3 * A_READ, A_READ + 2 * there)
         place = self._bench.place(behind + A_READ)
@@ -122,25 +128,25 @@ class Prober:
         return self._hits.is_hit(self._bench.read(place + behind))
 
     def is_there(self, distance: int) -> bool:
-        """Whether a read that is `distance` ahead hits at once: the drive read on while the bus was
-        busy.
+        """Return whether an immediate read `distance` ahead hits: the drive continued to read while
+        the bus was busy.
         """
         return self._mostly(distance, self._hits.is_hit)
 
     def comes_by(self, distance: int, period_ns: float) -> bool:
-        """Whether a read that is `distance` ahead of the head completes in the same turn."""
+        """Return whether a read `distance` ahead of the head completes in the same rotation."""
         return self._mostly(distance, lambda service_ns: service_ns < period_ns / 2)
 
     def misses_the_next(self, period_ns: float) -> bool:
-        """Whether the very next sector is missed, wherever tracks end."""
+        """Return whether the very next sector is missed, wherever tracks end."""
         return self._number(0, lambda service_ns: service_ns >= period_ns / 2) == TRIES
 
     def _mostly(self, distance: int, is_so: Callable[[int], bool]) -> bool:
         return self._number(distance, is_so) > TRIES / 2
 
     def _number(self, distance: int, is_so: Callable[[int], bool]) -> int:
-        """The number of tries in which `is_so` holds for a read right after one `distance` before
-        it.
+        """Return the number of tries in which `is_so` is true for a read immediately after another
+        read, `distance` after it.
         """
         so = 0
         for _ in range(TRIES):
@@ -150,8 +156,8 @@ class Prober:
         return so
 
     def waits(self, distance: int, period_ns: float) -> bool:
-        """Whether a read so far ahead of the head waits until the prefetch gets there; a seek would
-        save turns.
+        """Return whether a read at that distance ahead of the head waits until the prefetch gets
+        there, although a seek would save rotations.
         """
         assert self._medium
         waited = 0
@@ -163,11 +169,11 @@ class Prober:
         return waited > WAITS / 2
 
     def share(self, distance: int, tries: int = SHARE_TRIES) -> float:
-        """The share of tries that hit."""
+        """Return the share of tries that hit."""
         return sum(self.hits_at(distance) for _ in range(tries)) / tries
 
     def ever(self, distance: int, tries: int) -> bool:
-        """Whether some tries hit; a single hit may be chance."""
+        """Return whether some tries hit; a single hit may be chance."""
         return sum(self.hits_at(distance) for _ in range(tries)) >= 2
 
 
@@ -178,7 +184,7 @@ def measure(
     medium: Medium | None,
     rotation: Rotation | None,
 ) -> Ahead:
-    """How far the drive prefetches; 0: not at all."""
+    """Measure how far the drive prefetches; 0: not at all."""
     prober = Prober(bench, hits, medium)
     farthest = _farthest(bench, prober, TRIES) or _farthest(bench, prober, SHARE_TRIES)
     if not farthest:
@@ -208,8 +214,9 @@ def _overwrites(prober: Prober) -> bool:
 
 
 def _there(bench: Bench, prober: Prober, farthest: int) -> int:
-    """How many sectors behind a read are in the buffer when it completes: many, if the bus is
-    slower than the medium.
+    """Return how many sectors after a read are in the buffer when the read completes.
+
+    There are many if the bus is slower than the medium.
     """
     draws = bench.random.getstate()
     low, high = -1, 0
@@ -223,8 +230,9 @@ def _there(bench: Bench, prober: Prober, farthest: int) -> int:
 def _reach(
     bench: Bench, prober: Prober, found: Ahead, there: int, turn: int, period_ns: float
 ) -> int:
-    """At most as far as the drive was seen to prefetch: a stream may go on far beyond, and a read
-    that waits for it waits long.
+    """Return the reach, at most the prefetch length that was seen.
+
+    A stream's prefetch may continue far beyond, and a read that waits for it waits long.
     """
     draws = bench.random.getstate()
     near = _near(prober, there, turn, period_ns)
@@ -238,11 +246,11 @@ def _reach(
 
 
 def _near(prober: Prober, there: int, turn: int, period_ns: float) -> int | None:
-    """How many sectors ahead of the head a read may begin.
+    """Return how many sectors ahead of the head a read may begin.
 
-    A drive that does not wait for these sectors understands the read too late: it has just missed
-    even the very next sector, and takes a turn more.  None: nothing near takes a turn more, so the
-    distance matters by less than a turn.
+    A drive that does not wait for these sectors is too late for the read: it has just missed even
+    the very next sector, and needs one more rotation.  None: no near read needs one more rotation,
+    so the distance affects less than a rotation.
     """
     if not there and prober.misses_the_next(period_ns):
         return 0
@@ -251,14 +259,14 @@ def _near(prober: Prober, there: int, turn: int, period_ns: float) -> int | None
         if not prober.comes_by(there + farther, period_ns):
             low = farther // 2
             late = first(lambda each: not prober.comes_by(there + each, period_ns), low, farther)
-            return late if late - 1 > there // 2 else 1  # tracks differ
+            return late if late - 1 > there // 2 else 1  # tracks differ in length
         farther *= 2
     return None
 
 
 def _goes_on(prober: Prober, farthest: int, share: float) -> bool:
-    """Whether a hit lets the prefetch go past its own limit, or past the track's end that mostly
-    stops it.
+    """Return whether a hit lets the prefetch continue beyond its own limit, or beyond the track's
+    end that usually stops it.
     """
     if share < OFTEN:
         distance, free = _way(farthest), share
@@ -269,7 +277,7 @@ def _goes_on(prober: Prober, farthest: int, share: float) -> bool:
 
 
 def _farthest(bench: Bench, prober: Prober, tries: int) -> int:
-    """The longest distance at which a read ever hits."""
+    """Return the longest distance at which a read ever hits."""
     low, high = 0, 1
     while prober.ever(high, tries):
         low, high = high, 2 * high
@@ -285,7 +293,7 @@ def _farthest(bench: Bench, prober: Prober, tries: int) -> int:
 
 
 def findings(found: Ahead | None, size: int | None, track_sectors: float | None) -> list[Finding]:
-    """Convert to findings; `size` is a segment's."""
+    """Convert to findings; `size` is a segment's size."""
     if not found or not found.sectors:
         return [not_seen(AHEAD_KEY, "nothing behind a read is ever held")]
     limit, said = found.limit(track_sectors), f"{TRIES} tries a step"

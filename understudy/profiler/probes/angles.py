@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Angles of single sectors.
 
-A read of one sector completes when the sector has passed under the head, wherever the arm has come
-from.  The completion time modulo the period is the angle at which the sector ends.  Hits show no
-angle; their short time gives them away.  To keep hits rare, the arm goes elsewhere before it reads
-a place that may have been prefetched.  The platter's speed drifts against the clock.  So some
-sectors with known angles are read now and then, and all other angles are relative to them
-(Worthington and others 1995, section 3.1).
+A read of one sector completes when the sector has passed under the head, wherever the arm was
+before.  The completion time modulo the period is the angle at which the sector ends.  Cache hits do
+not show an angle; they are recognised by their short time.  To keep hits rare, the arm moves
+elsewhere before the probe reads a sector that may have been prefetched.  The platter's speed drifts
+relative to the clock.  So some sectors with known angles are read from time to time, and all other
+angles are relative to them (Worthington and others 1995, section 3.1).
 """
 
 from collections.abc import Callable
@@ -20,24 +20,26 @@ from understudy.profiler.targets.bench import Bench
 
 TRIES = 40
 CHANCES = 4
-NOISE = 5  # times: farther apart are two angles, one extrapolated from a third of the way
-BESIDE = 2**13  # sectors: the farthest that a drive may prefetch
+NOISE = 5  # times the noise: readings farther apart are of two angles
+BESIDE = 2**13  # sectors: the longest prefetch that a drive may have
 REFER_EVERY = 50  # reads
 REFERENCES = 3
-DRIFT_MAX = 1e-5  # of the period, from one correction to the next: more is a late host
+DRIFT_MAX = 1e-5  # of the period, between two corrections: more means that the host was late
 
 Known = Callable[[], tuple[int, float]]  # a sector, and the angle at which it ends
 
 
 class HeldError(Exception):
-    """The drive holds a sector and does not forget it."""
+    """A sector stays in the drive's cache, whatever is read meanwhile."""
 
 
 class Protractor:
-    """Measures where sectors end, in turns; `noise` is the spread of one angle's readings."""
+    """Measures where sectors end, in rotations; `noise` is the spread of one angle's readings."""
 
     def __init__(self, bench: Bench, period_ns: float, hits: Hits | None, forget: int) -> None:
-        """`forget`: after that many reads elsewhere the cache holds nothing it held before."""
+        """Make one; `forget`: after that many reads elsewhere the cache contains nothing from
+        before.
+        """
         self._bench = bench
         self._period_ns = period_ns
         self._hits = hits
@@ -50,13 +52,13 @@ class Protractor:
         self.noise = self._noise()
 
     def refer_to(self, known: Known) -> None:
-        """From now on correct the drift by these sectors."""
+        """Correct the drift by these sectors from now on."""
         self._known = known
         self._since_ns = self._bench.now_ns
         self._reads = 0
 
     def end(self, sector: int) -> float | None:
-        """The angle of that sector; None: it was a hit."""
+        """Return the angle of that sector; None: it was a hit."""
         self._reads += 1
         if self._known and self._reads > REFER_EVERY:
             self._refer(self._known)
@@ -65,7 +67,9 @@ class Protractor:
         return self._read(sector)
 
     def surely(self, sector: int) -> float:
-        """The angle of that sector, after the drive has forgotten it if need be."""
+        """Return the angle of that sector, after removing it from the drive's cache if
+        necessary.
+        """
         for _ in range(CHANCES):
             turn = self.end(sector)
             if turn is not None:
@@ -81,7 +85,7 @@ class Protractor:
         return (self._bench.now_ns - self._from_ns) / self._period_ns % 1
 
     def _refer(self, known: Known) -> None:
-        """Takes the median of some reads, since one may be late."""
+        """Correct by the median of some reads, since one may be late."""
         off = []
         for _ in range(REFERENCES):
             sector, there = known()
@@ -93,8 +97,8 @@ class Protractor:
         self._reads = 0
 
     def _correct(self, off: float) -> None:
-        """Correct the angle by `off` turns, which drifted since the last time; expect the same
-        drift next.
+        """Correct the angle by the drift since the last correction, `off` rotations; expect the
+        same drift until the next correction.
         """
         now_ns = self._bench.now_ns
         turn = (now_ns - self._from_ns) / self._period_ns - off
@@ -104,9 +108,10 @@ class Protractor:
         self._since_ns = now_ns
 
     def _noise(self) -> float:
-        """The spread of steps between neighbouring sectors, with the arm elsewhere in between.
+        """Return the spread of steps between neighbouring sectors, with the arm elsewhere in
+        between.
 
-        Other angles are relative to these sectors until `refer_to` names better ones.
+        Other angles are relative to these sectors until `refer_to` names better sectors.
         """
         place = Behind(self._bench, TRIES)
         ends = []

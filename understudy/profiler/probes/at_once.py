@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The papers' cache (PERFORM 2010, section 3): prefetched sectors are in the cache when the read
-completes, and a hit costs the same at any length.
+"""Measures the papers' cache (PERFORM 2010, section 3).
 
-The probe sees both without a pause: it reads a new place, and at once a sector farther on.  A read
-longer than a segment leaves its tail in the segment.  The first sector of that tail shows how long
-a segment is.
+There, prefetched sectors are in the cache when the read completes, and a hit has the same cost at
+any length.  The probe can see both without a pause: it reads sectors that it has not used before,
+and immediately a sector farther on.  A read longer than a segment leaves its last sectors in the
+segment.  The first sector that is still in the cache shows the segment's length.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from understudy.profiler.targets.bench import Bench
 
 TRIES = 3
 SAME_COST = 1.1  # longest hit over shortest hit
-PASSES = 5  # times the tolerance of a hit: a platter would not have turned so far
+PASSES = 5  # times the tolerance of a hit: a platter would not have rotated so far
 NUMBER_KEY, SIZE_KEY = "cache.segments", "cache.segment_sectors"
 AHEAD_KEY, HIT_KEY = "cache.prefetch_sectors", "cache.hit_us"
 
@@ -44,7 +44,10 @@ class AtOnce:
 
 
 def measure(bench: Bench, hits: Hits, segments: Segments, sector_ns: float | None) -> AtOnce | None:
-    """None: it is another kind of cache.  `sector_ns`: the medium's; None if it takes no time."""
+    """Measure; None: it is another kind of cache.
+
+    `sector_ns`: the medium's time per sector; None if it is zero.
+    """
     if hits.cost_ns(hits.longest) > SAME_COST * hits.cost_ns(1):
         return None
     prober = _Prober(bench, hits)
@@ -62,11 +65,11 @@ class _Prober:
         self._most = min(LARGEST, bench.capacity_sectors // 16)
 
     def ahead(self) -> int:
-        """How many sectors are prefetched at once; 0: none, or too many to see an end."""
+        """Return how many sectors are prefetched at once; 0: none, or too many to see an end."""
         return _last(lambda distance: self._holds(A_READ, A_READ + distance - 1), self._most)
 
     def size(self, ahead: int) -> int:
-        """Sectors of a segment; 0: a segment is longer than the longest read."""
+        """Return the sectors of a segment; 0: a segment is longer than the longest read."""
         length = A_READ
         while self._holds(length, 0):
             length *= 2
@@ -76,7 +79,7 @@ class _Prober:
         return _last(lambda back: self._holds(length, end - back), end)
 
     def _holds(self, length: int, at: int) -> bool:
-        """Whether, after a read of that length, sector `at` hits in most tries."""
+        """Return whether, after a read of that length, sector `at` hits in most tries."""
         return sum(self._is_held(length, at) for _ in range(TRIES)) > TRIES / 2
 
     def _is_held(self, length: int, at: int) -> bool:
@@ -86,8 +89,8 @@ class _Prober:
 
 
 def _last(is_so: Callable[[int], bool], most: int) -> int:
-    """The largest number for which `is_so` holds, if it holds for all from 1 up to that; 0: for
-    none, or for all.
+    """Return the largest number such that `is_so` is true from 1 up to it; 0 if it is true for
+    none, or for all up to `most`.
     """
     no = 1
     while is_so(no):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The bus's watermark: how much of a read is in the buffer before the bus begins.
+"""Measures the bus's watermark: the share of a read in the buffer when the bus begins to send.
 
-Some drives send from the first sector on.  Others wait until a share of the read is in the buffer,
-which leaves the bus free meanwhile (SCSI's buffer full ratio; Ruemmler and Wilkes 1994, "Simulating
-disk drives").  Long reads that miss show the difference in their times.  The probe sends them to
-the drive and to models with one watermark each, all on the same clock.  The nearest model gives the
-watermark, if it is much nearer than the model without one.
+Some drives begin to send with the first sector.  Others wait until a share of the read is in the
+buffer, so that the bus is free meanwhile (SCSI's buffer full ratio; Ruemmler and Wilkes 1994,
+"Simulating disk drives").  The times of long reads that miss show the difference.  The probe sends
+such reads to the drive and to models with different watermarks, all on the same clock.  The nearest
+model determines the watermark, if it is much nearer than the model without one.
 """
 
 import numpy as np
@@ -17,15 +17,15 @@ from understudy.profiler.targets.bench import Bench
 KEY = "buffer.bus_watermark_percent"
 READS = 160
 SHORTEST_POWER, LONGEST_POWER = 3, 8  # of reads, sectors
-PAUSE_NS = 100_000_000  # in which slower models catch up
-STEPS = (25, 12, 6, 3, 1)  # percent, each from the nearest watermark so far
+PAUSE_NS = 100_000_000  # time for slower models to complete
+STEPS = (25, 12, 6, 3, 1)  # percent, each relative to the nearest watermark until then
 MUCH_NEARER = 0.5
 
 Read = tuple[int, int, int]  # sector, sectors, when it was sent
 
 
 def measure(bench: Bench, model: Model) -> Finding:
-    """Measure, and return a finding."""
+    """Measure, and return the watermark as a finding."""
     reads, seen_ns = _seen(bench)
     off_ns: dict[int, float] = {}
 
@@ -48,7 +48,7 @@ def measure(bench: Bench, model: Model) -> Finding:
 
 
 def _seen(bench: Bench) -> tuple[list[Read], list[int]]:
-    """Reads all over the disk, and their times."""
+    """Read all over the disk; return the reads and their times."""
     reads, took_ns = [], []
     for _ in range(READS):
         bench.wait(bench.random.uniform(1, 2) * PAUSE_NS)

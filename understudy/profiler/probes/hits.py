@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The cost of a hit: an overhead, and its sectors' time on the bus.
 
-The probe reads a place twice in a row, at lengths that double.  The second read is a hit if it is
-much quicker than another read nearby.  A second read that has to wait for the platter costs more
-than twice a hit of half its length.  A second read longer than a segment hits in part, and is off
-the line of the shorter ones.
+The probe reads the same sectors twice in succession, at lengths that double.  The second read is a
+hit if it is much quicker than a read of other sectors nearby.  A second read that has to wait for
+the platter costs more than twice a hit of half its length.  A second read longer than a segment is
+only partly a hit, and its time is not on the line through the shorter reads' times.
 """
 
 from collections.abc import Sequence
@@ -18,18 +18,20 @@ from understudy.profiler.targets.bench import Bench
 
 LENGTHS = tuple(2**power for power in range(11))
 TRIES = 9
-OFF_LINE = 0.002  # of a hit's cost: a read that hits only in part is off by more
-TOLERANCE_NS = 10_000  # with a host that is always on time
-NOISE = 4  # times the spread of hits: a slower read is no hit
-BESIDE = 2**12  # sectors: farther back than any cache reads
-FASTEST_NS = 0.6  # a sector on the bus: the quickest a profile can express
+OFF_LINE = 0.002  # of a hit's cost: a read that hits only in part deviates by more
+TOLERANCE_NS = 10_000  # for a host that is always on time
+NOISE = 4  # times the spread of hits: a slower read is not a hit
+BESIDE = 2**12  # sectors: no cache reads so far backwards
+FASTEST_NS = 0.6  # time per sector on the bus: the quickest that a profile can express
 BUS_KEY, HIT_KEY = "buffer.bus_mb_per_s", "buffer.read_hit_us"
-NS_TO_MB_PER_S = 512e3  # a sector's ns to MB/s and back
+NS_TO_MB_PER_S = 512e3  # converts ns per sector to MB/s and back
 
 
 @dataclass(frozen=True)
 class Hits:
-    """Overhead and a sector's time, ns; hits had at most `longest` sectors; `seen` by length."""
+    """Overhead and time per sector, ns; hits had at most `longest` sectors; `seen`: times by
+    length.
+    """
 
     overhead_ns: float
     bus_sector_ns: float
@@ -39,11 +41,11 @@ class Hits:
     seen: Points = field(default=(), repr=False)
 
     def cost_ns(self, sectors: int) -> float:
-        """The cost of a hit of that length."""
+        """Return the cost of a hit of that length."""
         return self.overhead_ns + sectors * self.bus_sector_ns
 
     def is_hit(self, service_ns: float, sectors: int = 1) -> bool:
-        """Whether the read is as quick as the cache, which no platter is."""
+        """Return whether the read is as quick as the cache, and so quicker than any platter."""
         cost_ns = self.cost_ns(sectors)
         return service_ns <= cost_ns + max(self.tolerance_ns, 0.02 * cost_ns)
 
@@ -62,7 +64,7 @@ class Hits:
 
 
 def measure(bench: Bench) -> Hits | None:
-    """None: a second read costs no less than the first."""
+    """Measure; None: a second read costs no less than the first."""
     hits: list[tuple[int, float]] = []
     noise_ns = 0.0
     for sectors in (length for length in LENGTHS if length <= bench.longest_sectors):
@@ -89,7 +91,7 @@ def findings(found: Hits | None) -> list[Finding]:
 
 
 def _again(bench: Bench, sectors: int) -> tuple[float, Sequence[int]]:
-    """The median of first reads, and the times of the second ones."""
+    """Return the median of the first reads' times, and the times of the second reads."""
     firsts, agains = [], []
     for _ in range(TRIES):
         place = bench.place(sectors)
@@ -99,9 +101,9 @@ def _again(bench: Bench, sectors: int) -> tuple[float, Sequence[int]]:
 
 
 def _beside_ns(bench: Bench) -> float:
-    """The time of a fresh read near the last one.
+    """Return the time of a read near the last one, of sectors that are not in the cache.
 
-    The arm moves as little as for the same place again, so only a cache is quicker.
+    The arm moves as little as for a repeated read, so only a cache is quicker.
     """
     times = []
     for _ in range(TRIES):

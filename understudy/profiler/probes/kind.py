@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Whether a target is a magnetic disk: has it an arm, or a platter that turns?
+"""Decides whether a target is a magnetic disk: does it have an arm, or a rotating platter?
 
-With an arm a read far from the last one takes longer than a near one.  With a platter reads of one
-track wait for parts of a rotation (rotation.py).  Flash has neither: its times do not depend on
-where the last read was, and a disk's profile would be wrong.
+If there is an arm, a read far from the last read takes longer than a near read.  If there is a
+platter, reads of one track wait for parts of a rotation (rotation.py).  Flash has neither: its
+times do not depend on the location of the last read, and a disk's profile would be wrong.
 """
 
 import random
@@ -33,13 +33,15 @@ class Kind:
     read_ns: float
 
     def refuse_others(self) -> None:
-        """RunFailed if the target is no disk."""
+        """Raise RunFailed if the target is not a disk."""
         if not self.is_disk:
             raise RunFailed(NO_DISK)
 
 
 def measure(bench: Bench) -> Kind:
-    """Uses its own random places, so that later probes draw the same as without it."""
+    """Decide; uses separate random numbers, so that later probes use the same sectors as without
+    it.
+    """
     draw = random.Random("kind")
     far, near = [], []
     for _ in range(PAIRS):
@@ -51,7 +53,7 @@ def measure(bench: Bench) -> Kind:
 
 
 def _are_longer(some: list[int], others: list[int]) -> bool:
-    """Whether `some` are longer, by the sum of their ranks (Mann and Whitney 1947)."""
+    """Return whether `some` are longer, by the sum of their ranks (Mann and Whitney 1947)."""
     times = np.sort([*some, *others])
     ranks = (np.searchsorted(times, some) + np.searchsorted(times, some, "right") + 1) / 2
     expected = PAIRS * (2 * PAIRS + 1) / 2

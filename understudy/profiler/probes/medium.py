@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The medium's rate by place.
+"""Measures the medium's rate by location.
 
-If angles are known, they give a sector's time.  If not, it comes from the extra time of a long read
-over a read of one sector.  Each read follows a seek of the same length.  The probe repeats them
-until rotational latency matters little.  A bus slower than the medium hides the medium's rate.
+If angles are known, they determine the time per sector.  If not, it is computed from the extra time
+of a long read over a read of one sector.  Each read follows a seek of the same length.  The probe
+repeats the reads until rotational latency matters little.  A bus slower than the medium hides the
+medium's rate.
 """
 
 import math
@@ -18,17 +19,17 @@ from understudy.profiler.probes.hits import NS_TO_MB_PER_S, Hits
 from understudy.profiler.probes.tracks import Tracks
 from understudy.profiler.targets.bench import Bench
 
-PLACES = 17  # looked at first
+PLACES = 17  # number of locations measured first
 TRIES = (3, 6, 32)
 SURE_ENOUGH = 0.002
-SHARES = (1024, 64)  # of the disk: the longest read; the second where the first is not sure enough
-AMONG = (0.28, 0.53, 0.78)  # places; one of them may straddle zones
-SAME = 0.005  # of a sector's time: two zones differ by more
-SURE = 4  # errors
+SHARES = (1024, 64)  # of the disk: the longest read; the second, if the first is too uncertain
+AMONG = (0.28, 0.53, 0.78)  # quantiles; one location may be half in each of two zones
+SAME = 0.005  # of the time per sector: two zones differ by more
+SURE = 4  # times the error
 AWAY = 2**12  # sectors
 CHANCES = 8
-NO_TIME_NS = 20.0  # for a sector: quicker than any platter
-LONG_NS = 100_000_000  # of transfer, against which a part of a rotation is little
+NO_TIME_NS = 20.0  # per sector: quicker than any platter
+LONG_NS = 100_000_000  # of transfer; compared with it a part of a rotation is short
 LONGEST = 2**17  # sectors
 HIDDEN = 1.02
 KEYS = ("throughput.zones", "throughput.at", "throughput.mb_per_s")
@@ -36,7 +37,9 @@ KEYS = ("throughput.zones", "throughput.at", "throughput.mb_per_s")
 
 @dataclass(frozen=True)
 class Medium:
-    """A sector's time, ns, from each fraction of the disk on; `seen` holds the places measured."""
+    """Time per sector, ns, from each fraction of the disk on; `seen` holds the measured
+    locations.
+    """
 
     at: tuple[float, ...]
     sector_ns: tuple[float, ...]
@@ -44,12 +47,12 @@ class Medium:
     seen: Points = field(default=(), repr=False)
 
     def sector_ns_at(self, at: float) -> float:
-        """The sector's time at a fraction of the disk."""
+        """Return the time per sector at a fraction of the disk."""
         return self.sector_ns[max(0, bisect_right(self.at, at) - 1)]
 
     @property
     def slowest_ns(self) -> float:
-        """The longest sector's time."""
+        """Return the longest time per sector."""
         return max(self.sector_ns)
 
     def findings(self) -> list[Finding]:
@@ -64,7 +67,7 @@ class Medium:
 
 
 def measure(bench: Bench, tracks: Tracks | None, hits: Hits | None) -> Medium | None:
-    """None: longer reads take no longer."""
+    """Measure; None: longer reads take the same time as short ones."""
     if tracks:
         zones = tracks.zones
         return Medium(
@@ -122,7 +125,7 @@ def _timed(bench: Bench, hits: Hits | None) -> Medium | None:
 
 @dataclass(frozen=True)
 class _Looked:
-    """The result at one place; `error` is a share."""
+    """The result at one location; `error` is a fraction."""
 
     sector_ns: float
     error: float
@@ -130,7 +133,7 @@ class _Looked:
 
 
 class _Watch:
-    """Times long reads against reads of a sector, each after a seek of the same length."""
+    """Compares long reads with reads of one sector, each after a seek of the same length."""
 
     def __init__(self, bench: Bench, hits: Hits | None) -> None:
         self._bench = bench
@@ -139,7 +142,7 @@ class _Watch:
         self._single = [self._missed(places, 1) for _ in range(TRIES[-1])]
 
     def look(self, at: float, sectors: int) -> _Looked:
-        """Measure around that place."""
+        """Measure around that fraction of the disk."""
         places = self._fresh(at, AWAY + sectors)
         times: list[int] = []
         for tries in TRIES:
@@ -155,21 +158,25 @@ class _Watch:
         )
 
     def _fresh(self, at: float, room: int) -> Iterator[int]:
-        """Places around `at`, each with room and each before the last, so that none is held."""
+        """Yield sectors around `at`, each with room and each before the last one, so that none is
+        cached.
+        """
         capacity_sectors = self._bench.capacity_sectors
         first = round(at * capacity_sectors) + self._bench.random.randrange(TRIES[0] * room)
         first = min(max(first, TRIES[-1] * room), capacity_sectors)
         yield from range(first - room, -1, -room)
-        while True:  # a small disk
+        while True:  # needed on a small disk
             yield self._bench.place(room)
 
     def _error(self, times: Sequence[int]) -> float:
-        """The error if latencies are uniform on their range, which few samples do not show."""
+        """Return the error if latencies are uniform over their range, which few samples can't
+        show.
+        """
         range_ns = max(max(each) - min(each) for each in (times, self._single))
         return range_ns / 2**0.5 * math.hypot(1 / len(times), 1 / len(self._single))
 
     def _missed(self, places: Iterator[int], sectors: int) -> int:
-        """The time of a read after a seek, at the first place that the cache does not hold."""
+        """Return the time of a read after a seek, at the first sector that is not in the cache."""
         for place in islice(places, CHANCES):
             first_ns = self._bench.read(place)
             service_ns = self._bench.read(place + AWAY, sectors)
@@ -181,5 +188,5 @@ class _Watch:
 
 
 def _middle(times: Sequence[int]) -> float:
-    """The middle of the range: half a rotation above the shortest."""
+    """Return the middle of the range: half a rotation above the shortest time."""
     return (max(times) + min(times)) / 2

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Finds the layout of the platters zone by zone, from the first sector to the last.
 
-Bisection finds the exact end of a zone's first track, which gives sectors, slots and a skew.  Then
-the probe predicts tracks farther and farther away.  The first track that is off begins a cylinder,
-a band, or another zone; bisection finds it too.  The longer the way, the more exact the skews.
-Behind slipped sectors the same rule goes on some slots farther; bisection finds that to the sector
-as well.  Sectors that follow no known rule are a part of their own.  Parts that follow one rule
-make one recording zone (parts.py).  In the end random sectors test the layout (Schindler and Ganger
-1999, section 3.2, ask the drive for its mapping instead).
+Bisection finds the exact end of a zone's first track, which determines sectors, slots and a skew.
+Then the probe predicts tracks farther and farther away.  The first track that deviates begins a
+cylinder, a band, or another zone; bisection finds it too.  The longer the distance, the more exact
+the skews become.  After slipped sectors the same rule continues some slots farther; bisection finds
+the exact sector of a slip as well.  Sectors that follow no known rule are a separate part.  Parts
+that follow one rule are joined to one recording zone (parts.py).  In the end random sectors test
+the layout (Schindler and Ganger 1999, section 3.2, ask the drive for its mapping instead).
 """
 
 from collections.abc import Sequence
@@ -28,33 +28,33 @@ from understudy.profiler.probes.track import measure as measure_track
 from understudy.profiler.probes.track import same
 from understudy.profiler.targets.bench import Bench
 
-ENOUGH_ZONES = 64  # to extrapolate from their reach how many zones there will be
+ENOUGH_ZONES = 64  # after these, extrapolate from their length how many zones there will be
 LOOKED = 400
-WITHIN = 0.01  # of a turn
+WITHIN = 0.01  # of a rotation
 LEAST_SHARE = 0.95
 TOO_NOISY = WITHIN / NOISE
 OF_A_SLOT = 0.3
-ALIKE = 2  # times the noise: parts of one track hardly ever differ by more
-FARTHER = 3  # times, from one step to the next
-PARTS = 8  # of a track: a wrong track fits in one part only, by accident
+ALIKE = 2  # times the noise: two parts of one track hardly ever differ by more
+FARTHER = 3  # factor from one step to the next
+PARTS = 8  # of a track: a wrong track fits accidentally in one part only
 CHANCES = 3
 FEW = 4  # tracks
-NEXT = 4  # tracks behind a slip, one of which has no slip itself
+NEXT = 4  # tracks after a slip; at least one of them contains no other slip
 MANY = 32  # tracks: more than a cylinder has, though not than a surface
-SPARE_MOST = 0.5  # of a track, at a cylinder's end: a shorter track ends for another reason
-SPARE_LOOKS = (0.95, 0.8, 0.6, 0.4, 0.2, 0.05)  # of a track, to find where one is off
+SPARE_MOST = 0.5  # of a track, at a cylinder's end: a still shorter track has another cause
+SPARE_LOOKS = (0.95, 0.8, 0.6, 0.4, 0.2, 0.05)  # of a track, to find where a track deviates
 TRIES = 2
 REFERENCE_TRACKS = 16
 
 
 class _IrregularError(Exception):
-    """The reads lead to no layout."""
+    """No layout follows from the reads."""
 
 
 def measure(
     bench: Bench, rotation: Rotation | None, hits: Hits | None, segments: Segments | None
 ) -> Layout | Unseen:
-    """Runs after the cache's probes, since hits show no angle."""
+    """Measure the layout; run this after the cache's probes, since hits do not show an angle."""
     if rotation is None or rotation.sector_ns is None:
         return Unseen("completions have no phase")
     if not rotation.everywhere:
@@ -91,17 +91,17 @@ def _checked(bench: Bench, protractor: Protractor, parts: list[Part]) -> Layout 
 
 
 class _Sweep:
-    """Goes from the first sector to the last."""
+    """Measures zone after zone from the first sector to the last."""
 
     def __init__(self, bench: Bench, protractor: Protractor) -> None:
         self._bench = bench
         self._protractor = protractor
         self._is_referring = False
-        self._slots = 0  # of the last zone's tracks
+        self._slots = 0  # slots of the last zone's tracks
         self._last = bench.capacity_sectors - 1
 
     def parts(self) -> list[Part]:
-        """All parts, each from its first sector on."""
+        """Return all parts, each from its first sector on."""
         zone, tracks = self._zone(0)
         found, before, rules = [Part(0, zone)], zone, 1
         while tracks < self._room(zone):
@@ -145,7 +145,7 @@ class _Sweep:
     # ---- a zone ---------------------------------------------------------------------------
 
     def _zone(self, first: int) -> tuple[Zone, int]:
-        """The zone that begins there, and its number of tracks."""
+        """Return the zone that begins there, and its number of tracks."""
         for _ in range(TRIES):
             zone, is_followed = self._first_two(first)
             if is_followed and 2 * zone.slots > self._slots:  # otherwise a completion was late
@@ -154,11 +154,13 @@ class _Sweep:
         return zone.alone(), 1
 
     def _slipped(self, zone: Zone, bad: int, begin: int) -> tuple[int, Zone, int] | None:
-        """Where a zone goes on with its slots shifted: farther, behind slipped sectors, or nearer,
-        where spare sectors have taken up the shift.  Returns the first such sector, the rule there,
-        and up to which track it holds.
+        """Find where a zone continues with its slots shifted.
 
-        Some sectors before may be somewhere else: those that spare sectors replace.
+        They are shifted farther after slipped sectors, or nearer after spare sectors that
+        compensated for the shift.  Returns the first such sector, the rule there, and the track up
+        to which the rule is valid.
+
+        Some sectors before may be stored elsewhere: those that spare sectors replace.
         """
         high = self._surely_bad(zone, bad)
         farther = self._shifted(zone, high) if high is not None else None
@@ -178,10 +180,12 @@ class _Sweep:
         return (first, after, tracks) if tracks > track else None
 
     def _end(self, zone: Zone, bad: int, begin: int) -> int:
-        """The first sector off the rule, on that track or the one before."""
+        """Return the first sector that deviates from the rule, on that track or the track
+        before.
+        """
         end = zone.track(bad)
         if bad - zone.tracks(begin - zone.first) < 2:
-            return end  # where its end was measured
+            return end  # where the track's end was measured
         around = (end + zone.sectors // 2, end - 1, end - zone.sectors // PARTS)
         for _ in range(TRIES):  # a completion may be late
             if [self._is_off(zone, min(at, self._last)) for at in around] == [True, False, False]:
@@ -193,26 +197,24 @@ class _Sweep:
         return end if abs(first - end) < zone.sectors // PARTS else first
 
     def _first_off(self, zone: Zone, low: int, high: int) -> int:
-        """The first sector off the rule, between `low`, which may be the first, and `high`, which
-        is behind it.
+        """Return the first sector that deviates from the rule, after `low` or `low` itself, and
+        before `high`.
         """
 
         def is_behind(sector: int) -> bool:
-            before = max(
-                sector - zone.sectors // PARTS, low
-            )  # one alone may be in line by accident
+            before = max(sector - zone.sectors // PARTS, low)  # a single sector may fit by accident
             return self._is_off(zone, sector) or (before > low and self._is_off(zone, before))
 
         return first_of(is_behind, low - 1, high)
 
     def _goes_on(self, zone: Zone, track: int) -> bool:
-        """Whether that track begins where it should, if slips since then are taken off."""
+        """Return whether that track begins at the expected angle, apart from slips since then."""
         before = zone.track(track) - zone.sectors // 2
         after = self._shifted(zone, before) or zone
         return self._begins(after, track)
 
     def _shifted(self, zone: Zone, sector: int) -> Zone | None:
-        """The zone shifted by the slots that put the sector where it was seen."""
+        """Return the zone shifted by the slots that explain the sector's observed angle."""
         slots = self._off_at(zone, sector) * zone.slots
         after = zone.slipped(round(slots))
         is_slip = 1 <= abs(round(slots)) <= LEFT_OUT_MOST
@@ -225,7 +227,7 @@ class _Sweep:
         return not self._is_near(zone, self._off_at(zone, sector))
 
     def _again(self, before: Zone, first: int, zone: Zone, tracks: int) -> tuple[Zone, int, bool]:
-        """An earlier rule, if it explains this part, whose own rule has only tracks."""
+        """Return an earlier rule, if it explains this part, whose own rule has only tracks."""
         end = min(zone.track(tracks), self._bench.capacity_sectors)
         is_plain = zone.cylinder == 1 < before.cylinder and zone.slots == before.slots
         after = by_rule(before, Part(first, zone), end, 1) if is_plain else None
@@ -239,7 +241,7 @@ class _Sweep:
         return zone, tracks, False
 
     def _surely_bad(self, zone: Zone, bad: int) -> int | None:
-        """A sector of that track that is off the rule."""
+        """Return a sector of that track that deviates from the rule."""
         first = zone.track(bad)
         size = zone.track(bad + 1) - first
         for share in SPARE_LOOKS:
@@ -249,7 +251,7 @@ class _Sweep:
         return None
 
     def _whole(self, zone: Zone) -> tuple[Zone, int]:
-        """The zone as far as it goes on, with cylinders and bands if it has some.
+        """Return the zone up to where it ends, with cylinders and bands if it has some.
 
         A zone that begins within a cylinder is another zone up to the next cylinder.
         """
@@ -269,7 +271,9 @@ class _Sweep:
         return (cylinders, more) if is_regular else (zone, tracks)
 
     def _by_cylinders(self, zone: Zone, tracks: int) -> Zone | None:
-        """Cylinders of `tracks`, or of one more that is shorter; None: they do not repeat."""
+        """Return cylinders of `tracks`, or of one more track that is shorter; None: they do not
+        repeat.
+        """
         found = zone.with_cylinders(tracks, self._surely_off(zone, tracks))
         if tracks > MANY or (self._begins(found, tracks) and self._repeats(found, tracks)):
             return found
@@ -280,7 +284,7 @@ class _Sweep:
         return found if self._begins(found, 2 * tracks) and self._repeats(found, tracks) else None
 
     def _short(self, zone: Zone, tracks: int) -> tuple[int, int, float]:
-        """the skew, if no sector were missing and no level ended there"""
+        """Return the tracks of a cylinder, the spare sectors of its last track, and its skew."""
         last = zone.track(tracks + 1) - 1
         end = first_of(partial(self._is_off, zone), zone.track(tracks - 1), last)
         tracks = zone.tracks(end - 1 - zone.first) + 1
@@ -292,7 +296,9 @@ class _Sweep:
         return tracks, spare, skew % 1
 
     def _banded(self, zone: Zone, tracks: int) -> tuple[Zone, int] | None:
-        """Bands of `tracks`, or of one more that is shorter, and how far the zone goes on."""
+        """Return bands of `tracks`, or of one more track that is shorter, and how far the zone
+        continues.
+        """
         bands = []
         if tracks % zone.cylinder == 0:
             skew = zone.cylinder_skew + self._surely_off(zone, tracks)
@@ -308,28 +314,31 @@ class _Sweep:
         return None
 
     def _repeats(self, zone: Zone, tracks: int) -> bool:
-        """Whether, after as many tracks again, the last and the next one fit the rule."""
+        """Return whether, after another `tracks` tracks, the last and the next track fit the
+        rule.
+        """
         third = 2 * tracks
         if third >= self._room(zone):
             return True
         return all(self._fits(zone, track) is not None for track in (third - 1, third))
 
     def _begins(self, zone: Zone, track: int) -> bool:
-        """Whether the track begins there, neither before nor behind.
+        """Return whether the track begins exactly there.
 
-        Where sectors are slipped, all sectors fit except those that thereby are on another track.
+        If sectors are slipped, all sectors fit except those that are on another track because of
+        the slip.
         """
         first = zone.track(track)
         return all(self._is_near(zone, self._off_at(zone, at)) for at in (first, first - 1))
 
     def _room(self, zone: Zone) -> int:
-        """Whole tracks to the disk's end; a partial last track counts."""
+        """Return the whole tracks to the disk's end; a partial last track counts."""
         return zone.tracks(self._bench.capacity_sectors - zone.first)
 
     def _followed(self, zone: Zone, good: int) -> tuple[Zone, int]:
-        """The zone refined over its length, and the first track that is off the rule.
+        """Return the zone refined over its length, and the first track that deviates from the rule.
 
-        Bands are checked first, then surfaces: behind a shorter surface later tracks may fit again.
+        Bands are checked first, then surfaces: after a shorter surface later tracks may fit again.
         """
         bad = self._room(zone)
         if zone.has_bands:
@@ -339,7 +348,7 @@ class _Sweep:
         return self._narrowed(zone, good, bad, 1)[::2]
 
     def _along_surfaces(self, zone: Zone, good: int, bad: int) -> tuple[Zone, int, int]:
-        """Narrows down the first bad track, by the first and last track of each surface."""
+        """Narrow down the first bad track, by the first and last track of each surface."""
         begin = good // zone.cylinder * zone.cylinder
         while True:
             for look in (begin, begin + zone.cylinder - 1):
@@ -352,7 +361,7 @@ class _Sweep:
             begin += zone.cylinder
 
     def _narrowed(self, zone: Zone, good: int, bad: int, unit: int) -> tuple[Zone, int, int]:
-        """Narrows down the first bad track by the last track of each unit, first in growing steps,
+        """Narrow down the first bad track by the last track of each unit, first in growing steps,
         then by bisection.
         """
         low, high, step = (good + 1) // unit, bad // unit + 1, 1
@@ -375,9 +384,10 @@ class _Sweep:
     # ---- tracks ---------------------------------------------------------------------------
 
     def _fits(self, zone: Zone, track: int) -> float | None:
-        """How far the track is off; None: it does not fit.
+        """Return the deviation of the track from the rule; None: it does not fit.
 
-        Two parts of the track agree, or three of four.  A track of another length fits in some part
+        A track fits if two of its parts agree, or three of four.  A track of another length fits in
+        some part by accident, but its parts differ.
         by accident, but its parts differ.
         """
         offs = [self._off(zone, track, part) for part in (6, 0)]
@@ -387,13 +397,15 @@ class _Sweep:
         return sum(alike) / len(alike) if len(alike) > len(offs) / 2 else None
 
     def _alike(self, zone: Zone, offs: Sequence[float]) -> list[float]:
-        """Those near the rule, without outliers from their median."""
+        """Return the deviations near the rule, without outliers from their median."""
         near = [off for off in offs if self._is_near(zone, off)]
         far = max(OF_A_SLOT / zone.slots, ALIKE * self._protractor.noise)
         return [off for off in near if abs(off - median(near)) < far]
 
     def _off(self, zone: Zone, track: int, part: int = 0) -> float:
-        """Deviation at a random sector of the track's eighth number `part`, turns."""
+        """Return the deviation at a random sector of the track's eighth number `part`, in
+        rotations.
+        """
         first = zone.track(track)
         room = max(1, (zone.track(track + 1) - first) // PARTS)
         begin = first + part * room
@@ -407,11 +419,11 @@ class _Sweep:
         return self._off_at(zone, sector)
 
     def _off_at(self, zone: Zone, sector: int) -> float:
-        """How much later that sector ends than the rule says, turns."""
+        """Return how much later that sector ends than the rule predicts, in rotations."""
         return centred(self._protractor.surely(sector) - zone.end(sector))
 
     def _surely_off(self, zone: Zone, track: int) -> float:
-        """The median of three."""
+        """Return the median of three measurements."""
         return sorted(self._off(zone, track) for _ in range(3))[1]
 
     def _is_near(self, zone: Zone, off: float) -> bool:
@@ -420,7 +432,9 @@ class _Sweep:
     # ---- the first track ------------------------------------------------------------------
 
     def _first_two(self, first: int) -> tuple[Zone, bool]:
-        """A zone as if all tracks were like the first; and whether the second one is."""
+        """Return a zone in which all tracks are like the first track; and whether the second track
+        is.
+        """
         capacity_sectors = self._bench.capacity_sectors
         track = measure_track(self._protractor, first, capacity_sectors)
         angle = (track.begin - 1 / track.slots) % 1
@@ -433,7 +447,7 @@ class _Sweep:
         return zone, self._is_second(zone, second)
 
     def _is_second(self, zone: Zone, second: int) -> bool:
-        """Whether the track's last sector is on it, and the next sector is not."""
+        """Return whether the track's last sector is on it, and the next sector is not."""
         near = same(self._protractor, zone.slots)
         last, behind = second + zone.sectors - 1, second + zone.sectors
         there = zone.end(last)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""The seek curve, where each sector's angle is known.
+"""Measures the seek curve, if each sector's angle is known.
 
-With known angles rotational latency is known too.  So a read after a seek over some tracks shows
-whether the arm arrived before the sector passed in this turn, or needed the next one.  The angle of
-the next sector bisects what is still possible (minimum time between request completions,
-Worthington and others 1995, section 3.3.1).  Each read is at another place: the arm needs the same
-time for the same distance in tracks everywhere.
+If angles are known, rotational latency is known too.  So a read after a seek over some tracks shows
+whether the arm arrived before the sector passed in this rotation, or needed the next rotation.  The
+angle of the sector for the next read bisects the remaining range (minimum time between request
+completions, Worthington and others 1995, section 3.3.1).  Each read is at another location: the arm
+needs the same time for the same distance in tracks everywhere.
 
-Angles come in steps of a sector, and each zone has its own steps.  Of several pairs the probe reads
-the one whose sector passes soonest after the time in question.
+Angles are multiples of a sector's angle, which depends on the zone.  So the probe considers several
+pairs of tracks, and uses the pair whose sector passes soonest after the time to be tested.
 """
 
 import math
@@ -30,12 +30,12 @@ from understudy.profiler.targets.bench import Bench
 TRIES = 16  # bisection steps
 HALVINGS = 14
 REPEATS = 3
-READS_MAX = 4 * HALVINGS  # of a sample: some hit, or complete late
-OFF_NS = 500.0  # off the curve, half-way along a line
-SPLITS = 4  # of a line: there is room for 1,024 points
-LATE = 0.02  # of a turn
+READS_MAX = 4 * HALVINGS  # for one sample: some reads hit, or complete late
+OFF_NS = 500.0  # largest error of the curve half-way along a line
+SPLITS = 4  # of a line: the profile has room for 1,024 points
+LATE = 0.02  # of a rotation
 CHECKED = 100  # reads
-LEAST_RIGHT = 0.9  # of these
+LEAST_RIGHT = 0.9  # the share that must complete in the predicted rotation
 HOW = (
     f"{REPEATS} times {HALVINGS} halvings a distance in tracks, each at another place, "
     "and a cubic through them"
@@ -47,10 +47,10 @@ Pair = Callable[[], tuple[int, int]]  # first sectors of two tracks
 def measure(
     bench: Bench, layout: Layout, period_ns: float, hits: Hits | None, reach_sectors: int
 ) -> Seek | None:
-    """`reach_sectors`: the longest prefetch.
+    """Measure the seek curve; `reach_sectors`: the longest prefetch.
 
-    None: the drive holds too much of the disk, or the curve does not predict other reads, so that
-    distance in tracks does not decide the seek time.
+    None: too much of the disk is in the drive's cache, or the curve does not predict other reads,
+    so that distance in tracks does not determine the seek time.
     """
     prober = Prober(bench, layout, period_ns, hits)
     arm = Arm(layout)
@@ -74,8 +74,8 @@ def measure(
 
 
 def _rounded_off(at: Sequence[float], ns: Sequence[float]) -> tuple[list[float], list[float]]:
-    """The curve with more points, from a monotone cubic over the root of the distance, where lines
-    between two samples are off it.
+    """Return the curve with more points, from a monotone cubic over the root of the distance, where
+    the straight line between two samples is too far from that cubic.
     """
     curve = PchipInterpolator(np.sqrt(at), ns)
     points = [at[0]]
@@ -85,7 +85,9 @@ def _rounded_off(at: Sequence[float], ns: Sequence[float]) -> tuple[list[float],
 
 
 def _between(curve: Callable[[float], float], low: float, high: float, splits: int) -> list[float]:
-    """Points behind `low`, up to `high`, so many that lines between them are near the curve."""
+    """Return points after `low`, up to `high`: so many that lines between them are near the
+    curve.
+    """
     middle = round((low + high) / 2)
     off_ns = abs(curve(middle) - (curve(low) + curve(high)) / 2)
     if not splits or high - low < 2 or off_ns < OFF_NS:
@@ -97,7 +99,7 @@ def _between(curve: Callable[[float], float], low: float, high: float, splits: i
 
 
 def _curve(samples: Sequence[tuple[int, float]], tracks: float) -> tuple[list[float], list[float]]:
-    """Distances from 0 to all tracks, and ns."""
+    """Return distances from 0 to all tracks, and the seek time of each, ns."""
     at = sorted({distance for distance, _ in samples})
     ns = ascending([median([ns for there, ns in samples if there == each]) for each in at])
     last_ns = ns[-1] + (ns[-1] - ns[-4]) / (at[-1] - at[-4]) * (tracks - at[-1])
@@ -114,7 +116,7 @@ def _foresees(
     ns: Sequence[float],
     near: float,
 ) -> bool:
-    """Whether the curve predicts the turn in which reads over any distance complete."""
+    """Return whether the curve predicts the rotation in which reads over any distance complete."""
     right = []
     for _ in range(CHECKED):
         tracks = int(bench.random.uniform(0, LAST) * arm.tracks)
@@ -125,10 +127,11 @@ def _foresees(
 
 
 def has_surfaces(bench: Bench, layout: Layout, period_ns: float, hits: Hits | None) -> bool:
-    """Whether the next cylinder's tracks are above this one's: if so, the arm has farther to go to
-    the first of them than to the last, which is above this cylinder's first track.
+    """Return whether the next cylinder's tracks are opposite this one's, on another surface.
 
-    Each read is at another cylinder, since the drive might soon hold all of one place.
+    If so, the arm has a longer way to the first of them than to the last, which is opposite this
+    cylinder's first track.  Each read is at another cylinder, since the drive might soon have all
+    of one area in its cache.
     """
     zones = [(zone, _followed(zone, layout.end(i))) for i, zone in enumerate(layout.zones)]
     zone, followed = max(zones, key=lambda each: each[0].cylinder * len(each[1]))
@@ -149,7 +152,9 @@ def has_surfaces(bench: Bench, layout: Layout, period_ns: float, hits: Hits | No
 
 
 def _followed(zone: Zone, end: int) -> list[int]:
-    """Cylinders that may be parts of surfaces, and have a next one in the same band."""
+    """Return the cylinders that may be parts of surfaces, and have a next cylinder in the same
+    band.
+    """
     if not zone.has_bands and zone.cylinder <= MANY:
         return []
     number, in_band = (end - zone.first) // zone.cylinder_sectors, zone.band // zone.cylinder
@@ -157,17 +162,17 @@ def _followed(zone: Zone, end: int) -> list[int]:
 
 
 def _distances(tracks: float) -> list[int]:
-    """Short distances get more samples; the first is 0."""
+    """Return the distances of the samples, more of them short; the first is 0."""
     near = np.geomspace(1, NEAR_END * tracks, NEAR, endpoint=False)
     far = np.linspace(NEAR_END**0.5, LAST**0.5, FAR) ** 2 * tracks
     return sorted({0, *(max(1, round(each)) for each in (*near, *far))})
 
 
 def _over(bench: Bench, arm: Arm, tracks: int, is_near: bool) -> Pair:
-    """Pairs so many tracks apart.
+    """Return a function that selects pairs of tracks `tracks` apart.
 
-    Both directions are equally likely, except near pairs, which only go back, since the drive
-    prefetches forwards.
+    Both directions are equally likely, except for near pairs, which only go backwards, since the
+    drive prefetches forwards.
     """
 
     def pair() -> tuple[int, int]:
@@ -190,12 +195,12 @@ class Prober:
         self._bus_turns = hits.bus_sector_ns / period_ns if hits else 0.0
 
     def middle_ns(self, pair: Pair) -> float:
-        """The median of some times."""
+        """Return the median of some times."""
         return median([self.reach_ns(pair) for _ in range(REPEATS)])
 
     def reach_ns(self, pair: Pair) -> float:
-        """The time from one track to the other, with the overhead of a read; infinite, if all reads
-        were hits.
+        """Return the time from one track to the other, with the overhead of a read; infinite, if
+        all reads were hits.
         """
         low_ns, high_ns, halvings = 0.0, float("inf"), 0
         for _ in range(READS_MAX):
@@ -211,7 +216,7 @@ class Prober:
         return max((max(low_ns, high_ns - self._period_ns) + high_ns) / 2, 1.0)
 
     def makes_it(self, pair: Pair, reach_ns: float) -> bool | None:
-        """Whether a read confirms that the arm needs that long; None: the read shows nothing."""
+        """Return whether a read confirms that time for the arm; None: the read shows nothing."""
         after_ns = self._bench.random.uniform(0, self._period_ns)
         latest_ns = self._made_it_by_ns(pair, after_ns)
         if latest_ns is None:
@@ -219,8 +224,8 @@ class Prober:
         return latest_ns - self._period_ns <= reach_ns <= latest_ns
 
     def _made_it_by_ns(self, pair: Pair, after_ns: float) -> float | None:
-        """The latest time by which the arm had arrived, from a sector that passes after `after_ns`;
-        None: a hit, or a late completion.
+        """Return the latest time by which the arm had arrived, from a sector that passes after
+        `after_ns`; None: a hit, or a late completion.
         """
         after = after_ns / self._period_ns
         tries = [self._read_after(*pair(), after) for _ in range(TRIES)]
@@ -235,7 +240,9 @@ class Prober:
         return (read.begins + round(turns)) * self._period_ns
 
     def _read_after(self, one: int, other: int, after: float) -> "Reads":
-        """A sector of one track, and one of the other that passes so many turns later."""
+        """Return a sector of one track, and a sector of the other that passes so many rotations
+        later.
+        """
         zones = self._layout.zone(one), self._layout.zone(other)
         if one == other:
             first, second = self._behind(zones[0], one, after)
@@ -250,7 +257,7 @@ class Prober:
         return Reads(first, second, ends, ends - zones[1].lead(self._bus_turns))
 
     def _behind(self, zone: Zone, track: int, after: float) -> tuple[int, int]:
-        """Two sectors of one track, the second before the first, since later ones may be
+        """Return two sectors of one track, the second before the first, since later sectors may be
         prefetched.
         """
         apart = min(int((1 - after % 1) * zone.slots), zone.sectors - 1)
@@ -259,8 +266,8 @@ class Prober:
 
 
 class Reads(NamedTuple):
-    """Two sectors read in turn, and when the second one begins and ends, in turns from the first
-    one's end.
+    """Two sectors read one after the other, and when the second one begins and ends, in rotations
+    after the first one's end.
     """
 
     first: int
@@ -270,6 +277,6 @@ class Reads(NamedTuple):
 
 
 def _passing(zone: Zone, track: int, turn: float) -> int:
-    """The first sector of a track to pass from then on."""
+    """Return the first sector of a track that passes after that angle."""
     until = (turn - zone.turn(track)) % 1 * zone.slots
     return track + min(int(until) + 1, zone.sectors - 1)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""How long a rotation takes.
+"""Measures the period of the rotation.
 
 The probe reads backwards, sector by sector: such reads miss the cache, and each waits until the
-platter has nearly gone around.  If the platter has a position, all completions are at one phase of
-the rotation, which moves by a sector's time a step.  With waits that grow threefold the period is
-known to a part in 10^7 (Worthington and others 1995, section 3.1).  A model that draws its
-latencies at random has no phase, but their range is the period.
+platter has rotated nearly once.  If sectors have fixed angles, all completions are at one phase of
+the rotation, which changes by one sector's time per step.  Growing waits, each three times the
+last, make the period exact to a part in 10^7 (Worthington and others 1995, section 3.1).  A model
+with random latencies has no phase, but the range of its latencies is the period.
 """
 
 from dataclasses import dataclass
@@ -19,23 +19,23 @@ from understudy.profiler.targets.bench import NS_PER_S, Bench
 
 WAIT_NS = 50_000_000  # some rotations of any drive
 TRIES = 48
-CONSTANT = 0.3  # of the median: rotational latency spreads by more
+CONSTANT = 0.3  # of the median: rotational latency varies by more
 FAR = 33  # sectors, still on the same track
 PLACES = 5
 SEEKS = 8
 LONGEST_NS = 5 * NS_PER_S
 DRAWS = 1500
-UNEVEN = 0.1  # of the range: quarters of it hold a quarter of the draws each, +- 4 %
-SAME_ANGLE = 0.025  # of a turn
-DIGITS = 10  # of a ms: an angle is right to a us after some hours
+UNEVEN = 0.1  # of the range: each quarter of it contains a quarter of the random times, +- 4 %
+SAME_ANGLE = 0.025  # of a rotation
+DIGITS = 10  # digits of a ms: an angle is right to a us after some hours
 KEY, PHASE_KEY = "rotation.period_ms", "rotation.phase"
 
 
 @dataclass(frozen=True)
 class Rotation:
-    """A sector passes in `sector_ns`; None: positions never repeat.
+    """The period and `sector_ns`, the time in which a sector passes; None: angles never repeat.
 
-    `everywhere`: positions also repeat after seeks.
+    `everywhere`: angles also repeat after seeks.
     """
 
     period_ns: float
@@ -45,11 +45,11 @@ class Rotation:
 
     @property
     def has_phase(self) -> bool:
-        """Whether a sector is always at the same angle."""
+        """Return whether a sector is always at the same angle."""
         return self.sector_ns is not None
 
     def findings(self) -> list[Finding]:
-        """The period."""
+        """Return the period as a finding."""
         how = "phases of completions" if self.has_phase else "range of latencies, no phase"
         if self.has_phase and not self.everywhere:
             how += ", but none after seeks"
@@ -58,21 +58,21 @@ class Rotation:
 
 
 class Behind:
-    """Reads at one place, each before the last."""
+    """Reads in one area, each before the last read."""
 
     def __init__(self, bench: Bench, steps: int) -> None:
-        """At a random place with room for so many sectors."""
+        """Choose a random area with room for so many steps."""
         self._bench = bench
         self.sector = bench.place(1, steps / bench.capacity_sectors)
 
     def read(self, step: int = 1) -> int:
-        """Read `step` sectors before the last read: service time, ns."""
+        """Read `step` sectors before the last read; return the service time, ns."""
         self.sector -= step
         return self._bench.read(self.sector)
 
 
 def measure(bench: Bench) -> Rotation | None:
-    """None: no rotational latency."""
+    """Measure the rotation; None: there is no rotational latency."""
     if not _waits_differ(bench):
         return None
     coarse = _coarse(bench)
@@ -86,7 +86,7 @@ def measure(bench: Bench) -> Rotation | None:
 
 
 def findings(found: Rotation | None, is_known: bool) -> list[Finding]:
-    """Convert to findings; the latency is "known" only if each sector's angle is."""
+    """Convert to findings; the latency is "known" only if each sector's angle is known."""
     if found:
         return [*found.findings(), Finding(PHASE_KEY, "known" if is_known else "random")]
     return [not_seen(KEY, "no latency that is uniform over a period")]
@@ -102,7 +102,9 @@ def _waits_differ(bench: Bench) -> bool:
 
 
 def _gap_ns(bench: Bench, step: int) -> tuple[float, float]:
-    """The time between completions `step` sectors apart: the median, and the share that agrees."""
+    """Return the time between completions `step` sectors apart: the median, and the share that
+    agrees.
+    """
     gaps: list[float] = []
     for _ in range(PLACES):
         place = Behind(bench, FAR * TRIES)
@@ -113,7 +115,7 @@ def _gap_ns(bench: Bench, step: int) -> tuple[float, float]:
 
 
 def _coarse(bench: Bench) -> tuple[float, float] | None:
-    """The period and a sector's time, ns: the gap is the period less a step's sectors."""
+    """Return the period and a sector's time, ns: the gap is the period minus a step's sectors."""
     near_ns, agree = _gap_ns(bench, 1)
     far_ns, _ = _gap_ns(bench, FAR)
     sector_ns = (near_ns - far_ns) / (FAR - 1)
@@ -123,9 +125,10 @@ def _coarse(bench: Bench) -> tuple[float, float] | None:
 
 
 def _refined(bench: Bench, period_ns: float, sector_ns: float) -> float:
-    """The period from one place and growing waits: each gap is whole periods less a step's sector.
+    """Return the period from one area and growing waits: each gap is whole periods minus a step's
+    sector.
 
-    A long gap and a short one lack the same sector, so their difference is whole periods.
+    A long and a short gap both lack that sector, so their difference is whole periods.
     """
     place = Behind(bench, 4 * TRIES)
     place.read()
@@ -140,7 +143,7 @@ def _refined(bench: Bench, period_ns: float, sector_ns: float) -> float:
 
 
 def _step_ns(bench: Bench, place: Behind, wait_ns: float, step: int = 1) -> int:
-    """Time from one completion to the next, `step` sectors before."""
+    """Return the time from one completion to the next, `step` sectors before."""
     begin_ns = bench.now_ns
     bench.wait(wait_ns)
     place.read(step)
@@ -148,7 +151,7 @@ def _step_ns(bench: Bench, place: Behind, wait_ns: float, step: int = 1) -> int:
 
 
 def _is_same_after_seeks(bench: Bench, period_ns: float) -> bool:
-    """Whether a place is still at its angle after the arm has been elsewhere.
+    """Return whether a sector is still at its angle after the arm has been elsewhere.
 
     All but two of the gaps must agree: a track may end there, or a completion may be late.
     """
@@ -165,10 +168,10 @@ def _is_same_after_seeks(bench: Bench, period_ns: float) -> bool:
 
 
 def _range_of_latencies(bench: Bench) -> Rotation | None:
-    """The period from the range of latencies that are uniform on it: the range of n draws is (n -
-    1) / (n + 1) of the period.
+    """Return the period from the range of latencies that are uniform over one rotation: n of them
+    have a range of (n - 1) / (n + 1) of the period.
 
-    None: the times are not uniform, so they are no rotational latency.
+    None: the times are not uniform, so they are not rotational latencies.
     """
     place = Behind(bench, 2 * DRAWS)
     place.read()

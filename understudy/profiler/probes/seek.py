@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""The seek curve, from pairs of places all over the disk.
+"""Measures the seek curve, with pairs of sectors all over the disk.
 
-A read from one place to another takes the seek, and less than a rotation more.  If platters have a
-position, the probe repeats each pair one sector before.  A wait in between puts the sector's pass
-at the middle of the possible range: either the drive makes it, or it takes a rotation more.
-(Worthington and others 1995, section 3.3.1, find the minimum time between request completions that
-way.) Seven such bisections leave 1/128 of a rotation.
+A read at one sector after a read at another needs the seek time, plus less than one rotation.  If
+sectors have fixed angles, the probe repeats each pair with sectors one before the last.  A wait
+between the reads moves the sector's pass to the middle of the possible range: either the arm
+arrives before the pass, or the read needs one more rotation.  (Worthington and others 1995, section
+3.3.1, find the minimum time between request completions in this way.) Seven such bisections leave
+1/128 of a rotation.
 
-Near places, which the drive prefetches, and models that draw their latencies are read many times
-instead: the middle of their range is half a rotation above the seek.
+Near sectors, which the drive prefetches, and models with random latencies are read many times
+instead: the middle of the range of times is half a rotation above the seek time.
 """
 
 import math
@@ -23,22 +24,24 @@ from understudy.profiler.probes.medium import Medium
 from understudy.profiler.probes.rotation import Rotation
 from understudy.profiler.targets.bench import Bench
 
-NEAR, FAR = 8, 28  # distances up to NEAR_END of the disk, and beyond
+NEAR, FAR = 8, 28  # number of distances up to NEAR_END of the disk, and beyond
 NEAR_END = 0.01
 NEAREST = 16  # sectors
 LAST = 0.995
 PAIRS = 12
-SCATTER = 0.02  # of a rotation: if the mean's error is larger, more pairs
+SCATTER = 0.02  # of a rotation: if the mean's error is larger, the probe uses more pairs
 HALVINGS = 7
-CHANCES = 8  # tries to find a pair that the cache does not hold
+CHANCES = 8  # tries to find a pair that is not in the cache
 NEAR_READS = 256
 WINDOW = 7  # samples smoothed together
-READS = 360  # where latencies are random
+READS = 360  # if latencies are random
 
 
 @dataclass(frozen=True)
 class Seek:
-    """ns by distance, a fraction of the disk; `error_ns` of a value; `seen` has each pair's."""
+    """Seek time, ns, by distance, a fraction of the disk; `error_ns` of a value; `seen`: that of
+    each pair.
+    """
 
     at: tuple[float, ...]
     ns: tuple[float, ...]
@@ -65,7 +68,7 @@ def measure(
     hits: Hits | None,
     reach_sectors: int,
 ) -> Seek:
-    """`reach_sectors`: the longest prefetch."""
+    """Measure the seek curve; `reach_sectors`: the longest prefetch."""
     surveyor = _Surveyor(bench, rotation, medium, hits, reach_sectors)
     at = _distances(bench.capacity_sectors)
     samples = [surveyor.sample(distance) for distance in at]
@@ -82,14 +85,16 @@ def measure(
 
 
 def _distances(capacity_sectors: int) -> list[int]:
-    """Short distances get more samples."""
+    """Return the distances of the samples; more of them are short."""
     near = np.geomspace(1e-5, NEAR_END, NEAR, endpoint=False)
     far = np.linspace(NEAR_END**0.5, LAST**0.5, FAR) ** 2
     return sorted({max(NEAREST, round(at * capacity_sectors)) for at in (*near, *far)})
 
 
 def _smooth(distances: list[int], ns: list[float]) -> list[float]:
-    """A parabola over the root of the distance, through each sample and its neighbours."""
+    """Smooth each sample by a parabola over the root of the distance, through it and its
+    neighbours.
+    """
     roots = np.sqrt(np.array(distances, float))
     smoothed = []
     for index, root in enumerate(roots):
@@ -100,7 +105,7 @@ def _smooth(distances: list[int], ns: list[float]) -> list[float]:
 
 
 def _close(times: list[float], period_ns: float) -> list[float]:
-    """The times without those that completed late."""
+    """Return the times without those of late completions."""
     middle = sorted(times)[len(times) // 2]
     return [ns for ns in times if abs(ns - middle) <= period_ns / 2]
 
@@ -110,7 +115,7 @@ def _error(times: list[float]) -> float:
 
 
 class _Surveyor:
-    """Samples the seek over a distance: ns and its error."""
+    """Measures the seek time over a distance, with its error, ns."""
 
     def __init__(
         self,
@@ -135,7 +140,7 @@ class _Surveyor:
             )
 
     def sample(self, distance: int) -> tuple[float, float]:
-        """The seek over one distance."""
+        """Return the seek time over one distance."""
         if not self._rotation:
             times = [self._single(distance, 0.0) for _ in range(NEAR_READS)]
             self.seen += ((distance, ns) for ns in times)
@@ -158,9 +163,9 @@ class _Surveyor:
         return self._medium.sector_ns_at(sector / self._bench.capacity_sectors)
 
     def _pair(self, distance: int, room: int) -> tuple[int, int]:
-        """Two places.
+        """Return two sectors at that distance.
 
-        Both directions are equally likely, except near pairs, which only go back.
+        Both directions are equally likely, except for near pairs, which only go backwards.
         """
         low = room + self._bench.place(distance + room + 2)
         low = min(low, self._bench.capacity_sectors - distance - 2)
@@ -170,7 +175,9 @@ class _Surveyor:
         return low, low + distance
 
     def _single(self, distance: int, wait_ns: float) -> float:
-        """The time of a pair that the cache does not hold, so that the arm went to both places."""
+        """Return the time of a pair that is not in the cache, so that the arm moved to both
+        sectors.
+        """
         for _ in range(CHANCES):
             a, b = self._pair(distance, 0)
             first_ns = self._bench.read(a)
@@ -181,14 +188,14 @@ class _Surveyor:
         return service_ns - self._transfer_ns(b)
 
     def _middle(self, distance: int, period_ns: float, reads: int) -> tuple[float, float]:
-        """The seek time from the middle of the range of many pairs."""
+        """Return the seek time from the middle of the range of many pairs' times."""
         times = [self._single(distance, period_ns) for _ in range(reads)]
         seek_ns = max((min(times) + max(times) - period_ns) / 2, 1.0)
         self.seen.append((distance, seek_ns))
         return seek_ns, period_ns / 2**0.5 / reads
 
     def _halved(self, distance: int, period_ns: float) -> float:
-        """The seek time by bisection with one pair."""
+        """Return the seek time by bisection with one pair."""
         a, b = self._pair(distance, 2 * HALVINGS)
         low_ns, high_ns, last_ns, wait_ns = 0.0, float("inf"), 0.0, 0.0
         for behind in range(HALVINGS + 1):

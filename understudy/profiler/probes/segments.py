@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The read cache's segments: how many there are, and how long each is.
+"""Measures the read cache's segments: their number and their length.
 
-The probe reads many places without a pause and then again, the last one first.  As many hit as
-there are segments, since a hit in the newest segment evicts none (Worthington and others 1995,
-section 3.4).  After a stream longer than a segment, and time for the prefetch, one span hits, and
-this span is as long as a segment.  Bisection finds both its ends at one place, which the drive is
-made to forget each time.
+The probe reads many scattered sectors without a pause and then again, the last one first.  The
+number of hits is the number of segments, since a hit in the newest segment evicts none (Worthington
+and others 1995, section 3.4).  After a sequential stream longer than a segment, and time for the
+prefetch, one span of sectors hits, and the length of this span is that of a segment.  Bisection
+finds both ends of the span in one area; before each try the probe makes the drive forget that area.
 """
 
 from dataclasses import dataclass, replace
@@ -20,9 +20,9 @@ A_READ = 8  # sectors
 MOST = 256  # SEGMENTS_MAX in understudy/device/profile.py
 TRIES = 5
 LARGEST = 2**18  # sectors: 128 MiB
-SURE = 2  # places that agree on the size
-PLACES = 4  # at most
-STEPS = 4  # to each doubling of the distance, in search of a held sector
+SURE = 2  # number of areas that agree on the size
+PLACES = 4  # largest number of areas
+STEPS = 4  # steps per doubling of the distance, in search of a cached sector
 MOST_BEHIND = 4  # times the prefetch of a single read
 PAUSE_NS = 100_000_000
 NUMBER_KEY, SIZE_KEY = "buffer.segments", "buffer.segment_sectors"
@@ -50,7 +50,7 @@ class Segments:
 
 
 def measure(bench: Bench, hits: Hits | None) -> Segments | None:
-    """The number of segments."""
+    """Measure the number of segments."""
     if not hits:
         return None
     counts = [_count(bench, hits) for _ in range(TRIES)]
@@ -59,7 +59,7 @@ def measure(bench: Bench, hits: Hits | None) -> Segments | None:
 
 
 def _count(bench: Bench, hits: Hits) -> int:
-    """How many of the last places hit."""
+    """Return how many of the last sectors read hit."""
     number = 16
     while number <= MOST:
         places = [bench.place(A_READ) for _ in range(number)]
@@ -68,12 +68,12 @@ def _count(bench: Bench, hits: Hits) -> int:
         for found, place in enumerate(reversed(places)):
             if not hits.is_hit(bench.read(place, A_READ), A_READ):
                 return found
-        number *= 2  # all hit
+        number *= 2  # all of them hit
     return MOST
 
 
 def with_size(bench: Bench, hits: Hits, found: Segments, sector_ns: float, ahead: int) -> Segments:
-    """The same with a segment's size; `ahead`: sectors prefetched after a read."""
+    """Return the same with a segment's size; `ahead`: sectors prefetched after a read."""
     sizes: list[int] = []
     for _ in range(PLACES):
         size = _Span(bench, hits, found, sector_ns, ahead).size()
@@ -86,7 +86,7 @@ def with_size(bench: Bench, hits: Hits, found: Segments, sector_ns: float, ahead
 
 
 class _Span:
-    """The span that a long stream leaves in the cache, at one place."""
+    """The span that a long stream leaves in the cache, in one area."""
 
     def __init__(
         self, bench: Bench, hits: Hits, segments: Segments, sector_ns: float, ahead: int
@@ -100,7 +100,7 @@ class _Span:
         self._place = 1 + bench.place(4 * self._largest)
 
     def size(self) -> int | None:
-        """The span's length, sectors."""
+        """Return the span's length, in sectors."""
         length = 64
         while self._holds(length, 0):
             length *= 2
@@ -120,9 +120,11 @@ class _Span:
         return high - low
 
     def _inside(self, length: int) -> int | None:
-        """A held sector: the last one read, if the drive does not prefetch, or one behind.
+        """Return a cached sector: the last one read, if the drive does not prefetch, or a later
+        one.
 
         A prefetch to the end of this or the next track may have overwritten the stream's own
+        sectors, and more.
         sectors, and more.
         """
         behind = (round(2 ** (n / STEPS)) for n in range(STEPS * self._largest.bit_length()))
@@ -131,7 +133,7 @@ class _Span:
         return next((length + at for at in tried if self._holds(length, length + at)), None)
 
     def _holds(self, length: int, at: int) -> bool:
-        """Whether, after a stream of that length, sector `at` is held."""
+        """Return whether, after a stream of that length, sector `at` is in the cache."""
         self._bench.elsewhere(self._number + 2)
         part = min(max(A_READ, length // 64), self._bench.longest_sectors)
         for begin in range(0, length, part):

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Whether prefetched sectors overwrite the requested ones, where tracks' ends stop the prefetch.
+"""Decides whether prefetched sectors overwrite the requested ones, if tracks' ends stop the
+prefetch.
 
-Elsewhere a single read shows the answer (ahead.py): the prefetch overwrites the read or not.  Here
-a track's end comes before the segment is full.  But in a stream that goes on to the next track's
-end the room matters: a drive that overwrites gets farther before it stops.  So the probe reads
-streams from the drive and from models with either answer, all on the same clock.  The nearer model
-gives the answer.
+Otherwise a single read shows whether the prefetch overwrites the read (ahead.py).  Here the track
+ends before the segment is full.  But in a stream that continues to the next track's end the
+segment's free space matters: a drive that overwrites prefetches farther before it stops.  So the
+probe reads streams from the drive and from two models, one that overwrites and one that does not,
+all on the same clock.  The nearer model decides.
 """
 
 from understudy.profiler.findings.finding import Finding
@@ -15,8 +16,8 @@ from understudy.profiler.probes.writes import Model
 from understudy.profiler.targets.bench import Bench
 
 STREAMS = 12
-READS = 160  # some tracks
-PAUSE_NS = 500_000_000  # in which slower models catch up
+READS = 160  # enough for some tracks
+PAUSE_NS = 500_000_000  # time for slower models to complete
 
 
 def measure(bench: Bench, model: Model) -> Finding:

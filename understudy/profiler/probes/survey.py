@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Measures every part of a drive; the order gives each probe the results it needs."""
+"""Measures every part of a drive, in an order in which each probe has the results it needs."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -42,7 +42,7 @@ class Survey:
     """Findings of one target."""
 
     def __init__(self, bench: Bench, report: Report = silent) -> None:
-        """Nothing found yet."""
+        """Begin without findings."""
         self._bench = bench
         self._report = report
         self.findings: list[Finding] = []
@@ -56,7 +56,7 @@ class Survey:
         self._in_time = True
 
     def reads(self) -> None:
-        """Measure all that reads can show."""
+        """Measure everything that reads can show."""
         bench = self._bench
         self._report("rotation", 0.0)
         self._rotation = rotation.measure(bench)
@@ -82,13 +82,13 @@ class Survey:
         self._by_models()
 
     def read_cache(self) -> list[Finding]:
-        """Measure only the read cache, instead of reads()."""
+        """Measure only the read cache, instead of calling reads()."""
         self._report("hits", 0.0)
         self.hits = hits.measure(self._bench)
         return self._cache()
 
     def writes(self) -> None:
-        """Measure all that writes can show, after reads().  Writes destroy data."""
+        """Measure everything that writes can show, after reads().  Writes destroy data."""
         self._report("writes", 0.75)
         if self._at_once:
             self.findings += writes.unseen("this kind of cache takes no writes")
@@ -99,8 +99,8 @@ class Survey:
             self.findings += writes.unseen(LATE)
 
     def _by_models(self) -> None:
-        """Findings that need a comparison with models: the bus's watermark, and what a single read
-        does not show where tracks' ends stop the prefetch.
+        """Find values that need a comparison with models: the bus's watermark and, if tracks' ends
+        stop the prefetch, what a single read does not show.
         """
         if not self.hits or self._at_once:
             return
@@ -117,7 +117,7 @@ class Survey:
 
     @contextmanager
     def _share(self, share: float) -> Iterator[None]:
-        """Give a part up once it has used that share of the remaining time."""
+        """Abandon a part once it has used that share of the remaining time."""
         self._in_time = True
         try:
             with self._bench.limited(share):
@@ -126,18 +126,18 @@ class Survey:
             self._in_time = False
 
     def _with(self, more: Sequence[Finding]) -> list[Finding]:
-        """The findings so far, replaced where `more` knows better."""
+        """Return the findings until now, replaced by those of `more` that have a value."""
         keys = {found.key for found in more}
         return [*(found for found in self.findings if found.key not in keys), *more]
 
     def _model(self, more: Sequence[Finding]) -> Bench:
-        """A model of the findings and `more`."""
+        """Return a model of the findings and `more`."""
         found = document.disk(self._with(more))
         capacity_sectors = self._bench.capacity_sectors
         return Bench(ModelTarget.of(found, capacity_sectors), 0)
 
     def _seeks(self) -> Seek:
-        """The seek curve, by angles where they are known."""
+        """Return the seek curve, by angles if they are known."""
         bench, held = self._bench, self.hits
         if self._rotation and isinstance(self._layout, Layout):
             period_ns = self._rotation.period_ns
@@ -149,7 +149,7 @@ class Survey:
         return seek.measure(bench, self._rotation, self._medium, held, self._reach_sectors)
 
     def _found_tracks(self) -> list[Finding]:
-        """The tracks; exact to the sector if the layout is known."""
+        """Return the tracks; exact to the sector if the layout is known."""
         exact = self._layout.findings()
         known = {found.key for found in exact}
         capacity_sectors = self._bench.capacity_sectors
@@ -157,7 +157,7 @@ class Survey:
         return [found for found in roughly if found.key not in known] + exact
 
     def _cache(self) -> list[Finding]:
-        """Findings about the read cache."""
+        """Return findings about the read cache."""
         found = hits.findings(self.hits)
         if not self.hits:
             return found
@@ -190,19 +190,19 @@ class Survey:
 
     @property
     def _track_sectors(self) -> float | None:
-        """Sectors of a track, the mean over all zones."""
+        """Return the sectors of a track, the mean over all zones."""
         if not self._tracks:
             return None
         return fmean(self._tracks.sectors(zone) for zone in self._tracks.zones)
 
     @property
     def _stop_sectors(self) -> int | None:
-        """Sectors of a track, from where the prefetch stops."""
+        """Return the sectors of a track, from where the prefetch stops."""
         return self._ahead.track_sectors if self._ahead and self._ahead.to_track_end else None
 
     @property
     def _reach_sectors(self) -> int:
-        """The longest prefetch seen."""
+        """Return the longest prefetch seen."""
         if self._at_once:
             return self._at_once.prefetch_sectors
         return self._ahead.sectors if self._ahead else 0

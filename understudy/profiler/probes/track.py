@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Measures one track exactly: where it ends, and how many slots it has.
 
-Along a track angles grow evenly; the first sector of the next track is off by the skew.  Two
-sectors give the slots of a turn roughly, sectors farther apart more exactly.  Then bisection finds
-the track's end.  The last few sectors are read downwards, since a drive may hold the sectors behind
+Along a track, angles grow evenly; the angle of the next track's first sector differs by the skew.
+Two sectors show the number of slots in a rotation roughly, sectors farther apart more exactly.
+Then bisection finds the track's end.  The last few sectors are read in descending order, since a
+drive may have cached the sectors after one that was read.
 one that was read.
 """
 
@@ -13,14 +14,14 @@ from understudy.profiler.layout.layout import centred
 from understudy.profiler.probes.angles import NOISE, Protractor
 
 FIRST_STEP = 8  # sectors
-FARTHER = 3  # times
-NEARLY_ALL = 0.9  # of a turn
+FARTHER = 3  # factor
+NEARLY_ALL = 0.9  # of a rotation
 NEAR = 8  # sectors left to a linear search
 
 
 @dataclass(frozen=True)
 class Track:
-    """`begin` is the angle where its first sector ends; `slots` pass in a turn."""
+    """`begin` is the angle where the track's first sector ends; `slots` pass in a rotation."""
 
     first: int
     sectors: int
@@ -29,12 +30,12 @@ class Track:
 
 
 def measure(protractor: Protractor, first: int, capacity_sectors: int) -> Track:
-    """The track that begins there."""
+    """Measure the track that begins there."""
     return _Ruler(protractor, first, capacity_sectors).track()
 
 
 def same(protractor: Protractor, slots: float) -> float:
-    """The most by which two sectors of one track deviate from the rule, turns."""
+    """Return the largest deviation from the rule of two sectors of one track, in rotations."""
     return 1.5 / slots + NOISE * protractor.noise
 
 
@@ -52,7 +53,7 @@ class _Ruler:
         last_sure = self._measure_slots()
         end = self._end(last_sure)
         sectors = end - self.first
-        if sectors > 1:  # noise may carry the angle past a turn
+        if sectors > 1:  # noise may make the angle wrap around
             foreseen = (sectors - 1) / self.slots
             turned = foreseen + centred(self._turned(end - 1) - foreseen)
             self.slots = (sectors - 1) / (turned or 1.0)
@@ -64,12 +65,12 @@ class _Ruler:
         return self.seen[sector]
 
     def _turned(self, sector: int) -> float:
-        """Turns since the first sector."""
+        """Return the angle since the first sector, in rotations."""
         return (self._ends(sector) - self._ends(self.first)) % 1
 
     def _measure_slots(self) -> int:
-        """Measure the slots as exactly as the track allows; returns the farthest sector surely on
-        it.
+        """Measure the slots as exactly as the track allows; return the farthest sector that is
+        surely on the track.
         """
         step, farthest = FIRST_STEP, 0
         while self.first + step < self.capacity_sectors:
@@ -83,7 +84,8 @@ class _Ruler:
         return self.first + farthest
 
     def _end(self, on: int) -> int:
-        """The first sector behind the track; a turn later, if no skew shows it.
+        """Return the first sector after the track; if no skew shows it, the sector one rotation
+        after the track's first sector.
 
         That sector is read twice, since a late host makes any completion late.
         """
@@ -97,7 +99,7 @@ class _Ruler:
         return self.first + round(self.slots)
 
     def _halved(self, on: int, beyond: int) -> int:
-        """Bisects between a sector on the track and one behind it."""
+        """Bisect between a sector on the track and a sector after it."""
         while beyond - on > NEAR:
             middle = (on + beyond) // 2
             on, beyond = (on, middle) if self._is_beyond(middle) else (middle, beyond)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Tracks and zones, from the angles of sectors.
+"""Measures tracks and zones, from the angles of sectors.
 
 The completion time of a one-sector read, modulo the period, is that sector's angle.  Along a track
-the angle moves by a sector's time.  From a track to the next it moves by the skew as well, which is
-the time that a transfer loses there (Worthington and others 1995, sections 3.2 and 3.3).  Bisection
-finds a zone's beginning between two places that differ.
+the angle changes by the time of a sector.  From a track to the next it also changes by the skew,
+which is the time that a transfer loses there (Worthington and others 1995, sections 3.2 and 3.3).
+Bisection finds a zone's beginning between two sectors whose times differ.
 """
 
 from collections.abc import Sequence
@@ -23,15 +23,15 @@ from understudy.profiler.targets.bench import Bench
 
 A_TRACK = 16  # steps
 TRACKS = 2.5
-PLACES = 24  # looked at first
-LONG = 3  # times the median skew: a cylinder's is not much longer than a track's
+PLACES = 24  # locations measured first
+LONG = 3  # times the median skew: a cylinder's skew is not much longer than a track's
 SAME = 0.004  # of a track: two zones differ by more
 KEYS = (ZONES, "layout.switch_ms")
 
 
 @dataclass(frozen=True)
 class Track:
-    """A sector's time at one place, and each skew seen there."""
+    """The time per sector at one location, and each skew seen there."""
 
     sector_ns: float
     skews_ns: tuple[float, ...]
@@ -39,7 +39,7 @@ class Track:
 
 @dataclass(frozen=True)
 class Tracks:
-    """All zones, from the outermost; `seen` has a sector's time, ns, by place."""
+    """All zones, from the outermost; `seen`: the time per sector, ns, by location."""
 
     period_ns: float
     zones: tuple[Zone, ...]
@@ -48,7 +48,7 @@ class Tracks:
 
     @property
     def skew_ns(self) -> float:
-        """The mean skew; a far longer one means that the host was late."""
+        """Return the mean skew; a far longer skew means that the host was late."""
         if not self.skews_ns:
             return 0.0
         middle_ns = median(self.skews_ns)
@@ -56,11 +56,11 @@ class Tracks:
         return float(np.mean([skew for skew in self.skews_ns if skew <= longest_ns]))
 
     def sectors(self, zone: Zone) -> int:
-        """Sectors in a track, spare ones included, which nobody can address."""
+        """Return the sectors in a track, including spare sectors, which can't be addressed."""
         return max(1, round(self.period_ns / zone.sector_ns))
 
     def of_layout(self, layout: Layout) -> "Tracks":
-        """The same with exact zones; neighbours with equally long tracks are joined."""
+        """Return the same with exact zones; neighbours with equally long tracks are joined."""
         found: list[Zone] = []
         for zone in layout.zones:
             sector_ns = self.period_ns / zone.slots
@@ -80,7 +80,7 @@ class Tracks:
 
 
 def measure(bench: Bench, rotation: Rotation | None) -> Tracks | None:
-    """None: completions have no phase."""
+    """Measure the tracks; None: completions have no phase."""
     if rotation is None or rotation.sector_ns is None:
         return None
     surveyor = _Surveyor(bench, rotation.period_ns, rotation.sector_ns)
@@ -88,7 +88,7 @@ def measure(bench: Bench, rotation: Rotation | None) -> Tracks | None:
 
 
 def findings(found: Tracks | None, sectors: int | None, capacity_sectors: int) -> list[Finding]:
-    """Convert to findings; `sectors` in a track, if the prefetch showed them."""
+    """Convert to findings; `sectors` is the length of a track, if the prefetch showed it."""
     if found:
         return found.findings(capacity_sectors)
     if sectors:
@@ -101,13 +101,13 @@ def findings(found: Tracks | None, sectors: int | None, capacity_sectors: int) -
 
 
 def _layout(rows: Sequence[tuple[int, int]], said: str, capacity_sectors: int) -> list[Finding]:
-    """A layout from the first sectors of zones, and the sectors of a track."""
+    """Return a layout from the zones' first sectors, and the sectors of a track."""
     text = device.zones_text([device.Zone(first, sectors) for first, sectors in rows])
     return [Finding(ZONES, text, said), *size(capacity_sectors)]
 
 
 class _Surveyor:
-    """Looks at places, more closely where two neighbours differ."""
+    """Measures at several locations, and at more of them between neighbours that differ."""
 
     def __init__(self, bench: Bench, period_ns: float, sector_ns: float) -> None:
         self._bench = bench
@@ -133,7 +133,7 @@ class _Surveyor:
         return track.sector_ns
 
     def _angles(self, place: Behind, step: int, steps: int) -> list[float]:
-        """Times from each sector to the one a step before, modulo the period."""
+        """Return the times from each sector to the sector a step before, modulo the period."""
         place.read(0)
         turns = []
         for _ in range(steps):
@@ -144,7 +144,9 @@ class _Surveyor:
 
 
 def _track(turns: list[float], step: int, period_ns: float) -> Track:
-    """The track, from one turn a step: most are a step's sectors, some include a skew."""
+    """Return the track, from the angle of each step: most are a step's sectors, some include a
+    skew.
+    """
     usual_ns = median(turns)
     beyond = [(turn - usual_ns + period_ns / 2) % period_ns - period_ns / 2 for turn in turns]
     skewed = [abs(each) > 0.25 * usual_ns for each in beyond]

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""The write cache: whether and how much it takes, when it destages, and in which order.
+"""Measures the write cache: whether it exists, its size, and when and in which order it destages.
 
-If an idle drive completes a write at a cost that does not depend on the platter, the write has gone
-to its cache.  The cache takes writes without a pause until it has no room for another.  To find how
-long the drive waits before it destages, the probe writes at the disk's end, pauses, and reads where
-the arm was before.  After a longer pause than the drive's the read has to bring the arm back.  The
-longest write that is taken shows the room in sectors.
+If an idle drive completes a write at a cost that does not depend on the platter, the write is in
+its cache.  The cache accepts writes without a pause until it has no room for another write.  To
+find the drive's waiting time before it destages, the probe writes at the disk's end, pauses, and
+reads at the arm's previous location.  If the pause is longer than the waiting time, the read has to
+move the arm back.  The longest write that the cache accepts shows its room in sectors.
 
-Three things are left: the order, how much a drive that was full keeps when it destages without that
-wait, and a write's settling.  Each is the value with which the model is nearest to the drive under
-seven loads.  Settling comes from the mean times of six of the loads.  The other two are chosen by
-how much all seven loads differ by rank and in the mean, since a wrong order may have the right
-mean.
+Three values remain: the order, how much a drive that was full keeps when it destages without that
+waiting time, and a write's settling.  Each is chosen so that the model is nearest to the drive
+under seven loads.  Settling follows from the mean times of six of the loads.  The other two values
+are chosen by the deviations of all seven loads, both by rank and of the means, since a wrong order
+may have the right mean.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,11 +42,11 @@ KEYS = {name: f"buffer.write_{name}" for name in FOUND}
 THROUGH_SAID = "on an idle drive a write waits for the platter"
 IDLE_SAID = "+- 1 % and 0.05 ms; 0: at once"
 NEAR, AROUND, FAR = (0.0, 0.01), (0.0, 0.05), (0.99, 1.0)  # of the disk
-UNLIKELY = 0.1  # penalty for long settling, as a share of the mean: orders differ by more
+UNLIKELY = 0.1  # penalty for long settling, as a share of the mean: orders differ by more than this
 A_SWEEP = 20
 THINK_NS = 10_000_000
 A_RUN = 16
-A_STRAY = 8  # writes, of which one goes to the other end
+A_STRAY = 8  # among so many writes, one goes to the other end of the disk
 OPS_MIXED = ("read", "read", "write")
 ROOM_SAID = "the longest write taken; what a full drive keeps, to a quarter, fits the times best"
 AN_INSTANT_MS = 1e-6
@@ -58,14 +58,14 @@ ORDER_SAID = (
 )
 
 Times = npt.NDArray[np.float64]
-Model = Callable[[Sequence[Finding]], Bench]  # of all findings and these
+Model = Callable[[Sequence[Finding]], Bench]  # makes a model of all findings and these
 Choice = tuple[Finding, ...]  # the wait, the room, and the order
 Served = Callable[[Sequence[Finding]], list[Times]]
 
 
 @dataclass(frozen=True)
 class Taken:
-    """What a drive's write cache is like."""
+    """The properties of a drive's write cache."""
 
     overhead_ns: float
     number: int
@@ -74,8 +74,8 @@ class Taken:
     idle_ns: float
 
     def rooms(self) -> list[Finding]:
-        """Candidates for the room, with what a drive that was full keeps, if it waits otherwise:
-        none, to all.
+        """Return candidates for the room, with how much a drive that was full keeps, if it
+        otherwise waits: from none to all.
         """
         tries = f"{self.agree} of {TRIES} tries, others took more"
         whole = [self.number, self.sectors]
@@ -85,9 +85,10 @@ class Taken:
         return [Finding(KEYS["back"], room, f"{tries}; {ROOM_SAID}") for room in (*kept, whole)]
 
     def waits(self) -> list[Finding]:
-        """Candidates for the wait.
+        """Return candidates for the waiting time.
 
-        If the full drive does not wait, the second value decides who is first at the same instant.
+        If the full drive does not wait, the second value decides which of two events with equal
+        time stamps is first.
         """
         idle_ms = round(self.idle_ns / 1e6, 3)
         waits = (idle_ms, [idle_ms, AN_INSTANT_MS]) if idle_ms else (0.0,)
@@ -95,12 +96,12 @@ class Taken:
 
 
 def is_seen(found: Finding) -> bool:
-    """Whether it is a finding about writes with a value."""
+    """Return whether it is a finding about writes with a value."""
     return found.key in KEYS.values() and found.value is not None
 
 
 def unseen(why: str) -> list[Finding]:
-    """Findings of an unknown write cache."""
+    """Return the findings for an unknown write cache."""
     return [not_seen(key, why) for key in KEYS.values()]
 
 
@@ -113,7 +114,7 @@ def measure(bench: Bench, hits: Hits | None, model: Model) -> list[Finding]:
     draws = bench.random.getstate()
 
     def served(findings: Sequence[Finding]) -> list[Times]:
-        """The loads on the model, at the same places."""
+        """Return the times of the loads on the model, at the same sectors."""
         modelled = model(findings)
         modelled.random.setstate(draws)
         return _loaded(modelled)
@@ -122,7 +123,7 @@ def measure(bench: Bench, hits: Hits | None, model: Model) -> list[Finding]:
 
 
 def _taken(bench: Bench, hits: Hits) -> Taken | None:
-    """None: a write waits for the medium."""
+    """Measure; None: a write waits for the medium."""
     costs = []
     for sectors in LENGTHS:
         steady_ns = _steady_ns(bench, hits, sectors)
@@ -134,7 +135,7 @@ def _taken(bench: Bench, hits: Hits) -> Taken | None:
     bench.milestone()
     bursts = [cache.burst() for _ in range(TRIES)]
     repeated = [number for number in bursts if bursts.count(number) > 1]
-    number = max(1, min(repeated or bursts))  # a single one may come from a late host
+    number = max(1, min(repeated or bursts))  # a single larger number may be due to a late host
     bench.milestone()
     sectors = cache.sectors()
     bench.milestone()
@@ -144,7 +145,9 @@ def _taken(bench: Bench, hits: Hits) -> Taken | None:
 
 
 def _steady_ns(bench: Bench, hits: Hits, sectors: int) -> float | None:
-    """The time of a write if it is the same at all places; the host may be late once."""
+    """Return the time of a write if it is the same all over the disk; one late completion is
+    allowed.
+    """
     for _ in range(CHANCES):
         times = [_after_idleness(bench, sectors) for _ in range(TRIES)]
         if spread(times) <= 2 * hits.tolerance_ns + 0.05 * median(times):
@@ -158,7 +161,7 @@ def _after_idleness(bench: Bench, sectors: int) -> int:
 
 
 class _Cache:
-    """Tells writes that the cache takes from those that wait."""
+    """Distinguishes writes that the cache accepts from those that wait."""
 
     def __init__(self, bench: Bench, hits: Hits, overhead_ns: float) -> None:
         self._bench = bench
@@ -166,7 +169,7 @@ class _Cache:
         self._overhead_ns = overhead_ns
 
     def burst(self) -> int:
-        """How many writes in as many places an idle drive takes, including those destaged
+        """Return how many writes all over the disk an idle drive accepts, including those destaged
         meanwhile.
         """
         self._bench.wait(IDLE_NS)
@@ -176,7 +179,7 @@ class _Cache:
         return MOST
 
     def sectors(self) -> int:
-        """The longest write that the cache takes."""
+        """Return the longest write that the cache accepts, in sectors."""
         most = min(self._bench.longest_sectors, self._bench.capacity_sectors // 16)
         low = A_WRITE
         while low < most and self._takes(min(2 * low, most)):
@@ -188,9 +191,11 @@ class _Cache:
         return all(self._is_taken(ns, sectors) for ns in times)
 
     def idle_ns(self) -> float:
-        """From the last request until the arm leaves for a write at the disk's other end.
+        """Return the time from the last request until the arm leaves for a write at the disk's
+        other end.
 
-        From then on a read where the arm was has to bring it back, however long ago it left.
+        After that, a read at the arm's previous location has to move it back, however long ago it
+        left.
         """
         stays_ns = self._back_ns(lambda: None)
         leaves_ns = self._back_ns(lambda: self._bench.read(self._bench.place(A_WRITE, *FAR)))
@@ -207,8 +212,8 @@ class _Cache:
         self._bench.wait(pause_ns)
 
     def _back_ns(self, between: Callable[[], Any]) -> float:
-        """The time of a read near the last one, with `between` in the middle; low, but no
-        accidental hit.
+        """Return the time of a read near the last read, with `between` called in the middle; a low
+        quantile, so that one hit by accident does not matter.
         """
         times = []
         for _ in range(TRIES):
@@ -234,30 +239,32 @@ def _findings(taken: Taken | None) -> list[Finding]:
 
 
 def _scattered(bench: Bench) -> Sequence[int]:
-    """Writes all over the disk."""
+    """Write all over the disk."""
     return [bench.write(bench.place(A_WRITE), A_WRITE) for _ in range(SUSTAINED)]
 
 
 def _with_strays(bench: Bench) -> Sequence[int]:
-    """At one end, and now and then at the other: a nearest-first order leaves those until last."""
+    """Write at one end, and sometimes at the other: a nearest-first order destages these writes
+    last.
+    """
     ends = [NEAR if n % A_STRAY else FAR for n in range(SUSTAINED)]
     return [bench.write(bench.place(A_WRITE, *end), A_WRITE) for end in ends]
 
 
 def _gathered(bench: Bench) -> Sequence[int]:
-    """Where seeks are negligible: a drive that knows the angles waits less."""
+    """Write where seeks are negligible: a drive that knows the angles waits less."""
     middle = (0.5, 0.51)
     return [bench.write(bench.place(A_WRITE, *middle), A_WRITE) for _ in range(SUSTAINED)]
 
 
 def _among_reads(bench: Bench) -> Sequence[int]:
-    """Writes are a third of random requests."""
+    """Send random requests, a third of them writes."""
     ops = [bench.random.choice(OPS_MIXED) for _ in range(SUSTAINED)]
     return [bench.serve(op, bench.place(A_WRITE), A_WRITE) for op in ops]
 
 
 def _in_sweeps(bench: Bench) -> Sequence[int]:
-    """The same requests in batches, sorted by place, as an elevator sends them."""
+    """Send the same requests in batches, sorted by sector, as an elevator sends them."""
     times = []
     for _ in range(SUSTAINED // A_SWEEP):
         for place in sorted(bench.place(A_WRITE) for _ in range(A_SWEEP)):
@@ -266,7 +273,8 @@ def _in_sweeps(bench: Bench) -> Sequence[int]:
 
 
 def _in_runs(bench: Bench) -> Sequence[int]:
-    """Sequential runs: a drive that joins writes destages a run at once, others need a turn for
+    """Write sequential runs: a drive that joins writes destages a run at once, others need one
+    rotation for each write.
     each.
     """
     times = []
@@ -277,7 +285,9 @@ def _in_runs(bench: Bench) -> Sequence[int]:
 
 
 def _with_pauses(bench: Bench) -> Sequence[int]:
-    """Among reads, with think times: a drive with a longer wait destages only if it was full."""
+    """Write among reads, with think times: a drive with a longer wait destages only if it was
+    full.
+    """
     times = []
     for _ in range(SUSTAINED):
         bench.wait(bench.random.expovariate(1 / THINK_NS))
@@ -289,9 +299,9 @@ LOADS = (_scattered, _with_strays, _gathered, _among_reads, _with_pauses, _in_sw
 
 
 def _loaded(bench: Bench) -> list[Times]:
-    """Each load's times, once the cache is full.
+    """Return each load's times, once the cache is full.
 
-    Writes that one load leaves in the cache may stay there during the next.
+    Writes that one load leaves in the cache may stay there during the next load.
     """
     times = []
     for load in LOADS:
@@ -303,11 +313,11 @@ def _loaded(bench: Bench) -> list[Times]:
 def _by_loads(
     served: Served, taken: Taken | None, found: list[Finding], seen: list[Times]
 ) -> list[Finding]:
-    """Settling, the order, and what a drive that was full keeps: the values with which the model is
-    nearest to all loads.
+    """Return the settling, the order, and how much a drive that was full keeps: the values with
+    which the model is nearest to all loads.
 
-    The right order has to be known before the kept amount shows, so keeping all or nothing is tried
-    first.  For a drive that does not wait, the last order looks like ascending.
+    The kept amount can be seen only once the order is right, so keeping all and keeping nothing are
+    tried first.  For a drive that does not wait, the last order looks like ascending.
     """
     if taken:
         waits, rooms = taken.waits(), taken.rooms()
@@ -339,7 +349,7 @@ class Fit(NamedTuple):
 
 
 class _Nearest:
-    """Ranks choices by how near they bring the model to the drive's times."""
+    """Ranks choices by the deviation of the model's times from the drive's."""
 
     def __init__(self, served: Served, found: list[Finding], seen: list[Times]) -> None:
         self._served = served
@@ -347,12 +357,12 @@ class _Nearest:
         self._seen = seen
 
     def best(self, fits: Sequence[Fit]) -> Fit:
-        """The best of these."""
+        """Return the best of these fits."""
         mean_ns = float(np.mean(self._seen[0]))
         return min(fits, key=lambda fit: fit.off + UNLIKELY * fit.settle_ns / mean_ns)
 
     def fitted(self, choice: Choice) -> Fit:
-        """The choice with the settling that fits best."""
+        """Return the choice with the settling that fits best."""
         without, with_some = (
             _relative_means(self._settling(choice, ns), self._seen)
             for ns in (0.0, SOME_SETTLING_NS)
@@ -360,7 +370,7 @@ class _Nearest:
         return self.like(Fit(choice, _settle_ns(without, with_some), 0.0), choice)
 
     def like(self, fit: Fit, choice: Choice) -> Fit:
-        """The choice with the settling of another fit."""
+        """Return the choice with the settling of another fit."""
         return Fit(choice, fit.settle_ns, _off(self._settling(choice, fit.settle_ns), self._seen))
 
     def _settling(self, choice: Choice, ns: float) -> list[Times]:
@@ -369,10 +379,10 @@ class _Nearest:
 
 
 def _settle_ns(without: Times, with_some: Times) -> float:
-    """The best settling.
+    """Return the best settling.
 
-    Each load's mean grows linearly with settling, known from two points.  The sum of deviations is
-    least where one load's deviation is zero, or without settling.
+    Each load's mean is a linear function of settling, determined by two points.  The sum of
+    deviations is smallest where one load's deviation is zero, or without settling.
     """
     slope, lacking = (with_some - without) / SOME_SETTLING_NS, 1 - without
     exact = [float(one / by) for one, by in zip(lacking, slope, strict=True) if one > 0 and by > 0]
@@ -380,13 +390,15 @@ def _settle_ns(without: Times, with_some: Times) -> float:
 
 
 def _relative_means(served: list[Times], seen: list[Times]) -> Times:
-    """Without runs, whose lost turns hide settling."""
+    """Return the relative means, without runs, whose lost rotations hide settling."""
     pairs = list(zip(served, seen, strict=True))[:-1]
     return np.array([np.mean(a) / np.mean(b) for a, b in pairs])
 
 
 def _off(served: list[Times], seen: list[Times]) -> float:
-    """Deviation by rank plus that of the means, as shares of the mean; averaged over all loads."""
+    """Return the deviation by rank plus that of the means, as shares of the mean, averaged over all
+    loads.
+    """
     apart = [
         (np.mean(np.abs(np.sort(a) - np.sort(b))) + abs(np.mean(a) - np.mean(b))) / np.mean(b)
         for a, b in zip(served, seen, strict=True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Targets to measure: a disk of this machine (`disk/`), our own model, or any module:factory.
+"""Targets to measure: a disk of this machine (`disk/`), the project's model, or any module:factory.
 
 Probes send their requests through `bench.py`, which keeps the clock, checks each completion, and
-gives out fresh places.  `journal.py` records the completions.
+selects sectors that were not used before.  `journal.py` records the completions.
 """

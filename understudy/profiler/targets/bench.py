@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The bench on which a target is measured: clock, checks, fresh places."""
+"""The bench on which a target is measured: clock, checks, and sectors not used before."""
 
 import random
 from collections.abc import Iterator
@@ -11,22 +11,22 @@ from understudy.device.target import Target
 NS_PER_S = 10**9
 NEVER_NS = 2**63
 LATE_NS = 60 * NS_PER_S  # longer than anything a drive does
-LONGEST_SECTORS = 2**17  # of a request, if the target has no limit of its own
-SMALLEST_SECTORS = 2**18  # 128 MiB: a smaller target has too few fresh places
+LONGEST_SECTORS = 2**17  # of a request, if the target has no limit
+SMALLEST_SECTORS = 2**18  # 128 MiB: a smaller target has too few sectors for all probes
 
 
 class TimeUp(Exception):  # noqa: N818 - as RunFailed
-    """The time of a part is over."""
+    """The time for a part is over."""
 
 
 class Bench:
-    """Sends requests to a target one by one, and returns how long each took.
+    """Sends requests to a target one by one, and returns each service time.
 
     `deadline_ns`: on the target's clock; a request after it raises TimeUp.
     """
 
     def __init__(self, target: Target, seed: int) -> None:
-        """At time 0; the seed is for places and waits."""
+        """Begin at time 0; the seed is for random sectors and waits."""
         self._target = target
         self.capacity_sectors = capacity(target)
         self.longest_sectors = int(getattr(target, "longest_sectors", LONGEST_SECTORS))
@@ -43,29 +43,29 @@ class Bench:
 
     @property
     def writable(self) -> bool:
-        """Whether the target takes writes."""
+        """Return whether the target accepts writes."""
         return bool(self._target.writable)
 
     def read(self, sector: int, sectors: int = 1) -> int:
-        """Service time, ns."""
+        """Read; return the service time, ns."""
         return self.serve("read", sector, sectors)
 
     def write(self, sector: int, sectors: int = 1) -> int:
-        """Service time, ns; whatever was there is gone."""
+        """Write, which overwrites data; return the service time, ns."""
         return self.serve("write", sector, sectors)
 
     def wait(self, ns: float) -> None:
-        """Leave the drive idle."""
+        """Leave the drive idle for that time."""
         self.now_ns += round(ns)
 
     def place(self, sectors: int, begin: float = 0.0, end: float = 1.0) -> int:
-        """A random place with room for `sectors` in a part of the disk."""
+        """Return a random sector with room for `sectors` after it, in a part of the disk."""
         first = int(begin * self.capacity_sectors)
         last = min(int(end * self.capacity_sectors), self.capacity_sectors) - sectors
         return self.random.randint(first, max(first, last))
 
     def elsewhere(self, requests: int) -> None:
-        """Read as many random places, so that the cache forgets its sectors."""
+        """Read that many random sectors, so that the cache forgets its contents."""
         for _ in range(requests):
             self.read(self.place(1))
 
@@ -81,11 +81,13 @@ class Bench:
             self.deadline_ns = whole_ns
 
     def milestone(self) -> None:
-        """A part is done: a target that can resume will resume from here."""
+        """Mark the end of a part: a target that can resume will resume from here."""
         getattr(self._target, "milestone", lambda: None)()
 
     def serve(self, op: str, sector: int, sectors: int) -> int:
-        """Service time, ns, of a "read" or "write" that is sent now, or as soon as possible."""
+        """Serve a "read" or "write" that is sent now, or as soon as possible; return its service
+        time, ns.
+        """
         if self.now_ns > self.deadline_ns:
             raise TimeUp
         what = f"{op} of {sectors} sectors at sector {sector}, sent at {self.now_ns} ns"
@@ -113,7 +115,7 @@ class Bench:
 
 
 def capacity(target: Target) -> int:
-    """The target's capacity; UserError if it has none."""
+    """Return the target's capacity; UserError if it has none."""
     try:
         return int(target.capacity_sectors)
     except Exception as error:

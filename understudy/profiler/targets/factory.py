@@ -13,7 +13,7 @@ NEEDED = ("capacity_sectors", "writable", "request")
 
 
 def target(name: str) -> Target:
-    """The factory's target; the current folder is on the module path too."""
+    """Return the factory's target; the current folder is on the module path too."""
     module, _, factory = name.partition(":")
     if not module or not factory:
         raise UserError(f"--target: {name}: not of the form module:factory")
@@ -33,6 +33,6 @@ def target(name: str) -> Target:
 
 
 def code(name: str) -> str:
-    """A digest of the module of a target that was loaded."""
+    """Return a digest of the module of a target that was loaded."""
     file = getattr(sys.modules[name.partition(":")[0]], "__file__", None)
     return digest_of_files([Path(file)] if file else [])

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The answers of a target so far, so that an interrupted run can go on.
+"""Records the answers of a target, so that an interrupted run can continue.
 
 The requests depend only on the seed and the answers.  So the same command with the same answers
-repeats the run so far without the target.  FILE.partial has a line of JSON that identifies the
-measurement, and one for each finished part, with its requests and answers.  An interrupted part is
-measured again as a whole, so that no probe has a gap in it.
+repeats the beginning of the run without the target.  FILE.partial has a line of JSON that
+identifies the measurement, and a line for each finished part, with its requests and answers.  An
+interrupted part is measured again from its beginning, so that no probe has a gap in its
+measurements.
 """
 
 import fcntl
@@ -20,7 +21,7 @@ from understudy.base.cache import digest_of_files
 from understudy.base.errors import RunFailed, UserError
 from understudy.device.target import Target
 
-FORGET = 300  # reads: more than a drive has segments
+FORGET = 300  # number of reads: more than a drive has segments
 OPS = ("read", "write")
 ANSWERS_BEGIN = "[["  # the beginning of each part's line
 AFRESH = "delete it to begin again, or name another --out"
@@ -32,7 +33,9 @@ class Journal:
     """A target that answers from its journal as long as there are entries."""
 
     def __init__(self, target: Target, file: Path, identity: Mapping[str, Any]) -> None:
-        """`identity`: what is measured and how; UserError if the journal has another identity."""
+        """Open the journal; `identity`: what is measured and how; UserError if the journal's
+        differs.
+        """
         self._target = target
         self._file = file
         self._identity = {**identity, "version": _version()}
@@ -55,21 +58,21 @@ class Journal:
 
     @property
     def capacity_sectors(self) -> int:
-        """The target's."""
+        """Return the target's capacity."""
         return self._target.capacity_sectors
 
     @property
     def writable(self) -> bool:
-        """The target's."""
+        """Return whether the target accepts writes."""
         return self._target.writable
 
     @property
     def told(self) -> int:
-        """How many answers the journal had when opened."""
+        """Return how many answers the journal had when it was opened."""
         return len(self._answers)
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """When the request completes, or completed."""
+        """Return when the request completes, or completed according to the journal."""
         asked = (op, sector, sectors, at_ns)
         if not self._live:
             answer = next(self._told, None)
@@ -86,7 +89,7 @@ class Journal:
         return completed_ns
 
     def milestone(self) -> None:
-        """A part is done: save its answers."""
+        """Mark the end of a part: save its answers."""
         if not self._since:
             return
         with _writing(self._file):
@@ -99,7 +102,7 @@ class Journal:
         self._say_how_to_go_on()
 
     def done(self) -> None:
-        """The run is done: delete the journal."""
+        """Mark the end of the run: delete the journal."""
         if self._is_there:
             self._file.unlink(missing_ok=True)
         scratch.say_if_interrupted("")
@@ -111,7 +114,7 @@ class Journal:
             self._open = None
 
     def _go_on(self) -> None:
-        """Continue the journal's clock with the target's, and clear the target's cache."""
+        """Continue the journal's clock with the target's clock, and clear the target's cache."""
         self._live = True
         if not self._answers:
             return
@@ -122,7 +125,7 @@ class Journal:
         self._offset_ns = self._answers[-1][5] - free_ns
 
     def _ours(self, ns: int) -> int:
-        """If it is a time at all; the bench rejects other values."""
+        """Convert to the journal's clock if the value is a time; the bench rejects other values."""
         return ns + self._offset_ns if isinstance(ns, int) else ns
 
     def _say_how_to_go_on(self) -> None:
@@ -134,7 +137,8 @@ class Journal:
 
 @contextmanager
 def kept(target: Target, out: Path, identity: Mapping[str, Any]) -> Iterator[Journal]:
-    """The target with a journal beside `out`; the caller calls done() after writing `out`.
+    """Open the target with a journal in the folder of `out`; the caller calls done() after writing
+    `out`.
 
     If the target fails, the journal is deleted.
     """
@@ -149,12 +153,12 @@ def kept(target: Target, out: Path, identity: Mapping[str, Any]) -> Iterator[Jou
 
 
 def _version() -> str:
-    """A digest of everything that decides the requests."""
+    """Return a digest of everything that determines the requests."""
     return digest_of_files(Path(__file__).parents[1].rglob("*.py"))
 
 
 def _locked(file: Path, mode: str) -> IO[str]:
-    """The file, opened and locked."""
+    """Return the file, opened and locked."""
     another = f"{file}: another profile is being written there; wait, or name another --out"
     with _writing(file):
         try:
@@ -170,7 +174,7 @@ def _locked(file: Path, mode: str) -> IO[str]:
 
 
 def _read(opened: IO[str], file: Path, identity: Mapping[str, Any]) -> Iterator[Answer]:
-    """The journal's answers; an incomplete last line, left by a kill, is cut off."""
+    """Return the journal's answers; an incomplete last line, left by a kill, is cut off."""
     try:
         *lines, cut = opened.read().split("\n")
     except ValueError:

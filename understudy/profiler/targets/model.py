@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Our own model of a drive as a target, in virtual time."""
+"""The project's model of a drive as a target, in virtual time."""
 
 from understudy.device.profile import DiskProfile
 from understudy.native.drive import Drive
@@ -12,7 +12,7 @@ class ModelTarget:
     """A Drive that serves one request at a time."""
 
     def __init__(self, drive: Drive, capacity_sectors: int, *, writable: bool = True) -> None:
-        """The drive's clock begins at 0."""
+        """Make the target; the drive's clock begins at 0."""
         self._drive = drive
         self.capacity_sectors = capacity_sectors
         self.writable = writable
@@ -20,11 +20,11 @@ class ModelTarget:
 
     @classmethod
     def of(cls, disk: DiskProfile, capacity_sectors: int, seed: int = 0) -> "ModelTarget":
-        """The drive that a profile describes, at that size."""
+        """Return the drive that a profile describes, at that size."""
         return cls(Drive(disk.timing(capacity_sectors), seed), capacity_sectors)
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """When the request completes."""
+        """Return when the request completes."""
         idle_ns = at_ns - self._free_ns
         self._free_ns = at_ns + self._drive.serve_one(CODES[op], sector, sectors, idle_ns)
         return self._free_ns

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A register as a drawing: 32 bits a row, the highest on the left, reserved ones hatched."""
+"""A register as a drawing: 32 bits per row, the highest bit on the left, reserved bits hatched."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from understudy.cards.model import Bits, Register, RegisterField
 ROW_BITS = 32
 BIT = 28  # user units; the page scales the drawing
 ROW, TOP = 74, 18
-SIZE, SIZE_MIN = 12, 8.5  # font sizes of names; a name that does not fit hangs below its box
+SIZE, SIZE_MIN = 12, 8.5  # font sizes of names; a name that does not fit is below its box
 LETTER = 7.6  # largest width of a letter, at the larger size
 HATCH = "#d5dade"
 
@@ -26,7 +26,7 @@ class Part:
 
 
 def parts(register: Register) -> list[Part]:
-    """All bits of a register, from the highest, each in one part."""
+    """Return all bits of a register, from the highest, each in exactly one part."""
     if register.access:
         bits = Bits(register.width - 1, 0)
         return [Part(bits, None, register.name, register.access)]
@@ -43,7 +43,7 @@ def parts(register: Register) -> list[Part]:
 
 
 def drawing(register: Register, shown: list[Part]) -> str:
-    """Inline SVG of a register's parts."""
+    """Return inline SVG of a register's parts."""
     row_bits = min(register.width, ROW_BITS)
     rows = register.width // row_bits
     hanging = max((len(part.name) for part in shown if _size(part) < SIZE_MIN), default=0)
@@ -68,7 +68,9 @@ def _reserved(high: int, low: int) -> Part:
 
 
 def _size(part: Part) -> float:
-    """Font size of the name in the part's box; the smaller one if two rows share the part."""
+    """Return the font size of the name in the part's box; the smaller size if the part spans two
+    rows.
+    """
     high, low = part.bits.high, part.bits.low
     split = high >= ROW_BITS > low
     bits = min(high - ROW_BITS + 1, ROW_BITS - low) if split else part.bits.count
@@ -76,7 +78,7 @@ def _size(part: Part) -> float:
 
 
 def _box(part: Part, row: int, row_bits: int, top: int) -> str:
-    """The box of a part's bits in a row; row 0 is the lowest."""
+    """Return the box of a part's bits in a row; row 0 is the lowest."""
     high = min(part.bits.high - row * row_bits, row_bits - 1)
     low = max(part.bits.low - row * row_bits, 0)
     left = (row_bits - 1 - high) * BIT
@@ -96,7 +98,9 @@ def _numbers(high: int, low: int, base: int, left: int, top: int) -> Iterator[st
 
 
 def _label(part: Part, x: float, top: int) -> str:
-    """The name in its box or, if it is too long, below it; the access between them."""
+    """Return the name in the part's box or, if it is too long, below the box; the access is between
+    name and box.
+    """
     if not part.name:
         return ""
     size, name = _size(part), escape(part.name)

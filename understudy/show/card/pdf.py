@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A manual as PDF: the same page, typeset for paper (docs/decisions/0042-manuals-as-pdf.md).
 
-The fonts are Matplotlib's, so that a page gives the same bytes whatever fonts a machine has.
+The fonts are Matplotlib's, so that a page results in the same bytes whatever fonts a machine has.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ MISSING = "PDF is typeset by Pango, which is missing: sudo apt install libpangof
 
 
 def pdf(page: str) -> bytes:
-    """A self-contained page as PDF; a UserError if Pango is not installed."""
+    """Return a self-contained page as PDF; raise UserError if Pango is not installed."""
     weasyprint = _weasyprint()
     fonts = weasyprint.text.fonts.FontConfiguration()
     style = weasyprint.CSS(string=_faces() + PAPER, font_config=fonts)
@@ -49,7 +49,7 @@ def pdf(page: str) -> bytes:
 
 @cache
 def _weasyprint() -> Any:
-    """Import WeasyPrint late: it takes half a second and needs a library."""
+    """Import WeasyPrint late: its import needs half a second and a library."""
     try:
         import weasyprint
         import weasyprint.text.fonts

@@ -13,7 +13,7 @@ from understudy.show.page import render
 
 
 def programmers_manual(card: Card) -> str:
-    """The page as HTML, the same for the same card."""
+    """Return the page as HTML, always the same for the same card."""
     view: dict[str, Any] = {
         "title": f"{card.title}: programmer's manual",
         "card": card,
@@ -35,7 +35,9 @@ def programmers_manual(card: Card) -> str:
 
 
 def _on_touch(register: Register) -> list[tuple[str, str]]:
-    """The fields of a register, or the register itself, that a read or a write of 1 changes."""
+    """Return the fields of a register, or the register itself, that a read or a write of 1
+    changes.
+    """
     parts = [(field.name, field.access) for field in register.fields]
     if register.access:
         parts = [(register.name, register.access)]

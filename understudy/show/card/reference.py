@@ -25,7 +25,7 @@ KIND = {
 
 
 def reference_manual(card: Card) -> str:
-    """The page as HTML, the same for the same card."""
+    """Return the page as HTML, always the same for the same card."""
     registers = sorted(card.registers, key=lambda one: (one.bar, one.offset))
     by_bar = groupby(registers, key=lambda one: one.bar)
     view = {
@@ -40,6 +40,8 @@ def reference_manual(card: Card) -> str:
 
 
 def _register(register: Register) -> dict[str, Any]:
-    """A register, its drawing, and its fields from the highest bit, reserved ones too."""
+    """Return a register, its drawing, and its fields from the highest bit, including reserved
+    bits.
+    """
     shown: list[Part] = parts(register)
     return {"it": register, "parts": shown, "drawing": Markup(drawing(register, shown))}

@@ -14,16 +14,16 @@ from understudy.show import inline
 from understudy.show.inline import COLOURS, DASHES, Drawing
 from understudy.traces.characterise import BINS
 
-WIDTH = 8.0  # inches, as HEIGHT
+WIDTH = 8.0  # inches, like HEIGHT
 HEIGHT = 3.4
-SHOWN = len(COLOURS)  # VMs; more have no colours
+SHOWN = len(COLOURS)  # number of VMs drawn; more VMs have no colours
 SHORTEST_MS = 1e-3  # shorter times are drawn at the left edge of a logarithmic axis
 LAGS = 20
-NOISE = 0.1  # autocorrelation that is drawn small
+NOISE = 0.1  # an autocorrelation up to this is drawn small
 
 
 def draw(found: Prediction) -> list[Drawing]:
-    """All figures; with many VMs, only for the first ones."""
+    """Draw all figures; if there are many VMs, only those of the first VMs."""
     with inline.styled():
         return [
             Drawing(caption, inline.svg(figure, name)) for name, caption, figure in _drawn(found)

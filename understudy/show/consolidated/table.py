@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A prediction printed: each VM alone and together, times in ms, and reasons for doubt."""
+"""Prints a prediction: each VM alone and together, times in ms, and reasons for doubt."""
 
 from collections.abc import Iterator, Sequence
 
@@ -30,7 +30,7 @@ FIT = ("phases", "mean\n(ms)", "fitted\n(ms)", "cv", "fitted", "lag 1", "fitted"
 
 
 def show(found: Sequence[Prediction], changes: Sequence[Change], console: Console) -> None:
-    """Print the first prediction in full, then those with one change."""
+    """Print the first prediction in full, then the predictions with one change."""
     Grid(HEADINGS, [rows(found[0])], "response times").show(console)
     for line in sentences(found[0]):
         console.print(line, soft_wrap=True)
@@ -39,7 +39,7 @@ def show(found: Sequence[Prediction], changes: Sequence[Change], console: Consol
 
 
 def rows(found: Prediction) -> Block:
-    """A row for each VM, with a cell for each of HEADINGS."""
+    """Return a row for each VM, with a cell for each of HEADINGS."""
     product_form = found.scenario.product_form_ms()
     return [
         (
@@ -60,12 +60,12 @@ def rows(found: Prediction) -> Block:
 
 
 def fits(found: Prediction) -> Block:
-    """A row for each VM, with a cell for each of FIT."""
+    """Return a row for each VM, with a cell for each of FIT."""
     return [(tenant.vm.name, _fit(tenant.fitted)) for tenant in found.scenario.tenants]
 
 
 def sentences(found: Prediction) -> Iterator[str]:
-    """Sentences about the device and the simulation."""
+    """Yield sentences about the device and the simulation."""
     scenario = found.scenario
     merged = f", {found.load:.0%} with merging" if max(found.merge) > 1 else ""
     yield (
@@ -77,7 +77,7 @@ def sentences(found: Prediction) -> Iterator[str]:
 
 
 def doubts(found: Prediction) -> Iterator[str]:
-    """Reasons to trust the answer less, one line each."""
+    """Yield reasons to trust the prediction less, one line each."""
     scenario = found.scenario
     if scenario.offered_load >= 1:
         yield _overload(found)
@@ -117,7 +117,7 @@ def _overload(found: Prediction) -> str:
 
 
 def fewer(found: Prediction) -> Block:
-    """A row for each VM, with a cell for each of LESS."""
+    """Return a row for each VM, with a cell for each of LESS."""
     return [
         (tenant.vm.name, (*_beside(found, k), f"{found.merge[k]:.2f}"))
         for k, tenant in enumerate(found.scenario.tenants)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Pictures of an assignment: the load of each device, and how near each VM is to its target."""
+"""Pictures of an assignment: each device's load, and each VM's response time relative to its
+target.
+"""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -12,9 +14,9 @@ from understudy.show import inline
 from understudy.show.inline import COLOURS, Drawing
 
 WIDTH, HEIGHT = 8.0, 3.4  # inches
-WIDEST = 2.0  # times the target; larger values are drawn here
-NAMES = 40  # VMs that are named below the picture
-GAP = 1  # VMs left out between two devices
+WIDEST = 2.0  # times the target; larger values are drawn at this value
+NAMES = 40  # largest number of VMs with names below the picture
+GAP = 1  # width of the gap between two devices, in VMs
 
 LOADS = "How busy each device is; at 1 requests would pile up. A VM is a part of its bar."
 TARGETS = (
@@ -24,7 +26,7 @@ TARGETS = (
 
 
 def draw(found: Sequence[Occupied]) -> list[Drawing]:
-    """Both pictures."""
+    """Draw both pictures."""
     with inline.styled():
         return [
             Drawing(LOADS, inline.svg(_loads(found), "loads")),
@@ -85,7 +87,9 @@ def _target(axes: Axes, place: int, placed: Placed, colour: str) -> None:
 
 
 def _middles(found: Sequence[Occupied]) -> tuple[list[int], list[str]]:
-    """A device's name below the middle of its VMs."""
+    """Return the coordinates and names of devices, each name below the middle of the device's
+    VMs.
+    """
     first, places, names = 0, [], []
     for one in found:
         if one.placed:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An assignment printed: devices and their loads, VMs and their 95th percentiles, times in ms."""
+"""Prints an assignment: devices and their loads, VMs and their 95th percentiles, times in ms."""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -20,7 +20,7 @@ MISSED = "missed"
 
 
 def show(problem: Problem, outcome: Outcome, trust: Trust, console: Console) -> None:
-    """The devices, then all VMs device by device."""
+    """Print the devices, then all VMs device by device."""
     found = occupied(problem, outcome)
     for line in sentences(problem, outcome, trust):
         console.print(line, soft_wrap=True)
@@ -33,7 +33,7 @@ def show(problem: Problem, outcome: Outcome, trust: Trust, console: Console) -> 
 
 
 def sentences(problem: Problem, outcome: Outcome, trust: Trust) -> list[str]:
-    """The sentences below the tables."""
+    """Return the sentences below the tables."""
     busy = problem.erlangs(problem.everyone)
     servers = sum(device.servers for device in problem.devices)
     asked = (
@@ -48,12 +48,12 @@ def sentences(problem: Problem, outcome: Outcome, trust: Trust) -> list[str]:
 
 
 def devices(found: Sequence[Occupied]) -> Block:
-    """A row for each device, with a cell for each of DEVICE."""
+    """Return a row for each device, with a cell for each of DEVICE."""
     return [(one.device.name, _device(one)) for one in found]
 
 
 def vms(one: Occupied) -> Block:
-    """A row for each VM of the device, with a cell for each of VM."""
+    """Return a row for each VM of the device, with a cell for each of VM."""
     return [(placed.vm.name, _vm(one, placed)) for placed in one.placed]
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The measurements of `understudy profile` and the fitted profile, as a picture.
 
-Each method's figure is in the module named after it, and no list names these modules:
-perform_2010.py has the figure of PERFORM 2010.  A module has figure(found, name), with the
-profile's name.  A method without a module is drawn as an overview.
+Each method's figure is in the module with the method's name, and no list names these modules:
+perform_2010.py has the figure of PERFORM 2010.  A module has a function figure(found, name); `name`
+is the profile's name.  The figure of a method without a module is an overview.
 """
 
 from importlib import import_module

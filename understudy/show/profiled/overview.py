@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """All measurements of a drive, and the profile fitted to them.
 
-The overview shows the seek curve with its samples and residuals; the medium's rate by place; hits
-by length; all other findings, and what was not seen.  For each check it shows the distributions of
-service times of target and model.  The space between these two curves is the demerit, their rms
-horizontal distance (Ruemmler and Wilkes 1994).
+The overview shows the seek curve with its samples and residuals; the medium's rate by location;
+hits by length; all other findings, and which values were not seen.  For each check it shows the
+distributions of service times of target and model.  The rms horizontal distance between these two
+curves is the demerit (Ruemmler and Wilkes 1994).
 """
 
 import textwrap
@@ -38,9 +38,9 @@ DOTS: dict[str, Any] = {
 DISTANCES = (0, 1, 5, 10, 25, 50, 75, 100)  # % of the disk
 CHECKS_IN_A_LINE = 3
 WIDE = 30  # if the last percentile is this many times the first, the axis is logarithmic
-LETTERS = 92  # in a line of findings
+LETTERS = 92  # letters in a line of findings
 TITLE_LETTERS = 62
-VALUE_AT, SAID_AT = 26, 47  # in such a line
+VALUE_AT, SAID_AT = 26, 47  # columns in such a line
 SMALL = 8.5
 LINE_INCHES = 1.25 * SMALL / 72
 LEAST_RESIDUAL_MS = 0.01
@@ -49,7 +49,7 @@ Values = npt.NDArray[np.float64]
 
 
 def figure(found: Fitted, name: str) -> Figure:
-    """The overview of a drive with that name."""
+    """Draw the overview of a drive with that name."""
     words = list(_words(found))
     lines = -(-len(found.compared) // CHECKS_IN_A_LINE)
     heights = [4.4, max(2.8, 0.5 + LINE_INCHES * len(words)), 2.7 * lines]
@@ -103,7 +103,7 @@ def _draw_seek(above: Axes, below: Axes, found: Fitted, disk: DiskProfile) -> No
 
 
 def _root(x: Values) -> Values:
-    """The root; Matplotlib also calls this for values below 0."""
+    """Return the root; Matplotlib also calls this for values below 0."""
     return np.sqrt(np.maximum(x, 0))
 
 
@@ -128,7 +128,7 @@ def _draw_medium(axes: Axes, found: Fitted, disk: DiskProfile) -> None:
 
 
 def _curve(curve: Curve, capacity_sectors: int) -> tuple[Values, Values]:
-    """The curve by fraction of the disk."""
+    """Return the curve by fraction of the disk."""
     places, values = np.array(curve, float).T
     return places / capacity_sectors, values
 
@@ -140,7 +140,7 @@ def _points(finding: Finding | None) -> tuple[Values, Values]:
 
 
 def _said(title: str, finding: Finding | None) -> str:
-    """The title, with the finding's confidence below."""
+    """Return the title, with the finding's confidence below."""
     if not finding or not finding.confidence:
         return title
     said = f"{_name(finding)}: {_typeset(finding.confidence)}"
@@ -156,12 +156,12 @@ def _typeset(words: str) -> str:
 
 
 def _number(value: float, _: object) -> str:
-    """A number on a logarithmic axis."""
+    """Return a number for a logarithmic axis."""
     return f"{value:,g}"
 
 
 def _why(finding: Finding | None) -> str:
-    """Why there is no value."""
+    """Return why there is no value."""
     return textwrap.fill(finding.confidence if finding else NOT_SEEN, 40)
 
 
@@ -242,7 +242,7 @@ def _draw_hits(axes: Axes, found: Fitted) -> None:
 
 
 def _words(found: Fitted) -> Iterator[str]:
-    """The findings besides the curves, and what was not found."""
+    """Yield the findings other than the curves, and the values that were not seen."""
     for section in dict.fromkeys(each.section for each in found.findings):
         own = [each for each in found.findings if each.section == section]
         if any(each.seen for each in own if isinstance(each.value, Sequence)):
@@ -261,7 +261,7 @@ def _entry(finding: Finding) -> list[str]:
 def _brief(value: object) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return f"{len(value)} values" if len(value) > 2 else ", ".join(map(str, value))
-    rows = str(value).splitlines()[1:]  # below the names of its columns
+    rows = str(value).splitlines()[1:]  # the first line has the names of the columns
     return f"{len(rows)} in a table" if rows else str(value).lower()
 
 

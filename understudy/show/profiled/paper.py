@@ -12,7 +12,7 @@ DOTS: dict[str, Any] = {"linestyle": "none", "marker": ".", "markersize": 4, "ma
 
 
 def title(found: Fitted, name: str, of: str) -> str:
-    """A title of two lines."""
+    """Return a title of two lines."""
     facts = f"{name}, {found.requests:,} requests, seed {found.seed}"
     errors = ", ".join(
         f"{check.workload} {check.difference_percent:+.1f} %"

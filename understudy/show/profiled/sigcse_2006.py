@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Figure 1 of SIGCSE 2006: (A) seek time by distance, (B) read throughput by place.
+"""Figure 1 of SIGCSE 2006: (A) seek time by distance, (B) read throughput by location.
 
-The paper's seek times exclude rotational latency, so half a rotation is subtracted here if a
-rotation was seen.
+The paper's seek times exclude rotational latency, so half a rotation is subtracted here if the
+profiler saw a rotation.
 """
 
 import numpy as np
@@ -42,7 +42,7 @@ def _draw_rate(axes: Axes, found: Fitted) -> None:
 
 
 def _points(found: Fitted, key: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    """The points of a curve, by millions of blocks."""
+    """Return the points of a curve; x is in millions of blocks."""
     finding = found.finding(key)
     assert finding
     at, values = np.array(finding.seen).T

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""report.html: one run folder on one self-contained page.
+"""report.html: one run folder as one self-contained page.
 
-Tables, recommendation, the distributions of response time (Jones 2010 Figures 4.4 and
+It contains tables, recommendation, the distributions of response time (Jones 2010 Figures 4.4 and
 4.5), inputs, environment and QEMU lines.
 """
 
@@ -18,7 +18,7 @@ TEMPLATE = "report/report.html.j2"
 
 
 def render(found: result.Result) -> str:
-    """The page."""
+    """Return the page."""
     return page.render(TEMPLATE, _view(found))
 
 
@@ -50,7 +50,7 @@ def _view(found: result.Result) -> dict[str, Any]:
 
 
 def _ranked(found: result.Result) -> table.Rows:
-    """The ranked table, used if there are too many schedulers for a column each."""
+    """Return the ranked table, used if there are too many schedulers for a column each."""
     comparison = found.comparison
     if not table.is_wide(comparison):
         return []

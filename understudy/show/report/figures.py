@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The distributions of response time, as SVG for a page.
 
-The first figure is like the papers' (Jones 2010 Figures 4.4 and 4.5): the fraction of
-requests by response time, a curve for each scheduler.  The second is cumulative over a
-logarithmic axis, where hits and tail are visible too.  Seeds are pooled.  If there are
-more schedulers than colours, each has its own small frame.
+The first figure is like the papers' (Jones 2010 Figures 4.4 and 4.5): the fraction of requests by
+response time, with a curve for each scheduler.  The second figure is cumulative, over a logarithmic
+axis, which also shows cache hits and slow requests.  Requests of all seeds are combined. If there
+are more schedulers than colours, each scheduler has a small frame.
 """
 
 from collections.abc import Sequence
@@ -24,10 +24,10 @@ from understudy.show.inline import COLOURS, DASHES, INK, Drawing
 BINS = 60
 CURVE_POINTS = 400
 PANELS = 4  # frames in a row
-WIDTH = 8.0  # inches, as all that follow
+WIDTH = 8.0  # inches, like all lengths below
 HEIGHT = 3.6
 PANEL_HEIGHT = 1.5
-LEFT, RIGHT, TOP, BOTTOM = 0.85, 0.15, 0.35, 0.5  # margins, with the labels in them
+LEFT, RIGHT, TOP, BOTTOM = 0.85, 0.15, 0.35, 0.5  # margins, which contain the labels
 X_LABEL = "response time (ms)"
 Responses = dict[str, Times]
 
@@ -38,11 +38,11 @@ class Plot:
 
     curves: dict[str, tuple[Times, Times]]
     label: str
-    frame: dict[str, Any]  # limits and scales, as Matplotlib names them
+    frame: dict[str, Any]  # limits and scales, by Matplotlib's names
 
 
 def draw(outcomes: Sequence[Outcome]) -> list[Drawing]:
-    """Both figures."""
+    """Draw both figures."""
     responses = _by_scheduler(outcomes)
     edge_ms = _right_edge_ms(responses)
     width_ms = edge_ms / BINS
@@ -73,7 +73,9 @@ def _by_scheduler(outcomes: Sequence[Outcome]) -> Responses:
 
 
 def _right_edge_ms(responses: Responses) -> float:
-    """An edge that shows most of every curve, without a slow scheduler flattening the fast ones."""
+    """Return a right edge that shows most of every curve; a slow scheduler does not compress the
+    others.
+    """
     bulk = [percentile(times, 95) for times in responses.values()]
     return min(max(bulk), 3 * min(bulk))
 
@@ -106,7 +108,7 @@ def _svg(name: str, plot: Plot) -> str:
 
 
 def _together(plot: Plot) -> Figure:
-    """All curves in one frame, each with its own colour and dash."""
+    """Draw all curves in one frame, each with its own colour and dash."""
     figure = _figure(HEIGHT)
     axes = figure.subplots()
     for index, (name, (x, y)) in enumerate(plot.curves.items()):
@@ -118,7 +120,7 @@ def _together(plot: Plot) -> Figure:
 
 
 def _apart(plot: Plot) -> Figure:
-    """A small frame for each curve, the others behind it in grey."""
+    """Draw a small frame for each curve, with the other curves in grey."""
     lines = -(-len(plot.curves) // PANELS)
     figure = _figure(TOP + BOTTOM + PANEL_HEIGHT * lines)
     figure.subplots_adjust(wspace=0.08, hspace=0.35)
@@ -140,7 +142,7 @@ def _apart(plot: Plot) -> Figure:
 
 
 def _figure(height: float) -> Figure:
-    """A figure with fixed margins: Matplotlib takes longer to find them than for all the rest."""
+    """Make a figure with fixed margins; computing them would take longer than the whole drawing."""
     figure = Figure(figsize=(WIDTH, height))
     figure.subplots_adjust(
         left=LEFT / WIDTH, right=1 - RIGHT / WIDTH, bottom=BOTTOM / height, top=1 - TOP / height

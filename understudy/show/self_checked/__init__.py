@@ -15,7 +15,7 @@ TEMPLATE = "self_checked/report.html.j2"
 
 
 def render(document: dict[str, Any], found: Sequence[Held]) -> str:
-    """The page; the document is result.json."""
+    """Return the page; the document is the content of result.json."""
     return page.render(
         TEMPLATE,
         {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Pictures of a self-check: the measured and predicted mean response times of each VM, and the
-times between arrivals alone and together (ICPE 2011, Figure 8)."""
+times between arrivals, alone and together (ICPE 2011, Figure 8).
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,7 +12,7 @@ from understudy.campaign.self_check import Held
 from understudy.show import inline
 from understudy.show.inline import COLOURS, Drawing
 
-WIDTH, HEIGHT = 8.0, 3.4  # inches; of a row of small pictures ROW
+WIDTH, HEIGHT = 8.0, 3.4  # inches; ROW is the height of a row of small pictures
 ROW = 2.2
 IN_A_ROW = 3
 SHORTEST_MS = 1e-3  # shorter times are outside the logarithmic axis
@@ -28,7 +29,7 @@ ARRIVALS = (
 
 
 def draw(found: Sequence[Held]) -> list[Drawing]:
-    """Both pictures."""
+    """Draw both pictures."""
     most = max(len(one.plan.vms) for one in found)
     crowded = [one for one in found if len(one.plan.vms) == most]
     with inline.styled():

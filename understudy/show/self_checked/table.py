@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The self-check as the paper prints it: ICPE 2011, Tables 1, 4, 5, 6; Figure 8 in numbers."""
+"""The self-check in the form of the paper's tables: ICPE 2011, Tables 1, 4, 5, 6; and Figure 8 in
+numbers.
+"""
 
 from collections.abc import Sequence
 
@@ -32,11 +34,11 @@ HEADINGS = {
 }
 
 
-PAPER = {2: "3 to 16 %", 3: "2 to 30 %"}  # Table 5, by VMs
+PAPER = {2: "3 to 16 %", 3: "2 to 30 %"}  # Table 5, by number of VMs
 
 
 def tables(found: Sequence[Held]) -> list[tuple[str, tuple[str, ...], Block]]:
-    """All four tables: title, headings, rows."""
+    """Return all four tables: title, headings, rows."""
     rows = (_queue, _responses, _errors, _arrivals)
     return [
         (title, headings, [(one.plan.configuration, row(one)) for one in found])
@@ -45,7 +47,7 @@ def tables(found: Sequence[Held]) -> list[tuple[str, tuple[str, ...], Block]]:
 
 
 def sentences(found: Sequence[Held]) -> list[str]:
-    """The errors in words."""
+    """Return sentences about the errors."""
     said = []
     for vms, paper in PAPER.items():
         errors = [one.error for one in found if len(one.plan.vms) == vms]
@@ -57,12 +59,12 @@ def sentences(found: Sequence[Held]) -> list[str]:
 
 
 def doubts(found: Sequence[Held]) -> list[str]:
-    """The poor fits, each once."""
+    """Return notes on the poor fits, without duplicates."""
     return list(dict.fromkeys(doubt for one in found for doubt in one.poor_fits))
 
 
 def show(found: Sequence[Held], console: Console) -> None:
-    """The tables, and the answer in words."""
+    """Print the tables, and the sentences."""
     for title, headings, block in tables(found):
         words = headings[1:5] if headings == HEADINGS[RESPONSES] else ()
         Grid(headings, [block], title, words=words).show(console)

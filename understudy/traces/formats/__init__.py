@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The formats of traces: one module each in this folder, recognised by content, not by name.
 
-A format has `NAME` for people; `recognises`, which looks at a file's beginning; and `read`, which
-yields tables with the columns of requests.parquet, or raises ValueError.  It counts what it leaves
-out, and reports where a file breaks off: nothing is dropped silently.
+A format has `NAME`, its name for people; `recognises`, which checks a file's beginning; and `read`,
+which yields tables with the columns of requests.parquet, or raises ValueError.  `read` counts the
+records that it leaves out, and reports where a file breaks off: nothing is dropped silently.
 """
 
 import pkgutil
@@ -19,15 +19,15 @@ TAR, TAR_AT = b"ustar", 257
 
 
 class Format(Protocol):
-    """What a module here has to offer."""
+    """The interface of a module in this folder."""
 
     NAME: str
 
     def recognises(self, head: bytes) -> bool:
-        """Whether a file of this format begins like that."""
+        """Return whether a file of this format may begin with these bytes."""
 
     def read(self, file: BinaryIO) -> Iterator[Reading]:
-        """Read the whole file, and files beside it that belong to the trace."""
+        """Read the whole file, and files in the same folder that belong to the trace."""
 
 
 FORMATS = [
@@ -37,9 +37,9 @@ FORMATS = [
 
 
 def read(file: BinaryIO) -> Iterator[Reading]:
-    """Read a file of any format, packed or not; ValueError says what is wrong with it.
+    """Read a file of any format, compressed or not; ValueError says what is wrong with it.
 
-    If several pieces report where it breaks off, the last one counts.
+    If several blocks of rows report where the file breaks off, the last report counts.
     """
     head = unpacked(file).read(HEAD_BYTES)
     content = unpacked(file)
@@ -57,7 +57,7 @@ def read(file: BinaryIO) -> Iterator[Reading]:
 
 
 def _read(one: Format, content: BinaryIO) -> Iterator[Reading]:
-    """If the file is damaged, the damage is the reason in the error."""
+    """Read a file of that format; if the file is damaged, the damage is the reason in the error."""
     try:
         yield from one.read(content)
     except ValueError as error:

@@ -24,13 +24,13 @@ TICK_NS = 1000
 
 
 def recognises(head: bytes) -> bool:
-    """Its header, or five fields of which the second is a letter."""
+    """Return whether it is the header, or a line of five fields of which the second is a letter."""
     first = text.first_line(head)
     return first == HEADER or bool(LINE.match(first))
 
 
 def read(file: BinaryIO) -> Iterator[Reading]:
-    """The whole file."""
+    """Read the whole file."""
     return timed(text.read(file, COLUMNS, _requests, header=HEADER), TICK_NS)
 
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """blkparse's text of a blktrace: a row for each request that was issued (D) and completed (C).
 
-A request arrived when its first sector was queued (Q), if that was seen.  A request merged behind
-another (M), or with another merged in front of it (F), leaves no queueing time for the next request
-at that sector.
+A request arrived when its first sector was queued (Q), if the trace has that event.  If a request
+was merged behind another (M), or another was merged in front of it (F), its queueing time is not
+used for the next request at that sector.
 
-Other lines (plugs, messages, blkparse's summary) are ignored.  Requests of which only the issue or
-only the completion was seen are counted.
+Other lines (plugs, messages, blkparse's summary) are ignored.  Requests of which the trace has only
+the issue or only the completion are counted.
 """
 
 import re
@@ -43,7 +43,7 @@ class Sent:
 
 
 class _Reader:
-    """Events in order of time."""
+    """Reads events in order of time."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[int | str, ...]] = []
@@ -54,11 +54,11 @@ class _Reader:
 
     @property
     def left_out(self) -> dict[str, int]:
-        """Requests without a row, by reason."""
+        """Return the number of requests without a row, by reason."""
         return dict(self._left_out + Counter({UNCOMPLETED: len(self._sent)}))
 
     def given(self) -> pl.DataFrame:
-        """The rows so far, which are removed."""
+        """Return the rows until now, and remove them from the reader."""
         rows, self.rows = self.rows, []
         return pl.DataFrame(rows, schema=COLUMNS, orient="row")
 
@@ -99,12 +99,12 @@ class _Reader:
 
 
 def recognises(head: bytes) -> bool:
-    """Whether one of the first lines is an event."""
+    """Return whether one of the first lines is an event."""
     return any(EVENT.match(line) for line in head.split(b"\n")[:20])
 
 
 def read(file: BinaryIO) -> Iterator[Reading]:
-    """The whole file."""
+    """Read the whole file."""
     reader = _Reader()
     some = False
     for line in lines(file):
@@ -120,7 +120,7 @@ def read(file: BinaryIO) -> Iterator[Reading]:
 
 
 def _op(kind: bytes) -> str:
-    """RWBS: one of its letters is the operation, with flags before and behind."""
+    """Return the operation: one of the letters of RWBS, which has flags before and after it."""
     if b"D" in kind:
         return "other"  # discards
     return "read" if b"R" in kind else "write" if b"W" in kind else "other"

@@ -3,14 +3,15 @@
 
 There is a row for each request that was issued (D) and completed (C) in full, with arrivals as in
 blkparse.py.  Binary records allow more: a split part (X) arrived with the whole request, a requeued
-request (R) was issued once, and parts that complete count as one request.
+request (R) was issued once, and parts that complete separately count as one request.
 
-A file is read with its siblings of other CPUs (understudy/traces/per_cpu.py), or has all CPUs in
-it, as `blktrace -o -` writes it.  Contract of the parser: host/traces/blktrace.h.
+A file is read together with those of other CPUs in its folder (understudy/traces/per_cpu.py), or it
+contains all CPUs, as `blktrace -o -` writes it.  The parser's contract is in
+host/traces/blktrace.h.
 
-Requests that move no data (flushes, discards, passthrough) are counted when issued.  Zeroes that a
-device writes by itself look like writes in version 7.  A file breaks off at the first impossible
-record; the records before are kept.
+Requests that move no data (flushes, discards, passthrough) are counted when issued.  If a device
+writes zeroes by itself, these requests look like writes in version 7.  A file breaks off at the
+first impossible record; the records before it are used.
 """
 
 from collections.abc import Iterator
@@ -50,15 +51,15 @@ LEFT_OUT = {
 
 
 def recognises(head: bytes) -> bool:
-    """Whether it begins with the magic number, in either byte order, and a version that is no
-    letter.
+    """Return whether it begins with the magic number, in either byte order, and a version that is
+    not a letter.
     """
     big, little = head[:3] == MAGICS[0], head[1:4] == MAGICS[1]
     return len(head) > 4 and (big or little) and head[3 if big else 0] < VERSIONS_END
 
 
 def read(file: BinaryIO) -> Iterator[Reading]:
-    """The whole file, and those of other CPUs beside it."""
+    """Read the whole file, and the files of other CPUs in the same folder."""
     trace = Blktrace()
     breaks = _read_all(trace, file)
     some = False
@@ -73,7 +74,7 @@ def read(file: BinaryIO) -> Iterator[Reading]:
 
 
 def _read_all(trace: Blktrace, file: BinaryIO) -> list[str]:
-    """Where the files break off."""
+    """Read all files; return where they break off."""
     named = getattr(file, "name", None)
     paths = files_of(Path(named)) if isinstance(named, str) else []
     if len(paths) < 2:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Comma-separated values with a line of names, those of requests.parquet (docs/method.md)."""
+"""Comma-separated values with a line of column names, which are those of requests.parquet
+(docs/method.md).
+"""
 
 from collections.abc import Iterator
 from typing import BinaryIO
@@ -14,13 +16,15 @@ OURS = {b"arrival_ns", b"sector", b"sectors"}
 
 
 def recognises(head: bytes) -> bool:
-    """Whether the first line has names, one of them a column of ours."""
+    """Return whether the first line has names, at least one of them a column of
+    requests.parquet.
+    """
     names = first_line(head).replace(b'"', b"").split(b",")
     return len(names) > 1 and any(name.strip() in OURS for name in names)
 
 
 def read(file: BinaryIO) -> Iterator[Reading]:
-    """The whole file; the first piece decides its columns' types."""
+    """Read the whole file; the first block of rows decides the types of its columns."""
     names, schema = b"", None
     for text in _records(file):
         try:
@@ -33,7 +37,7 @@ def read(file: BinaryIO) -> Iterator[Reading]:
 
 
 def _records(file: BinaryIO) -> Iterator[bytes]:
-    """Pieces of text, never cut within quotes; the first has more than the line of names."""
+    """Yield blocks of text, never cut within quotes; the first has more than the line of names."""
     held = b""
     for text, _ in pieces(file):
         held += text

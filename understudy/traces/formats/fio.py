@@ -2,9 +2,9 @@
 """fio's log of latencies, with offsets: write_lat_log with log_offset=1.
 
 Each line is a request: time of completion (ms), latency (ns), direction (0 read, 1 write, 2 trim),
-bytes, offset, and fields that are ignored here.  Milliseconds are coarse: if a request seems to
-have begun less than COARSE_NS before the last completion, it began at that completion.  There is a
-space behind each comma, unlike in Tencent's traces.
+bytes, offset, and fields that are ignored here.  Milliseconds are coarse: if the computed begin of
+a request is less than COARSE_NS before the last completion, the request is assumed to have begun at
+that completion.  There is a space after each comma, unlike in Tencent's traces.
 """
 
 import re
@@ -32,12 +32,12 @@ Row = tuple[int, int, int, int, str]
 
 
 def recognises(head: bytes) -> bool:
-    """Whether the first line has only numbers."""
+    """Return whether the first line has only numbers."""
     return bool(LINE.match(first_line(head).strip()))
 
 
 def read(file: BinaryIO) -> Iterator[Reading]:
-    """The whole file."""
+    """Read the whole file."""
     breaks: list[str] = []
     all_samples = _samples(file, breaks)
     offsets: set[int] = set()
@@ -57,7 +57,9 @@ def read(file: BinaryIO) -> Iterator[Reading]:
 
 
 def _samples(file: BinaryIO, breaks: list[str]) -> Iterator[Sample]:
-    """All samples; if the file breaks off in its last line, `breaks` gets the reason."""
+    """Yield all samples; if the file breaks off in its last line, the reason is added to
+    `breaks`.
+    """
     some = False
     for number, line in enumerate(lines(file), start=1):
         try:
@@ -88,7 +90,7 @@ def _sample(line: bytes) -> Sample:
 
 
 def _rows(samples: Iterable[Sample], origin_ns: int, last_ns: int) -> Iterator[Row]:
-    """Rows with times from an origin; last_ns: when the sample before these completed."""
+    """Return rows with times from an origin; last_ns: the completion of the sample before these."""
     for completed_ms, latency_ns, direction, size, offset in samples:
         begin_ns = completed_ms * MS - latency_ns - origin_ns
         if 0 < last_ns - begin_ns <= COARSE_NS:

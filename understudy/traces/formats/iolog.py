@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""fio's iolog, version 2 or 3: a job's requests, without how long they took.
+"""fio's iolog, version 2 or 3: a job's requests, without their durations.
 
-The first line has the version.  A line of version 2 is `file action [offset length]`, and a wait's
-offset is microseconds since the wait before.  A line of version 3 begins with microseconds since
-the log began.  Offsets and lengths are bytes.  There are arrivals only.  Each file is an owner, and
-offsets are within it. fio's manual, "Trace file format v2" and "v3".
+The first line has the version.  A line of version 2 is `file action [offset length]`; the offset of
+a wait is the number of microseconds since the previous wait.  A line of version 3 begins with the
+number of microseconds since the beginning of the log.  Offsets and lengths are bytes.  There are
+arrivals only.  Each file is an owner, and offsets count from the file's beginning. Source: fio's
+manual, "Trace file format v2" and "v3".
 """
 
 import re
@@ -35,12 +36,12 @@ NO_WAITS = (
 
 
 def recognises(head: bytes) -> bool:
-    """Whether the first line says so."""
+    """Return whether the first line is that of an iolog."""
     return bool(FIRST.match(text.first_line(head)))
 
 
 def read(file: BinaryIO) -> Iterator[Reading]:
-    """The whole file."""
+    """Read the whole file."""
     first = FIRST.match(text.first_line(file.readline(text.LINE_MAX_BYTES)))
     if not first:
         raise ValueError(f"does not begin as {NAME} does")
@@ -52,7 +53,7 @@ def read(file: BinaryIO) -> Iterator[Reading]:
 
 
 def _transfers(piece: Reading) -> Reading:
-    """Without requests that move no data."""
+    """Remove requests that move no data."""
     if not piece.frame.height:
         return piece
     frame = piece.frame.filter(pl.col("op") != "wait")
@@ -62,7 +63,7 @@ def _transfers(piece: Reading) -> Reading:
 
 
 def _lines(fields: text.Fields) -> Reading:
-    """Requests and waits, without actions that only open or close files."""
+    """Return requests and waits, without actions that only open or close files."""
     fields.refuse(~fields.frame["action"].is_in(ACTIONS).fill_null(False), "action", "is unknown")
     action = pl.col("action")
     needed = text.Fields(
@@ -85,8 +86,8 @@ def _lines(fields: text.Fields) -> Reading:
 
 
 def _waited(pieces: Iterator[Reading]) -> Iterator[Reading]:
-    """Version 2 with version 3's ticks: microseconds since the log began, the sum of all waits
-    before.
+    """Give version 2 the ticks of version 3: microseconds since the beginning of the log, which are
+    the sum of all waits before.
     """
     waited, some, waits = 0, False, False
     for piece in pieces:

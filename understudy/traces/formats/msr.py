@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """MSR Cambridge: `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`, without a header.
 
-Both times are in ticks of 100 ns (Windows' FILETIME), offset and size in bytes.  A request
-completed its response time after its timestamp.  Each disk of each host is an owner.
+Both times are in ticks of 100 ns (Windows' FILETIME), offset and size in bytes.  A request's
+completion time is its timestamp plus its response time.  Each disk of each host is an owner.
 Narayanan, Donnelly, Rowstron: Write Off-Loading, FAST 2008.
 """
 
@@ -24,12 +24,12 @@ RESPONSE_MAX = 2**53  # ticks: 28 years
 
 
 def recognises(head: bytes) -> bool:
-    """Its first line begins with a number, and its fourth field is a word."""
+    """Return whether its first line begins with a number, and its fourth field is a word."""
     return bool(LINE.match(text.first_line(head)))
 
 
 def read(file: BinaryIO) -> Iterator[Reading]:
-    """The whole file."""
+    """Read the whole file."""
     return timed(text.read(file, COLUMNS, _requests), TICK_NS)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Parquet, as run folders hold it."""
+"""Parquet, in the form of a run folder's requests.parquet."""
 
 from collections.abc import Iterator
 from itertools import count
@@ -16,12 +16,12 @@ PIECE_ROWS = 2**18
 
 
 def recognises(head: bytes) -> bool:
-    """Whether the magic number says so."""
+    """Return whether the file begins with Parquet's magic number."""
     return head.startswith(MAGIC)
 
 
 def read(file: BinaryIO) -> Iterator[Reading]:
-    """The whole file."""
+    """Read the whole file."""
     with whole(file) as content:
         for begin in count(0, PIECE_ROWS):
             frame = _piece(content, begin)

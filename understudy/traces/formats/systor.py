@@ -2,9 +2,9 @@
 """SNIA's SYSTOR '17: a header, `Timestamp,Response,IOType,LUN,Offset,Size`.
 
 Times are decimal seconds, kept to the ns; offset and size are bytes; IOType is R or W; each LUN is
-an owner.  Some rows lack the response or the type.  A row without a type is left out.  So is a row
-without a response, if others have one, since nobody could tell which request waited for which.  A
-file without any response has arrivals only.
+an owner.  In some rows the response or the type is missing.  A row without a type is left out.  If
+only some rows have a response, the rows without one are left out too, since they do not show which
+request waited for which.  A file without any response has arrivals only.
 
 Lee, Kumano, Matsuki, Endo, Fukumoto, Sugawara: Understanding Storage Traffic Characteristics on
 Enterprise Virtual Desktop Infrastructure, SYSTOR 2017.
@@ -28,17 +28,19 @@ NO_RESPONSE = "without a response time"
 
 
 def recognises(head: bytes) -> bool:
-    """Its header."""
+    """Return whether the file begins with this format's header."""
     return text.first_line(head) == HEADER
 
 
 def read(file: BinaryIO) -> Iterator[Reading]:
-    """The whole file; pieces before the first response are held back until that comes."""
+    """Read the whole file; blocks of rows before the first response are held back until it is
+    read.
+    """
     return timed(_answered(text.read(file, COLUMNS, _requests, header=HEADER)), 1)
 
 
 def _answered(pieces: Iterator[Reading]) -> Iterator[Reading]:
-    """Without rows that have no response, or without that column if none has one."""
+    """Remove rows without a response, or the column of responses if no row has one."""
     before: list[Reading] = []
     for piece in pieces:
         before.append(piece)

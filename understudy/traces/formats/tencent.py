@@ -2,8 +2,8 @@
 """Tencent's block traces: `Timestamp,Offset,Size,IOType,VolumeID`, usually without that header.
 
 The timestamp is whole seconds, offset and size are sectors of 512 bytes, IOType is 0 for a read and
-1 for a write.  There are arrivals only.  Each volume is an owner. fio's logs of latencies also are
-numbers between commas, but with a space behind each comma.
+1 for a write.  There are arrivals only.  Each volume is an owner.  The lines of fio's latency logs
+also are numbers between commas, but with a space after each comma.
 
 Zhang, Huang, Zhou et al.: OSCA, USENIX ATC 2020.
 """
@@ -26,13 +26,13 @@ TICK_NS = 10**9
 
 
 def recognises(head: bytes) -> bool:
-    """Its header, or five numbers without a space between."""
+    """Return whether it is the header, or five numbers without spaces between them."""
     first = text.first_line(head)
     return first == HEADER or bool(LINE.match(first))
 
 
 def read(file: BinaryIO) -> Iterator[Reading]:
-    """The whole file."""
+    """Read the whole file."""
     return timed(text.read(file, COLUMNS, _requests, header=HEADER), TICK_NS)
 
 

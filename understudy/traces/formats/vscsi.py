@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """CloudPhysics' vscsi: binary records of SCSI commands, in two versions.
 
-They are little endian.  Version 1 has 32 bytes a record and arrivals only; version 2 has 40 bytes
-and a response time.  The high byte of `ver` is the version.  `len` is in bytes, `lbn` in sectors of
-512, `ts` and `rt` in microseconds.  Commands that neither read nor write are left out.
+The records are little endian.  A record of version 1 has 32 bytes and an arrival only; a record of
+version 2 has 40 bytes and also a response time.  The high byte of `ver` is the version.  `len` is
+in bytes, `lbn` in sectors of 512 bytes, `ts` and `rt` in microseconds.  Commands that neither read
+nor write are left out.
 
 Waldspurger, Park, Garthwaite, Ahmad: SHARDS, FAST 2015.
 """
@@ -43,12 +44,12 @@ Records = npt.NDArray[np.void]
 
 
 def recognises(head: bytes) -> bool:
-    """Whether the first record has a known version and a SCSI opcode."""
+    """Return whether the first record has a known version and a SCSI opcode."""
     return _version(head) is not None
 
 
 def read(file: BinaryIO) -> Iterator[Reading]:
-    """The whole file."""
+    """Read the whole file."""
     head = file.read(max(layout.itemsize for layout in LAYOUTS.values()))
     version = _version(head)
     if version is None:
@@ -57,7 +58,7 @@ def read(file: BinaryIO) -> Iterator[Reading]:
 
 
 def _pieces(file: BinaryIO, head: bytes, version: int) -> Iterator[Reading]:
-    """Records that begin with `head`, and go on in the file."""
+    """Yield blocks of records: first those in `head`, then those in the file."""
     layout, rest, first = LAYOUTS[version], head, 1
     while True:
         more = file.read(PIECE_RECORDS * layout.itemsize)
@@ -81,13 +82,13 @@ def _version(head: bytes) -> int | None:
 
 
 def _records(data: bytes, layout: np.dtype[np.void]) -> Records:
-    """All complete records."""
+    """Return all complete records."""
     count = len(data) // layout.itemsize
     return np.frombuffer(data, layout, count) if count else np.empty(0, layout)
 
 
 def _requests(records: Records, version: int, first: int) -> Reading:
-    """The requests of a piece; `first` is the number of its first record."""
+    """Return the requests of a block; `first` is the number of its first record."""
     _refuse(records["ver"] >> 8 != version, records["ver"], first, f"version is not {version}")
     writes = np.isin(records["cmd"], WRITES)
     transfers = writes | np.isin(records["cmd"], READS)
@@ -110,7 +111,7 @@ def _requests(records: Records, version: int, first: int) -> Reading:
 
 
 def _limits(version: int) -> dict[str, int]:
-    """The largest value of each field."""
+    """Return the largest value of each field."""
     limits = {"lbn": OFFSET_MAX_BYTES // SECTOR_BYTES, "len": SIZE_MAX_BYTES, "ts": TICKS_MAX}
     return limits | ({"rt": TICKS_MAX} if version == 2 else {})
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A block device or an image file as a target, past the page cache (O_DIRECT).
 
-It can't always send at once; `sent_ns` says when it did.  Its time begins at 0 when it is opened.
-Targets that can't be measured, or must not be touched, are refused before anything is read.
+It can't always send a request at once; `sent_ns` says when it sent the request.  Its time begins at
+0 when it is opened.  Targets that can't be measured, or must not be touched, are refused before
+anything is read.
 """
 
 import errno
@@ -79,7 +80,7 @@ class Disk:
         self._wake()
 
     def _wake(self) -> None:
-        """A first, untimed read spins up a disk that stands still."""
+        """Spin up a stopped disk with a first, untimed read."""
         failed, *_ = self._answer("read", 1, 1, 0)
         if failed == errno.EINVAL:
             _refuse(
@@ -90,15 +91,15 @@ class Disk:
         self.request("read", 0, 1, 0)
 
     def __enter__(self) -> "Disk":
-        """Itself."""
+        """Return the disk itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Closed."""
+        """Close the disk."""
         self.close()
 
     def close(self) -> None:
-        """Close the disk; a sender that still waits for the disk is left behind."""
+        """Close the disk; if the sender still waits for the disk, it is not waited for."""
         if self._sender:
             self._sender.kill()
             for pipe in (self._sender.stdin, self._sender.stdout):
@@ -110,17 +111,17 @@ class Disk:
 
     @property
     def descriptor(self) -> int:
-        """For callers that ask the disk for its data."""
+        """Return a file descriptor for callers that read the disk's identifying data."""
         return self._descriptor
 
     @property
     def capacity_sectors(self) -> int:
-        """The capacity that the disk reported last."""
+        """Return the capacity that the disk reported last."""
         return self._bytes // SECTOR_BYTES
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """When the request completes; it is sent at `sent_ns`, as soon after at_ns as this machine
-        can.
+        """Return when the request completes; it is sent at `sent_ns`, as soon after at_ns as this
+        machine can.
         """
         what = f"{op} of {sectors} sectors at sector {sector}"
         before = self.capacity_sectors
@@ -135,7 +136,7 @@ class Disk:
         return completed_ns - self._origin_ns
 
     def _answer(self, op: str, sector: int, sectors: int, at_ns: int) -> tuple[int, int, int, int]:
-        """Error, bytes, and times of sending and completion on the sender's clock."""
+        """Return error, bytes, and times of sending and completion on the sender's clock."""
         assert self._sender
         assert self._sender.stdin
         assert self._sender.stdout
@@ -161,7 +162,7 @@ class Disk:
 
 
 def _checked(path: Path) -> os.stat_result:
-    """The file's status, if it can be measured and nobody uses it."""
+    """Return the file's status, if it can be measured and nobody uses it."""
     try:
         found = path.stat()
     except OSError as error:

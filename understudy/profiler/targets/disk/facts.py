@@ -17,7 +17,7 @@ KEYS = {name: f"facts.{name}" for name in NAMES}
 
 
 def ask(descriptor: int, sys: Path = in_use.SYS) -> Said:
-    """The disk's own report, completed by the kernel's; a file has none."""
+    """Return the disk's own report, completed by the kernel's data; a file has no report."""
     found = os.fstat(descriptor)
     if not stat.S_ISBLK(found.st_mode):
         return Said()
@@ -25,7 +25,7 @@ def ask(descriptor: int, sys: Path = in_use.SYS) -> Said:
 
 
 def kernel(device: int, sys: Path = in_use.SYS) -> Said:
-    """The identifying data in /sys."""
+    """Return the identifying data in /sys."""
     disk = sys / "dev" / "block" / in_use.number(device)
     vendor, model = (_line(disk / "device" / name) for name in ("vendor", "model"))
     turns = {"1": True, "0": False}.get(_line(disk / "queue" / "rotational") or "")
@@ -39,7 +39,7 @@ def kernel(device: int, sys: Path = in_use.SYS) -> Said:
 
 
 def findings(said: Said, capacity_sectors: int) -> list[Finding]:
-    """The [facts] section; without a model there is none."""
+    """Return the [facts] section; if there is no model name, there is no section."""
     if not said.model:
         return [not_seen(KEYS["model"], f"the device has no name; {settings(said)}")]
     rpm = Finding(KEYS["rpm"], said.rpm) if said.rpm else not_seen(KEYS["rpm"], UNSAID)
@@ -53,13 +53,13 @@ def findings(said: Said, capacity_sectors: int) -> list[Finding]:
 
 
 def said_better(found: Sequence[Finding], own: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The findings with the [facts] section, which replaces values of the same keys."""
+    """Return the findings with the [facts] section, which replaces values of the same keys."""
     keys = {each.key for each in own if each.value is not None}
     return (*(each for each in found if each.key not in keys), *own)
 
 
 def settings(said: Said) -> str:
-    """The disk's settings during the measurement."""
+    """Return the disk's settings during the measurement."""
     turns = {True: "it turns", False: "it does not turn", None: "whether it turns unknown"}
     return (
         f"write cache {ON[said.write_cache]}, read cache {ON[said.read_cache]}, "

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Who uses a disk already: a file system, swap, a device made of it, or a loop device.
+"""Finds the current users of a disk: a file system, swap, a device made of it, or a loop device.
 
-Each answer is a few words and what to do about it.  A program that merely has the disk open can't
-be seen.
+Each result is a few words that say who uses the disk, and how to end that.  A program that merely
+has the disk open can't be detected.
 """
 
 import os
@@ -16,25 +16,25 @@ IN_MEMORY = ("tmpfs", "ramfs")
 
 
 def number(device: int) -> str:
-    """The number as /sys and /proc write it."""
+    """Return the number in the notation of /sys and /proc."""
     return f"{os.major(device)}:{os.minor(device)}"
 
 
 def whole(device: int, sys: Path = SYS) -> str | None:
-    """The name of a partition's disk; None: it is no partition."""
+    """Return the name of a partition's disk; None: it is not a partition."""
     place = sys / "dev" / "block" / number(device)
     return place.resolve().parent.name if (place / "partition").exists() else None
 
 
 def of_disk(device: int, proc: Path = PROC, sys: Path = SYS) -> str | None:
-    """Who uses the disk or one of its partitions; None: no user is visible."""
+    """Return who uses the disk or one of its partitions; None: no user is visible."""
     parts = dict(_parts(sys / "dev" / "block" / number(device)))
     uses = (*_mounts(parts, proc), *_swaps(parts, proc), *_holders(parts), *_loops(parts, sys))
     return next(iter(uses), None)
 
 
 def of_file(file: Path, proc: Path = PROC, sys: Path = SYS) -> str | None:
-    """Who uses an image; None: no user is visible."""
+    """Return who uses an image; None: no user is visible."""
     for swap in _lines(proc / "swaps"):
         if _same(file, _unescaped(swap.split()[0])):
             return "it is swap; swapoff it first"
@@ -45,14 +45,14 @@ def of_file(file: Path, proc: Path = PROC, sys: Path = SYS) -> str | None:
 
 
 def in_memory(file: Path, proc: Path = PROC) -> str | None:
-    """The file system of an image, if it is in memory."""
+    """Return the file system that contains an image, if it is in memory."""
     device = number(file.stat().st_dev)
     kinds = (kind for at, _, kind, _ in _mounted(proc) if at == device)
     return next((kind for kind in kinds if kind in IN_MEMORY), None)
 
 
 def _parts(disk: Path) -> Iterator[tuple[str, Path]]:
-    """The disk and its partitions: number, and folder in /sys."""
+    """Yield the disk and its partitions: number, and folder in /sys."""
     disk = disk.resolve()
     inside = (place.parent for place in sorted(disk.glob("*/partition")))
     for place in (disk, *inside):
@@ -86,14 +86,14 @@ def _loops(parts: dict[str, Path], sys: Path) -> Iterator[str]:
 
 
 def _loop_devices(sys: Path) -> Iterator[tuple[str, str]]:
-    """Each loop device's name, and what it is made of."""
+    """Yield each loop device's name, and the file or device behind it."""
     for file in sorted((sys / "block").glob("*/loop/backing_file")):
         if made_of := _read(file).removesuffix("\n"):
             yield file.parent.parent.name, made_of
 
 
 def _mounted(proc: Path) -> Iterator[tuple[str, str, str, str]]:
-    """Number, place, kind and source of each mount."""
+    """Yield number, path, kind and source of each mount."""
     for line in _read(proc / "self" / "mountinfo").splitlines():
         before, _, after = line.partition(" - ")
         at, what = before.split(" "), after.split(" ")
@@ -102,12 +102,12 @@ def _mounted(proc: Path) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _lines(table: Path) -> list[str]:
-    """The lines below the headings."""
+    """Return the lines below the headings."""
     return [line for line in _read(table).splitlines()[1:] if line.strip()]
 
 
 def _read(file: Path) -> str:
-    """The file's text; empty if there is no file."""
+    """Return the file's text; empty if there is no file."""
     try:
         return file.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
@@ -119,7 +119,7 @@ def _unescaped(text: str) -> str:
 
 
 def _number_of(path: str) -> str:
-    """The number of a device's file; empty if it is no device."""
+    """Return the number of a device's file; empty if it is not a device."""
     try:
         return number(Path(path).stat().st_rdev)
     except (OSError, ValueError):

@@ -22,7 +22,7 @@ SLOWEST_RPM, FASTEST_RPM = 0x0401, 0xFFFE
 
 @dataclass(frozen=True)
 class Said:
-    """What a disk reports; None: not reported."""
+    """The data that a disk reports; None: not reported."""
 
     vendor: str | None = None
     model: str | None = None
@@ -32,13 +32,13 @@ class Said:
     rotates: bool | None = None
 
     def or_else(self, other: "Said") -> "Said":
-        """This report, with gaps filled from the other."""
+        """Return this report, with missing values from the other."""
         mine = {each.name: getattr(self, each.name) for each in fields(self)}
         return Said(**{k: getattr(other, k) if v is None else v for k, v in mine.items()})
 
 
 def ask(descriptor: int) -> Said:
-    """The whole report; empty, if the disk does not speak SCSI."""
+    """Return the whole report; empty if the disk does not speak SCSI."""
     said = inquiry(_inquiry(descriptor, None))
     said = said.or_else(characteristics(_inquiry(descriptor, CHARACTERISTICS)))
     said = said.or_else(mode_page(_mode_sense(descriptor, GEOMETRY)))
@@ -46,26 +46,26 @@ def ask(descriptor: int) -> Said:
 
 
 def inquiry(data: bytes) -> Said:
-    """The standard data: vendor and model."""
-    if len(data) < 32 or data[0] & 0x1F:  # no disk
+    """Parse the standard data: vendor and model."""
+    if len(data) < 32 or data[0] & 0x1F:  # not a disk
         return Said()
     return Said(vendor=text(data[8:16]), model=text(data[16:32]))
 
 
 def characteristics(data: bytes) -> Said:
-    """VPD page B1h: the rotation rate, if there is one."""
+    """Parse VPD page B1h: the rotation rate, if there is one."""
     if len(data) < 6 or data[1] != CHARACTERISTICS:
         return Said()
     return _turning(int.from_bytes(data[4:6], "big"))
 
 
 def mode_page(data: bytes) -> Said:
-    """The answer of MODE SENSE (10) with one page, after block descriptors."""
+    """Parse the answer of MODE SENSE (10) with one page, after block descriptors."""
     if len(data) < HEADER:
         return Said()
     begin = HEADER + int.from_bytes(data[DESCRIPTORS_AT:HEADER], "big")
     page = data[begin : 2 + int.from_bytes(data[:2], "big")]
-    code = page[0] & 0x3F if page and not page[0] & 0x40 else None  # no subpage
+    code = page[0] & 0x3F if page and not page[0] & 0x40 else None  # not a subpage
     if code == CACHING and len(page) >= 3:
         return Said(write_cache=bool(page[2] & 0x04), read_cache=not page[2] & 0x01)
     if code == GEOMETRY and len(page) >= 22:
@@ -74,7 +74,7 @@ def mode_page(data: bytes) -> Said:
 
 
 def text(data: bytes) -> str | None:
-    """The printable part, without quotes."""
+    """Return the printable part, without quotes."""
     plain = "".join(chr(byte) if 0x20 <= byte < 0x7F else " " for byte in data)
     return " ".join(plain.replace('"', " ").replace("\\", " ").split()) or None
 
@@ -125,7 +125,7 @@ def _mode_sense(descriptor: int, page: int) -> bytes:
 
 
 def _said(descriptor: int, command: bytes) -> bytes:
-    """The answer to a command; empty, if there is none."""
+    """Return the answer to a command; empty if there is none."""
     data = (ctypes.c_ubyte * ROOM)()
     sense = (ctypes.c_ubyte * 64)()
     words = (ctypes.c_ubyte * len(command))(*command)

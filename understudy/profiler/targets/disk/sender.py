@@ -2,9 +2,9 @@
 """A program that sends requests to a disk, none before its time, and reports when each was sent and
 completed.
 
-It is a separate process, since nothing ends a process that waits for a disk that never answers; its
-parent can give up.  It gets the open disk's descriptor, and imports nothing of the package.  Times
-are from CLOCK_MONOTONIC_RAW, which nobody sets or slews.
+It is a separate process: if the disk never answers, nothing can end the process that waits for it,
+but the parent process can stop waiting.  It inherits the open disk's descriptor, and imports
+nothing of the package.  Times are from CLOCK_MONOTONIC_RAW, which nobody sets or slews.
 """
 
 import gc
@@ -19,12 +19,12 @@ from contextlib import suppress
 
 ASK = struct.Struct("<?qqq")  # write it? offset, bytes, not before (ns)
 ANSWER = struct.Struct("<iqqqq")  # errno, bytes done, sent, completed (ns), bytes of the disk
-SPIN_NS = 300_000  # by which a sleep may end late
+SPIN_NS = 300_000  # largest delay at the end of a sleep
 PATTERN_BYTES = 2**20
 
 
 def now_ns() -> int:
-    """The clock of all times here."""
+    """Return the time on the clock of all times here, ns."""
     return time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
 
 
@@ -36,7 +36,7 @@ class Buffers:
         self._write = memoryview(b"")
 
     def of(self, write: bool, size: int) -> memoryview:
-        """A buffer of that size; data to write are random, so that no disk can skip them."""
+        """Return a buffer of that size; data to write are random, so that no disk can skip them."""
         if write:
             if len(self._write) < size:
                 self._write = _pages(size)
@@ -57,7 +57,7 @@ def _pages(size: int) -> memoryview:
 
 
 def wait_until(ns: int) -> None:
-    """Sleep, then spin: to a microsecond if the machine lets us."""
+    """Sleep, then spin, so that the wait ends within a microsecond if the machine permits."""
     left_ns = ns - now_ns()
     if left_ns > SPIN_NS:
         time.sleep((left_ns - SPIN_NS) / 1e9)
@@ -82,7 +82,7 @@ def serve(disk: int, buffers: Buffers, ask: bytes) -> bytes:
 
 
 def _size(disk: int) -> int:
-    """The disk's size; 0: the disk has gone."""
+    """Return the disk's size; 0: the disk was removed."""
     try:
         return os.lseek(disk, 0, os.SEEK_END)
     except OSError:
@@ -90,7 +90,7 @@ def _size(disk: int) -> int:
 
 
 def be_on_time() -> None:
-    """Keep other processes (root only) and garbage collection from interfering."""
+    """Prevent other processes (root only) and garbage collection from causing delays."""
     gc.disable()
     with suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))

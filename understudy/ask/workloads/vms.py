@@ -27,7 +27,7 @@ ROOM_MIB = 192  # least size of a partition: the largest set of files, a journal
 SECTOR_BYTES = 512
 PROCESSOR_PERIOD_US = 10_000
 SETTLING_SECONDS = 3  # after which the VMs have done the work that was delayed at the start
-WARM_SECONDS = 2  # first, each VM runs this long on a disk that takes no time, to fill its page cache
+WARM_SECONDS = 2  # each VM first runs this long on an infinitely fast disk, to fill its page cache
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`understudy consolidate`: predict response times of VMs that share a storage device (ICPE 2011)."""
+"""`understudy consolidate`: predict response times of VMs that share a device (ICPE 2011)."""
 
 import json
 import os

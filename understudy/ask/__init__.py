@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The sentence of an experiment (workload, scheduler, device), checked before anything runs."""
+"""The parts of an experiment (workload, scheduler, device), checked before anything runs."""

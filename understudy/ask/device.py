@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The device of an experiment: the disk or array, its size, its number of requests at once."""
+"""The device of an experiment: the disk or array, its size, its number of concurrent requests."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,7 +18,7 @@ LARGEST = 16 * 2**40
 
 @lru_cache(maxsize=32)
 def _timing(disk: DiskProfile, capacity_sectors: int, at_once: int) -> Timing:
-    """The disk's timing, cached: it takes milliseconds, and schedulers and seeds share it."""
+    """Return the disk's timing, cached: to compute it takes milliseconds, and the runs share it."""
     return disk.timing(capacity_sectors, at_once)
 
 
@@ -28,7 +28,10 @@ def _size(text: str) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Device(Parameters):
-    """The device; `queue_depth` None means 1 for a disk, the number of servers for an array."""
+    """The device.
+
+    A `queue_depth` of None means 1 for a disk, and the number of servers for an array.
+    """
 
     disk: DiskProfile
     virtual_bytes: int = parameter(
@@ -55,7 +58,7 @@ class Device(Parameters):
     )
 
     def __post_init__(self) -> None:
-        """Refuse a queue depth that the disk does not have."""
+        """Refuse a queue depth that the disk does not support."""
         super().__post_init__()
         most = self.disk.queue_depth
         if most is None or self.at_once <= most:
@@ -70,14 +73,14 @@ class Device(Parameters):
 
     @property
     def at_once(self) -> int:
-        """Number of requests on the device at once: `queue_depth`, or its default."""
+        """Return the most requests on the device at the same time: `queue_depth` or its default."""
         return self.queue_depth or self.disk.servers
 
     def timing(self, capacity_sectors: int) -> Timing:
-        """The disk's timing in the core's units, for the size that a platform gives the disk."""
+        """Return the disk's timing in the units of core/, for the size of the virtual disk."""
         return _timing(self.disk, capacity_sectors, self.at_once)
 
     def columns(self) -> dict[str, Any]:
-        """The disk's name and the digest of its profile."""
+        """Return the disk's name and the digest of its profile, as columns of a result."""
         content = digest([self.disk.model_dump_json().encode()])
         return {"disk": self.disk.name, "disk_digest": content, **super().columns()}

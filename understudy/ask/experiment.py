@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The sentence that every platform understands, and the platform's answer.
+"""What a platform is given (an Experiment) and what it returns (an Outcome).
 
-"Run this workload through this scheduler on this device, on this platform, and record every
-request".  An Experiment is this sentence, checked, with a slot for each noun.  An Outcome is the
-record of every bio and the facts of the run.
+An Experiment means: run this workload through this scheduler on this device, on this platform, and
+record every request.  It has a field, called a slot in this package, for the workload, scheduler,
+device and platform; all values are checked.  An Outcome is the record of every bio and the facts of
+the run.
 """
 
 from collections.abc import Mapping
@@ -54,7 +55,7 @@ class Experiment(Run):
 
     @property
     def around(self) -> Surroundings:
-        """The parts of the experiment that the workload may know."""
+        """Return the parts of the experiment on which the workload may depend."""
         return Surroundings(
             virtual_bytes=self.device.virtual_bytes,
             requests=self.requests,
@@ -63,7 +64,7 @@ class Experiment(Run):
         )
 
     def columns(self) -> dict[str, Any]:
-        """All parameters, as results show them."""
+        """Return all parameters, as columns of a result."""
         cache = self.workload.cache(self.device.virtual_bytes)
         pages = (
             {"page_cache_bytes": cache.bytes, "read_ahead_kib": cache.read_ahead_kib}
@@ -94,7 +95,7 @@ def asked(
     platform: str = "sim",
     **given: Any,
 ) -> Experiment:
-    """Make an Experiment; `given` are parameters of any slot, by field."""
+    """Make an Experiment; `given` holds parameters of all slots, by the names of their fields."""
     slots = (workload, Device, SETTINGS[platform], Run)
     unknown = set(given) - {name for slot in slots for name in slot.declared()}
     if unknown:
@@ -114,9 +115,9 @@ class Outcome:
     """The result of a run on a platform.
 
     `requests` has one row per bio (with the columns of understudy.measure.records).  `facts` is
-    everything else that the run reported, ready for JSON.  `block_trace` has the files of the
-    kernel's own block trace, by name, if one was recorded.  `unseen` names the columns of
-    `requests` that the platform cannot know.
+    everything else that the run reported, as values that JSON supports.  `block_trace` has the
+    files of the kernel's own block trace, by name, if a trace was recorded.  `unseen` names the
+    columns of `requests` that the platform cannot observe.
     """
 
     experiment: Experiment

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""fio's job files: the requests of their jobs, as far as they can be known without fio."""
+"""fio's job files: the requests of their jobs, as far as the file alone determines them."""
 
 import configparser
 import re
@@ -23,7 +23,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Options that no request depends on, or that a run sets itself.
+# Options on which no request depends, or which a run sets by itself.
 OF_NO_ACCOUNT = _words(
     """
     name description ioengine thread group_reporting gtod_reduce gtod_cpu disk_util clocksource
@@ -41,7 +41,8 @@ USED = _words(
     thinktime_blocks direct
 """
 )
-# Engines that send one request at a time, whatever iodepth is; and engines that send iodepth.
+# Engines that have one request outstanding, whatever iodepth is; and engines that have as many as
+# iodepth.
 ONE_AT_A_TIME = _words("sync psync vsync pvsync pvsync2")
 AS_DEEP = _words("libaio io_uring posixaio")
 PATTERNS = {
@@ -65,7 +66,7 @@ class JobFile:
     text: str
 
     def jobs(self) -> list[tuple[str, dict[str, str | None]]]:
-        """Name and options of each job, including those of [global]."""
+        """Return the name and the options of each job, including the options of [global]."""
         parser = configparser.RawConfigParser(
             allow_no_value=True,
             strict=False,
@@ -85,7 +86,7 @@ class JobFile:
         return [(name, _named(common) | _named(dict(parser.items(name)))) for name in names]
 
     def on_device(self, device: str) -> str:
-        """The job file for the real fio, changed to use a raw disk and to run without an end."""
+        """Return the job file for the real fio, changed to use a raw disk and to run forever."""
         forced = {"filename": device, "time_based": "1", "runtime": "1d"}
         dropped = {"directory", "stonewall", "wait_for", *forced}
         lines = []
@@ -110,9 +111,9 @@ class Asks:
 
 
 def processes(file: JobFile, capacity_sectors: int) -> list[Asks]:
-    """The processes of all jobs; a random job with iodepth N becomes N processes.
+    """Return the processes of all jobs; a random job with iodepth N becomes N processes.
 
-    A job that the simulator can't run is a UserError, which names the job and the option.
+    If the simulator can't run a job, raise a UserError that names the job and the option.
     """
     found = [one for name, own in file.jobs() for one in _of_job(file, name, own, capacity_sectors)]
     if len(found) > JOBS_MAX:
@@ -121,7 +122,7 @@ def processes(file: JobFile, capacity_sectors: int) -> list[Asks]:
 
 
 def rows(asked: list[Asks], seed: int, steps: int) -> Rows:
-    """This many steps of each process; each process has its own random stream."""
+    """Return `steps` steps of each process; each process has its own stream of random numbers."""
     columns = [_steps(one, Draw(seed, number), steps) for number, one in enumerate(asked)]
     joined = [np.concatenate(parts) for parts in zip(*columns, strict=True)]
     sector, op = joined

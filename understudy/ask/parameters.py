@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Parameters: each is declared once, as a field of the class that has it.
+"""Parameters: each is declared once, as a field of the class to which it belongs.
 
-The declaration gives the option on the command line, the check of the range, the platforms that
-support the parameter, and its column in results.  A slot of the sentence
+The declaration determines the option on the command line, the check of the range, the platforms
+that support the parameter, and the parameter's column in results.  A slot of an experiment
 (understudy.ask.experiment) is a frozen dataclass of such fields.
 """
 
@@ -23,8 +23,9 @@ class Parameter:
     """The declaration of a field.
 
     `low` and `high` are inclusive, in `unit`.  `told` is the format in which headings show a value
-    that is not the default.  `parse` converts the text that was typed; without it, `kind` does.
-    `column` is the column's name in results, if it differs from the field's; None: no column.
+    that is not the default.  `parse` converts the text that was typed; if there is no `parse`,
+    `kind` converts it.  `column` is the column's name in results, if it differs from the field's
+    name; None means that there is no column.
     """
 
     option: str
@@ -50,16 +51,16 @@ class Parameter:
 
 
 def parameter(default: Any = dataclasses.MISSING, **declared: Any) -> Any:
-    """A dataclass field that is a parameter."""
+    """Return a dataclass field that is a parameter."""
     return dataclasses.field(default=default, metadata={KEY: Parameter(**declared)})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """A slot, or a part of one; every parameter is checked against its range."""
+    """A slot, or a part of a slot; every parameter is checked against its range."""
 
     name: ClassVar[str] = ""
-    chosen_by: ClassVar[str] = ""  # the option that chooses among kinds of the slot
+    chosen_by: ClassVar[str] = ""  # the option that chooses among the slot's classes
 
     def __post_init__(self) -> None:
         """Check every parameter."""
@@ -68,7 +69,7 @@ class Parameters:
 
     @classmethod
     def declared(cls) -> dict[str, Parameter]:
-        """The class's parameters, by field."""
+        """Return the class's parameters, by the names of their fields."""
         return {
             field.name: field.metadata[KEY]
             for field in dataclasses.fields(cls)
@@ -77,7 +78,7 @@ class Parameters:
 
     @classmethod
     def of(cls, given: Mapping[str, Any], **rest: Any) -> Self:
-        """Make one from the given values that belong to it; None means not given."""
+        """Make an instance from those of the given values that belong to it; ignore None values."""
         own = {name: given[name] for name in cls.declared() if given.get(name) is not None}
         for field in dataclasses.fields(cls):
             if field.name in own or field.name in rest or KEY not in field.metadata:
@@ -88,7 +89,7 @@ class Parameters:
         return cls(**own, **rest)
 
     def columns(self) -> dict[str, Any]:
-        """The values, as results show them."""
+        """Return the values, as columns of a result."""
         return {
             declared.column or field: getattr(self, field)
             for field, declared in self.declared().items()
@@ -96,7 +97,7 @@ class Parameters:
         }
 
     def told(self) -> list[str]:
-        """The parts of a heading for values that are not the defaults."""
+        """Return the parts of a heading for values that are not the defaults."""
         return [
             field.metadata[KEY].told.format(_listed(getattr(self, field.name)))
             for field in dataclasses.fields(self)
@@ -116,12 +117,12 @@ class Parameters:
 
 
 def only_on(option: str, platform: str) -> str:
-    """The message for an option of another platform."""
+    """Return the message that refuses an option of another platform."""
     return f"{option}: only in {WHERE[platform]}; add --on {platform}"
 
 
 def columns_of(slots: Iterable[type[Parameters]]) -> dict[str, type[Any]]:
-    """The columns of several classes of a slot, each once, with their types."""
+    """Return the columns of several classes of a slot, with their types, each column once."""
     return {
         declared.column or field: declared.kind
         for slot in slots
@@ -131,5 +132,5 @@ def columns_of(slots: Iterable[type[Parameters]]) -> dict[str, type[Any]]:
 
 
 def _listed(value: Any) -> Any:
-    """Several values in one cell, comma-separated as typed."""
+    """Return several values as the text of one cell, separated by commas as they were typed."""
     return ",".join(map(str, value)) if isinstance(value, tuple) else value

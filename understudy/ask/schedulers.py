@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The schedulers that a run can use: this project's (one file each in core/), a user's file, and
-the kernel's own."""
+"""The schedulers that a run can use: this project's schedulers (one file each in core/), a user's
+scheduler in a file, and the kernel's own schedulers."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +14,8 @@ from understudy.native import descriptions, registry
 
 Tunables = tuple[tuple[str, int], ...]
 
-# The kernel's own schedulers and their modules; None: built in.
+# The kernel's own schedulers, each with the module that contains it; None means that it is built
+# into the kernel.
 KERNEL = {"none": None, "mq-deadline": None, "bfq": "bfq", "kyber": "kyber-iosched"}
 
 # The simulator's substitutes for the kernel's schedulers: deadline makes the same decisions as
@@ -23,36 +24,37 @@ SIMULATED = {"mq-deadline": "deadline", "none": "fcfs"}
 
 DEFAULTS = {"sim": "cats,deadline,cfq,fcfs", "vm": "cats,mq-deadline,bfq,none"}
 
-# Names that a scheduler can't have, besides the kernel's schedulers: words of the command line,
-# and this project's other kernel modules.
+# Names that a scheduler can't have, in addition to the names of the kernel's schedulers: words of
+# the command line, and this project's other kernel modules.
 RESERVED = ("all", "base", "iosched", "iprobe", "iprobe_selftest", "vdisk", "vgpu", "vpcib", "vpt")
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A scheduler, and its tunables that differ from their defaults, not scaled by k."""
+    """A scheduler, and its tunables that differ from their defaults; their values are not scaled by
+    k."""
 
     name: str
     tunables: Tunables = ()
 
 
 def core() -> list[str]:
-    """This project's schedulers: every file in core/schedulers/."""
+    """Return the names of this project's schedulers: every file in core/schedulers/."""
     return registry.ours()
 
 
 def declarations() -> dict[str, descriptions.Scheduler]:
-    """The declarations of this project's schedulers, by name."""
+    """Return the declarations of this project's schedulers, by name."""
     return descriptions.schedulers()
 
 
 def on(platform: str) -> list[str]:
-    """The project's and the kernel's schedulers that the platform can run, besides any file."""
+    """Return the project's and the kernel's schedulers that the platform can run, without files."""
     return [*core(), *(SIMULATED if platform == "sim" else KERNEL)]
 
 
 def runs_on(platform: str, name: str) -> bool:
-    """Can the platform run it?"""
+    """Return whether the platform can run the scheduler."""
     return registry.known(name) or name in on(platform)
 
 
@@ -60,7 +62,7 @@ def parse(names: str, disk: DiskProfile | None = None) -> list[str]:
     """Parse a comma-separated list of known schedulers, none of them twice.
 
     "all" means all of this project's schedulers that can run on that disk.  A word that ends in
-    .c or has a slash is a file; the file itself says the scheduler's name.
+    .c or has a slash is a file; the file itself declares the scheduler's name.
     """
     words = [name.strip() for name in names.split(",")]
     if words == ["all"]:
@@ -77,14 +79,14 @@ def parse(names: str, disk: DiskProfile | None = None) -> list[str]:
 
 
 def _all(disk: DiskProfile | None) -> list[str]:
-    """All schedulers; on an array, only those that need no disk model."""
+    """Return all of this project's schedulers; on an array, only those that need no disk model."""
     if not disk or not disk.array:
         return core()
     return [name for name in core() if not descriptions.scheduler(name).needs_model]
 
 
 def check_model(name: str, disk: DiskProfile) -> None:
-    """Refuse a scheduler that needs a disk's model on a device without one."""
+    """Refuse a scheduler that needs a model of the disk if the device has no such model."""
     if disk.array and registry.known(name) and descriptions.scheduler(name).needs_model:
         raise UserError(
             f"--schedulers: {name} needs a disk's model, but {disk.name} is an array; leave {name} "
@@ -93,9 +95,9 @@ def check_model(name: str, disk: DiskProfile) -> None:
 
 
 def unfit(names: Iterable[str]) -> dict[str, str]:
-    """The schedulers whose declarations can't be read, and why.
+    """Return the schedulers whose declarations can't be read, each with the reason.
 
-    All of them are compiled first, so that a file that does not compile is refused at once.
+    All schedulers are compiled first, so that a file that does not compile is refused at once.
     """
     found = {}
     for name in filter(registry.known, dict.fromkeys(names)):
@@ -107,7 +109,7 @@ def unfit(names: Iterable[str]) -> dict[str, str]:
 
 
 def warnings(names: Iterable[str]) -> str:
-    """The compiler's warnings about users' files that compiled."""
+    """Return the compiler's warnings about users' files that were compiled successfully."""
     files = [registry.source(name) for name in dict.fromkeys(names) if registry.known(name)]
     return "".join(registry.warnings(file) for file in files if file.stranger)
 
@@ -118,7 +120,7 @@ def _is_file(word: str) -> bool:
 
 @cache
 def _from_file(word: str) -> str:
-    """The name of the scheduler in a file; the file's name if it crashes before giving one."""
+    """Return the name of the scheduler in a file; the file's name if it crashes before that."""
     path = Path(word).expanduser()
     if path.exists() and not path.is_file():
         raise UserError(f"--schedulers: {word} is not a file")

@@ -13,7 +13,7 @@ HOUR_US = 3_600_000_000
 
 
 def _think_scale() -> Any:
-    """The field --think-scale of both settings."""
+    """Return the field for --think-scale, which both settings have."""
     return parameter(
         1.0,
         option="--think-scale",
@@ -26,10 +26,10 @@ def _think_scale() -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class OnSim(Parameters):
-    """The simulator, which has neither a kernel nor processes that need the processor.
+    """The simulator, which has neither a kernel nor processes that use processor time.
 
-    `gap_us` is the host's time between a completion and the next dispatch.  `ask_us` is a
-    process's own time between an answer and its next request.
+    `gap_us` is the host's time between a completion and the next dispatch.  `ask_us` is the time
+    that a process itself spends between an answer and its next request.
     """
 
     name: ClassVar[str] = "sim"
@@ -67,10 +67,10 @@ class OnSim(Parameters):
 class OnVm(Parameters):
     """A VM.
 
-    `scale` is the papers' k: the disk takes k times its model's time, and all times measured in
-    the run are divided by k.  `think_scale` stretches the processes' sleeps; it equals `scale`
-    unless the user wants the papers' unscaled sleeps.  `to_find` names the scales that the run
-    finds itself; it is empty unless the clock is wall and k is not given.
+    `scale` is the papers' k: the disk takes k times as long as its model, and all times measured in
+    the run are divided by k.  The processes' sleeps are multiplied by `think_scale`, which equals
+    `scale` unless the user wants the papers' unscaled sleeps.  `to_find` names the scales that the
+    run itself finds; it is empty unless the clock is wall and k is not given.
     """
 
     name: ClassVar[str] = "vm"
@@ -103,7 +103,7 @@ class OnVm(Parameters):
     to_find: tuple[str, ...] = ()
 
     def found(self, scale: float) -> Self:
-        """The setting with the k that the run has found."""
+        """Return the setting with the k that the run has found."""
         scales: dict[str, Any] = dict.fromkeys(self.to_find, scale)
         return replace(self, to_find=(), **scales)
 
@@ -129,7 +129,10 @@ SETTINGS: dict[str, type[OnSim] | type[OnVm] | type[OnReal]] = {
 
 
 def setting(platform: str, given: dict[str, Any]) -> Setting:
-    """The platform's setting; the default of k depends on the clock, that of --think-scale on k."""
+    """Return the platform's setting.
+
+    The default of k depends on the clock; the default of --think-scale depends on k.
+    """
     if platform != "vm":
         return SETTINGS[platform].of(given)
     scale, think = given.get("scale"), given.get("think_scale")

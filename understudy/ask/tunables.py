@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """--set SCHEDULER.TUNABLE=VALUE sets a scheduler's tunable.
 
-Tunables of this project's schedulers are checked against their declarations
-before anything starts.  The kernel's schedulers check theirs when the guest
-writes them.
+Tunables of this project's schedulers are checked against their declarations before anything
+starts.  The kernel's schedulers check their own tunables when the guest sets them.
 """
 
 import re
@@ -21,7 +20,7 @@ SETTING = re.compile(r"([\w-]+)\.(\w+)=(\d{1,20})")
 
 
 def parse(settings: Sequence[str], schedulers: Sequence[str]) -> dict[str, Tunables]:
-    """The tunables of each scheduler in the run."""
+    """Return the tunables of each scheduler in the run."""
     chosen: dict[str, Tunables] = {}
     for text in settings:
         found = SETTING.fullmatch(text)
@@ -37,10 +36,10 @@ def parse(settings: Sequence[str], schedulers: Sequence[str]) -> dict[str, Tunab
 
 
 def following(scheduler: str, disk: Timing) -> dict[str, int]:
-    """The tunables that describe the disk, with this disk's values, for a scheduler with a model.
+    """Return the tunables that describe this disk to a scheduler that has a model of the disk.
 
-    CATS has a shadow of the disk's cache.  SCAN's model moves the arm to the edge at the speed of
-    the disk's seeks.
+    CATS has a shadow copy of the disk's cache.  SCAN's model moves the arm to the disk's edge at
+    the speed of the disk's seeks.
     """
     segments, segment_sectors, prefetch_sectors = disk.cache
     if disk.buffer:
@@ -57,10 +56,10 @@ def following(scheduler: str, disk: Timing) -> dict[str, int]:
 
 
 def following_array(scheduler: str, array: Servers) -> dict[str, int]:
-    """The same for an array, whose times are not known in advance: its mean, for every size.
+    """Return the tunables that describe an array: its mean service time, for every request size.
 
-    On an array the time between completions is not one request's service time
-    (docs/schedulers/sfq.md).
+    The service times of an array are not known in advance.  On an array the time between two
+    completions is not one request's service time (docs/schedulers/sfq.md).
     """
     values = {"cost_request_ns": array.service_ns, "cost_sector_ns": 0, "settle": 0}
     return _that_it_has(scheduler, values)
@@ -73,9 +72,10 @@ def _that_it_has(scheduler: str, values: dict[str, int]) -> dict[str, int]:
 
 
 def _ahead_at_once(disk: Timing) -> int:
-    """Sectors that the drive has surely read ahead when a page's read has passed over the bus.
+    """Return how many sectors the drive has certainly read ahead when a page has passed the bus.
 
-    A scheduler may count on no more, at any place of the disk, if another request follows at once.
+    If another request follows at once, a scheduler can't count on a longer prefetch anywhere on
+    the disk.
     """
     most = disk.buffer["read_ahead_sectors"]
     slowest_ps = max((ps for _, ps in disk.transfer), default=0)
@@ -86,7 +86,7 @@ def _ahead_at_once(disk: Timing) -> int:
 
 
 def check(scheduler: str, name: str, value: int) -> None:
-    """Refuse a tunable that the scheduler does not have, or a value outside its range."""
+    """Refuse a tunable that the scheduler does not have, or a value outside the tunable's range."""
     tunables = {tunable.name: tunable for tunable in descriptions.scheduler(scheduler).tunables}
     if name not in tunables:
         raise UserError(f"--set: {unknown(f'tunable of {scheduler}', name, tunables)}")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Folders in the cache: each is made once, completely, by one process at a time.
 
-A hidden file beside each folder, its lock, records the folder's contents when it was made.  A
-folder with other contents is made again.  A command that uses a folder holds a lock on the folder
-itself until it ends; `prune` removes only folders that no command uses.
+A hidden lock file next to each folder records a digest of the folder's contents when the folder
+was made.  If the contents have changed since then, the folder is made again.  A command that uses
+a folder also holds a lock on the folder itself until the command ends; `prune` removes only
+folders that no command uses.
 """
 
 import fcntl
@@ -20,14 +21,14 @@ from understudy.base.errors import RunFailed
 from understudy.base.paths import cache_dir
 
 READ_BYTES_MAX = 8 * 2**20
-"""For a larger folder, only the sizes of its files are recorded."""
+"""For a folder with more bytes than this, only the sizes of its files are recorded."""
 
 _used: dict[Path, int] = {}
-"""The folders that this process uses, with the descriptors that hold their locks."""
+"""The folders that this process uses, each with the file descriptor that holds its lock."""
 
 
 def digest(parts: Iterable[bytes]) -> str:
-    """Digest of some bytes, 16 hexadecimal digits long."""
+    """Return a digest of the concatenated parts: 16 hexadecimal digits."""
     sha = hashlib.sha256()
     for part in parts:
         sha.update(len(part).to_bytes(8, "little"))
@@ -36,16 +37,17 @@ def digest(parts: Iterable[bytes]) -> str:
 
 
 def digest_of_files(files: Iterable[Path]) -> str:
-    """Digest of the names and contents of files."""
+    """Return a digest of the names and contents of the files."""
     return digest(
         part for path in sorted(files) for part in (path.name.encode(), path.read_bytes())
     )
 
 
 def cached_folder(name: str, make: Callable[[Path], None]) -> Path:
-    """The folder cache/name, filled by make(folder) if it is missing or incomplete.
+    """Return the folder `name` of the cache; make(folder) fills it if it is missing or incomplete.
 
-    The folder appears only when it is complete; a second process waits for the first.
+    The folder appears only when it is complete.  If another process is making it, wait for that
+    process.
     """
     final = cache_dir() / name
     try:
@@ -78,7 +80,7 @@ def prune(folder: Path) -> bool:
 
 
 def _is_mine(final: Path) -> bool:
-    """Lock the folder for use and set its time; False if it is missing or incomplete."""
+    """Lock the folder for use and update its time stamp; False if it is missing or incomplete."""
     try:
         inode = final.stat().st_ino
         if final not in _used or os.fstat(_used[final]).st_ino != inode:
@@ -96,7 +98,7 @@ def _is_mine(final: Path) -> bool:
 
 
 def _is_whole(final: Path) -> bool:
-    """Is the folder unchanged?  Yes for an old folder without recorded contents."""
+    """Return whether the folder is unchanged; True for an old folder without recorded contents."""
     try:
         noted = _lock(final.name, final.parent).read_text()
     except FileNotFoundError:
@@ -105,7 +107,7 @@ def _is_whole(final: Path) -> bool:
 
 
 def _contents(folder: Path) -> str:
-    """Digest of the folder's files: their sizes and, if it is small, their contents."""
+    """Return a digest of the sizes of the folder's files and, in a small folder, their contents."""
     files = sorted(f"{at}/{name}" for at, _, names in os.walk(folder) for name in names)
     found = {file: os.lstat(file) for file in files}
     parts = [os.fsencode(f"{file[len(str(folder)) :]} {found[file].st_size}") for file in files]
@@ -131,7 +133,7 @@ def _make(final: Path, make: Callable[[Path], None]) -> None:
 
 
 def _sweep(mine: Path) -> None:
-    """Remove what killed processes have left: unfinished folders whose lock is free."""
+    """Remove unfinished folders that nobody has locked; killed processes leave such folders."""
     for left in mine.parent.glob(".*"):
         name = left.name[1:].rpartition(".")[0]
         if left.is_dir() and (name == mine.name or _is_free(_lock(name, mine.parent))):

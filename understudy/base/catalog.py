@@ -11,26 +11,26 @@ T = TypeVar("T")
 
 
 def pick(kind: str, name: str, entries: Mapping[str, T]) -> T:
-    """The entry called `name`, or a UserError that lists all names."""
+    """Return the entry called `name`; if there is none, raise a UserError that lists all names."""
     if name not in entries:
         raise UserError(unknown(kind, name, entries))
     return entries[name]
 
 
 def refuse_twice(option: str, names: Sequence[str]) -> None:
-    """A UserError if a name is in the list twice."""
+    """Raise a UserError if a name is in the list twice."""
     for name in names:
         if names.count(name) > 1:
             raise UserError(f"{option}: {name} is named twice; --seeds N repeats runs")
 
 
 def unknown(kind: str, name: str, names: Iterable[str]) -> str:
-    """One line: the unknown name, the nearest name, all names."""
+    """Return a line with the unknown name, the nearest known name and all known names."""
     return f'unknown {kind} "{name}": {nearest(name, names)}'
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """The nearest name, and all names."""
+    """Return the part of a message that lists the nearest known name and all known names."""
     known = sorted(names)
     found = get_close_matches(name, known, n=1, cutoff=0.4)
     hint = f'did you mean "{found[0]}"? ' if found else ""

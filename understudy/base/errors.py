@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The two ways a command can fail.
 
-Both errors carry one line that says what to try next.  The command line turns
-them into exit codes 2 and 1 (README); nothing else catches them.
+The message of both errors is one line that says what to try next.  The command line turns
+a UserError into exit code 2 and a RunFailed into exit code 1 (README); nothing else catches them.
 """
 
 
@@ -17,11 +17,11 @@ class RunFailed(Exception):  # noqa: N818 - it is the run that has the error
 class Unstable(RunFailed):
     """Requests arrive faster than the device can ever serve them.
 
-    `load` is the utilisation that the arrivals would need, None if unknown.
+    `load` is the utilisation that would be needed to serve all arrivals; None if unknown.
     """
 
     def __init__(self, message: str, load: float | None) -> None:
-        """The message and the load."""
+        """Store the message and the load."""
         super().__init__(message)
         self.load = load
 
@@ -30,6 +30,6 @@ class NotCompiled(RunFailed):
     """A compiler refused a file; `words` are the compiler's messages."""
 
     def __init__(self, message: str, words: str) -> None:
-        """The message and the compiler's output after it."""
+        """Store the message, followed by the compiler's output."""
         super().__init__(f"{message}:\n{words}")
         self.words = words

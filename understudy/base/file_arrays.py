@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Arrays that may be larger than memory: each is a mapped file without a name.
 
-The kernel keeps in memory as much of such a file as fits, and writes the rest back.  Code that
-makes or reads a long array works in blocks; an array of at most BLOCK values is an ordinary one.
-The files are in the folder for temporary files, and are gone with their arrays, however the
-command ends.  TMPDIR names another folder; a folder in memory would save nothing.
+The kernel keeps in memory as much of such a file as fits, and writes the other pages to the disk.
+Code that makes or reads a long array works in blocks.  An array of at most BLOCK values is an
+ordinary array in memory.  The files are in the folder for temporary files.  A file disappears with
+its array, however the command ends.  TMPDIR can name another folder; a folder that is itself in
+memory would save no memory.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,20 +27,20 @@ class Column:
     """An array that grows at its end."""
 
     def __init__(self, kind: npt.DTypeLike) -> None:
-        """An empty array of values of this kind."""
+        """Make an empty array of values of this type."""
         self._kind = np.dtype(kind)
         self._file = scratch.nameless()
 
     def put(self, values: npt.ArrayLike) -> None:
-        """Append values; RunFailed if there is no room for them."""
+        """Append values; RunFailed if there is no disk space for them."""
         scratch.write(self._file, np.ascontiguousarray(values, self._kind).view(np.uint8).data)
 
     def __del__(self) -> None:
-        with suppress(AttributeError):  # __init__ failed: no room for the file
+        with suppress(AttributeError):  # __init__ failed: no disk space for the file
             self._file.close()
 
     def array(self) -> Array:
-        """All values, in an array that may be changed; nothing can be appended afterwards."""
+        """Return all values as an array that may be changed; nothing can be appended afterwards."""
         with self._file as file:
             if file.tell() <= BLOCK * self._kind.itemsize:
                 file.seek(0)
@@ -48,7 +49,7 @@ class Column:
 
 
 def blocks(length: int) -> Iterator[slice]:
-    """The blocks of an array of that length, in order; one empty block if it is 0."""
+    """Yield the blocks of an array of that length, in order; one empty block if the length is 0."""
     for begin in range(0, max(length, 1), BLOCK):
         yield slice(begin, min(begin + BLOCK, length))
 
@@ -56,7 +57,7 @@ def blocks(length: int) -> Iterator[slice]:
 def each(function: Callable[..., Array], *columns: Array) -> Array:
     """Apply the function to equally long columns, block by block.
 
-    For each block it returns as many values as the block has, always of the same kind.
+    For each block the function must return as many values as the block has, always of one type.
     """
     first, *rest = blocks(len(columns[0]))
     values = function(*(column[first] for column in columns))
@@ -70,7 +71,7 @@ def each(function: Callable[..., Array], *columns: Array) -> Array:
 
 
 def joined(columns: list[Array]) -> Array:
-    """The columns concatenated."""
+    """Return the concatenation of the columns."""
     made = Column(columns[0].dtype)
     for column in columns:
         for part in blocks(len(column)):
@@ -79,7 +80,7 @@ def joined(columns: list[Array]) -> Array:
 
 
 def ordered(keys: Ints, *columns: Array) -> tuple[Array, ...]:
-    """The columns sorted by the keys; the sort is stable."""
+    """Return the columns sorted by the keys; the sort is stable."""
     if all((np.diff(keys[part.start : part.stop + 1]) >= 0).all() for part in blocks(len(keys))):
         return columns
     at = order(keys)
@@ -87,7 +88,7 @@ def ordered(keys: Ints, *columns: Array) -> tuple[Array, ...]:
 
 
 def order(keys: Ints) -> Ints:
-    """Like np.argsort(keys, kind="stable"), by sorting blocks and merging them."""
+    """Return the same as np.argsort(keys, kind="stable"), by sorting blocks and merging them."""
     if len(keys) <= BLOCK:
         return np.argsort(keys, kind="stable")
     ranked, places = Column(np.int64), Column(np.int64)
@@ -102,10 +103,11 @@ def order(keys: Ints) -> Ints:
 
 
 def _merged(ranked: Ints) -> Iterator[Ints]:
-    """The sorted order of an array of sorted blocks, at most one block at a time.
+    """Yield the indices that sort an array of sorted blocks, at most BLOCK indices at a time.
 
-    Each step chooses a pivot such that no block has many values below it.  The values below the
-    pivot come first, then those equal to it, in the order of the blocks.
+    Each step chooses a pivot such that no block has many values below the pivot.  It yields the
+    indices of the values below the pivot, then those of the values equal to the pivot, in the order
+    of the blocks.
     """
     heads = {part.stop: part.start for part in blocks(len(ranked))}
     while heads:
@@ -124,6 +126,6 @@ def _merged(ranked: Ints) -> Iterator[Ints]:
 
 
 def _first(ranked: Ints, head: int, end: int, pivot: int, side: Any) -> int:
-    """The first place from `head` on whose value is not below the pivot (side "left"), or is above
-    it ("right")."""
+    """Return the first index from `head` on whose value is not below the pivot (side "left") or
+    above the pivot (side "right")."""
     return head + int(np.searchsorted(ranked[head:end], pivot, side))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Functions that run once in a command: their failures are remembered like their results."""
+"""Functions that run once per argument in a command; failures are remembered like results."""
 
 from collections.abc import Callable, Hashable
 from functools import cache, wraps
@@ -12,7 +12,7 @@ Found = TypeVar("Found")
 
 
 def once(function: Callable[[Asked], Found]) -> Callable[[Asked], Found]:
-    """The function, with its result or exception remembered for each argument."""
+    """Return a function that remembers the result or exception of `function` for each argument."""
 
     @cache
     def tried(asked: Asked) -> tuple[list[Found], Exception | None]:

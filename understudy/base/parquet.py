@@ -8,7 +8,7 @@ import polars as pl
 
 
 class _Noted(io.RawIOBase):
-    """A file that keeps its OSError, since Polars raises an error of its own instead."""
+    """A file that stores the OSError of a failed write; Polars would replace that error."""
 
     def __init__(self, file: io.BufferedWriter) -> None:
         self._file = file

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where things live: the checkout, the cache, the runs.
+"""The locations of the checkout, the cache and the run folders.
 
 The package is installed editable, so the checkout (kernel sources, profiles)
 is always the folder above it.  Caches follow the XDG convention.
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def cache_dir() -> Path:
-    """Folder of the cache, created on first use; everything in it can be made again."""
+    """Return the folder of the cache, created on first use; all its contents can be made again."""
     try:
         base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
         folder = Path(base).absolute() / "understudy"
@@ -25,15 +25,15 @@ def cache_dir() -> Path:
 
 
 def runs_dir() -> Path:
-    """Parent of the run folders, unless --out names another place."""
+    """Return the parent folder of all run folders whose path is not given with --out."""
     return Path("runs")
 
 
 def profiles_dir() -> Path:
-    """Folder of the disks that come with the project."""
+    """Return the folder with the profiles of the disks that come with the project."""
     return ROOT / "profiles"
 
 
 def cards_dir() -> Path:
-    """Folder of the cards that come with the project."""
+    """Return the folder with the specifications of the cards that come with the project."""
     return ROOT / "cards"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Compile small C programs: the guest's (static) and the host's mkfiles.
+"""Compile small C programs: the guest's programs (static) and the host's program mkfiles.
 
-A program is compiled once for a given content of its sources and kept in the cache.  It is
-compiled from a copy of its sources, taken when the command first reads them, in a folder whose
-name is the same on every machine.  So neither later changes nor the place of the checkout affect
-it.  Included headers are found by reading the sources.
+A program is compiled only once for given sources, and kept in the cache.  The compiler reads a
+copy of the sources, made when the command first reads them, in a folder whose name is the same on
+every machine.  So the program depends neither on later changes of the sources nor on the path of
+the checkout.  Included headers are found by reading the sources.
 """
 
 import hashlib
@@ -30,8 +30,9 @@ INCLUDE = re.compile(rb'^#include "([^"]*)"', re.MULTILINE)
 class Program:
     """An executable or a shared library.
 
-    `generated` are headers that are in no file: their paths and their texts.  `stranger` is the
-    name of a user's file, which is compiled in a sandbox; empty for a file of this project.
+    `generated` holds headers that do not exist as files: their paths and their texts.  `stranger`
+    is the name of a user's file, which is compiled in a sandbox; it is empty for a file of this
+    project.
     """
 
     name: str
@@ -45,7 +46,7 @@ class Program:
 
 
 def compiled(program: Program) -> Path:
-    """Path of the program in the cache; compiles it first if its sources are new."""
+    """Return the path of the program in the cache; compile it first if its sources are new."""
     folder = cached_folder(
         f"programs/{program.name}-{content(program)}",
         lambda scratch: _compile(program, scratch),
@@ -54,7 +55,7 @@ def compiled(program: Program) -> Path:
 
 
 def included(sources: Sequence[str]) -> list[str]:
-    """The headers of this project that the sources include, in order of first use."""
+    """Return the headers of this project that the sources include, in order of first use."""
     met = dict.fromkeys(sources)
     waiting = list(sources)
     while waiting:
@@ -65,7 +66,7 @@ def included(sources: Sequence[str]) -> list[str]:
 
 
 def _names_in(name: str) -> list[str]:
-    """The headers of this project that a file includes, as paths from the root."""
+    """Return this project's headers that a file includes, as paths from the checkout's root."""
     folder = PurePath(name).parent
     found = (it.decode(errors="replace") for it in INCLUDE.findall(_source(name)))
     names = [os.path.normpath(folder / name) for name in found]
@@ -73,7 +74,7 @@ def _names_in(name: str) -> list[str]:
 
 
 def content(program: Program) -> str:
-    """Digest of everything that the program is made from."""
+    """Return a digest of everything that the program is made from."""
     options = (compiler_version(), *CFLAGS, *program.flags, *program.libraries)
     texts = _texts(program)
     return digest(
@@ -84,7 +85,7 @@ def content(program: Program) -> str:
 
 
 def _texts(program: Program) -> dict[str, bytes]:
-    """All sources and headers, by name."""
+    """Return the contents of all sources and headers, by name."""
     generated = {name: text.encode() for name, text in program.generated}
     read = {name: _source(name) for name in (*program.sources, *included(program.sources))}
     return read | generated
@@ -100,12 +101,12 @@ def _source(name: str) -> bytes:
 
 @cache
 def compiler_version() -> str:
-    """The version of gcc, which is part of each compiled program's name."""
+    """Return the version of gcc, which is part of each compiled program's name in the cache."""
     return sandbox.compiled(("gcc", "-dumpfullversion"), ROOT, "gcc libc6-dev").stdout.strip()
 
 
 def _library_contents(program: Program) -> bytes:
-    """Digest of the libraries that are linked into a static program."""
+    """Return a digest of the libraries that are linked into a static program."""
     return _static_libc() if "-static" in program.flags else b""
 
 
@@ -138,5 +139,5 @@ def _compile(program: Program, folder: Path) -> None:
 
 
 def _inside(name: str) -> Path:
-    """Path of a source in the copy; tests name some sources by absolute path."""
+    """Return a source's path inside the copy; tests name some sources by absolute path."""
     return Path(name).relative_to(Path(name).anchor)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How long-running work reports its progress."""
+"""The type of the functions that long-running work calls to report its progress."""
 
 from collections.abc import Callable
 
@@ -7,4 +7,4 @@ Report = Callable[[str, float], None]  # phase, fraction done from 0 to 1
 
 
 def silent(phase: str, fraction: float) -> None:
-    """A report that shows nothing."""
+    """Ignore the report."""

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Restore settings of the kernel, whatever happens.
+"""Restore settings of the kernel, even if the command is killed.
 
 Before the first setting is changed, a journal lists the values of all settings, in the order in
-which to restore them.  The journal is in /run, where nothing outlives the kernel.  It is removed
-when all settings are restored.
+which to restore them.  The journal is in /run, which is empty after each boot.  The journal is
+removed when all settings are restored.
 
-This file is also a program, which imports nothing of the package: understudy/__main__.py runs
-`put_back.py JOURNAL` for a command that was killed.  The program prints a line for each setting
-that could not be restored; then the exit code is 1.
+This file is also a program, which imports no module of the package.  After a command was killed,
+understudy/__main__.py runs `put_back.py JOURNAL`.  The program prints a line for each setting
+that could not be restored; if there is any such setting, its exit code is 1.
 """
 
 import json
@@ -18,17 +18,20 @@ from pathlib import Path
 
 FOLDER = Path("/run/understudy")
 OWN_DEFAULT = {"wbt_lat_usec": "-1"}
-"""Values that make the kernel choose for itself again; writing the old value would not."""
+"""Values that make the kernel choose the setting by itself again, which the old value would not."""
 
 
 def held(file: Path) -> str:
-    """The value of a setting; in a list of choices, the one in brackets."""
+    """Return the value of a setting; if the file lists all choices, the choice in brackets."""
     text = file.read_text().strip()
     return text.partition("[")[2].partition("]")[0] or text
 
 
 def write(journal: Path, identity: Path, files: Iterable[Path]) -> None:
-    """List the current settings; `identity` is a file that tells this disk from a later one."""
+    """Write the current settings to the journal.
+
+    `identity` is a file whose content tells this disk from a later disk with the same name.
+    """
     listed = {
         "identity": [str(identity), held(identity)],
         "settings": [[str(file), held(file)] for file in files],
@@ -40,7 +43,10 @@ def write(journal: Path, identity: Path, files: Iterable[Path]) -> None:
 
 
 def put_back(journal: Path) -> list[str]:
-    """Restore the settings; return why some differ still.  A disk that is gone is skipped."""
+    """Restore the settings, except for a disk that is gone.
+
+    Return a line for each setting that could not be restored.
+    """
     try:
         listed = json.loads(journal.read_text())
     except FileNotFoundError:

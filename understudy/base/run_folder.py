@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A run folder: empty during the work, then complete, or removed.
+"""A run folder: empty while the command runs, then either complete or removed.
 
 No existing file is overwritten.
 """
@@ -21,10 +21,10 @@ HIDDEN = ".understudy-"
 
 @contextmanager
 def reserved(out: Path | None, label: str) -> Iterator[Path]:
-    """A new or empty folder for the results; it stays empty until `filled` replaces it.
+    """Yield a new or empty folder for the results; it stays empty until `filled` replaces it.
 
-    Without `out` its name is made of the time and the label.  A folder that can't be written is
-    refused here, before any work.  A folder that is empty at the end is removed.
+    Without `out` the folder's name consists of the time and the label.  A folder that can't be
+    written is refused here, before any work.  A folder that is empty at the end is removed.
     """
     with scratch.unless_filled() as made:
         try:
@@ -42,7 +42,7 @@ def reserved(out: Path | None, label: str) -> Iterator[Path]:
 
 @contextmanager
 def filled(folder: Path) -> Iterator[Path]:
-    """A folder for all files; at the end it replaces `folder` in one step."""
+    """Yield a temporary folder for all files; at the end it replaces `folder` in one step."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -63,7 +63,7 @@ def _unwritten(folder: Path, error: OSError) -> RunFailed:
 
 
 def write(folder: Path, document: dict[str, Any], page: str) -> None:
-    """Write result.json and report.html; bytes of file names that are not UTF-8 are escaped."""
+    """Write result.json and report.html; in file names, bytes that are not UTF-8 are escaped."""
     text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     for name, content in (("result.json", text), ("report.html", page)):
         (folder / name).write_text(content, encoding="utf-8", errors="backslashreplace")
@@ -79,7 +79,8 @@ def _named(out: Path, made: scratch.Reserved) -> Path:
 
 
 def _default(label: str, made: scratch.Reserved) -> Path:
-    """A folder named after time and label; runs that start at once get different names."""
+    """Make a folder named by the time and the label; each of several simultaneous runs gets a
+    different name."""
     name = f"{datetime.now().strftime('%Y%m%d-%H%M%S')}-{label}"
     _make(runs_dir(), made)
     names = chain([name], (f"{name}-{number}" for number in count(2)))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The sandbox for other people's code: bubblewrap's namespaces, without access to the host.
 
-A process in the sandbox has its own users, processes, network and IPC.  It sees the named files,
-read-only, and at most one folder to write to.  docs/strangers.md says what this guarantees and
-what it does not.
+A process in the sandbox has its own namespaces for users, processes, network and IPC.  It can read
+the files that it is given, and can write to at most one folder.  docs/strangers.md says what the
+sandbox guarantees and what it does not.
 """
 
 import io
@@ -27,7 +27,7 @@ from understudy.base.plain import plain
 PACKAGE = "bubblewrap"
 APART = ("bwrap", "--unshare-all", "--cap-drop", "ALL", "--die-with-parent", "--clearenv")
 
-# The files of compilers; all are public.
+# The files that compilers need; all can be read by everyone anyway.
 TOOLS = (
     *("/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/include"),
     *("/usr/x86_64-linux-gnu", "/usr/aarch64-linux-gnu", "/etc/alternatives", "/etc/ld.so.cache"),
@@ -49,18 +49,18 @@ _open = False
 
 
 def leave_open() -> None:
-    """From now on use no sandbox: the user trusts the files (--unsafe)."""
+    """Switch the sandbox off for the whole command: the user trusts the files (--unsafe)."""
     global _open
     _open = True
 
 
 def is_open() -> bool:
-    """Is the sandbox switched off?"""
+    """Return whether the sandbox is switched off."""
     return _open
 
 
 def require(what: str) -> None:
-    """UserError if this machine has no sandbox for `what`, a user's file."""
+    """Raise a UserError if this machine has no sandbox for `what`, a user's file."""
     why = "" if _open else _missing()
     if why:
         raise UserError(f"{what} needs a sandbox, and there is none: {why}; --unsafe does without")
@@ -68,7 +68,7 @@ def require(what: str) -> None:
 
 @cache
 def _missing() -> str:
-    """Why there is no sandbox and what to do, or an empty string."""
+    """Return why there is no sandbox and what to do about it; an empty string if there is one."""
     try:
         done = subprocess.run(
             [*APART, *_tools(), "/usr/bin/true"], capture_output=True, text=True, check=False
@@ -80,7 +80,7 @@ def _missing() -> str:
 
 
 def _tools() -> list[str]:
-    """bwrap's options that show TOOLS inside as they are outside; a link stays a link."""
+    """Return bwrap's options that make TOOLS visible in the sandbox; a link stays a link."""
     return [
         word
         for path in map(Path, TOOLS)
@@ -93,14 +93,15 @@ def _tools() -> list[str]:
 
 
 def stranger(file: Path) -> str:
-    """The file's name, or an empty string if the file is in this project's checkout."""
+    """Return the file's name, or an empty string if the file is in this project's checkout."""
     return "" if file.resolve().is_relative_to(ROOT) else str(file)
 
 
 def program(files: Mapping[str, Path], options: Sequence[str], words: Sequence[str]) -> list[str]:
-    """The command that runs a program in a sandbox with these files, by their names there.
+    """Return the command that runs a program in a sandbox with these files.
 
-    The first word is the program, one of the files.  The program can write nothing.
+    The keys of `files` are the names of the files inside the sandbox.  The first of `words` is the
+    program, which is one of the files.  The program can't write any file.
     """
     if _open:
         return [str(files.get(word, word)) for word in words]
@@ -113,7 +114,7 @@ def program(files: Mapping[str, Path], options: Sequence[str], words: Sequence[s
 
 @cache
 def _loaded() -> dict[str, Path]:
-    """The dynamic loader and the C library that this process uses."""
+    """Return the dynamic loader and the C library that this process uses, by names in the root."""
     lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
     mapped = {Path(line.split(maxsplit=5)[-1]) for line in lines if "/" in line}
     wanted = sorted(path for path in mapped if path.name.startswith(("libc.so", "ld-linux")))
@@ -131,8 +132,8 @@ def compiled(
     """Run a compiler in a folder; for a user's file (`stranger`), in a sandbox.
 
     In the sandbox the compiler can write only to that folder.  It can read only that folder, its
-    own files and `readable`.  UserError if there is no compiler or no sandbox; RunFailed if the
-    compiler does not end in time.
+    own files and `readable`.  Raises UserError if there is no compiler or no sandbox, and RunFailed
+    if the compiler does not end in time.
     """
     if stranger:
         require(stranger)
@@ -154,7 +155,7 @@ def compiled(
 
 @contextmanager
 def _filter() -> Iterator[tuple[tuple[str, ...], tuple[int, ...]]]:
-    """bwrap's options for the filter of system calls, and the open file with the filter."""
+    """Yield bwrap's options for the filter of system calls, and the descriptor of its file."""
     program = seccomp.program()
     if not program:
         yield (), ()
@@ -236,7 +237,7 @@ def _ended(process: "subprocess.Popen[bytes]") -> int | None:
 
 
 def _used_seconds(group: int) -> float:
-    """Processor time of a group of processes and of their children that have ended."""
+    """Return the processor time, in seconds, of a process group and of its ended children."""
     ticks = 0
     for file in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Temporary files and folders, and files that are either complete or absent.
 
-Each temporary thing is listed before it is made, and removed from the list when it is gone.  So
-the process that kills the command (understudy/__main__.py) knows what to remove.  The list is a
+Each temporary file or folder is listed before it is made, and another entry says when it is gone.
+So the process that kills the command (understudy/__main__.py) knows what to remove.  The list is a
 file of entries, each ended by a zero byte:
 
-+PATH   will be made; remove it
-?PATH   a folder; remove it if it is empty
-~PATH   a journal of settings to restore
--PATH   is gone
-=WORDS  the message if the command is interrupted
-!       the command itself prints more when interrupted
++PATH   this file or folder will be made; remove it
+?PATH   this is a folder; remove it if it is empty
+~PATH   this is a journal of settings to restore
+-PATH   this file or folder is gone
+=WORDS  this is the message to print if the command is interrupted
+!       the command itself prints more when it is interrupted
 """
 
 import io
@@ -29,16 +29,16 @@ _list: int | None = None
 
 
 def list_in(descriptor: int) -> None:
-    """Keep the list in an open file."""
+    """Write the list to an open file from now on."""
     global _list
     _list = descriptor
 
 
 @contextmanager
 def folder(prefix: str, within: Path | None = None) -> Iterator[Path]:
-    """A new folder in `within`, or in the folder for temporary files.
+    """Yield a new folder in `within`, or in the folder for temporary files.
 
-    It is removed at the end, except for files that were renamed out of it.
+    The folder is removed at the end; files that were renamed out of it stay.
     """
     made = _named(within or Path(tempfile.gettempdir()), prefix)
     with _writing(made, made.parent):
@@ -53,7 +53,7 @@ def folder(prefix: str, within: Path | None = None) -> Iterator[Path]:
 
 @contextmanager
 def replacing(final: Path) -> Iterator[Path]:
-    """A path to write; if the block succeeds, the file is renamed to `final`."""
+    """Yield a path to write to; if the block succeeds, rename the file to `final`."""
     made = _named(final.parent, f".{final.name}.")
     with _writing(made, final):
         _note("+", made)
@@ -66,7 +66,7 @@ def replacing(final: Path) -> Iterator[Path]:
 
 
 def nameless() -> io.FileIO:
-    """A file without a name in the folder for temporary files; gone when it is closed."""
+    """Open a new file without a name in the folder for temporary files; closing it removes it."""
     with _room():
         return tempfile.TemporaryFile(prefix="understudy-", buffering=0)
 
@@ -80,7 +80,7 @@ def write(file: io.FileIO, data: memoryview) -> None:
 
 @contextmanager
 def unless_filled() -> Iterator["Reserved"]:
-    """Folders that are removed at the end if they are empty."""
+    """Yield a maker of folders that are removed at the end if they are empty."""
     reserved = Reserved()
     try:
         yield reserved
@@ -92,14 +92,14 @@ def unless_filled() -> Iterator["Reserved"]:
 
 
 class Reserved:
-    """The folders of one `unless_filled`."""
+    """The folders made during one `unless_filled` block."""
 
     def __init__(self) -> None:
-        """No folders yet."""
+        """Start without folders."""
         self.made: list[Path] = []
 
     def new(self, place: Path) -> bool:
-        """Make the folder; False if it is there already."""
+        """Make the folder; return False if it already exists."""
         if place.exists():
             return False
         _note("?", place)
@@ -132,13 +132,13 @@ def say_if_interrupted(words: str) -> None:
 
 
 def report_if_interrupted() -> None:
-    """From now on an interruption sends the worker SIGTERM, and a second to end by itself."""
+    """From now on an interruption sends the worker SIGTERM; it then has one second to end."""
     _note("!", "")
 
 
 @contextmanager
 def place(path: Path) -> Iterator[None]:
-    """A path where other code makes something, such as a socket; removed at the end."""
+    """List a path at which the block makes a file, such as a socket; remove the file at the end."""
     _note("+", path)
     try:
         yield
@@ -159,7 +159,7 @@ def _note(kind: str, what: Path | str) -> None:
 
 @contextmanager
 def _room() -> Iterator[None]:
-    """Turn an error of a nameless file into one line."""
+    """Turn an OSError of a nameless file into a RunFailed with a message of one line."""
     try:
         yield
     except OSError as error:
@@ -171,7 +171,10 @@ def _room() -> Iterator[None]:
 
 @contextmanager
 def _writing(made: Path, place: Path) -> Iterator[None]:
-    """Turn an error of writing into one line; for a temporary file it names `place` instead."""
+    """Turn an OSError of writing into a RunFailed with a message of one line.
+
+    In the message, `place` replaces the path of a temporary file.
+    """
     try:
         yield
     except OSError as error:

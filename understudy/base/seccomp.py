@@ -2,14 +2,14 @@
 """A seccomp(2) filter that denies other people's tools the system calls that no compiler needs.
 
 Linux numbers system calls differently on each architecture (asm/unistd.h).  On an architecture
-without numbers here, the filter is empty.
+that is missing in ARCHITECTURES, the filter is empty.
 """
 
 import errno
 import platform
 import struct
 
-# AUDIT_ARCH of linux/audit.h, and the column of the architecture's numbers in REFUSED.
+# For each architecture: its AUDIT_ARCH in linux/audit.h, and the column of its numbers in REFUSED.
 ARCHITECTURES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
 
 # System calls for other processes, namespaces, the network, BPF, keys and kernel modules.
@@ -49,7 +49,7 @@ OTHER_ABI = 0x40000000  # x32: the same architecture, but other numbers
 
 
 def program() -> bytes:
-    """The filter as an array of struct sock_filter; empty on an unknown architecture."""
+    """Return the filter as an array of struct sock_filter; empty on an unknown architecture."""
     known = ARCHITECTURES.get(platform.machine())
     if not known:
         return b""

@@ -19,10 +19,10 @@ PATTERN = re.compile(r"(\d+(?:\.\d+)?)\s*(s|[KMGT]?(?:B|iB)?)", re.IGNORECASE)
 
 
 def parse(option: str, text: str, low: int, high: int) -> int:
-    """A size in bytes, from low to high.
+    """Parse a size and return it in bytes; it must be from `low` to `high`.
 
-    A size in bytes or sectors (2929687s) is exact.  Other sizes are rounded down to a whole MiB,
-    small ones to 4 KiB.
+    A size typed in bytes or sectors (2929687s) is exact.  Other sizes are rounded down to a whole
+    MiB, small sizes to 4 KiB.
     """
     match = PATTERN.fullmatch(text.strip())
     units = {unit.lower(): size for unit, size in UNITS.items()}
@@ -43,6 +43,6 @@ def parse(option: str, text: str, low: int, high: int) -> int:
 
 
 def _shown(size: int) -> str:
-    """A round number of bytes in its largest unit."""
+    """Return a round number of bytes as text, in the largest binary unit not above the number."""
     power = (size.bit_length() - 1) // 10
     return f"{size // 1024**power}{('', 'Ki', 'Mi', 'Gi', 'Ti')[power]}B"

@@ -21,7 +21,7 @@ CORE_CODE = ("core/*.c", "core/drive/*.c")
 
 @cache
 def taken() -> Mapping[str, bytes]:
-    """Every source in core/, kernel/ and sim/, by its path in the checkout."""
+    """Return every source in core/, kernel/ and sim/, by its path in the checkout."""
     found = (
         path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in SUFFIXES
     )
@@ -34,7 +34,7 @@ def taken() -> Mapping[str, bytes]:
 
 @cache
 def matching(*patterns: str) -> Mapping[str, bytes]:
-    """The sources whose paths match one of the patterns; "*" matches part of one name."""
+    """Return the sources whose paths match one of the patterns; a "*" does not match a "/"."""
     return {
         name: text
         for name, text in taken().items()
@@ -55,5 +55,5 @@ def write(sources: Mapping[str, bytes], folder: Path) -> None:
 
 
 def parts(sources: Mapping[str, bytes]) -> Iterable[bytes]:
-    """Names and contents, for a digest."""
+    """Yield the names and contents of the sources, for a digest."""
     return (part for name in sorted(sources) for part in (name.encode(), sources[name]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Work in several threads; a failure of one, or Ctrl-C, ends all of them."""
+"""Work in several threads; a failure of one thread, or Ctrl-C, ends all threads."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ def run_all(
     stop: threading.Event,
     done: Callable[[], None] = lambda: None,
 ) -> list[T]:
-    """Run the tasks in threads and return their results in order; call `done` after each.
+    """Run the tasks in threads and return their results in order; call `done` after each task.
 
     An exception in a task or in this thread is raised at once: no further task starts, and `stop`
     is set for the tasks that are running.

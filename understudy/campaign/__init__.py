@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Many runs: in parallel, as a sweep in one file, or as a run folder."""
+"""Carry out many runs in parallel, and keep them as a run folder or as a sweep in one file."""

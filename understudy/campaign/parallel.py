@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Run many experiments in parallel.
 
-If one run of a scheduler fails, the scheduler fails: its other runs are left out, but the results
-of other schedulers count.  Ctrl-C, and any error other than a failed run, stops everything.  Each
-run's records are checked against the definitions before they count.
+If one run of a scheduler fails, all runs of that scheduler are left out of the results, but the
+results of other schedulers count.  Ctrl-C, and any error other than a failed run, stops everything.
+Each run's records are checked against the definitions before they count.
 """
 
 import threading
@@ -30,7 +30,7 @@ def run_all(
 ) -> tuple[list[Outcome], dict[str, str]]:
     """Run the experiments, `jobs` at a time; return outcomes in order, and failures by scheduler.
 
-    The first thread that finds no run left calls `meanwhile`: work that later steps need.
+    The first thread for which no run is left calls `meanwhile`, which does work for later steps.
     """
     stop = threading.Event()
     failures: dict[str, str] = {}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A run folder: result.json, requests.parquet, report.html.
 
-result.json's schema is understudy.result/1; requests.parquet holds every
-bio of every run as recorded, times not divided by the scale.
+The schema of result.json is understudy.result/1.  requests.parquet holds every bio of every run as
+recorded, so its times are not divided by the scale.
 """
 
 import os
@@ -46,17 +46,17 @@ class Result:
 
     @cached_property
     def summaries(self) -> list[Summary]:
-        """The figures of the runs, in order."""
+        """Return the figures of the runs, in order."""
         return [summarise(outcome) for outcome in self.outcomes]
 
     @cached_property
     def comparison(self) -> Comparison:
-        """The figures by scheduler and seed."""
+        """Return the figures by scheduler and seed."""
         return Comparison(self.summaries)
 
     @cached_property
     def verdict(self) -> Trust:
-        """Whether to trust the results."""
+        """Return whether to trust the results."""
         device, is_open = self.experiment.device, self.experiment.workload.is_open
         found = verdict.verdict(device.disk, device.at_once, self.summaries, is_open=is_open)
         each = {outcome.experiment.scheduler.name: outcome.experiment for outcome in self.outcomes}
@@ -64,7 +64,7 @@ class Result:
 
     @cached_property
     def picks(self) -> tuple[Choice, ...]:
-        """The recommended schedulers; none if the runs or the profile are known to be wrong."""
+        """Return the recommended schedulers; none if runs or profile are known to be wrong."""
         if self.verdict.trusted is False:
             return ()
         picks = choice.choices(self.comparison)
@@ -72,24 +72,24 @@ class Result:
 
     @property
     def platform(self) -> str:
-        """The platform of all runs."""
+        """Return the platform of all runs."""
         return self.experiment.platform.name
 
     @property
     def experiment(self) -> Experiment:
-        """One of the experiments; they differ only in scheduler and seed."""
+        """Return one of the experiments; they differ only in scheduler and seed."""
         return self.outcomes[0].experiment
 
     @cached_property
     def paper(self) -> PaperTable | None:
-        """The papers' table for the same question."""
+        """Return the papers' table for the same workload and disk, if there is one."""
         asked = self.experiment
         return reproduction.table_beside(
             asked.workload.name, asked.device.disk.name, self.comparison.schedulers
         )
 
     def as_json(self) -> dict[str, Any]:
-        """The content of result.json."""
+        """Return the content of result.json."""
         document = {
             "schema": SCHEMA,
             "inputs": inputs(self.command, [outcome.experiment for outcome in self.outcomes]),
@@ -109,7 +109,7 @@ class Result:
 
 
 def inputs(command: str, experiments: Sequence[Experiment]) -> dict[str, Any]:
-    """Everything needed to repeat the runs."""
+    """Return everything needed to repeat the runs."""
     first = experiments[0]
     asked = {name: value for name, value in first.columns().items() if value is not None}
     return {
@@ -132,7 +132,8 @@ def inputs(command: str, experiments: Sequence[Experiment]) -> dict[str, Any]:
 
 
 def environment(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Versions that the results depend on, and the processors that the wall seconds depend on."""
+    """Return the versions on which the results depend, and the host's processors, on which the
+    wall seconds depend."""
     facts = outcomes[0].facts
     return {
         "understudy": __version__,
@@ -148,7 +149,7 @@ def environment(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 @cache
 def commit() -> str | None:
-    """The checkout's commit, with -dirty if a file in it is changed; None if unknown."""
+    """Return the checkout's commit, followed by -dirty if a file is changed; None if unknown."""
     command = ["git", "-c", "safe.directory=*", "-C", str(ROOT)]
     command += ["describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(ROOT.parent)}
@@ -160,7 +161,7 @@ def commit() -> str | None:
 
 
 def requests_table(outcomes: Sequence[Outcome]) -> pl.DataFrame:
-    """Every bio of every run; the first columns are scheduler and seed."""
+    """Return a table of every bio of every run; its first columns are scheduler and seed."""
     return pl.concat(
         outcome.requests.select(
             pl.lit(outcome.experiment.scheduler.name).alias("scheduler"),
@@ -172,12 +173,12 @@ def requests_table(outcomes: Sequence[Outcome]) -> pl.DataFrame:
 
 
 def label(experiment: Experiment) -> str:
-    """The label in a run folder's name."""
+    """Return the label for a run folder's name."""
     return f"{experiment.workload.name}-{experiment.device.disk.name}"
 
 
 def write(result: Result, folder: Path, report_html: str) -> None:
-    """Write all three files, then move the folder to its place."""
+    """Write all three files into a temporary folder, which then replaces `folder`."""
     with run_folder.filled(folder) as partial:
         run_folder.write(partial, result.as_json(), report_html)
         parquet.write(requests_table(result.outcomes), partial / "requests.parquet")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An existing run folder: the figures of its runs, and whether two folders may be compared."""
+"""Existing run folders: the figures of their runs, and whether two folders may be compared."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -28,32 +28,32 @@ class Kept:
 
     @property
     def platform(self) -> str:
-        """The platform of the runs."""
+        """Return the platform of the runs."""
         return self.runs[0].platform
 
     @property
     def disk(self) -> str:
-        """The disk's name."""
+        """Return the disk's name."""
         return str(self.inputs["disk"]["name"])
 
     @cached_property
     def schedulers(self) -> tuple[str, ...]:
-        """The schedulers, in the order of the command."""
+        """Return the schedulers, in the order of the command line."""
         return tuple(dict.fromkeys(run.scheduler for run in self.runs))
 
     @cached_property
     def seeds(self) -> tuple[int, ...]:
-        """The seeds, in the order of the runs."""
+        """Return the seeds, in the order of the runs."""
         return tuple(dict.fromkeys(run.seed for run in self.runs))
 
     def comparison(self, schedulers: Sequence[str], seeds: Sequence[int]) -> Comparison:
-        """A comparison of only these schedulers and seeds."""
+        """Return a comparison of only these schedulers and seeds."""
         chosen = [run for run in self.runs if run.scheduler in schedulers and run.seed in seeds]
         return Comparison(chosen)
 
 
 def load(folder: Path) -> Kept:
-    """Read result.json; UserError of one line if the folder is not a run folder."""
+    """Read result.json; raise a UserError of one line if the folder is not a run folder."""
     file = folder / RESULT
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
@@ -76,7 +76,10 @@ def load(folder: Path) -> Kept:
 
 
 def common(real: Kept, virtual: Kept) -> tuple[list[str], list[int]]:
-    """The schedulers and the seeds that both have; UserError if they can't be compared."""
+    """Return the schedulers and the seeds that are in both folders.
+
+    Raise a UserError if the folders can't be compared.
+    """
     for key in _compared(real):
         mine, theirs = real.inputs[key], virtual.inputs.get(key)
         if mine != theirs:
@@ -94,7 +97,7 @@ def common(real: Kept, virtual: Kept) -> tuple[list[str], list[int]]:
 
 
 def doubts(real: Kept, virtual: Kept) -> Iterator[str]:
-    """Reasons why a comparison may say less than it seems to, one line each."""
+    """Yield reasons why a comparison of the folders may mislead, one line each."""
     facts = [found.inputs["disk"].get("facts") or {} for found in (real, virtual)]
     models = [each.get("model") for each in facts]
     if not _is_modelled(real) and None not in models and models[0] != models[1]:
@@ -123,7 +126,7 @@ def _is_modelled(found: Kept) -> bool:
 
 
 def _compared(found: Kept) -> list[str]:
-    """The inputs that must be the same: those of the workload, and the number of requests."""
+    """Return the inputs that must be equal: those of the workload, and the number of requests."""
     workload = WORKLOADS[found.inputs["workload"]]
     own = (declared.column or field for field, declared in workload.declared().items())
     return ["workload", *(key for key in own if key in found.inputs), "requests"]
@@ -144,7 +147,7 @@ def _listed(values: Sequence[Any]) -> str:
 
 
 def _inside(folder: Path) -> str:
-    """The run folders inside, one per platform, as the end of a message."""
+    """Return the end of a message: the run folders inside this folder, one for each platform."""
     found = sorted(str(file.parent) for file in folder.glob(f"*/{RESULT}"))
     return f"; name one of {', '.join(found)}" if found else ""
 

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Check a user's scheduler that ran in a VM against the same file in the simulator.
 
-In the VM the scheduler is part of the kernel that measures it, and could forge its figures.  In
-the simulator it runs in its own process, and can't.  Both use the same random draws.  If the VM's
-run is better than the simulator's by more than chance, it does not count.
+In the VM the scheduler is part of the kernel that measures it, and could forge its own figures.  In
+the simulator the scheduler runs in a separate process, and can't forge them.  Both runs use the
+same random numbers.  If the VM's figures are better than the simulator's by more than chance can
+explain, the VM's run does not count.
 
 For this project's schedulers the figures of VM and simulator differ by up to 4 % with 5,000
-requests, 8 % with 1,000 and 21 % with 100.  The VM's 99th percentile is up to 10 % shorter.  (Tried
-with surge-direct, surge-buffered and random under cats, clook, deadline, fcfs and sstf.)
+requests, 8 % with 1,000 requests and 21 % with 100 requests.  The VM's 99th percentile is up to
+10 % shorter.  (Tried with the workloads surge-direct, surge-buffered and random under cats, clook,
+deadline, fcfs and sstf.)
 """
 
 import math
@@ -25,9 +27,8 @@ from understudy.platforms.sim import in_simulator
 
 MOST_BETTER = 0.05
 CHANCE = 3.0
-"""By chance a figure may be better by this fraction, divided by the root of the number of requests.
-"""
-COMPARED = {  # figures, and by how many times this much they may differ
+"""With n requests a figure may by chance be better by the fraction CHANCE / sqrt(n)."""
+COMPARED = {  # figures, and a factor by which each one's limit is multiplied
     Measure("mean_service_ms", "mean service", "ms"): 1,
     Measure("mean_response_ms", "mean response", "ms"): 1,
     Measure("p99_response_ms", "p99 response", "ms"): 3,
@@ -36,7 +37,8 @@ COMPARED = {  # figures, and by how many times this much they may differ
 
 
 def trust(experiment: Experiment) -> Trust:
-    """Not checked if the scheduler could forge the figures and the simulator can't run it."""
+    """Return the trust in a run: not checked if the scheduler could forge the figures and the
+    simulator can't run the experiment."""
     if not _is_forgeable(experiment) or not (why := _in_simulator(experiment)[1]):
         return Trust(True)
     name = experiment.scheduler.name
@@ -50,7 +52,7 @@ def trust(experiment: Experiment) -> Trust:
 
 
 def check(experiment: Experiment, measure_it: Callable[[], Summary]) -> None:
-    """RunFailed if the simulator contradicts a VM's figures for a user's scheduler."""
+    """Raise RunFailed if the simulator contradicts a VM's figures for a user's scheduler."""
     if not _is_forgeable(experiment):
         return
     again, _ = _in_simulator(experiment)
@@ -76,7 +78,7 @@ def _is_forgeable(experiment: Experiment) -> bool:
 
 
 def _in_simulator(experiment: Experiment) -> tuple[Experiment | None, str]:
-    """The same experiment in the simulator, or why the simulator can't run it."""
+    """Return the same experiment for the simulator, or why the simulator can't run it."""
     vm = experiment.platform
     try:
         again = replace(experiment, platform=OnSim(think_scale=vm.think_scale / vm.scale))

@@ -3,10 +3,10 @@
 and three VMs on one array (ICPE 2011, section 5).
 
 First each VM runs alone, and the kernel records a block trace.  From these traces the predictor
-predicts the VMs' response times together.  Then the VMs run together, and the throttle, which
-shares no code with the block trace, measures their response times.  A request is what the block
-layer sends to the device after merging.  It arrives with its first bio; its service lasts from
-dispatch to completion.
+predicts the response times of the VMs when they run together.  Then the VMs do run together, and
+the throttle, which shares no code with the block trace, measures their response times.  A request
+is what the block layer sends to the device after merging.  A request arrives when its first bio
+arrives; its service lasts from dispatch to completion.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,10 +44,10 @@ CONFIGURATIONS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 DISK = "array-32-slow"
 VMS = 3
-REQUESTS = 6000  # bios of each VM
+REQUESTS = 6000  # bios measured in each VM
 MS = 10**6
-OFF, OFF_BUSY, BUSY = 0.05, 0.10, 0.85  # largest error of a mean; the same above load BUSY
-TRACES = "traces"  # folder in the run folder, for the traces of VMs alone
+OFF, OFF_BUSY, BUSY = 0.05, 0.10, 0.85  # largest error of a mean: OFF, or OFF_BUSY above load BUSY
+TRACES = "traces"  # folder in the run folder, for the traces of VMs that ran alone
 SCHEMA = "understudy.self-check/1"
 
 Vms = tuple[int, ...]
@@ -69,11 +69,12 @@ class Plan:
 
 @dataclass(frozen=True)
 class Held:
-    """VMs of one configuration running together; a value for each VM, times in ms.
+    """VMs of one configuration that ran together.  Each sequence has a value for each VM; times are
+    in ms.
 
-    alone_recorded_ms: the throttle's figures for the runs of alone_ms.
-    interarrival_ms: times between arrivals, alone and together, ascending (Figure 8).
-    distance: the Kolmogorov-Smirnov distance between these two.
+    alone_recorded_ms: the throttle's figures for the runs to which alone_ms belongs.
+    interarrival_ms: times between arrivals, alone and together, in ascending order (Figure 8).
+    distance: the Kolmogorov-Smirnov distance between these two distributions.
     """
 
     plan: Plan
@@ -88,22 +89,23 @@ class Held:
 
     @property
     def distance(self) -> list[float]:
-        """The Kolmogorov-Smirnov distance of interarrival times alone and together, for each VM."""
+        """Return, for each VM, the Kolmogorov-Smirnov distance between its interarrival times alone
+        and together."""
         return [_distance(alone, together) for alone, together in self.interarrival_ms]
 
     @property
     def predicted_ms(self) -> list[float]:
-        """Means predicted by simulation."""
+        """Return each VM's mean response time as predicted by simulation, in ms."""
         return [one.mean.mean for one in self.predicted.together]
 
     @property
     def product_form_ms(self) -> list[float]:
-        """Means predicted by the product form (Eq. 11)."""
+        """Return each VM's mean response time as predicted by the product form (Eq. 11), in ms."""
         return self.predicted.scenario.product_form_ms()
 
     @property
     def poor_fits(self) -> list[str]:
-        """Messages about VMs whose fitted service times do not match those measured alone."""
+        """Return messages about VMs whose fitted service times do not match the measured ones."""
         return [
             f"{self.plan.configuration}, {tenant.vm.name}: fitted poorly: {reason}"
             for tenant in self.predicted.scenario.tenants
@@ -112,22 +114,22 @@ class Held:
 
     @property
     def error(self) -> float:
-        """Error of the simulation (Eq. 13)."""
+        """Return the relative error of the simulation (Eq. 13)."""
         return mean_relative_error(self.predicted_ms, self.measured_ms)
 
     @property
     def off_most(self) -> float:
-        """The largest error allowed."""
+        """Return the largest relative error allowed."""
         return OFF_BUSY if self.predicted.scenario.offered_load > BUSY else OFF
 
     @property
     def product_form_error(self) -> float:
-        """Error of the product form (Eq. 13)."""
+        """Return the relative error of the product form (Eq. 13)."""
         return mean_relative_error(self.product_form_ms, self.measured_ms)
 
 
 def plans(configurations: Sequence[str]) -> list[Plan]:
-    """All runs that are needed; UserError for an unknown configuration."""
+    """Return all runs that are needed; raise a UserError for an unknown configuration."""
     for name in configurations:
         if name not in CONFIGURATIONS:
             raise UserError(f"{name}: no such configuration; there are {', '.join(CONFIGURATIONS)}")
@@ -135,7 +137,10 @@ def plans(configurations: Sequence[str]) -> list[Plan]:
 
 
 def experiment(plan: Plan, disk: DiskProfile, seed: int) -> Experiment:
-    """A plan's run on the VM platform under sfq; the mean is each request's cost for sfq."""
+    """Return a plan's run on the VM platform under sfq.
+
+    For sfq each request costs the array's mean service time.
+    """
     name, given = CONFIGURATIONS[plan.configuration]
     assert disk.array
     tunables = {"settle": 0, "cost_request_ns": round(disk.array.service_ms * MS)}
@@ -153,9 +158,9 @@ def held(
     seed: int = 1,
     report: Report = silent,
 ) -> list[Held]:
-    """Predict each set of VMs that ran together, from the runs of each VM alone.
+    """Predict the response times of each set of VMs that ran together, from each VM's run alone.
 
-    The traces of the VMs alone are written to `folder`, in a folder for each VM.
+    The traces of the runs alone are written to `folder`, in a separate folder for each VM.
     """
     found = []
     for configuration in dict.fromkeys(name for name, _ in outcomes):
@@ -171,7 +176,7 @@ def held(
 
 
 def trust(found: Sequence[Held]) -> Trust:
-    """Whether every prediction is within its limit."""
+    """Return whether every prediction is within its limit."""
     off = tuple(
         f"{one.plan}: {one.error:.1%} off; the limit is {one.off_most:.0%}"
         for one in found
@@ -187,7 +192,7 @@ def as_json(
     outcomes: Mapping[tuple[str, Vms], Sequence[Outcome]],
     found: Sequence[Held],
 ) -> dict[str, Any]:
-    """result.json: each set of VMs that ran together, and each run; times in ms."""
+    """Return result.json: each set of VMs that ran together, and each run; times in ms."""
     runs = [(name, vms, one) for (name, vms), each in outcomes.items() for one in each]
     return {
         "schema": SCHEMA,
@@ -228,7 +233,8 @@ def as_json(
 
 
 def requests_table(outcomes: Mapping[tuple[str, Vms], Sequence[Outcome]]) -> pl.DataFrame:
-    """Every bio of every run; the first columns are its configuration and the VMs that ran."""
+    """Return a table of every bio of every run; its first columns are the configuration and the
+    VMs that ran."""
     return pl.concat(
         outcome.requests.select(
             pl.lit(configuration).alias("configuration"),
@@ -241,7 +247,7 @@ def requests_table(outcomes: Mapping[tuple[str, Vms], Sequence[Outcome]]) -> pl.
 
 
 def requests_of(outcome: Outcome, number: int) -> pl.DataFrame:
-    """A VM's requests, in order of arrival."""
+    """Return a VM's requests, in order of arrival."""
     return (
         outcome.requests.filter(pl.col("owner") == number)
         .group_by("request_id", maintain_order=True)
@@ -308,7 +314,7 @@ def _response_ms(runs: Sequence[pl.DataFrame]) -> float:
 
 
 def _rate(runs: Sequence[pl.DataFrame]) -> float:
-    """Requests per ms."""
+    """Return the arrival rate in requests per ms."""
     spans_ns = [run["completion_ns"].to_numpy().max() - run["arrival_ns"][0] for run in runs]
     return sum(run.height for run in runs) / (float(sum(spans_ns)) / MS)
 

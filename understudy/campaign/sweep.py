@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Many runs in one Parquet file: a row for each run, with its inputs and its figures.
 
-A row's name is `key`, its inputs, and `version`, the code that ran.  A command runs only what has
-no row yet; rows of other commands stay.  If a scheduler, disk or trace has changed, its old rows
-are removed when the command ends, so that no mean mixes two versions.  Rows are sorted: the file
-is the same to the byte, in whatever order its runs were done (except for the wall seconds).
+Two columns identify a row: `key` is a digest of the run's inputs, and `version` is a digest of the
+code that ran.  A command carries out only the runs that have no row yet; rows of other commands
+stay.  If a scheduler, disk or trace has changed, the rows of its old version are removed when the
+command ends, so that no mean mixes two versions.  Rows are sorted, so the file's bytes do not
+depend on the order of the runs (except for the column of wall seconds).
 
-Each finished run is kept at once in FILE.partial, as a line of JSON, so that an interrupted sweep
-can be resumed.  A run whose requests arrive faster than the disk can serve them also has a row:
-its `status` is unstable, its `utilisation` is the load that arrived, and it has no figures.
+Each run that ends is saved immediately in FILE.partial, as a line of JSON, so that an interrupted
+sweep can be resumed.  A run whose requests arrive faster than the disk can serve them also has a
+row.  The `status` of such a row is "unstable", its `utilisation` is the load that arrived, and the
+figures are empty.
 """
 
 import fcntl
@@ -46,7 +48,7 @@ Column = type[str] | type[int] | type[float] | type[bool]
 Report = Callable[[int, int], None]
 """Called with the number of finished runs and the number of all runs."""
 
-AHEAD = 4  # runs queued per running one; the rest, perhaps millions, is not created yet
+AHEAD = 4  # runs queued per running run; later runs, perhaps millions, are not created yet
 STABLE, UNSTABLE = "stable", "unstable"
 
 TYPES: dict[Any, Column] = {str: str, int: int, float: float, float | None: float}
@@ -82,7 +84,7 @@ SCHEMA: dict[str, Column] = {
     **FIGURES,
 }
 CONTENT = {"scheduler": "version", "disk": "disk_digest", "trace": "trace_digest"}
-"""Columns with names, and for each the column with the digest of its content."""
+"""For each column of names, the column with the digests of what is named."""
 NAMES: dict[str, Column] = {
     name: SCHEMA[name] for name in ("key", "version", *CONTENT, *CONTENT.values())
 }
@@ -94,7 +96,7 @@ LINE_BEGINS = b'{"key": '  # the beginning of every line in the journal
 class Book:
     """A sweep's file and its rows.
 
-    At first these are the rows of the file and its journal; later, the rows to be written.
+    At first the rows are those of the file and its journal; later, those to be written.
     """
 
     file: Path
@@ -103,15 +105,15 @@ class Book:
 
     @property
     def journal(self) -> Path:
-        """The file for the runs of an unfinished sweep."""
+        """Return the path of the file for the runs of an unfinished sweep."""
         return _journal(self.file)
 
 
 @contextmanager
 def opened(file: Path) -> Iterator[Book]:
-    """Open a sweep's file, which may be new, and lock out other sweeps.
+    """Open a sweep's file, which may be new, and lock it against other sweeps.
 
-    The file is written at the end, after the caller has shown the results.
+    The file is written when the block ends, after the caller has shown the results.
     """
     if not file.name or file.is_dir():
         raise UserError(f"--out: {file} is not a sweep: it is a folder; name a file")
@@ -140,10 +142,10 @@ def run(
     jobs: int,
     report: Report,
 ) -> tuple[pl.DataFrame, dict[str, str]]:
-    """Run what the book does not have yet, `jobs` at a time.
+    """Carry out the runs that the book does not have yet, `jobs` at a time.
 
     Return the rows of these experiments, and the failures by scheduler.  If one run of a scheduler
-    fails, its other runs and its rows are left out.
+    fails, all runs and rows of that scheduler are left out.
     """
     names = _names(experiments)
     done = set(book.rows.select("key", "version").rows())
@@ -161,7 +163,7 @@ def run(
             if not journal_full:
                 try:
                     _note(new[-1], book.journal)
-                except RunFailed as error:  # the table is shown all the same
+                except RunFailed as error:  # the table is shown nevertheless
                     journal_full = True
                     scratch.say_if_interrupted(f"{error}; later runs are lost")
             if len(new) == 1 and not journal_full:
@@ -177,7 +179,7 @@ def run(
 
 
 def _say_how_to_go_on(book: Book) -> None:
-    """If the sweep is interrupted from now on, say how to resume it."""
+    """Make an interruption from now on print how to resume the sweep."""
     if book.journal.exists():
         scratch.say_if_interrupted(
             f"finished runs are kept in {book.journal}; give the same command again to go on"
@@ -185,12 +187,13 @@ def _say_how_to_go_on(book: Book) -> None:
 
 
 def outdated(book: Book, experiments: Sequence[Experiment]) -> int:
-    """The number of rows from other versions of these experiments' schedulers, disks and traces."""
+    """Return how many rows are from other versions of these experiments' schedulers, disks and
+    traces."""
     return book.rows.height - _current(book.rows, _names(experiments)).height
 
 
 def _current(rows: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:
-    """The rows without those whose scheduler, disk or trace has another content in `names`."""
+    """Return the rows whose scheduler, disk and trace have the same digests in `names`."""
     for name, content in CONTENT.items():
         now = dict(names.select(name, content).drop_nulls().unique().rows())
         same = pl.col(name).replace_strict(now, default=pl.col(content), return_dtype=pl.String)
@@ -199,17 +202,17 @@ def _current(rows: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:
 
 
 def summaries(rows: pl.DataFrame) -> list[Summary]:
-    """The figures of stable rows; rows do not keep the reasons of a verdict."""
+    """Return the figures of stable rows; rows do not keep the reasons for a verdict."""
     return [Summary(**row, reasons={}) for row in rows.select(*FIGURES).to_dicts()]
 
 
 def _key(asked: Row) -> str:
-    """Digest of all inputs of a run."""
+    """Return a digest of all inputs of a run."""
     return digest([json.dumps(asked, sort_keys=True).encode()])
 
 
 def _names(experiments: Sequence[Experiment]) -> pl.DataFrame:
-    """The key of each experiment, and the digests of its scheduler, disk and trace."""
+    """Return the key of each experiment, and the digests of its scheduler, disk and trace."""
     asked = [experiment.columns() for experiment in experiments]
     named = [one | {"key": _key(one), "version": version(one["scheduler"])} for one in asked]
     return pl.DataFrame([{name: one.get(name) for name in NAMES} for one in named], schema=NAMES)
@@ -217,7 +220,7 @@ def _names(experiments: Sequence[Experiment]) -> pl.DataFrame:
 
 @cache
 def version(scheduler: str) -> str:
-    """Digest of the code that runs: the scheduler's own, and the code of all runs."""
+    """Return a digest of the code that runs: the scheduler's own code, and the code of all runs."""
     name = schedulers.SIMULATED.get(scheduler, scheduler)
     code = registry.content(registry.source(name)) if registry.known(name) else name
     return digest([code.encode(), _shared_version().encode()])
@@ -225,7 +228,7 @@ def version(scheduler: str) -> str:
 
 @cache
 def _shared_version() -> str:
-    """Digest of the compiled core and simulator, the code that drives them, and the VM's code."""
+    """Return a digest of the compiled core and simulator, their Python code, and the VM's code."""
     code = [
         file
         for part in (ROOT / "understudy").iterdir()
@@ -250,8 +253,8 @@ def _answers(
 ) -> Iterator[tuple[int, Row | None]]:
     """Yield each run's figures as soon as it ends.
 
-    If several runs end together and one has an error, figures come before the error.  A failed
-    scheduler gives no figures, but an entry in `failures`.
+    If several runs end together and one has an error, the others' figures are yielded before the
+    error is raised.  A failed scheduler yields no figures, but gets an entry in `failures`.
     """
     stop = threading.Event()
     waiting = iter(missing)
@@ -286,7 +289,7 @@ def _answers(
 
 
 def _figures(platform: Platform, experiment: Experiment, stop: threading.Event) -> Row:
-    """The figures of a run; for an unstable run, only the load that arrived."""
+    """Return the figures of a run; for an unstable run, only the load that arrived."""
     try:
         summary = platform.summarise(experiment, _silent, stop=stop)
         second_run.check(experiment, lambda: summary)
@@ -301,11 +304,11 @@ def _figures(platform: Platform, experiment: Experiment, stop: threading.Event) 
 
 
 def _silent(phase: str, fraction: float) -> None:
-    """Show no progress of single runs: the sweep has one bar."""
+    """Show no progress of single runs, since there is one bar for the whole sweep."""
 
 
 def _row(name: str, experiment: Experiment, figures: Row) -> Row:
-    """A value for every column; None if the run does not have it."""
+    """Return a value for every column; None if the run does not have this value."""
     answered = version(experiment.scheduler.name)
     values = {**experiment.columns(), "key": name, "version": answered, **figures}
     return {column: values.get(column) for column in SCHEMA}
@@ -316,7 +319,7 @@ def _journal(file: Path) -> Path:
 
 
 def _read(file: Path) -> pl.DataFrame:
-    """Every row of the file and its journal, each once."""
+    """Return all rows of the file and its journal, without duplicates."""
     kept = _read_parquet(file) if file.exists() else pl.DataFrame(schema=SCHEMA)
     noted = pl.DataFrame(list(_read_journal(_journal(file))), schema=SCHEMA)
     return pl.concat([kept, noted]).unique(["key", "version"], maintain_order=True)
@@ -338,7 +341,7 @@ def _read_parquet(file: Path) -> pl.DataFrame:
 
 
 def _read_journal(file: Path) -> Iterator[Row]:
-    """The journal's rows; a last line that was cut off by a kill is removed."""
+    """Yield the journal's rows; a last line that is incomplete after a kill is removed."""
     if not file.exists():
         return
     with _writing(file):
@@ -359,7 +362,7 @@ def _read_journal(file: Path) -> Iterator[Row]:
 
 
 def _parse(line: bytes) -> Row | None:
-    """The row in a line of the journal; None if the line is no row."""
+    """Return the row in a line of the journal; None if the line is not a row."""
     try:
         row = json.loads(line)
     except ValueError:
@@ -391,7 +394,7 @@ def _put(frame: pl.DataFrame, book: Book) -> None:
 
 @contextmanager
 def _writing(file: Path) -> Iterator[None]:
-    """Turn an error of writing into one line."""
+    """Turn an OSError of writing into a RunFailed with a message of one line."""
     try:
         yield
     except OSError as error:

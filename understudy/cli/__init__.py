@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The `understudy` command: one module a sub-command, found by its `command` object."""
+"""The `understudy` command: one module for each sub-command, found by its `command` object."""

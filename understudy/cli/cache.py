@@ -16,7 +16,7 @@ from understudy.base.paths import cache_dir
 from understudy.cli.session import console
 from understudy.show.grid import Grid
 
-BLOCK_BYTES = 512  # of st_blocks
+BLOCK_BYTES = 512  # the unit of st_blocks
 MB = 10**6
 DAY_SECONDS = 86_400
 WORDS = {
@@ -33,7 +33,7 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Entry:
-    """A folder of the cache; it can be made again."""
+    """A folder of the cache, which can always be made again."""
 
     path: Path
 
@@ -42,12 +42,12 @@ class Entry:
         return self.path.parent.name
 
     def bytes(self) -> int:
-        """The space that it takes on the disk; files have holes."""
+        """Return the bytes that the folder uses on the disk; holes in files do not count."""
         files = (f"{at}/{name}" for at, _, names in os.walk(self.path) for name in names)
         return sum(os.lstat(file).st_blocks * BLOCK_BYTES for file in files)
 
     def days(self) -> float:
-        """Days since its last use."""
+        """Return the number of days since the folder was last used."""
         return max(0.0, time.time() - self.path.stat().st_mtime) / DAY_SECONDS
 
 
@@ -115,7 +115,7 @@ def prune(days: float | None, everything: bool) -> None:
 
 
 def _entries() -> Iterator[Entry]:
-    """Every folder of each kind, except unfinished ones."""
+    """Yield every folder of each kind, except unfinished folders."""
     for kind in sorted(cache_dir().glob("[!.]*/")):
         for path in sorted(kind.glob("[!.]*/")):
             yield Entry(path)

@@ -124,7 +124,7 @@ def generate(name: str, out: Path) -> None:
 
 
 def _files(card: Card) -> tuple[dict[str, bytes], list[str]]:
-    """All generated files by name, and the names of those that the user goes on to edit."""
+    """Return all generated files by name, and the names of the files that the user will edit."""
     from understudy.show.card.pdf import pdf  # it imports Matplotlib for its fonts: 0.1 s
 
     begun = {f"{card.name}_driver.c": driver(card), "Makefile": makefile(card)}

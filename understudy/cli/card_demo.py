@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`understudy card demo`: a card working in a VM, with pictures and the register log."""
+"""`understudy card demo`: show a card at work in a VM, with pictures and the register log."""
 
 from pathlib import Path
 

@@ -102,14 +102,14 @@ def test(
 
 
 def _again(name: str, driver: Path, exercise: Path | None, cpus: tuple[int, ...], seed: int) -> str:
-    """The command that repeats these runs."""
+    """Return the command that repeats these runs."""
     words = ["understudy", "card", "test", name, "--driver", str(driver)]
     words += ["--exercise", str(exercise)] if exercise else []
     return shlex.join([*words, "--cpus", ",".join(map(str, cpus)), "--seed", str(seed)])
 
 
 def told(outcome: run.Outcome) -> Iterator[str]:
-    """The lines to print about a run."""
+    """Yield the lines to print about a run."""
     accesses = f"{len(outcome.accesses)} accesses"
     if outcome.missed:
         accesses += f" (and {outcome.missed} more, which were not checked)"
@@ -122,7 +122,7 @@ def told(outcome: run.Outcome) -> Iterator[str]:
 
 
 def _each_rule(findings: tuple[Finding, ...], begin: str) -> Iterator[str]:
-    """One line for each broken rule, however often it was broken."""
+    """Yield one line for each rule that the driver broke, even if it broke the rule many times."""
     times = Counter(finding.rule for finding in findings)
     for rule, count in times.items():
         first = next(finding for finding in findings if finding.rule == rule)

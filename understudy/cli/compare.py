@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`understudy compare`: schedulers ranked, over many seeds, in the simulator."""
+"""`understudy compare`: rank schedulers by simulations with many seeds."""
 
 import click
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`understudy compare-runs`: a disk beside its prediction (PERFORM 2010, Tables 2 and 3)."""
+"""`understudy compare-runs`: compare runs on a disk with their prediction (PERFORM 2010, Tables 2
+and 3)."""
 
 import json
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`understudy consolidate`: response times when VMs share one storage device (ICPE 2011)."""
+"""`understudy consolidate`: predict response times of VMs that share a device (ICPE 2011)."""
 
 import json
 import os
@@ -42,7 +42,7 @@ NOT_CHECKED = (
     "accept_poor_fit",
 )
 SERVED, RESPONSE = "served", "response"
-LABEL = 80  # letters of a run folder's name
+LABEL = 80  # most letters of the label in a run folder's name
 
 
 @click.command("consolidate", epilog=EXAMPLE)
@@ -165,7 +165,7 @@ def command(
 
 
 def _refuse_useless() -> None:
-    """Refuse the options that the self-check does not use."""
+    """Refuse options that have no effect with --self-check."""
     context = click.get_current_context()
     for parameter in context.command.params:
         given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The number of requests (D) that the VMs' shared device serves at once.
 
-D comes from --queue-depth, the disk's profile, or the run folders that hold the VMs' traces.  If
-none of them says, the command is refused.
+D is the value of --queue-depth, or it is in the disk's profile, or in the run folders that hold the
+VMs' traces.  If D is in none of these, the command is refused.
 """
 
 import json
@@ -25,14 +25,17 @@ UNKNOWN = (
 
 @dataclass(frozen=True)
 class Depth:
-    """D, and where it comes from."""
+    """D, and the source from which D is known."""
 
     servers: int
     source: str
 
 
 def find(given: int | None, disk: str | None, vms: Mapping[str, Path]) -> Depth:
-    """D of the device that these VMs will share; UserError if unknown, or if traces disagree."""
+    """Return D of the device that these VMs will share.
+
+    Raise a UserError if D is unknown, or if the traces' run folders have different values.
+    """
     if given and disk:
         raise UserError("--disk: not with --queue-depth, which already gives the number of servers")
     if given:
@@ -57,9 +60,10 @@ def _within(found: Depth) -> Depth:
 
 
 def _recorded(path: Path) -> Depth | None:
-    """D of the disk named in a run folder's result.json; 1 if that disk is no array.
+    """Return D of the disk named in a run folder's result.json; 1 if that disk is not an array.
 
-    None if there is no such file, or if the run was on a device whose servers are not known.
+    Return None if there is no such file, or if the run was on a device whose number of servers is
+    unknown.
     """
     file = path / REQUESTS if path.is_dir() else parts(str(path))[0]
     if file.name != REQUESTS:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""understudy disks: list the disks, and show what is known about each."""
+"""`understudy disks`: list the disks, and show the contents of a disk's profile."""
 
 import json
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from understudy.show.grid import Grid
 
 SECTOR_BYTES = 512
 PAGE_SECTORS = 8
-SECTORS = 2**31  # fine enough for fractions of the disk
+SECTORS = 2**31  # disk size at which profiles' fractions of the disk are resolved well enough
 GB = 10**9
 WORDS = ("kind", "segments")
 
@@ -101,7 +101,10 @@ def _lines(disk: DiskProfile) -> Iterator[tuple[str, str]]:
 
 
 def _positions(disk: DiskProfile) -> str:
-    """Whether rotational latencies are known; empty if the layout has no sector angles."""
+    """Return whether rotational latencies are known, in words.
+
+    The text is empty if the layout has no angles of sectors.
+    """
     if not disk.layout or not disk.layout.knows_angles:
         return ""
     if not disk.knows_positions:
@@ -112,7 +115,7 @@ def _positions(disk: DiskProfile) -> str:
 
 
 def _figures(disk: DiskProfile) -> tuple[str, str, str]:
-    """Size, rpm, and the mean time of a random read of a page."""
+    """Return size, rpm, and the mean time of a random read of a page, as text."""
     period_ms = disk.rotation.period_ms if disk.rotation else 0
     rpm = 60_000 / period_ms if period_ms else (disk.facts and disk.facts.rpm) or 0
     return _size(disk), f"{rpm:,.0f}" if rpm else "", f"{_page_ms(disk):.3g}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""understudy doctor: what this machine has, what is missing, and how to fix that."""
+"""`understudy doctor`: report what this machine has, what is missing, and how to install it."""
 
 import json
 import platform
@@ -23,9 +23,9 @@ Look = Callable[[], Iterator["Finding"]]
 
 @dataclass(frozen=True)
 class Finding:
-    """The state of one thing; `mend` is the command that fixes it, or empty.
+    """The state of one requirement; `mend` is the command that fixes it, or empty.
 
-    Things that are not `needed` (KVM) may be missing.
+    A requirement that is not `needed` (KVM) may be missing.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Finding:
 
 
 def _package_state(name: str) -> str:
-    """The installed version, or an empty string."""
+    """Return the installed version of a package; an empty string if it is not installed."""
     answer = subprocess.run(
         ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", name],
         capture_output=True,
@@ -91,7 +91,7 @@ def _modules() -> Iterator[Finding]:
     try:
         kernel = packages.current_kernel()
     except UserError:
-        return  # _kernel reports this
+        return  # _kernel reports this problem
     if not kernel.folder.is_dir():
         return
     try:
@@ -112,8 +112,10 @@ def _kvm(again: bool) -> Iterator[Finding]:
 
 
 def examine(again: bool, say: Callable[[str], None]) -> list[Finding]:
-    """Check everything, announcing each check; `again` boots under KVM even if the result is
-    known."""
+    """Check everything, and announce each check with `say`.
+
+    If `again` is true, boot under KVM even if the result of an earlier boot is known.
+    """
     looks: dict[str, Look] = {
         "Debian's packages": _debian_packages,
         "QEMU": _qemu,
@@ -130,7 +132,8 @@ def examine(again: bool, say: Callable[[str], None]) -> list[Finding]:
 
 @contextmanager
 def _saying() -> Iterator[Callable[[str], None]]:
-    """Announce on stderr: one changing line on a terminal, else a new line each time."""
+    """Yield a function that announces checks on stderr: a terminal has one line, which changes;
+    elsewhere each announcement is a new line."""
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
         yield partial(console.print, soft_wrap=True)

@@ -22,7 +22,7 @@ DIFFERS = (
 
 
 def reproduce(triangles: int, seed: int, as_json: bool) -> None:
-    """Run the table and print our times beside the paper's."""
+    """Carry out the table's runs, and print the measured times next to the paper's."""
     with phases("table3.1") as report:
         found = times(TABLE_3_1, triangles, seed, lambda line: report(line, 0.5))
     if as_json:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`understudy consolidate --self-check`: predictions beside a kernel's response times."""
+"""`understudy consolidate --self-check`: compare predictions with a kernel's response times."""
 
 import json
 import shutil
@@ -32,7 +32,7 @@ def carry_out(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Run each configuration alone and together, predict, and print both."""
+    """Run the VMs of each configuration alone and together; print predicted and measured times."""
     from understudy.show import self_checked  # Matplotlib takes half a second
 
     plans = self_check.plans(configurations or list(CONFIGURATIONS))

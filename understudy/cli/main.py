@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The `understudy` command.
 
-A sub-command is a module in this folder with a click command object named
-`command`; nothing lists them.  Exit codes: 0 done, 1 the run failed, 2 the
-request was wrong.  An error is one line on stderr.  Interruptions are handled
-elsewhere (understudy/__main__.py).
+A sub-command is a module in this folder with a click command object named `command`; there is no
+list of sub-commands.  Exit codes: 0 means success, 1 a failed run, 2 a wrong request.  An error is
+printed as one line on stderr.  understudy/__main__.py handles interruptions.
 
-The click context's object is the command line as typed: a command prints it
-and keeps it in its result.
+The attribute `obj` of the click context is the command line as it was typed: a command prints it
+and stores it in its result.
 """
 
 import os
@@ -35,11 +34,11 @@ class Understudy(click.Group):
     """Finds sub-commands and turns errors into one line and an exit code."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Every module that has a command."""
+        """Return the names of all modules that have a `command`."""
         return [name for name in self._modules() if self.get_command(ctx, name)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of one module; only that module is imported."""
+        """Return the command of one module; only that module is imported."""
         module = self._modules().get(cmd_name)
         found = getattr(import_module(module), "command", None) if module else None
         return found if isinstance(found, click.Command) else None
@@ -47,7 +46,8 @@ class Understudy(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does, but suggest the nearest name for a wrong one, and accept old spellings."""
+        """Resolve the command like click, but suggest the nearest name for an unknown name, and
+        accept old spellings of options."""
         if not self.get_command(ctx, args[0]) and not args[0].startswith("-"):
             raise UserError(unknown("command", args[0], self.list_commands(ctx)))
         name, command, rest = super().resolve_command(ctx, args)
@@ -62,7 +62,7 @@ class Understudy(click.Group):
         sys.exit(_flushed(self._run(words, *rest, **extra)))
 
     def _run(self, words: list[str], *rest: Any, **extra: Any) -> int:
-        """Run the command, print any error, return the exit code."""
+        """Run the command, print its error if there is one, and return the exit code."""
         try:
             code = super().main(words, *rest, **extra)
         except click.exceptions.NoArgsIsHelpError as error:
@@ -95,12 +95,12 @@ def _complain(message: str, code: int) -> int:
 
 
 def _reason(error: OSError) -> str:
-    """The file that could not be read or written, and why."""
+    """Return the name of the file that could not be read or written, and the reason."""
     return f"{error.filename or 'standard output'}: {error.strerror or error}"
 
 
 def _flushed(code: int) -> int:
-    """Flush standard output, which fails if the disk is full or the reader has gone."""
+    """Flush standard output; return another exit code if the disk is full or the reader is gone."""
     try:
         if sys.stdout:  # None if standard output was closed from the start
             sys.stdout.flush()
@@ -114,7 +114,7 @@ def _flushed(code: int) -> int:
 
 
 def _discard_output() -> None:
-    """Otherwise Python tries to write the output again when it exits, and complains."""
+    """Discard buffered output; otherwise Python tries to write it again at exit, and complains."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

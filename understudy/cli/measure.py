@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`understudy measure`: schedulers on a real disk (the "real" half of PERFORM 2010, 6)."""
+"""`understudy measure`: measure schedulers on a real disk (PERFORM 2010, section 6)."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -65,7 +65,7 @@ def command(
 def _check_writing(
     played: type[Workload], settings: Settings, disk: Disk, destroy_data: bool
 ) -> None:
-    """Refuse workloads that would lose data without --destroy-data."""
+    """Refuse workloads that overwrite data, unless --destroy-data is given."""
     writes = settings.given.get("writes_percent", 0) > 0
     if destroy_data and not writes and not played.reads_files:
         raise UserError(f"--destroy-data: {played.name} writes nothing; leave it out")
@@ -81,9 +81,9 @@ def _check_writing(
 
 
 def _for(disk: Disk, settings: Settings) -> Settings:
-    """The settings for that disk: its size, and --queue-depth requests at once.
+    """Return the settings for that disk: its size, and the value of --queue-depth.
 
-    The default is one request at once, if the disk's queue depth can be set.
+    By default the disk gets one request at a time, if its queue depth can be set.
     """
     at_once = settings.given.get("queue_depth")
     if at_once and not disk.told_depth:

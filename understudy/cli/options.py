@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Options of commands with runs: those declared by the slots (understudy/ask/), and their own.
+"""Options of commands that carry out runs.
 
-An option that was not given is None until its slot fills in the default.
+Most options are declared by the slots, the parts of an experiment (understudy/ask/); the others
+are declared here.  An option that was not given is None until its slot inserts the default.
 """
 
 import functools
@@ -87,7 +88,7 @@ OPTIONS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """The values of all options; `given` has the slots' parameters, by field."""
+    """The values of all options; `given` has the slots' parameters, by the names of the fields."""
 
     on: str
     seeds: int
@@ -101,7 +102,7 @@ class Settings:
     def experiments(
         self, disk: DiskProfile, workload: type[Workload], names: Sequence[str], platform: str
     ) -> list[Experiment]:
-        """One experiment for each scheduler and seed, with every value checked."""
+        """Return an experiment for each scheduler and seed; every value is checked."""
         self._refuse_useless(workload)
         chosen = tunables.parse(self.tunables, names)
         slots = (workload, Device, SETTINGS[platform], Run)
@@ -120,11 +121,11 @@ class Settings:
         ]
 
     def or_else(self, **given: Any) -> "Settings":
-        """The same, with a command's own defaults for options that were not given."""
+        """Return the same settings, with a command's own defaults for options not given."""
         return Settings(**{**vars(self), "given": given | self.given})
 
     def without(self, workload: type[Workload]) -> "Settings":
-        """The same without the options that this workload does not have."""
+        """Return the same settings without the options that this workload does not have."""
         useful = {name: self.given[name] for name in self.given if not _is_useless(name, workload)}
         return Settings(**{**vars(self), "given": useful})
 
@@ -139,7 +140,7 @@ class Settings:
 
     @property
     def platforms(self) -> list[str]:
-        """The platforms of --on, in that order."""
+        """Return the platforms of --on, in the order in which they were typed."""
         names = [name.strip() for name in self.on.split(",")]
         for name in names:
             catalog.pick("platform", name, PLATFORMS)
@@ -149,12 +150,15 @@ class Settings:
 
     @property
     def jobs_at_once(self) -> int:
-        """--jobs or its default."""
+        """Return the value of --jobs or its default."""
         return self.jobs or (1 if self.given.get("clock") == "wall" else os.cpu_count() or 1)
 
 
 def workload_of(text: str, settings: Settings) -> tuple[type[Workload], Settings]:
-    """The workload of that name, from a C file (.c, or a path), or from a job file of fio."""
+    """Return the workload of that name, of a C file (.c, or a path), or of a job file of fio.
+
+    Also return the settings with that file.
+    """
     if text.endswith((".fio", ".job", ".ini")):
         jobs = OF_WORKLOADS["job_file"].parse
         assert jobs
@@ -171,7 +175,7 @@ def _on_real(workload: type[Workload]) -> bool:
 
 
 def _declared(slots: Iterable[type[Parameters]]) -> dict[str, Parameter]:
-    """Every parameter of the slots, once."""
+    """Return every parameter of the slots, without duplicates, by field."""
     return {name: entry for slot in slots for name, entry in slot.declared().items()}
 
 
@@ -197,7 +201,7 @@ class Grouped(click.Command):
     """A command whose help groups the options: workload, disk, schedulers and so on."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """A section for each group."""
+        """Write a section for each group."""
         sections: dict[str, list[tuple[str, str]]] = {name: [] for name in (*GROUPS, REST)}
         for each in self.get_params(ctx):
             if record := each.get_help_record(ctx):
@@ -222,7 +226,7 @@ def _useless(name: str, workload: type[Workload]) -> str:
 
 
 def _option(name: str, declared: Parameter) -> Callable[..., Any]:
-    """The command-line option of a parameter."""
+    """Return the decorator that adds the command-line option of a parameter."""
     kind: Any = click.Choice(declared.choices) if declared.choices else declared.kind
     return click.option(
         declared.option,
@@ -236,10 +240,11 @@ def _option(name: str, declared: Parameter) -> Callable[..., Any]:
 def with_settings(
     seeds: int = 1, *, predicts: bool = True
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command every slot's parameters and its own options, as one argument `settings`.
+    """Decorate a command with all slots' parameters and the options declared here.
 
-    `seeds` is the default of --seeds.  A command that does not predict (`predicts` false) measures
-    a disk of this machine: it has no --on, --jobs or --unsafe.
+    The command receives all values in one argument `settings`.  `seeds` is the default of --seeds.
+    If `predicts` is false, the command measures a disk of this machine, and lacks --on, --jobs and
+    --unsafe.
     """
     repeated = click.option(
         "--seeds",
@@ -261,7 +266,7 @@ def with_settings(
 
 
 def _gathered(function: Callable[..., None]) -> Callable[..., None]:
-    """The command as click calls it: options in, `settings` out."""
+    """Return a function that click can call: it gathers the options into `settings`."""
 
     @functools.wraps(function)
     def gathered(*args: Any, **asked: Any) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`understudy order`: static orders of service side by side (PERFORM 2010 Table 1)."""
+"""`understudy order`: compare static orders of service (PERFORM 2010 Table 1)."""
 
 import json
 from dataclasses import asdict
@@ -68,6 +68,6 @@ def _table(found: dict[str, Order]) -> Table:
 
 
 def _figure(mean: float) -> str:
-    """Two places at most, one at least: 79.0 as in the paper, and 36.25."""
+    """Format a mean with one or two decimal places: 79.0 as in the paper, and 36.25."""
     whole, places = f"{mean:.2f}".split(".")
     return f"{whole}.{places.rstrip('0') or '0'}"

@@ -171,7 +171,7 @@ def _devices(text: str) -> tuple[Device, ...]:
 
 
 def _entries(folder: Path) -> Iterator[str]:
-    """The folder's folders and traces; the per-CPU files of one trace count once."""
+    """Yield the folder's subfolders and traces; the per-CPU files of one trace are one entry."""
     found = sorted(place for place in folder.iterdir() if not place.name.startswith("."))
     if not found:
         raise UserError(f"--each: {folder}: empty; name a folder with a trace of each VM")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`understudy predict`: how schedulers perform on a disk you don't have (PERFORM 2010, 4 to 6)."""
+"""`understudy predict`: predict how schedulers perform on a disk you don't have (PERFORM 2010,
+sections 4 to 6)."""
 
 import click
 

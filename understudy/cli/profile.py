@@ -137,7 +137,10 @@ def command(
 
 
 def _drawing(picture: Path | None) -> Callable[[Fitted, str], None]:
-    """A function that draws into the file; the file's name is checked before any measurement."""
+    """Return a function that draws the profile into the file `picture`.
+
+    The file's name is checked here, before any measurement.
+    """
     if not picture:
         return lambda *_: None
     from understudy.show import picture as pictures  # Matplotlib takes half a second
@@ -148,7 +151,7 @@ def _drawing(picture: Path | None) -> Callable[[Fitted, str], None]:
 
 
 def _fitted(trace: str, seed: int, keep: str | None) -> Fitted:
-    """The profile fitted to a trace."""
+    """Return the profile fitted to a trace."""
     kept = load_profile(keep) if keep else None
     found = load(trace)
     try:
@@ -167,7 +170,7 @@ def _fitted(trace: str, seed: int, keep: str | None) -> Fitted:
 
 @dataclass(frozen=True)
 class How:
-    """How a target is measured; a resumed journal must have been started with the same values."""
+    """The options of a measurement; to resume a journal, they must be those of its start."""
 
     seed: int
     destroy_data: bool
@@ -209,7 +212,7 @@ def _say_it_goes_on(kept: Journal) -> None:
 
 @contextmanager
 def _target(device: Path | None, name: str | None, destroy_data: bool) -> Iterator[Target]:
-    """The named target, open while the block runs."""
+    """Yield the named target, which is open while the block runs."""
     if name:
         target = factory.target(name)
         if destroy_data and not target.writable:

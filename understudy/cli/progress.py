@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Progress on stderr.
 
-A terminal shows bars: one for all runs, one for each that is running.  Elsewhere a few lines
-report the preparation and each tenth of the runs done, or the phases of a single run.  Bars and
-lines show the time left as soon as it can be estimated.
+A terminal shows progress bars: one for all runs together, and one for each run in progress.
+Elsewhere a few lines report the preparation and then each finished tenth of the runs, or the phases
+of a single run.  Bars and lines show the remaining time as soon as it can be estimated.
 """
 
 import threading
@@ -26,10 +26,10 @@ from understudy.ask.experiment import Experiment
 from understudy.base.progress import Report
 
 ALL = "all runs"
-RUNNING_SHOWN = 8  # more of them would push each other off the screen
-LINES = 10  # about finished runs, where there are no bars
+RUNNING_SHOWN = 8  # most bars of single runs; more bars might not fit on the screen
+LINES = 10  # lines about finished runs, if there are no bars
 DONE = 1.0
-MANY = 100  # of a unit of time; above, the next larger unit is used
+MANY = 100  # of a unit of time; from here on a time is shown in the next larger unit
 
 
 Named = Callable[[Experiment], str]
@@ -40,7 +40,7 @@ def _scheduler_and_seed(experiment: Experiment) -> str:
 
 
 class Bars:
-    """Reports that may be called from any thread."""
+    """The bars or lines; their methods may be called from any thread."""
 
     def __init__(self, progress: Progress, runs: int, named: Named = _scheduler_and_seed) -> None:
         """Show nothing before the first report."""
@@ -58,7 +58,7 @@ class Bars:
         self.phase("prepare", phase, fraction)
 
     def phase(self, name: str, phase: str, fraction: float) -> None:
-        """Show what one piece of work is doing."""
+        """Show the phase of one task."""
         with self._lock:
             if self._progress.disable:
                 self._say(f"{name}: {phase}", self._to_go(name, fraction))
@@ -66,7 +66,7 @@ class Bars:
                 self._show(name, phase, fraction)
 
     def run(self, experiment: Experiment, phase: str, fraction: float) -> None:
-        """Show what one run is doing; at fraction DONE the run is done."""
+        """Show the phase of one run; when the fraction is DONE, the run is done."""
         name = self._named(experiment)
         with self._lock:
             if fraction >= DONE and phase == "done":
@@ -121,14 +121,14 @@ class Bars:
 
 
 class _Pace:
-    """The time left, if work goes on at the average pace since the first report."""
+    """Estimates the remaining time from the average pace since the first report."""
 
     def __init__(self) -> None:
         self._began = 0.0
         self._first = self._last = DONE
 
     def to_go(self, now: float, fraction: float) -> str:
-        """In words; empty if the work is done or the pace is not known yet."""
+        """Return the remaining time in words; empty if the work is done or the pace is unknown."""
         if fraction < self._last:
             self._began, self._first = now, fraction
         self._last = fraction
@@ -146,14 +146,14 @@ class _Pace:
 
 
 class _ToGo(ProgressColumn):
-    """The time left at the last report."""
+    """The column with the remaining time, as estimated at the last report."""
 
     def render(self, task: Task) -> Text:
         return Text(task.fields["to_go"], no_wrap=True)
 
 
 class _What(ProgressColumn):
-    """A bar's name and phase, cut rather than wrapped."""
+    """The column with a bar's name and phase; text that is too long is cut, not wrapped."""
 
     def render(self, task: Task) -> Text:
         return Text(
@@ -163,7 +163,7 @@ class _What(ProgressColumn):
 
 @contextmanager
 def phases(name: str) -> Iterator[Report]:
-    """A bar for one piece of work, or a line for each of its phases."""
+    """Yield a report function that shows a bar for one task, or a line for each of its phases."""
     with _progress() as progress:
         shown = Bars(progress, 1)
         yield lambda phase, fraction: shown.phase(name, phase, fraction)
@@ -171,7 +171,7 @@ def phases(name: str) -> Iterator[Report]:
 
 @contextmanager
 def bars(runs: int, named: Named = _scheduler_and_seed) -> Iterator[Bars]:
-    """Bars for this many runs, shown only while the block runs."""
+    """Yield bars for this many runs, which are shown only while the block runs."""
     with _progress() as progress:
         yield Bars(progress, runs, named)
 

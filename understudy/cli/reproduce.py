@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`understudy reproduce`: our figures beside the papers', for Tables 2 and 3 (PERFORM 2010, 6) and
-the dissertation's Table 3.1 (Jones 2010)."""
+"""`understudy reproduce`: compare this project's figures with those of the papers' Tables 2 and 3
+(PERFORM 2010, section 6) and of the dissertation's Table 3.1 (Jones 2010)."""
 
 import click
 

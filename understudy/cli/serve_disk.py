@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""understudy serve-disk: a timed disk for any guest or program, over NBD."""
+"""`understudy serve-disk`: serve a timed disk to any guest or program, over NBD."""
 
 import json
 import os

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""From checked experiments to a printed table and a run folder.
+"""Carry out checked experiments, print the table of results, and write the run folder.
 
-With several platforms each table is printed as soon as it is ready, and saved in its own folder
-inside the run folder.  The differences and the recommended scheduler follow.
+If there are several platforms, each platform's table is printed as soon as it is ready, and is
+saved in a separate folder inside the run folder.  Then the differences between the platforms and
+the recommended scheduler are printed.
 """
 
 import json
@@ -29,12 +30,12 @@ from understudy.device.profile import DiskProfile
 from understudy.show import side_by_side, table
 
 PRINTED_LINES = 20
-FILE_WIDTH = 120  # columns of a table that goes to a file or a pipe
+FILE_WIDTH = 120  # width, in characters, of a table that is written to a file or a pipe
 
 
 @dataclass(frozen=True)
 class Asked:
-    """Three slots of the sentence (ask/experiment.py); `Settings` has the platforms."""
+    """The workload, schedulers and device of the experiments; `Settings` has the platforms."""
 
     disk: DiskProfile
     workload: type[Workload]
@@ -72,14 +73,14 @@ def carry_out(
                     _put(found, place, settings, layout)
                 tell(found.failures)
                 failures |= found.failures
-        finally:  # print the results even if they could not be written
+        finally:  # the results are printed even if they could not be written
             _conclude(answers, settings)
     if failures or any(found.verdict.trusted is False for found in answers):
         raise click.exceptions.Exit(EXIT_FAILED)
 
 
 def tell(failures: Mapping[str, str]) -> None:
-    """A line for each scheduler that failed."""
+    """Print a line for each scheduler that failed."""
     for message in failures.values():
         click.echo(plain(f"understudy: {message}"), err=True)
 
@@ -94,7 +95,7 @@ def _fit(experiments: Sequence[Experiment], failures: Mapping[str, str]) -> list
 
 
 def _load_report() -> None:
-    """Import Matplotlib during the runs: it takes half a second."""
+    """Import Matplotlib during the runs, since the import takes half a second."""
     from understudy.show import report  # noqa: F401
 
 
@@ -113,10 +114,10 @@ def _put(
 
 
 def _for(platform: str, settings: Settings, asked: Asked) -> list[Experiment]:
-    """The platform's runs.
+    """Return the platform's runs.
 
-    Among several platforms each runs the schedulers that it can; a single platform refuses the
-    others by itself.
+    If there are several platforms, each platform runs only the schedulers that it supports.  A
+    single platform refuses schedulers that it does not support.
     """
     skip = len(settings.platforms) > 1
     chosen = [name for name in asked.schedulers if not skip or schedulers.runs_on(platform, name)]
@@ -176,13 +177,13 @@ def warn_of_trace(settings: Settings) -> None:
 
 
 def console() -> Console:
-    """Standard output: as wide as the terminal, or FILE_WIDTH."""
+    """Return a console for standard output, as wide as the terminal or FILE_WIDTH."""
     found = Console(highlight=False)
     return found if found.is_terminal else Console(width=FILE_WIDTH)
 
 
 def _conclude(answers: Sequence[result.Result], settings: Settings) -> None:
-    """Print what needs the answers of every platform."""
+    """Print the conclusions for which the answers of all platforms are needed."""
     if settings.as_json and answers:
         documents = {found.platform: found.as_json() for found in answers}
         whole = documents if len(answers) > 1 else answers[0].as_json()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Output for terminals that lack a character: it is spelled differently, without an error."""
+"""Output for terminals that can't show a character: replace the character instead of failing."""
 
 import codecs
 import io
@@ -10,7 +10,7 @@ NAME = "understudy.spelled"
 
 
 def for_any_terminal() -> None:
-    """From now on standard output and standard error accept every text."""
+    """Make standard output and standard error accept every text from now on."""
     codecs.register_error(NAME, _spell)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

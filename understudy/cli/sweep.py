@@ -118,17 +118,17 @@ def _run(settings: Settings, experiments: Sequence[Experiment], book: sweep.Book
 
 @dataclass(frozen=True)
 class Line:
-    """A scheduler on one disk with one workload, over the seeds."""
+    """The result of a scheduler on one disk with one workload, over all seeds."""
 
     disk: str
     workload: str
     scheduler: str
     mean: Estimate | None  # None: requests arrive faster than the disk can serve them
-    utilisation: float | None  # if `mean` is None: the load that arrives
+    utilisation: float | None  # the load that arrives, if `mean` is None
     verdict: str
 
     def as_json(self) -> dict[str, Any]:
-        """The line's entry with --json."""
+        """Return the line's entry in the output of --json."""
         mean = {"mean": None, "half_width": None} if self.mean is None else asdict(self.mean)
         return {**asdict(self), **mean}
 
@@ -154,13 +154,13 @@ def _show(frame: pl.DataFrame, settings: Settings) -> None:
 
 
 def _trusted(rows: pl.DataFrame) -> bool | None:
-    """The verdict of the least trusted run."""
+    """Return the verdict on the least trusted run."""
     states = set(rows["trusted"])
     return False if False in states else None if None in states else True
 
 
 def _verdicts(frame: pl.DataFrame) -> list[str]:
-    """Which results not to trust, and why; each reason once."""
+    """Return which results not to trust, with the reasons; equal reasons appear once."""
     stable = frame.filter(status=sweep.STABLE)
     found = (
         f"{disk}, {workload}: {because}"
@@ -171,13 +171,16 @@ def _verdicts(frame: pl.DataFrame) -> list[str]:
 
 
 def _overload(load: float | None) -> str:
-    """What to print; the load is None if nothing was served."""
+    """Return the text for an overloaded disk; the load is None if no request was served."""
     asked = "" if load is None else f"load {load:.2f}: "
     return f"{asked}more than the disk can serve"
 
 
 def _lines(rows: pl.DataFrame) -> list[Line]:
-    """Lines of one disk and workload; a scheduler has a mean if it was stable with every seed."""
+    """Return the lines of one disk and workload.
+
+    A scheduler has a mean if the disk kept up with the requests for every seed.
+    """
     place = (rows["disk"][0], rows["workload"][0])
     loads = dict(
         rows.filter(status=sweep.UNSTABLE)

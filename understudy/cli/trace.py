@@ -89,7 +89,8 @@ def convert(file: str, out: Path) -> None:
 
 
 def _drawing(file: Path | None) -> Callable[[Sequence[Trace]], None]:
-    """A function that draws into the file; the name is checked before any trace is read."""
+    """Return a function that draws into the file; the file's name is checked here, before any trace
+    is read."""
     if not file:
         return lambda traces: None
     from understudy.show import picture, traces  # Matplotlib takes half a second
@@ -104,7 +105,7 @@ def _drawing(file: Path | None) -> Callable[[Sequence[Trace]], None]:
 
 
 def _table(trace: Trace) -> pl.DataFrame:
-    """One row per request, in order of arrival."""
+    """Return a table with one row per request, in order of arrival."""
     times = {"dispatch_ns": trace.dispatch_ns, "completion_ns": trace.completion_ns}
     return pl.DataFrame(
         {
@@ -156,7 +157,7 @@ def _cells(figures: Series | None) -> list[str]:
 
 
 def _device(found: Character) -> Iterator[str]:
-    """The figures that need completion times, and dispatch times."""
+    """Yield the figures that need completion times, some of which also need dispatch times."""
     if found.response is None:
         yield "arrivals only: the trace has no response times"
     if waiting := found.outstanding:
@@ -166,7 +167,7 @@ def _device(found: Character) -> Iterator[str]:
 
 
 def _losses(trace: Trace) -> Iterator[str]:
-    """The requests that were left out, sorted or cut off."""
+    """Yield how many requests were left out, sorted or cut off."""
     if trace.losses:
         yield trace.losses
     if trace.out_of_order:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""VMs given by their traces: the options of commands that take VMs, and reading the traces."""
+"""Options of commands whose arguments are VMs, and reading the traces of these VMs."""
 
 import itertools
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ from understudy.consolidate.fits import fit_each
 from understudy.consolidate.scenario import Tenant
 
 METAVAR = "[NAME=]TRACE|FOLDER..."
-UNSPLIT = 2**31  # blocks: longer than any request
+UNSPLIT = 2**31  # a limit in blocks that is longer than any request
 MERGE_MOST = 10_000.0
 
 OPTIONS = (
@@ -49,7 +49,7 @@ OPTIONS = (
 
 
 def with_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command all of OPTIONS."""
+    """Add all of OPTIONS to a command."""
     for option in reversed(OPTIONS):
         function = option(function)
     return function
@@ -66,7 +66,10 @@ class Reading:
     def tenants(
         self, vms: Mapping[str, Path], weights: Mapping[str, int], folder: Path, report: Report
     ) -> list[Tenant]:
-        """All VMs, in this order, with their files in `folder`; prints what is left out."""
+        """Return all VMs in the given order, with their files in `folder`.
+
+        Print which requests are left out.
+        """
         found = [
             self._read(name, path, folder / str(rank), rank / len(vms), report)
             for rank, (name, path) in enumerate(vms.items())
@@ -102,14 +105,17 @@ class Reading:
 
 
 def limit_blocks(text: str) -> int:
-    """The value of --split in blocks."""
+    """Return the value of --split in blocks."""
     if text == "none":
         return UNSPLIT
     return whole(text, UNSPLIT, f"--split: {text} is not a number of blocks, such as 128, or none")
 
 
 def pairs(option: str, text: str) -> dict[str, str]:
-    """NAME=VALUE,... in that order; UserError for a word that is no pair, or a repeated name."""
+    """Parse NAME=VALUE,... into a dictionary in the same order.
+
+    Raise a UserError for a word without "=", or for a repeated name.
+    """
     found: dict[str, str] = {}
     for word in filter(None, text.split(",")):
         name, equals, value = word.partition("=")
@@ -122,14 +128,14 @@ def pairs(option: str, text: str) -> dict[str, str]:
 
 
 def whole(text: str, most: int, wrong: str) -> int:
-    """A whole number from 1 to `most`, or UserError."""
+    """Parse a whole number from 1 to `most`; raise a UserError for any other text."""
     if not (text.isascii() and text.isdigit() and 1 <= int(text[:10]) <= most):
         raise UserError(wrong)
     return int(text)
 
 
 def number(text: str, least: float, most: float, wrong: str) -> float:
-    """A number from `least` to `most`, or UserError."""
+    """Parse a number from `least` to `most`; raise a UserError for any other text."""
     try:
         value = float(text)
     except ValueError:

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: MIT
-"""Response times when several VMs share one storage device, from traces taken in isolation
-(ICPE 2011)."""
+"""Predict the response times of several VMs that share one storage device, from traces that were
+recorded while each VM ran alone (ICPE 2011)."""

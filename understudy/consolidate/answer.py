@@ -27,7 +27,7 @@ SCHEMA = "understudy.consolidation/1"
 def document(
     command: str, seed: int, depth_from: str, found: Sequence[Prediction], changes: Sequence[Change]
 ) -> dict[str, Any]:
-    """result.json: the answer for the first scenario, and for those with one change."""
+    """Return result.json: the answers for the given scenario and for each changed scenario."""
     others = zip(changes, found[1:], strict=True)
     return {
         "schema": SCHEMA,
@@ -46,7 +46,7 @@ def document(
 
 
 def as_json(found: Prediction) -> dict[str, Any]:
-    """The answer for one scenario."""
+    """Return the answer for one scenario."""
     scenario = found.scenario
     rows = zip(scenario.tenants, found.together, scenario.product_form_ms(), strict=True)
     return {
@@ -106,7 +106,7 @@ def _vm(found: Prediction, tenant: Tenant, beside: Together, product_form_ms: fl
 
 
 def replications(found: Prediction) -> pl.DataFrame:
-    """A row for each VM in each replication."""
+    """Return a table with a row for each VM in each replication."""
     return pl.DataFrame(
         [
             {"replication": number, "vm": tenant.vm.name, **_row(figures)}
@@ -160,5 +160,5 @@ def _interval(mean: Estimate) -> list[float] | None:
 
 
 def _finite(length: float) -> float | None:
-    """The length, or None if requests piled up for ever."""
+    """Return the queue length, or None if the queue grew without limit."""
     return length if length != float("inf") else None

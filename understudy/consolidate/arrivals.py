@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Splitting by the hypervisor: a request above a size becomes several pieces (ICPE 2011, section
-4.2.1, Eqs. 3 to 5 and 12).
+"""The hypervisor's splitting of requests: a request longer than a limit becomes several pieces
+(ICPE 2011, section 4.2.1, Eqs. 3 to 5 and 12).
 
-A request of B blocks becomes ceil(B / limit) pieces that arrive together.  Service times are drawn
-independently of size, so the number of blocks of each piece (Eq. 5) does not matter.  The
-simulation joins the pieces' responses again (Eq. 6, native/open_queue.py).
+A request of B blocks becomes ceil(B / limit) pieces that arrive at the same time.  Service times
+are sampled independently of size, so the number of blocks of each piece (Eq. 5) does not matter.
+In the simulation a request completes when its last piece completes (Eq. 6, native/open_queue.py).
 """
 
 import numpy as np
@@ -13,13 +13,13 @@ import numpy.typing as npt
 from understudy.native.arrays import I64
 
 BLOCK_SECTORS = 8  # 4 kB
-LIMIT_BLOCKS = 128  # 512 kB, the paper's system
+LIMIT_BLOCKS = 128  # 512 kB, the limit in the paper's system
 
 
 def pieces(sectors: npt.ArrayLike, limit_blocks: int = LIMIT_BLOCKS) -> I64:
-    """Eq. 3: the number of pieces of each request, from its length in sectors of 512 bytes.
+    """Return the number of pieces of each request (Eq. 3), from its length in 512-byte sectors.
 
-    A ValueError names the first request with an impossible length.
+    Raise a ValueError that names the first request with an impossible length.
     """
     if limit_blocks < 1:
         raise ValueError(f"limit_blocks is {limit_blocks}: a piece has at least one block")
@@ -39,5 +39,8 @@ def pieces(sectors: npt.ArrayLike, limit_blocks: int = LIMIT_BLOCKS) -> I64:
 
 
 def splitting_ratio(of_each: I64) -> float:
-    """Psi, Eq. 12: pieces per request; 1 if nothing is split (Table 6 has 1.01 to 1.83)."""
+    """Return psi (Eq. 12): the mean number of pieces per request.
+
+    It is 1 if no request is split; Table 6 has values from 1.01 to 1.83.
+    """
     return float(of_each.mean()) if len(of_each) else 1.0

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """A Markov chain over Erlang branches: the model that is fitted to service times.
 
-Each time is drawn from the Erlang distribution of one branch, and a chain chooses the next branch.
-This is a MAP with as many phases as all branches have stages; its distribution is hyper-Erlang
-(Thuemmler, Buchholz and Telek 2006).  It is also a hidden Markov model, and is fitted by
-expectation-maximisation (Baum and Welch).  Times have a mean of about 1 here.
+Each service time is sampled from the Erlang distribution of one branch, and a chain chooses the
+branch of the next service time.  The model is a MAP whose phases are the stages of all branches;
+its distribution is hyper-Erlang (Thuemmler, Buchholz and Telek 2006).  The model is also a hidden
+Markov model, and is fitted by expectation-maximisation (Baum and Welch).  In this file service
+times are scaled to a mean of about 1.
 """
 
 from dataclasses import dataclass
@@ -18,15 +19,16 @@ from understudy.consolidate.map import MarkovianArrivalProcess, stationary
 Array = NDArray[np.float64]
 
 RARE = 1e-7  # least probability of a change between branches; keeps the chain irreducible
-GAIN = 2e-5  # in log-likelihood per time; with less in a step, a fit has converged
+GAIN = 2e-5  # log-likelihood per service time; a fit whose step gains less has converged
 
 
 @dataclass(frozen=True)
 class Branches:
     """K branches and the chain between them.
 
-    shapes (K,): the number of stages of each branch.  rates (K,): the rate of a stage.  change
-    (K, K): the probabilities of the next time's branch; each row adds up to 1.
+    shapes (K,): the number of stages of each branch.  rates (K,): the rate of each stage of a
+    branch.  change (K, K): for each branch, the probabilities of the branch of the next service
+    time; each row adds up to 1.
     """
 
     shapes: Array
@@ -35,26 +37,26 @@ class Branches:
 
     @property
     def order(self) -> int:
-        """The number of phases of the process."""
+        """Return the number of phases of the process."""
         return int(self.shapes.sum())
 
     @property
     def weights(self) -> Array:
-        """The share (K,) of each branch."""
+        """Return the share (K,) of service times that come from each branch."""
         return stationary(self.change)
 
     def cv(self) -> float:
-        """The coefficient of variation."""
+        """Return the coefficient of variation."""
         means = self.shapes / self.rates
         second = self.weights @ (means * (self.shapes + 1) / self.rates)
         return float(np.sqrt(second / self.mean() ** 2 - 1))
 
     def mean(self) -> float:
-        """The mean time."""
+        """Return the mean service time."""
         return float(self.weights @ (self.shapes / self.rates))
 
     def autocorrelation(self, lags: int) -> Array:
-        """The autocorrelation (lags,)."""
+        """Return the autocorrelation (lags,) at lags 1 to `lags`."""
         means, weights, mean = self.shapes / self.rates, self.weights, self.mean()
         later, result = means - mean, np.empty(lags)
         for lag in range(lags):
@@ -64,7 +66,7 @@ class Branches:
         return scaled
 
     def process(self, unit: float) -> MarkovianArrivalProcess:
-        """The MAP, with times multiplied by `unit`."""
+        """Return the MAP, with service times multiplied by `unit`."""
         ends = np.cumsum(self.shapes).astype(int)
         begins, rates = ends - self.shapes.astype(int), self.rates / unit
         stays = np.repeat(rates, self.shapes.astype(int))
@@ -76,11 +78,11 @@ class Branches:
         return MarkovianArrivalProcess(d0, d1)
 
     def log_likelihood(self, times: Array) -> float:
-        """The log-likelihood per time of sequences (L, B): B columns of L times each."""
+        """Return the log-likelihood per service time of sequences (L, B): B columns of L times."""
         return _forward(self, times)[1]
 
     def improved(self, times: Array, steps: int) -> "Branches":
-        """The branches after at most this many Baum-Welch steps on sequences (L, B)."""
+        """Return the branches after at most `steps` Baum-Welch steps on sequences (L, B)."""
         now, before = self, -np.inf
         for _ in range(steps):
             now, likelihood = _step(now, times)
@@ -91,7 +93,7 @@ class Branches:
 
 
 def first_guess(shapes: Array, times: Array) -> Branches:
-    """Branches whose means are spread evenly over the logarithms of the times."""
+    """Return branches whose means are spread evenly over the logarithms of the service times."""
     low, high = np.log(np.quantile(times, [0.02, 0.998]))
     places = (np.arange(len(shapes)) + 0.5) / len(shapes)
     means = np.exp(low + places * (high - low))
@@ -101,7 +103,10 @@ def first_guess(shapes: Array, times: Array) -> Branches:
 
 
 def _densities(branches: Branches, times: Array) -> tuple[Array, Array]:
-    """Densities (L, B, K), divided by each time's largest, and the logarithms (L, B) of these."""
+    """Return densities (L, B, K), and the logarithms (L, B) of scale factors.
+
+    The densities of each service time are divided by the largest of them, its scale factor.
+    """
     shapes, rates = branches.shapes, branches.rates
     logs = (
         shapes * np.log(rates)
@@ -114,9 +119,9 @@ def _densities(branches: Branches, times: Array) -> tuple[Array, Array]:
 
 
 def _forward(branches: Branches, times: Array) -> tuple[Array, float]:
-    """The filtered probabilities (L, B, K), and the log-likelihood per time.
+    """Return the filtered probabilities (L, B, K), and the log-likelihood per service time.
 
-    Each sequence begins in the stationary branch.
+    The first branch of each sequence has the stationary probabilities.
     """
     density, largest = _densities(branches, times)
     filtered = np.empty_like(density)
@@ -131,7 +136,8 @@ def _forward(branches: Branches, times: Array) -> tuple[Array, float]:
 
 
 def _step(branches: Branches, times: Array) -> tuple[Branches, float]:
-    """The branches after one step, and the log-likelihood per time before it."""
+    """Return the branches after one Baum-Welch step, and the log-likelihood per service time before
+    the step."""
     filtered, likelihood = _forward(branches, times)
     smoothed, ratios = filtered.copy(), np.empty_like(filtered)
     for place in range(len(times) - 2, -1, -1):

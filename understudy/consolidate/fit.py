@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Fits a Markovian arrival process to measured service times (ICPE 2011, section 4.2.2).
+"""Fit a Markovian arrival process to measured service times (ICPE 2011, section 4.2.2).
 
 Chains over Erlang branches (`branches.py`) of several orders are fitted to the even blocks of the
 sample, and compared by the likelihood of the odd blocks.  The best chains are fitted to all blocks.
 They are then changed as little as possible to match the sample's mean, coefficient of variation
-and autocorrelation.  Nothing is random: the same sample gives the same process, without a seed.
+and autocorrelation.  The fit uses no random numbers, so it needs no seed.
 
-The sample must be in the order in which requests were served; the caller chooses its unit.
+The service times must be in the order in which the requests were served; they may be in any unit.
 """
 
 from dataclasses import dataclass
@@ -30,14 +30,14 @@ from understudy.traces.characterise import std
 
 Array = NDArray[np.float64]
 
-FEWEST = 300  # times
-WIDEST = 1e60  # largest mean time, in the caller's unit: its powers must not overflow
-HIGHEST = 16  # most phases; their coefficient of variation can't be below 1/4
-BLOCK, BLOCKS = 256, 200  # consecutive times fitted as one sequence; most sequences
-TRIAL_BLOCK, TRIAL_BLOCKS = 64, 320  # for a comparison; half of them are held out
+FEWEST = 300  # least number of service times
+WIDEST = 1e60  # largest mean service time, in the caller's unit: its powers must not overflow
+HIGHEST = 16  # most phases; with 16 the coefficient of variation can't be below 1/4
+BLOCK, BLOCKS = 256, 200  # service times in a block, which is one sequence; most blocks
+TRIAL_BLOCK, TRIAL_BLOCKS = 64, 320  # the same for comparisons; half of the blocks are held out
 TRIAL_STEPS, STEPS = 25, 60
-ALIKE = 2e-3  # difference in log-likelihood per time below which the smaller process is chosen
-MATCHED = 10  # lags whose autocorrelation is matched
+ALIKE = 2e-3  # below this difference in log-likelihood per time the smaller process is chosen
+MATCHED = 10  # the autocorrelation is matched at lags 1 to this
 SHAPES: tuple[tuple[int, ...], ...] = (
     *((stages,) for stages in (1, 2, 3, 4, 5, 6, 8, 12, 16)),
     *((1,) * branches for branches in (2, 3, 4, 5, 6)),
@@ -47,7 +47,7 @@ SHAPES: tuple[tuple[int, ...], ...] = (
 
 @dataclass(frozen=True)
 class Fitted:
-    """The process, in the sample's unit, and how well it matches the sample."""
+    """The process, in the sample's unit, and a report on how well it matches the sample."""
 
     process: MarkovianArrivalProcess
     report: Report
@@ -56,9 +56,9 @@ class Fitted:
 def fit(times: ArrayLike, accept_poor: bool = False) -> Fitted:
     """Fit a process to a sample (N,) of service times, in order of service.
 
-    ValueError for an impossible sample.  UserError with the reason if the fit is poor, unless the
-    caller accepts that.  Times that vary less than an Erlang distribution of 16 stages are fitted
-    by such a distribution.
+    Raises ValueError for an impossible sample.  Raises UserError with the reason if the fit is
+    poor, unless `accept_poor` is true.  If the service times vary less than an Erlang distribution
+    of 16 stages, the result is such a distribution.
     """
     given = _checked(times)
     unit = float(given.mean())
@@ -108,9 +108,10 @@ def _judged(
 
 
 def _blocks(times: Array, length: int, most: int) -> Array:
-    """(L, B): at most `most` blocks of consecutive times, spread evenly over the sample.
+    """Return at most `most` blocks of consecutive service times (L, B), evenly spread over the
+    sample.
 
-    The last times are left out if they do not fill a block.
+    The last service times are left out if they do not fill a block.
     """
     length = min(length, len(times) // 4)
     whole = times[: len(times) // length * length].reshape(-1, length)
@@ -119,7 +120,8 @@ def _blocks(times: Array, length: int, most: int) -> Array:
 
 
 def _compared(times: Array) -> tuple[dict[tuple[int, ...], float], dict[tuple[int, ...], Branches]]:
-    """Held-out log-likelihood per time, and the branches, of each kind of process."""
+    """Return, for each kind of process, the log-likelihood per service time of the blocks held out,
+    and the fitted branches."""
     blocks = _blocks(times, TRIAL_BLOCK, TRIAL_BLOCKS)
     train, later = blocks[:, ::2].copy(), blocks[:, 1::2].copy()
     held_out, trials = {}, {}
@@ -135,7 +137,8 @@ def _best(
     held_out: dict[tuple[int, ...], float],
     trials: dict[tuple[int, ...], Branches],
 ) -> Branches:
-    """The most likely process, or a smaller one about as likely, whose moments can be matched."""
+    """Return the most likely of the processes whose moments can be matched, or a smaller process
+    that is about as likely."""
     blocks, cv = _blocks(times, BLOCK, BLOCKS), std(times)
     target = autocorrelations(times, MATCHED)
     top = max(held_out.values())
@@ -153,16 +156,16 @@ def _best(
 
 
 def _off(branches: Branches, cv: float, target: Array, limit: float) -> float:
-    """The distance from the sample's figures; 1 is half of the limit for a poor fit."""
+    """Return the distance from the sample's figures; 2 is the limit for a poor fit."""
     lags = np.abs(branches.autocorrelation(len(target)) - target).max()
     return float(max(2 * lags / limit, 2 * abs(branches.cv() / cv - 1) / CV))
 
 
 def _matched(branches: Branches, cv: float, target: Array) -> Branches:
-    """The branches nearest to these that match the sample's figures; their mean is 1.
+    """Return branches near the given branches that match the sample's figures; their mean is 1.
 
-    By least squares over the logarithms of the rates and of the odds of changes.  Changes that
-    shift the distribution are penalised.
+    The method is least squares over the logarithms of the rates and of the odds of changes between
+    branches.  Adjustments that shift the distribution are penalised.
     """
     size = len(branches.shapes)
     rates, odds = np.log(branches.rates), np.log(branches.change)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Compares a fitted process with its sample (moments, autocorrelation, likelihood, distribution),
-and says whether the fit is poor."""
+"""Compare a fitted process with its sample (moments, autocorrelation, likelihood, distribution),
+and decide whether the fit is poor."""
 
 import math
 from collections.abc import Iterator
@@ -17,14 +17,17 @@ Array = NDArray[np.float64]
 
 LAGS = 100
 JUDGED_LAGS = 10
-MEAN, CV, AUTOCORRELATION, DISTANCE = 0.01, 0.05, 0.05, 0.1  # a fit beyond one is poor
-CHANCE = 3.0  # standard errors of an autocorrelation, each 1 / sqrt(N), that may be chance
-POINTS = 1000  # points of the sample's distribution at which the process's is computed
+MEAN, CV, AUTOCORRELATION, DISTANCE = 0.01, 0.05, 0.05, 0.1  # limits of a poor fit
+CHANCE = 3.0  # an autocorrelation's error may be this many standard errors 1 / sqrt(N) by chance
+POINTS = 1000  # points at which both distributions, sample's and process's, are compared
 
 
 @dataclass(frozen=True)
 class Figures:
-    """moments: the first three, in powers of the unit; autocorrelation: (LAGS,) from lag 1."""
+    """Figures of a sample or a process.
+
+    moments: the first three moments, in powers of the unit.  autocorrelation: (LAGS,), from lag 1.
+    """
 
     moments: tuple[float, float, float]
     cv: float
@@ -35,9 +38,10 @@ class Figures:
 class Report:
     """How well a process matches its sample.
 
-    held_out: log-likelihood per time, in units of the mean time, of blocks that were not fitted,
-    by the stages of each branch.  distance: the Kolmogorov-Smirnov distance, to within 1 / POINTS.
-    poor: the reasons why the fit is poor; empty if it is not.
+    held_out: for each kind of process, named by the stages of its branches, the log-likelihood per
+    service time of the blocks that were not fitted; the unit of time is the mean service time.
+    distance: the Kolmogorov-Smirnov distance, with an error of at most 1 / POINTS.  poor: the
+    reasons why the fit is poor; empty if the fit is good.
     """
 
     given: Figures
@@ -48,20 +52,26 @@ class Report:
 
 
 def autocorrelations(times: Array, lags: int) -> Array:
-    """The autocorrelations of a sample (N,), N > lags, at lags 1 to `lags`; 0 for a constant."""
+    """Return the autocorrelations of a sample (N,) at lags 1 to `lags`; 0 for a constant sample.
+
+    N must be larger than `lags`.
+    """
     found = autocorrelation(times, range(1, lags + 1))
     return np.array([value or 0.0 for value in found.values()])
 
 
 def lag_limit(times: int) -> float:
-    """The largest error of an autocorrelation that is not poor, for a sample of this many times."""
+    """Return the largest error of an autocorrelation that does not make the fit poor.
+
+    `times` is the number of service times in the sample.
+    """
     return max(AUTOCORRELATION, CHANCE / math.sqrt(times))
 
 
 def compare(
     times: Array, process: MarkovianArrivalProcess, held_out: dict[tuple[int, ...], float]
 ) -> Report:
-    """Compare the sample (N,) with the process, both in one unit."""
+    """Compare the sample (N,) with the process; both are in the same unit."""
     given = Figures(
         (_moment(times, 1), _moment(times, 2), _moment(times, 3)),
         std(times) / float(times.mean()),

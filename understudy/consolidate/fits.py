@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Fits the service times of many VMs in parallel.
+"""Fit the service times of many VMs in parallel.
 
-A fit takes a second or more of Python, so each job is a separate process, which runs this module.
-It reads the name of the sample's file from a pipe, and writes back the fit.  The process leaves no
-files, and ends when its pipe is closed.  The fits do not depend on the number of jobs.
+A fit takes a second or more of Python, so each of the parallel jobs is a separate process, which
+runs this module.  The process reads names of sample files from a pipe, and writes the fits to
+another pipe.  It leaves no files, and ends when its pipe is closed.  The fits do not depend on the
+number of jobs.
 """
 
 import pickle
@@ -31,9 +32,10 @@ def fit_each(
     jobs: int,
     done: Callable[[str], None] = lambda name: None,
 ) -> list[Fitted]:
-    """Fit each VM's service times, in ns; calls `done` with each VM's name, from any thread.
+    """Fit each VM's service times, in ns.
 
-    Raises the same errors as `fit` for the first VM that can't be fitted, with its name.
+    After each fit, `done` is called with the VM's name, from any thread.  If a VM's service times
+    can't be fitted, the error is that of `fit` with the VM's name added.
     """
     found: dict[int, Fitted] = {}
     failed: dict[int, Exception] = {}
@@ -63,7 +65,7 @@ def fit_each(
 
 
 def _with_fitters(jobs: int, take: Callable[[Fitting], None], stop: threading.Event) -> None:
-    """Run `take` with this many fitters; a single fitter needs no process."""
+    """Run `take` with `jobs` fitters; a single fitter does not need a separate process."""
     if jobs == 1:
         take(_fit)
         return
@@ -76,7 +78,7 @@ def _with_fitters(jobs: int, take: Callable[[Fitting], None], stop: threading.Ev
 
 
 def _times(vm: VirtualMachine, file: Path) -> Path:
-    """Write the service times of all runs into the file."""
+    """Write the service times of all runs of the VM into the file; return the file."""
     with file.open("wb") as out:
         for run in vm.runs:
             out.write(run.service_ns.data)
@@ -88,7 +90,7 @@ def _fit(file: Path, accept_poor: bool) -> Fitted:
 
 
 class _Fitter:
-    """A process that fits samples."""
+    """A separate process that fits samples."""
 
     def __enter__(self) -> "_Fitter":
         self._process = subprocess.Popen(

@@ -2,12 +2,14 @@
 """A Markovian arrival process, as a source of service times (ICPE 2011, section 4.2.2).
 
 A Markov chain moves among n phases.  D0 holds the rates of moves without an event.  D1 holds the
-rates of moves that end one service time and begin the next.  The diagonal of D0 makes each row of
-D0 + D1 add up to 0.  The phase at the end of one time is the phase in which the next begins, which
-correlates the times.  Rates are per unit of time; any unit will do, and times are in that unit.
+rates of moves that end one service time and begin the next one.  The diagonal of D0 makes each row
+of D0 + D1 add up to 0.  A service time begins in the phase in which the previous service time
+ended; so successive service times are correlated.  Rates are per unit of time; any unit is
+possible, and service times have the same unit.
 
 The formulas are from a textbook (M. F. Neuts, Matrix-Geometric Solutions, 1981).  They are applied
-to rates scaled to a mean of 1, since rates of disks span many orders of magnitude.
+to rates that are scaled to a mean service time of 1, since rates of disks span many orders of
+magnitude.
 """
 
 from collections.abc import Sequence
@@ -23,19 +25,19 @@ from scipy.sparse.csgraph import connected_components
 Array = NDArray[np.float64]
 
 ROW_SUM = 1e-9  # largest sum of a row of D0 + D1, as a fraction of the row's diagonal
-TERMS = 18  # of the exponential's series, for an argument of at most 1: exact to 1e-16
-BLOCK = 4096  # times whose matrices are in memory at once
-CHUNK = 1 << 16  # moves of the chain drawn at once
+TERMS = 18  # terms of the exponential series; exact to 1e-16 for an argument of at most 1
+BLOCK = 4096  # service times whose matrices are in memory at the same time
+CHUNK = 1 << 16  # moves of the chain that are sampled at the same time
 
 
 class Tables(NamedTuple):
-    """The process as tables for a program that draws from it; a row for each phase.
+    """The process as tables for a program that samples service times; a row for each phase.
 
-    rates: (n,), one over the mean stay in each phase.  cumulative: (n, 2n), the cumulative
-    probabilities of the outcomes when the chain leaves a phase; the last of a row is exactly 1.
-    Outcome j below n is a move to phase j; outcome n + j is a move to phase j that ends the time.
-    A random number u in [0, 1) gives the first outcome whose entry is above u.  start: (n,), the
-    cumulative probabilities of the phase in which a time begins.
+    rates: (n,), the inverse of the mean stay in each phase.  cumulative: (n, 2n), the cumulative
+    probabilities of the outcomes when the chain leaves a phase; the last entry of a row is exactly
+    1.  Outcome j below n is a move to phase j; outcome n + j is a move to phase j that also ends
+    the service time.  A random number u in [0, 1) selects the first outcome whose entry is above u.
+    start: (n,), the cumulative probabilities of the phase in which a service time begins.
     """
 
     rates: Array
@@ -45,7 +47,10 @@ class Tables(NamedTuple):
 
 @dataclass(frozen=True)
 class MarkovianArrivalProcess:
-    """D0 and D1, both (n, n) and checked; a ValueError names the wrong entry."""
+    """The process with the matrices D0 and D1, both (n, n).
+
+    Both are checked; a ValueError names the wrong entry.
+    """
 
     d0: Array
     d1: Array
@@ -60,29 +65,29 @@ class MarkovianArrivalProcess:
 
     @property
     def order(self) -> int:
-        """The number of phases."""
+        """Return the number of phases."""
         return len(self.d0)
 
     @cached_property
     def start(self) -> Array:
-        """The probability (n,) that a time begins in each phase, in the long run."""
+        """Return the stationary probability (n,) that a service time begins in each phase."""
         ends = stationary(self.d0 + self.d1) @ self.d1
         result: Array = ends / ends.sum()
         return result
 
     @cached_property
     def mean(self) -> float:
-        """The mean time."""
+        """Return the mean service time."""
         return float(self.start @ np.linalg.solve(-self.d0, np.ones(self.order)))
 
     @cached_property
     def _scaled(self) -> tuple[Array, Array]:
-        """The inverse of -D0, and D1, scaled to a mean of 1."""
+        """Return the inverse of -D0, and D1, both scaled to a mean service time of 1."""
         inverse = np.linalg.inv(-self.d0 * self.mean).astype(np.float64)
         return inverse, self.d1 * self.mean
 
     def moment(self, power: int) -> float:
-        """E[X^power]: k! start (-D0)^-k 1."""
+        """Return the moment E[X^k] = k! start (-D0)^-k 1, where k is `power`."""
         if power < 1:
             raise ValueError(f"moment {power}: must be 1 or more")
         row = self.start
@@ -92,11 +97,11 @@ class MarkovianArrivalProcess:
 
     @property
     def cv(self) -> float:
-        """The coefficient of variation: standard deviation by mean."""
+        """Return the coefficient of variation: the standard deviation divided by the mean."""
         return float(np.sqrt(self.moment(2) / self.mean**2 - 1))
 
     def autocorrelation(self, lags: int) -> Array:
-        """The autocorrelation (lags,) at lags 1 to `lags`."""
+        """Return the autocorrelation (lags,) at lags 1 to `lags`."""
         if lags < 1:
             raise ValueError(f"{lags} lags: must be 1 or more")
         inverse, ends = self._scaled
@@ -109,19 +114,20 @@ class MarkovianArrivalProcess:
         return result
 
     def density(self, times: ArrayLike) -> Array:
-        """The density at each time, per unit of time."""
+        """Return the probability density at each of these service times, per unit of time."""
         return self._by_time(times, self.d1.sum(axis=1))
 
     def survival(self, times: ArrayLike) -> Array:
-        """The probability that a time is longer than each of these."""
+        """Return the probabilities that a service time is longer than each of `times`."""
         return self._by_time(times, np.ones(self.order))
 
     def log_likelihood(self, times: ArrayLike) -> float:
-        """The logarithm of the density of these times in this order.
+        """Return the logarithm of the density of these service times in this order.
 
-        The forward algorithm: a row of n is multiplied by exp(D0 x) D1 for each time x and scaled
-        to a sum of 1.  The matrices are computed in blocks, and each block is multiplied pair by
-        pair, so that no loop is as long as the sample.  ValueError if a time is not above 0.
+        The forward algorithm multiplies a row vector of length n by exp(D0 x) D1 for each service
+        time x, and scales the vector to a sum of 1.  The matrices are computed in blocks.  In each
+        block neighbouring matrices are multiplied in pairs, so that no loop is as long as the
+        sample.  Raises ValueError if a service time is not above 0.
         """
         checked = _times(times)
         row, total = self.start, 0.0
@@ -134,16 +140,16 @@ class MarkovianArrivalProcess:
         return total
 
     def tables(self) -> Tables:
-        """The tables for a program that draws from this process."""
+        """Return the tables for a program that samples service times from this process."""
         rates = -np.diag(self.d0)
         moves = np.hstack([self.d0 + np.diag(rates), self.d1])
         return Tables(rates, _cumulative(moves), _cumulative(self.start[None])[0])
 
     def sample(self, count: int, seed: int) -> Array:
-        """Draw `count` times in order; the phase in which the first begins is drawn from `start`.
+        """Sample `count` successive service times; the first phase is sampled from `start`.
 
-        The same seed gives the same times.  The walk makes about a million moves a second; a
-        faster program can draw from `tables`.
+        The same seed produces the same service times.  This function simulates about a million
+        moves of the chain per second; a compiled program that uses `tables` is faster.
         """
         if count < 0:
             raise ValueError(f"{count} times: must be 0 or more")
@@ -170,10 +176,11 @@ class MarkovianArrivalProcess:
         return result
 
     def _stays(self, times: Array) -> tuple[Array, Array]:
-        """exp(D0 x) for each time x, as (m, n, n) and the logarithms (m,) of factors taken out.
+        """Return exp(D0 x) for each of m service times x.
 
-        By uniformisation: D0 + q has no negative entry, so neither the series nor the squarings
-        that keep its argument below 1 suffer from cancellation.
+        The result is scaled matrices (m, n, n) and the logarithms (m,) of their scale factors.  The
+        method is uniformisation: D0 + q has no negative entry, so the series has no cancellation.
+        Nor has the squaring of matrices, which keeps the argument of the series below 1.
         """
         fastest = float(-np.diag(self.d0).min())
         jumps = self.d0 / fastest + np.eye(self.order)
@@ -195,9 +202,10 @@ class MarkovianArrivalProcess:
 
 
 def stationary(generator: Array) -> Array:
-    """The stationary probabilities (n,) of an irreducible chain, from its rates (n, n).
+    """Return the stationary probabilities (n,) of an irreducible chain, from its rates (n, n).
 
-    By elimination without subtraction (Grassmann, Taksar and Heyman 1985); the diagonal isn't read.
+    The method is elimination without subtraction (Grassmann, Taksar and Heyman 1985), which does
+    not read the diagonal.
     """
     rates = generator.copy()
     size = len(rates)
@@ -253,7 +261,8 @@ def _times(times: ArrayLike) -> Array:
 
 
 def _product(matrices: Array) -> tuple[Array, float]:
-    """The product of m matrices (m, n, n) in order, and the logarithm of the factor taken out."""
+    """Return the scaled product of m matrices (m, n, n) in order, and the logarithm of its scale
+    factor."""
     log = 0.0
     while True:
         largest = matrices.max(axis=(1, 2))
@@ -267,7 +276,7 @@ def _product(matrices: Array) -> tuple[Array, float]:
 
 
 def _cumulative(weights: Array) -> Array:
-    """Rows of cumulative probabilities, exactly 1 from the last possible outcome on."""
+    """Return rows of cumulative probabilities, exactly 1 from the last possible outcome on."""
     sums = np.cumsum(weights, axis=1)
     result: Array = np.where(sums == sums[:, -1:], 1.0, sums / sums[:, -1:])
     return result
@@ -276,7 +285,11 @@ def _cumulative(weights: Array) -> Array:
 def _walk(
     cumulative: Array, phase: int, uniform: Array
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_], int]:
-    """The phase that each move leaves, whether the move ends a time, and the last phase."""
+    """Simulate moves of the chain.
+
+    Return the phase that each move leaves, whether the move ends a service time, and the phase
+    after the last move.
+    """
     size = len(cumulative)
     moves = _outcomes(cumulative, uniform).tolist()
     left: list[int] = []
@@ -290,7 +303,7 @@ def _walk(
 
 
 def _outcomes(cumulative: Array, uniform: Array) -> NDArray[np.int64]:
-    """The outcome of each draw (m, n), for every phase that the chain may be in."""
+    """Return the outcome (m, n) of each random number, for every phase that the chain may be in."""
     columns: Sequence[NDArray[np.intp]] = [
         np.searchsorted(row, uniform, side="right") for row in cumulative
     ]
@@ -298,12 +311,13 @@ def _outcomes(cumulative: Array, uniform: Array) -> NDArray[np.int64]:
 
 
 def _sum_up(stays: Array, ends: NDArray[np.bool_], before: float) -> tuple[Array, float]:
-    """The times that end within these moves, and the duration so far of the one that does not."""
+    """Return the service times that end within these moves, and how long the last one, which does
+    not end, has lasted."""
     places = np.flatnonzero(ends)
     if not len(places):
         return np.empty(0), before + float(stays.sum())
     begins = np.concatenate([[0], places[:-1] + 1])
-    # reduceat sums from each beginning to the next
+    # reduceat adds the elements from each index in `begins` up to the next index
     finished = np.add.reduceat(stays[: places[-1] + 1], begins)
     finished[0] += before
     return finished, float(stays[places[-1] + 1 :].sum())

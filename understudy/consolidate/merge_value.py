@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Finds how many requests a hypervisor merges: the merge value with which a simulation's queue is
-as long as expected (ICPE 2011, section 4.3.2, Algorithm 2); or a value for each VM (the paper's
-future work).
+"""Find how many requests a hypervisor merges into one.
 
-The search needs only the mean queue length of a simulation with a merge value.  Merging shortens
-the queue; `corrected` (Eq. 8) is compared with the expected length.  The value moves by a step
-until both sides of the answer are known, then by bisection (Eq. 10).  A value of 1 means no
-merging, and no value is below 1.  If the queue with 1 is still shorter than expected, the search
-ends, since no merging can explain that.
+This merge value is the value with which a simulation's queue is as long as expected (ICPE 2011,
+section 4.3.2, Algorithm 2).  There is one merge value for all VMs, or a merge value for each VM
+(the paper's future work).
 
-With a value for each VM, each VM's own corrected length must be as expected: its N_iso (Eq. 7 has
-the sum of these).  All values move at once, in proportion to their errors, and by smaller steps
-each time that they pass the answer.
+The search needs only the mean queue length of a simulation with a given merge value.  Merging
+shortens the queue, so the `corrected` length (Eq. 8) is compared with the expected length.  The
+merge value changes in steps until a lower and an upper bound are known, then by bisection (Eq. 10).
+A merge value of 1 means no merging; smaller values are impossible.  If the queue with a merge value
+of 1 is still shorter than expected, the search ends, since merging can't be the reason.
+
+With a merge value for each VM, the corrected length of each VM must equal the expected length of
+that VM, its N_iso (Eq. 7 has the sum over all VMs).  All merge values change in each step, in
+proportion to their errors.  The steps become smaller whenever the values pass the answer.
 """
 
 import math
@@ -20,32 +22,32 @@ from dataclasses import dataclass
 
 from understudy.base.errors import RunFailed
 
-TOLERANCE = 0.05  # of the expected length, Eq. 9
+TOLERANCE = 0.05  # as a fraction of the expected length, Eq. 9
 STEP = 1.0
 TRIES = 40
-NARROW = 1e-3  # width of the interval around the answer at which the length must jump there
+NARROW = 1e-3  # if the interval around the answer is narrower, the length must have a jump there
 WIDEST = math.log(4)  # logarithm of the largest factor in one step, with a value for each VM
 
 
 @dataclass(frozen=True)
 class Tried:
-    """A merge value, and a simulation's mean queue length with it."""
+    """A merge value, and the mean queue length of a simulation with that value."""
 
     merge: float
     queue_length: float
 
     @property
     def corrected(self) -> float:
-        """The corrected queue length (Eq. 8)."""
+        """Return the corrected queue length (Eq. 8)."""
         return self.queue_length / self.merge
 
 
 @dataclass(frozen=True)
 class Search:
-    """All values tried; the last one is the answer.
+    """All merge values tried; the last one is the answer.
 
-    within: whether the corrected length is as expected.  If not, the merge value is 1, and even so
-    the queue is shorter than expected.
+    within: whether the corrected length is as expected.  If it is not, the merge value is 1, and
+    the queue is shorter than expected even without merging.
     """
 
     expected: float
@@ -54,7 +56,7 @@ class Search:
 
     @property
     def merge(self) -> float:
-        """The merge value."""
+        """Return the merge value."""
         return self.tried[-1].merge
 
 
@@ -66,9 +68,10 @@ def search(
     step: float = STEP,
     tries: int = TRIES,
 ) -> Search:
-    """Find the merge value; queue_length(merge) simulates, always with the same random draws.
+    """Find the merge value.
 
-    If no value is found, RunFailed names the last ones tried.
+    queue_length(merge) simulates, always with the same random numbers.  If no merge value is found,
+    RunFailed names the last values tried.
     """
     _check(expected, start)
     tried: list[Tried] = []
@@ -97,9 +100,10 @@ def search_each(
     tolerance: float = TOLERANCE,
     tries: int = TRIES,
 ) -> tuple[Search, ...]:
-    """Find a merge value for each VM; queue_lengths(merges) simulates, with the same random draws.
+    """Find a merge value for each VM.
 
-    If no value is found for a VM, RunFailed gives the VM's number, from 1.
+    queue_lengths(merges) simulates, always with the same random numbers.  If no merge value is
+    found for a VM, RunFailed contains the VM's number, counted from 1.
     """
     for one in expected:
         _check(one, start)
@@ -132,9 +136,9 @@ def _check(expected: float, start: float) -> None:
 
 
 def _next(low: float | None, high: float | None, step: float) -> float:
-    """The next value to try: Eq. 10 if both bounds are known, else a step.
+    """Return the next merge value to try: by Eq. 10 if both bounds are known, else by a step.
 
-    At `low` the queue is too long, at `high` too short.
+    With the merge value `low` the queue is too long, with `high` too short.
     """
     if low is None:
         assert high is not None

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Predicts each VM's response times in a scenario (ICPE 2011, sections 4 and 5.3).
+"""Predict each VM's response times in a scenario (ICPE 2011, sections 4 and 5.3).
 
-If wanted, a few replications first find a merge value.  Then the scenario is replicated until each
-VM's mean is known precisely enough.  Batches of replications have a fixed size, so the answer does
-not depend on the number of processors.
+If the caller wants it, a few replications of the simulation first find a merge value.  Then the
+simulation is replicated until each VM's mean is known precisely enough.  Batches of replications
+have a fixed size, so the answer does not depend on the number of processors.
 """
 
 import math
@@ -35,9 +35,10 @@ UNMERGED = 1.0  # the default: few devices merge, and merging shortens response 
 class Effort:
     """How a prediction is made.
 
-    merge: the value, or how to search for it: `common`, one for all VMs as in the paper; `per-vm`.
-    replications: their number.  None: until the half width of each mean's 95 % interval is at most
-    the fraction `precision` of the mean, but at most MOST.
+    merge: the merge value, or how to search for it.  `common` finds one value for all VMs, as in
+    the paper; `per-vm` finds a value for each VM.  replications: the number of replications; None
+    means as many as needed, but at most MOST.  They are enough if the half width of each mean's
+    95 % interval is at most `precision` times the mean.
     """
 
     merge: str | float = UNMERGED
@@ -47,11 +48,11 @@ class Effort:
 
 @dataclass(frozen=True)
 class Together:
-    """One VM running with the others; times in ms.
+    """The figures of one VM that runs together with the others; times in ms.
 
-    mean: the mean over replications of their means, with its 95 % interval.  percentiles: the
-    means over replications.  distribution: (1000,), the same for each permille from 1.  requests:
-    the average number in a replication.
+    mean: the mean, over all replications, of a replication's mean response time, with its 95 %
+    interval.  percentiles: their means over replications.  distribution: (1000,), the mean over
+    replications of each permille from 1.  requests: the mean number of requests in a replication.
     """
 
     mean: Estimate
@@ -66,7 +67,7 @@ class Together:
 class Prediction:
     """The answer for a scenario.
 
-    searches: how the merge value, or each VM's, was found; empty if it was given.
+    searches: how the merge value, or each VM's merge value, was found; empty if it was given.
     """
 
     scenario: Scenario
@@ -78,17 +79,20 @@ class Prediction:
 
     @cached_property
     def together(self) -> list[Together]:
-        """The figures of each VM."""
+        """Return the figures of each VM."""
         return [self._of(k) for k in range(len(self.scenario.tenants))]
 
     @property
     def converged(self) -> bool:
-        """Whether each mean's interval is as narrow as `precision` wants."""
+        """Return whether each mean's interval is as narrow as `precision` requires."""
         return _is_narrow([one.mean for one in self.together], self.effort.precision)
 
     @property
     def load(self) -> float:
-        """Utilisation with merging; from 1 on the answer depends on the length of the runs."""
+        """Return the utilisation with merging.
+
+        If it is 1 or more, the answer depends on the length of the runs.
+        """
         tenants = zip(self.scenario.tenants, self.merge, strict=True)
         return sum(tenant.erlangs / omega for tenant, omega in tenants) / self.scenario.servers
 
@@ -113,7 +117,8 @@ def predict(
 ) -> Prediction:
     """Simulate a scenario as often as needed.
 
-    RunFailed if no merge value is found, Unstable if requests pile up for ever in spite of it.
+    Raises RunFailed if no merge value is found, and Unstable if the queue grows without limit even
+    with merging.
     """
     effort = effort or Effort()
     finder = _Finder(replications, report)
@@ -126,7 +131,7 @@ def predict(
 
 
 class _Finder:
-    """Finds merge values."""
+    """Searches for merge values."""
 
     def __init__(self, replications: Replications, report: Report) -> None:
         self._replications = replications
@@ -136,7 +141,7 @@ class _Finder:
         self.expected = [_mean(values) for values in zip(*drawn, strict=True)]
 
     def searches(self, how: str | float) -> tuple[merge_value.Search, ...]:
-        """The search for one merge value, or those for each VM's."""
+        """Return the search for the common merge value, or a search for each VM."""
         if how == COMMON:
             return (merge_value.search(self._length, sum(self.expected)),)
         if how == PER_VM:
@@ -144,7 +149,7 @@ class _Finder:
         return ()
 
     def merge(self, how: str | float, searches: Sequence[merge_value.Search]) -> Merge:
-        """The merge value of each VM."""
+        """Return the merge value of each VM."""
         if how == PER_VM:
             return tuple(search.merge for search in searches)
         return (searches[0].merge if searches else float(how),) * len(self.expected)
@@ -166,7 +171,7 @@ def _in_system(figures: QueueFigures) -> list[float]:
 
 
 def _enough(scenario: Scenario) -> int:
-    """The number of replications for a search."""
+    """Return the number of replications for a search."""
     each = sum(tenant.vm.requests / len(tenant.vm.runs) for tenant in scenario.tenants)
     return min(SEARCH_MOST, max(SEARCH_FEWEST, math.ceil(SEARCH_REQUESTS / each)))
 
@@ -188,7 +193,7 @@ def _replicated(
 
 
 def _teller(report: Report, numbers: range, most: int) -> Callable[[], None]:
-    """A function that reports each finished replication."""
+    """Return a function that reports each finished replication."""
     phase = f"replications {numbers[0] + 1} to {numbers[-1] + 1} of at most {most}"
     done = iter(numbers)
     return lambda: report(phase, (next(done) + 1) / most)

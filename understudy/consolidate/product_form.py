@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Response times by a product-form queueing network (ICPE 2011, section 5.3.2), and the error of
-predictions.
+"""Compute response times by a product-form queueing network (ICPE 2011, section 5.3.2), and the
+error of predictions.
 
-The product form is a reference for the simulation: classes share n servers, without merging,
-splitting or bursts.  The unit of rates is one over the unit of demands; results have the unit of
-demands.
+The product form is a reference with which the simulation is compared: classes share n servers,
+without merging, splitting or bursts.  The unit of rates is the inverse of the unit of demands;
+results have the unit of demands.
 """
 
 import numpy as np
@@ -16,9 +16,10 @@ FULL = 0.99  # utilisation that replaces any utilisation of 1 or more
 
 
 def response_times(demands: ArrayLike, rates: ArrayLike, servers: int) -> Array:
-    """Each class's mean response time (K,), by Eq. 11, from its service demand and arrival rate.
+    """Return each class's mean response time (K,), by Eq. 11, from its service demand and arrival
+    rate.
 
-    A utilisation of 1 or more counts as 0.99, as in the paper.  ValueError names what is wrong.
+    A utilisation of 1 or more counts as 0.99, as in the paper.  ValueError names a wrong argument.
     """
     demand, rate = _positive("demand", demands), _positive("rate", rates)
     if len(demand) != len(rate):
@@ -31,9 +32,10 @@ def response_times(demands: ArrayLike, rates: ArrayLike, servers: int) -> Array:
 
 
 def mean_relative_error(estimated: ArrayLike, measured: ArrayLike) -> float:
-    """Eq. 13 over all classes, with the measured response time in the denominator.
+    """Return Eq. 13 over all classes, with the measured response time in the denominator.
 
-    The paper prints the estimate in the denominator, but computed its Table 5 like this.
+    The paper prints the estimate in the denominator, but computed its Table 5 with the measured
+    response time there.
     """
     estimate, measurement = _positive("estimate", estimated), _positive("measurement", measured)
     if len(estimate) != len(measurement):
@@ -44,8 +46,8 @@ def mean_relative_error(estimated: ArrayLike, measured: ArrayLike) -> float:
 
 
 def expected_queue_length(isolated: ArrayLike) -> float:
-    """The mean number of requests in the system when all classes run (Eq. 7): the sum of those
-    measured when each class ran alone."""
+    """Return the mean number of requests in the system when all classes run (Eq. 7): the sum of the
+    numbers measured when each class ran alone."""
     return float(_positive("queue length", isolated).sum())
 
 

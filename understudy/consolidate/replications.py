@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Repeated simulations of a scenario (ICPE 2011, the inner loops of Algorithm 2).
 
-Replication i draws one run of each VM, and service times, from only the seed and i: so all merge
-values are tried with the same draws.  All runs end with the shortest one drawn, since afterwards
-the others would have the device to themselves.
+Replication i chooses one run of each VM at random, and samples service times; these random numbers
+depend only on the seed and i.  So all merge values are tried with the same random numbers.  A
+replication ends at the end of the shortest chosen run, since later the other VMs would run without
+that VM.
 """
 
 import os
@@ -25,31 +26,31 @@ Merge = tuple[float, ...]
 
 @dataclass(frozen=True)
 class Drawn:
-    """The runs of one replication, one per VM; requests after until_ns do not count."""
+    """The runs of one replication, one run per VM; requests after until_ns do not count."""
 
     runs: tuple[Run, ...]
 
     @property
     def until_ns(self) -> int:
-        """The time just after the last arrival of the shortest run."""
+        """Return the time just after the last arrival of the shortest run, in ns."""
         return min(run.arrivals.last_ns for run in self.runs) + 1
 
     @property
     def expected(self) -> list[float]:
-        """N_iso of each run (Eq. 7), for the requests that count."""
+        """Return N_iso of each run (Eq. 7), computed from the requests that count."""
         return [run.in_system(self.until_ns) for run in self.runs]
 
 
 @dataclass(frozen=True)
 class Replications:
-    """Replications of one scenario from a seed; by default as many in parallel as processors."""
+    """Replications of one scenario from a seed; by default one per processor runs in parallel."""
 
     scenario: Scenario
     seed: int = 1
     jobs: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
 
     def drawn(self, replication: int) -> Drawn:
-        """The runs of a replication."""
+        """Return the runs of a replication."""
         random = np.random.default_rng([self.seed, replication])
         vms = [tenant.vm for tenant in self.scenario.tenants]
         return Drawn(tuple(vm.runs[int(random.integers(len(vm.runs)))] for vm in vms))
@@ -57,7 +58,10 @@ class Replications:
     def run(
         self, numbers: Sequence[int], merge: Merge, done: Callable[[], None] = lambda: None
     ) -> list[QueueFigures]:
-        """Run the replications with these numbers; `done` follows each.  Raises as `simulate`."""
+        """Run the replications with these numbers; call `done` after each.
+
+        Raises the same errors as `simulate`.
+        """
         stop = threading.Event()
 
         def one(number: int) -> QueueFigures:
@@ -81,5 +85,5 @@ class Replications:
 
 
 def _seed(seed: int, replication: int) -> int:
-    """A different seed for each replication."""
+    """Return a different seed for each replication."""
     return int(np.random.default_rng([seed, replication, 1]).integers(2**63))

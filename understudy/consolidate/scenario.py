@@ -17,9 +17,10 @@ WEIGHT_MOST = 10_000
 
 @dataclass(frozen=True)
 class Tenant:
-    """A VM with a share of the device.
+    """A VM with its share of the device.
 
-    fitted: its service times, ns.  weight: its share relative to the others', for SFQ(D).
+    fitted: the process fitted to its service times, in ns.  weight: its share relative to the
+    shares of other VMs, for SFQ(D).
     """
 
     vm: VirtualMachine
@@ -28,12 +29,12 @@ class Tenant:
 
     @cached_property
     def service(self) -> ServiceTimes:
-        """The service times for the queue's simulation."""
+        """Return the source of service times for the queue's simulation."""
         return ServiceTimes.of(self.fitted.process.tables())
 
     @property
     def erlangs(self) -> float:
-        """The number of servers that its pieces keep busy on average, without merging."""
+        """Return the number of servers that the VM keeps busy on average, without merging."""
         vm = self.vm
         return vm.rate_per_ms * vm.splitting_ratio * self.fitted.process.mean / NS_PER_MS
 
@@ -47,16 +48,16 @@ class Scenario:
 
     @property
     def offered_load(self) -> float:
-        """The utilisation without merging; from 1 on the queue grows for ever."""
+        """Return the utilisation without merging; at 1 or more the queue grows without limit."""
         return self._erlangs / self.servers
 
     @property
     def fewest_servers(self) -> int:
-        """The smallest D that is stable without merging."""
+        """Return the smallest D with which the queue is stable without merging."""
         return math.floor(self._erlangs) + 1
 
     def product_form_ms(self) -> list[float]:
-        """Each VM's mean response time by the product form (Eq. 11), in ms."""
+        """Return each VM's mean response time by the product form (Eq. 11), in ms."""
         demands = [tenant.vm.mean_response_ms for tenant in self.tenants]
         rates = [tenant.vm.rate_per_ms for tenant in self.tenants]
         return [float(time) for time in product_form.response_times(demands, rates, self.servers)]

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Service times of a VM that ran alone, from its requests' arrivals and completions.
+"""Compute the service times of a VM that ran alone, from its requests' arrivals and completions.
 
-The paper uses response times as service times, since a VM alone has no waiting requests (ICPE 2011,
-section 4.2.2).  But requests do wait if a burst has more of them than the device serves at once.
-Then a request begins when a server is free, and the servers take requests in order of arrival, as
-SFQ(D) does with a single class.  A trace can contradict this: a request completes before it could
-have begun.  Then the device served more requests at once, or in another order, and response times
-are used as in the paper.
+The paper uses response times as service times, since the requests of a VM that runs alone do not
+wait (ICPE 2011, section 4.2.2).  But requests do wait if a burst has more requests than the device
+serves at once.  In this model the service of a request begins when a server is free, and the
+servers take requests in order of arrival, like SFQ(D) with a single class.  A trace contradicts
+the model if a request completes before its service could have begun.  Then the device served more
+requests at once, or in another order, and response times are used as in the paper.
 """
 
 import heapq
@@ -18,7 +18,7 @@ from understudy.base import file_arrays
 from understudy.native.arrays import I64
 from understudy.traces.characterise import most_outstanding
 
-DISAGREE = 0.01  # share of waiting requests that may complete before they could have begun
+DISAGREE = 0.01  # share of waiting requests that may complete before a server could be free
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,13 @@ class Served:
 
     @property
     def agrees(self) -> bool:
-        """Whether the trace is consistent with this many servers that take requests in order."""
+        """Return whether the trace is consistent with this many servers that take requests in
+        order."""
         return self.beyond <= DISAGREE * self.waited
 
 
 def served(arrival_ns: I64, response_ns: I64, servers: int) -> Served:
-    """The trace's service times; its response times if it contradicts the servers."""
+    """Return the trace's service times; its response times if the trace contradicts the model."""
     service_ns = file_arrays.Column(np.int64)
     latest_ns = np.empty(0, np.int64)
     waited = beyond = 0
@@ -57,10 +58,10 @@ def served(arrival_ns: I64, response_ns: I64, servers: int) -> Served:
 
 
 def _begins(arrived: I64, completed: I64, latest: I64, servers: int) -> tuple[I64, I64]:
-    """When each request begins, and the `servers` latest completions at the end.
+    """Return when each request's service begins, and the `servers` latest completions at the end.
 
-    A request begins once fewer than `servers` of those before it are incomplete: at the earliest
-    of the `servers` latest completions among those.
+    Service begins when fewer than `servers` of the earlier requests are incomplete.  This is the
+    case at the earliest of the `servers` latest completions of earlier requests.
     """
     asked = np.concatenate([np.full(len(latest), arrived[0]), arrived])
     ends = np.concatenate([latest, completed])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """How far an answer may be trusted: what was checked, and what its intervals cover.
 
-True: checked and within its limit.  None: not checked; `because` names what was not.  False:
-checked and outside its limit; `because` says by how much.
+True: checked, and within the limit.  None: not checked; `because` names what was not checked.
+False: checked, and outside the limit; `because` says by how much.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,14 +20,14 @@ INTERVALS = (
 
 
 def of_prediction(scenario: Scenario, merge: Merge) -> Trust:
-    """The trust in a prediction of VMs on one device."""
+    """Return the trust in a prediction of VMs on one device."""
     serves = f"that the device serves {scenario.servers} at once"
     checks = ("a run of these VMs together", f"{serves} and {_merges(max(merge))}")
     return _verdict(scenario.tenants, checks)
 
 
 def of_placement(tenants: Sequence[Tenant], merge: float) -> Trust:
-    """The trust in a prediction of VMs on several devices."""
+    """Return the trust in a prediction of VMs on several devices."""
     each = "that each device is as fast as the traced one, serves as many requests at once as given"
     return _verdict(tenants, ("a run of VMs together", f"{each} and {_merges(merge)}"))
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""A VM as measured alone: a repository of runs (ICPE 2011, sections 4.1 and 4.2.1).
+"""A VM that was measured alone: a repository of runs (ICPE 2011, sections 4.1 and 4.2.1).
 
-A run is a trace, reduced to the data for a prediction, and kept in files so that memory does not
-grow with the trace.  With `by="issue"` a request arrives when the VM's own scheduler issues it, if
-the trace records this time separately; else it arrives when it is queued.  The response time lasts
-from arrival to completion.  Service begins when one of the device's servers takes the request
-(served.py) or, if requests arrive when queued, when the request is issued.
+A run is a trace, reduced to the data for a prediction, and kept in files so that the memory used
+does not grow with the trace.  With `by="issue"` a request's arrival is the time when the VM's own
+scheduler issues it, if the trace records this time separately.  Otherwise its arrival is the time
+when it is queued.  The response time lasts from arrival to completion.  Service begins when one of
+the device's servers takes the request (service_times.py) or, if the arrival is the time of queuing,
+when the request is issued.
 """
 
 from collections.abc import Iterator, Sequence
@@ -45,11 +46,11 @@ MERGED = "merged into another of the VM's requests"
 class Run:
     """One recorded run.
 
-    arrivals: on disk, the first at 0.  response_ns and service_ns: (N,), in the same order, mapped
-    from files.
-    sizes: requests by size, in the bins of `bins`.  interarrival_ms: at most POINTS quantiles.
-    notes: what was left out or changed, in words.  contradiction: the note that the trace does not
-    fit the servers that Reduction names; None if this is so for only a few requests.
+    arrivals: arrival times in a file; the first is 0.  response_ns and service_ns: (N,), in the
+    same order, mapped from files.  sizes: the number of requests in each size bin of `bins`.
+    interarrival_ms: at most POINTS quantiles.  notes: what was left out or changed, in words.
+    contradiction: the note that the trace contradicts the number of servers in Reduction; None if
+    it does so for only a few requests.
     """
 
     name: str
@@ -64,16 +65,19 @@ class Run:
 
     @property
     def requests(self) -> int:
-        """How many there are."""
+        """Return the number of requests."""
         return len(self.response_ns)
 
     @cached_property
     def span_ns(self) -> int:
-        """The time from the first arrival to the last completion, ns."""
+        """Return the time from the first arrival to the last completion, in ns."""
         return _last_end_ns(self.arrivals.arrival_ns, self.response_ns)
 
     def in_system(self, until_ns: int | None = None) -> float:
-        """N_iso (Eq. 7): requests outstanding on average, counting those that arrived before."""
+        """Return N_iso (Eq. 7), the mean number of outstanding requests.
+
+        If `until_ns` is given, only requests that arrived before this time count.
+        """
         if until_ns is None or until_ns > self.arrivals.last_ns:
             return float(self.response_ns.sum(dtype=np.float64)) / self.span_ns
         count = int(np.searchsorted(self.arrivals.arrival_ns, until_ns))
@@ -83,56 +87,56 @@ class Run:
 
 @dataclass(frozen=True)
 class VirtualMachine:
-    """All runs of one VM.  Figures are over all of them, times in ms."""
+    """All runs of one VM.  Figures are computed over all runs; times are in ms."""
 
     name: str
     runs: tuple[Run, ...]
 
     @property
     def requests(self) -> int:
-        """How many there are."""
+        """Return the number of requests."""
         return sum(run.requests for run in self.runs)
 
     @property
     def response_ms(self) -> Floats:
-        """(N,): run after run, in the order of arrival."""
+        """Return all response times (N,) in ms: run after run, each in the order of arrival."""
         return file_arrays.joined(
             [file_arrays.each(lambda part: part / NS_PER_MS, run.response_ns) for run in self.runs]
         )
 
     @cached_property
     def mean_response_ms(self) -> float:
-        """R: the mean response time alone."""
+        """Return R, the mean response time of the VM alone, in ms."""
         return float(self.response_ms.mean())
 
     @cached_property
     def percentiles_ms(self) -> dict[int, float]:
-        """Percentiles of response times alone (nearest rank)."""
+        """Return percentiles (nearest rank) of the response times of the VM alone, in ms."""
         return percentiles(self.response_ms)
 
     @cached_property
     def rate_per_ms(self) -> float:
-        """Lambda: requests per ms."""
+        """Return lambda, the arrival rate in requests per ms."""
         return self.requests / (sum(run.span_ns for run in self.runs) / NS_PER_MS)
 
     @cached_property
     def in_system(self) -> float:
-        """N_iso: requests outstanding on average, alone (Eq. 7)."""
+        """Return N_iso (Eq. 7), the mean number of outstanding requests of the VM alone."""
         return self.rate_per_ms * self.mean_response_ms
 
     @cached_property
     def splitting_ratio(self) -> float:
-        """Psi (Eq. 12): pieces per request."""
+        """Return psi (Eq. 12), the mean number of pieces per request."""
         return sum(run.splitting_ratio * run.requests for run in self.runs) / self.requests
 
     @property
     def sizes(self) -> list[int]:
-        """Requests by size (Figure 6)."""
+        """Return the number of requests in each size bin (Figure 6)."""
         return [sum(counts) for counts in zip(*(run.sizes for run in self.runs), strict=True)]
 
 
 def named(arguments: Sequence[str]) -> dict[str, Path]:
-    """VMs by name, from NAME=PATH or PATH, which then gives the name."""
+    """Return the paths of VMs by name, from NAME=PATH or from PATH, which then gives the name."""
     found: dict[str, Path] = {}
     for argument in arguments:
         name, path = _parted(argument)
@@ -157,8 +161,8 @@ def _parted(argument: str) -> tuple[str, Path]:
 
 
 def runs_of(path: Path) -> list[str]:
-    """The traces for `recorded` to read: one trace, all traces in a folder in order of their names,
-    or all seeds of a run folder."""
+    """Return the traces that `recorded` will read: one trace, all traces in a folder in order of
+    their names, or the traces of all seeds of a run folder."""
     if not path.is_dir():
         return every_run(str(path))
     if (path / REQUESTS).is_file():
@@ -177,9 +181,9 @@ def runs_of(path: Path) -> list[str]:
 class Reduction:
     """How a trace becomes a run.
 
-    limit_blocks: longer requests are split.  by: when a request arrives.  servers: the number of
-    servers of the device that the VM ran on alone, from which service times are computed.  None:
-    response times are used as service times.
+    limit_blocks: longer requests are split.  by: which time counts as a request's arrival.
+    servers: the number of servers of the device on which the VM ran alone; service times are
+    computed from it.  None means that response times are used as service times.
     """
 
     limit_blocks: int = LIMIT_BLOCKS
@@ -188,7 +192,10 @@ class Reduction:
 
 
 def read(name: str, path: Path, folder: Path, how: Reduction) -> VirtualMachine:
-    """Read all runs of a VM and write them, reduced, to `folder`; a UserError names a bad one."""
+    """Read all runs of a VM and write the reduced runs to `folder`.
+
+    Raise a UserError that names a bad trace.
+    """
     runs = tuple(
         _reduced(_whole(file), folder / f"{rank}", how) for rank, file in enumerate(runs_of(path))
     )
@@ -206,9 +213,9 @@ def _whole(file: str) -> Trace:
 
 
 def _as_sent(trace: Trace) -> Trace:
-    """Join rows that went to the disk as one request, if a run folder says so.
+    """Join rows that went to the disk as one request, if the trace is from a run folder.
 
-    The request arrives with its first row.
+    The arrival of the request is the arrival of its first row.
     """
     columns: dict[str, Any] = {name: getattr(trace, name) for name in COLUMNS}
     if columns["request_id"] is None:
@@ -260,7 +267,7 @@ def _last_end_ns(arrival_ns: I64, response_ns: I64) -> int:
 
 
 def _lasted(begin_ns: I64, end_ns: I64) -> tuple[I64, int]:
-    """The duration of each, at least SHORTEST_NS; and how many took less."""
+    """Return the duration of each request, at least SHORTEST_NS, and how many were shorter."""
     lasted_ns = file_arrays.each(np.subtract, end_ns, begin_ns)
     parts = file_arrays.blocks(len(lasted_ns))
     short = sum(int((lasted_ns[part] < SHORTEST_NS).sum()) for part in parts)
@@ -282,7 +289,7 @@ def _kept(file: Path, values: I64) -> I64:
 
 
 def _quantiles(values: Floats) -> Floats:
-    """At most POINTS quantiles (nearest rank), from the smallest to the largest."""
+    """Return at most POINTS quantiles (nearest rank), from the smallest to the largest value."""
     ordered = file_arrays.each(np.copy, values)
     ordered.sort()
     ranks = np.unique(np.linspace(0, len(values) - 1, min(len(values), POINTS)).astype(int))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Scenarios that differ from another in one thing: the device's servers, a VM's weight, or the
-number of VMs of one kind.
+"""Scenarios that differ from a given scenario in one value: the number of the device's servers, a
+VM's weight, or the number of VMs of one kind.
 
-A copy of a VM plays each run from another place to the end, then from the beginning to that place.
-Each replication draws this place.  Otherwise all copies would send the recorded requests at the
-same times.
+A copy of a VM plays each run from a starting point to the end, then from the beginning to the
+starting point.  Each replication chooses the starting point at random.  Without this, all copies
+would send the recorded requests at the same times.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,20 +20,20 @@ from understudy.consolidate.vm import Run, VirtualMachine
 from understudy.native.arrivals import write_arrivals
 
 LIMITS = {"depth": SERVERS_MOST, "weight": WEIGHT_MOST, "copies": 100}
-PLACES = 5  # possible starting places for each run of a copy
+PLACES = 5  # possible starting points for each run of a copy
 HINT = "write depth=16,64, or NAME.weight=2,4, or NAME.copies=2,3"
 
 
 @dataclass(frozen=True)
 class Change:
-    """A change: of a VM's `weight` or `copies`, or of the device's `depth` (vm None)."""
+    """A change of a VM's `weight` or `copies`, or of the device's `depth` (then `vm` is None)."""
 
     vm: str | None
     what: str
     value: int
 
     def __str__(self) -> str:
-        """The change as typed on the command line."""
+        """Return the change as it is typed on the command line."""
         return f"{self.vm}.{self.what}={self.value}" if self.vm else f"{self.what}={self.value}"
 
 
@@ -58,7 +58,7 @@ def _parse(text: str, names: Sequence[str]) -> Iterator[Change]:
 
 
 def changed(scenario: Scenario, change: Change, folder: Path) -> Scenario:
-    """The changed scenario; files that it needs beside this one's are written to `folder`."""
+    """Return the changed scenario; its additional files are written to `folder`."""
     if change.vm is None:
         return replace(scenario, servers=change.value)
     tenants = [
@@ -78,12 +78,12 @@ def _changed(tenant: Tenant, change: Change, folder: Path) -> tuple[Tenant, ...]
 
 
 def copied(tenant: Tenant, count: int, folder: Path) -> tuple[Tenant, ...]:
-    """This many VMs that behave like this one; the first is the VM itself."""
+    """Return `count` VMs that behave like this VM; the first of them is the VM itself."""
     return (tenant, *(_copy(tenant, number, folder) for number in range(2, count + 1)))
 
 
 def _copy(tenant: Tenant, number: int, folder: Path) -> Tenant:
-    """A copy of a VM; its starting places depend only on its number."""
+    """Return a copy of a VM; the copy's starting points depend only on its number."""
     name = f"{tenant.vm.name}#{number}"
     random = np.random.default_rng(number)
     runs = tuple(
@@ -95,9 +95,10 @@ def _copy(tenant: Tenant, number: int, folder: Path) -> Tenant:
 
 
 def _rotated(run: Run, turn: float, folder: Path) -> Run:
-    """The run started at the fraction `turn` of its length.
+    """Return the run, started at the fraction `turn` of its length.
 
-    The gap between its last and its first request is the mean interarrival time.
+    The recorded last request is followed by the recorded first one after the mean interarrival
+    time.
     """
     if folder.exists():
         raise ValueError(f"{folder} already exists")
@@ -121,5 +122,5 @@ def _rotated(run: Run, turn: float, folder: Path) -> Run:
 
 
 def _rolled(values: file_arrays.Array, first: int) -> file_arrays.Array:
-    """The values from `first` to the end, then from the beginning."""
+    """Return the values from index `first` to the end, followed by those before `first`."""
     return file_arrays.joined([values[first:], values[:first]])

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Disks and arrays: profiles, and their times in the units of core/."""
+"""Disks and arrays: their profiles, and their timing in the units of core/."""

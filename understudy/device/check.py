@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""[[checks]] of a profile: each compares the drive's time with its model's, for one workload.
+"""[[checks]] of a profile: each compares the drive's times with the model's, for one workload.
 
-A check uses requests that no fit has seen, at places that no probe has used.  It lists the demands
-of its requests ("asks"), which a run may have too (understudy/measure/demand.py).  A run is judged
-by the checks with the same demands (understudy/recommend/verdict.py).
+A check uses requests that no fit has seen, at sectors that no probe has used.  The key "asks" lists
+the demands of the requests on the drive, such as writes or long requests.  The requests of a run
+have such demands too (understudy/measure/demand.py).  A run is judged by the checks with the same
+demands (understudy/recommend/verdict.py).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,7 +47,7 @@ IN_WORDS: Mapping[Ask, str] = {
     "queue": "a queue in the drive",
 }
 PLACES: tuple[Ask, ...] = ("random", "near", "sequences", "streams", "re-reads")
-"""Demands about the place of a request."""
+"""Demands that concern a request's location on the disk."""
 PLACES_COUNTED = ("near", "sequential", "streamed", "again")
 LIMIT_PERCENT = 3.0
 DEMERIT_LIMIT_PERCENT = 8.0
@@ -54,14 +55,14 @@ CHECKS_MAX = 100
 LIMITS = ("limit_percent", "demerit_limit_percent")
 LEAST_MS = 1e-6  # 1 ns
 LEAST_SHARE = 0.01
-"""Demands of a smaller share of the requests are left out."""
+"""A demand that a smaller share of the requests has is left out."""
 
 Time = Annotated[float, Field(ge=0, le=MINUTE_MS)]
 Limit = Annotated[float, Field(gt=0, le=1000)]
 
 
 class Check(Section):
-    """A check with one workload.  `asks`: each demand, and the share of requests that have it."""
+    """A check with one workload; `asks` has each demand with the share of requests that have it."""
 
     workload: Annotated[Text, Field(min_length=1, max_length=80)]
     asks: Annotated[dict[Ask, Annotated[float, Field(gt=0, le=1)]], Field(min_length=1)]
@@ -73,35 +74,35 @@ class Check(Section):
 
     @property
     def off_ms(self) -> float:
-        """The model's mean minus the target's."""
+        """Return the model's mean minus the target's mean, in ms."""
         return self.model_ms - self.target_ms
 
     @property
     def difference_percent(self) -> float:
-        """The same as a percentage of the target's mean."""
+        """Return the difference of the means as a percentage of the target's mean."""
         return 100 * self.off_ms / max(self.target_ms, LEAST_MS)
 
     @property
     def demerit_percent(self) -> float:
-        """The demerit as a percentage of the target's mean."""
+        """Return the demerit as a percentage of the target's mean."""
         return 100 * self.demerit_ms / max(self.target_ms, LEAST_MS)
 
     @property
     def within(self) -> bool:
-        """Whether mean and distribution are within their limits."""
+        """Return whether the errors of mean and distribution are within their limits."""
         return (
             abs(self.difference_percent) <= self.limit_percent
             and self.demerit_percent <= self.demerit_limit_percent
         )
 
     def said(self) -> str:
-        """The size of the error, in words."""
+        """Return the size of the error, in words."""
         if abs(self.difference_percent) > self.limit_percent:
             return f"{abs(self.difference_percent):.3g} % off"
         return f"off by a demerit of {self.demerit_percent:.3g} %"
 
     def toml_lines(self) -> list[str]:
-        """The check's entry in a profile; derived values are in comments."""
+        """Return the check's entry in a profile; derived values are in comments."""
         asks = ", ".join(f"{ask} = {share:g}" for ask, share in self.asks.items())
         within = "within" if self.within else f"{self.said()}, not within"
         given = self.model_fields_set
@@ -118,7 +119,7 @@ class Check(Section):
         ]
 
     def as_json(self) -> dict[str, Any]:
-        """The check's entry with --json."""
+        """Return the check's entry in the output of --json."""
         return {
             "workload": self.workload,
             "asks": dict(self.asks),
@@ -134,20 +135,20 @@ class Check(Section):
 
 
 def standing(checks: Sequence[Check]) -> str:
-    """How many checks are within their limits, in words."""
+    """Return how many checks are within their limits, in words."""
     if not checks:
         return "never checked"
     return f"within the limits in {sum(check.within for check in checks)} of {len(checks)} checks"
 
 
 def in_words(asks: Iterable[Ask]) -> str:
-    """The demands in words, in the order of ASKS."""
+    """Return the demands in words, in the order of ASKS."""
     *others, last = [IN_WORDS[ask] for ask in ASKS if ask in {*asks}]
     return f"{', '.join(others)} and {last}" if others else last
 
 
 def asked(counts: Mapping[str, int], requests: int) -> dict[Ask, float]:
-    """Each demand's share of the requests, from the counts of understudy/native/demand.py."""
+    """Return each demand's share of the requests, from counts by understudy/native/demand.py."""
     found: dict[Ask, int] = {
         "random": requests - sum(counts[place] for place in PLACES_COUNTED),
         "near": counts["near"],
@@ -167,7 +168,7 @@ def asked(counts: Mapping[str, int], requests: int) -> dict[Ask, float]:
 
 
 def untried(checks: Sequence[Check], asked: Iterable[Ask]) -> list[str]:
-    """The demands that no check has, and the pairs of demands that no check has together."""
+    """Return the demands that no check has, and the pairs of demands that no single check has."""
     wanted = set(asked)
     alone = [ask for ask in ASKS if ask in wanted and not _tried(checks, {ask})]
     pairs = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""[buffer] of a profile: a drive's buffer as people describe it (core/drive/parts.h)."""
+"""[buffer] of a profile: a drive's buffer in the terms of data sheets (core/drive/parts.h)."""
 
 from typing import Annotated, Any, Literal, Self, get_args
 
@@ -25,7 +25,7 @@ Order = Literal[  # enum write_order
 ]
 WRITE_ORDERS: tuple[Order, ...] = get_args(Order)
 TO_TRACK_END = "to track end"
-UNSEEN = 2**18  # sectors of a segment whose length is not known
+UNSEEN = 2**18  # the length, in sectors, of a segment whose real length is not known
 
 
 def _write_back(value: Any) -> Any:
@@ -103,19 +103,20 @@ class DriveBuffer(Section):
 
     @property
     def to_track_end(self) -> bool:
-        """Whether read-ahead stops at the end of a track."""
+        """Return whether read-ahead stops at the end of a track."""
         return self.read_ahead_sectors == TO_TRACK_END
 
     @property
     def ahead(self) -> int:
-        """The longest read-ahead in sectors."""
+        """Return the longest read-ahead, in sectors."""
         if isinstance(self.read_ahead_sectors, str):
             return self.segment_sectors
         return self.read_ahead_sectors
 
     @property
     def write_room(self) -> tuple[int, int, int]:
-        """Limits for pending writes: their number, their sectors, the sectors of a full drive."""
+        """Return limits for pending writes: their number, the sum of their sectors, and how many
+        sectors may be left when a drive that was full no longer counts as full."""
         if isinstance(self.write_back, int):
             sectors = self.write_back * self.segment_sectors
             return self.write_back, sectors, sectors
@@ -123,7 +124,7 @@ class DriveBuffer(Section):
         return writes, sectors, low[0] if low else sectors
 
     def timing(self) -> dict[str, int]:
-        """The settings in the units of core/, by the names of core/drive/settings.c."""
+        """Return the settings in the units of core/, by their names in core/drive/settings.c."""
         writes, sectors, low_sectors = self.write_room
         waits = self.write_back_idle_ms
         idle_ms, full_idle_ms = waits if isinstance(waits, list) else (waits, 0.0)

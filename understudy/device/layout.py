@@ -52,7 +52,8 @@ class Level:
     """A group of tracks.
 
     The last track has `spare` sectors that hold no data but pass under the head like others.
-    `skew` is the angle from the end of that track to the beginning of the next group, in turns.
+    `skew` is the angle from the end of that track to the beginning of the next group, in
+    rotations.
     """
 
     tracks: int
@@ -62,13 +63,14 @@ class Level:
 
 @dataclass(frozen=True)
 class Zone:
-    """A recording zone: its first sector on the real disk, and the sectors of a track.
+    """A recording zone: its first sector on the real disk, and the number of sectors in a track.
 
-    The other fields give the angles of sectors, or are None.  `slots` is the number of sectors that
-    pass in a turn, including spare ones; `angle` is the beginning of the zone.  `skew` is the angle
-    from a track's end to the next track's beginning; a track that ends a `cylinder`, or a `band` of
-    cylinders, has the skew of that level instead.  With `surfaces` the tracks of the inner level
-    are side by side on one surface; the band continues on the next surface, backwards.
+    The other fields describe the angles of sectors, or are None.  `slots` is the number of sectors
+    that pass under the head in a rotation, including spare sectors; `angle` is the angle of the
+    zone's first sector.  `skew` is the angle from a track's end to the next track's beginning.  The
+    last track of a `cylinder`, or of a `band` of cylinders, has the skew of that level instead.
+    If `surfaces` is true, the tracks of the inner level are adjacent tracks on one surface, and the
+    band continues on the next surface in the opposite direction.
     """
 
     first: int
@@ -82,18 +84,21 @@ class Zone:
 
     @property
     def cells(self) -> tuple[object, ...]:
-        """The zone's values in the order of the columns of ZONE."""
+        """Return the zone's values in the order of the columns of ZONE."""
         cylinder, surface = (None, self.cylinder) if self.surfaces else (self.cylinder, None)
         levels = (_cells(level) for level in (cylinder, surface, self.band))
         plain = (self.first, self.sectors, self.slots, self.angle, self.skew)
         return (*plain, *(cell for level in levels for cell in level))
 
     def levels(self) -> list[Level]:
-        """The levels, innermost first."""
+        """Return the levels, innermost first."""
         return [level for level in (self.cylinder, self.band) if level]
 
     def core(self, first: int, before: int) -> TrackZone:
-        """The zone in the units of core/; `before` is the number of tracks before it."""
+        """Return the zone in the units of core/.
+
+        `first` is its first sector; `before` is the number of tracks before the zone.
+        """
         slots, cylinder = self.slots, _core(self.cylinder, NO_LEVEL, 0, self.sectors)
         spare = self.cylinder.spare if self.cylinder else 0
         band = _core(self.band, cylinder, spare, self.sectors)
@@ -114,7 +119,7 @@ def _cells(level: Level | None) -> tuple[object, ...]:
 
 
 def _core(level: Level | None, below: TrackLevel, spare: int, sectors: int) -> TrackLevel:
-    """A level in the units of core/; `spare` is that of the level below."""
+    """Return a level in the units of core/; `spare` belongs to the level `below`."""
     if not level:
         return NO_LEVEL
     within = (level.tracks - 1) // below.tracks if below.tracks else 0
@@ -123,7 +128,7 @@ def _core(level: Level | None, below: TrackLevel, spare: int, sectors: int) -> T
 
 
 def tracks_of(zone: TrackZone, places: int) -> int:
-    """The number of tracks, whole or begun, that this many sectors of a zone take."""
+    """Return the number of tracks, whole or begun, of the first `places` sectors of a zone."""
     last, tracks, band, cylinder = places - 1, 0, zone.band, zone.cylinder
     if band.tracks:
         tracks += last // band.sectors * band.tracks
@@ -138,7 +143,7 @@ def tracks_of(zone: TrackZone, places: int) -> int:
 
 
 def angle(turns: float) -> int:
-    """An angle in the units of core/."""
+    """Return an angle, given in rotations, in the units of core/."""
     return round(exact(turns) * TURN) % TURN
 
 
@@ -146,12 +151,12 @@ def angle(turns: float) -> int:
 
 
 def zones_text(zones: Sequence[Zone]) -> str:
-    """The table of zones, as in a profile."""
+    """Return the table of zones, as in a profile."""
     return table.text(list(ZONE), [zone.cells for zone in zones])
 
 
 def slips_text(slips: Sequence[tuple[int, int]]) -> str:
-    """The table of slips, as in a profile."""
+    """Return the table of slips, as in a profile."""
     return table.text(list(SLIP), slips)
 
 
@@ -197,9 +202,10 @@ def _level(row: table.Row, name: str) -> Level | None:
 
 
 def _fault(zone: Zone) -> str:
-    """Why the zone's values contradict each other, or an empty string.
+    """Return why the zone's values contradict each other; an empty string if they do not.
 
-    Spare slots pass before the next track begins; one of them may be due to rounding.
+    Spare slots pass under the head before the next track begins.  One of the computed spare slots
+    may be a rounding error.
     """
     if zone.slots is None:
         return ""
@@ -239,11 +245,11 @@ def _slips(given: object, info: ValidationInfo) -> tuple[tuple[int, int], ...]:
 class Layout(Section):
     """The recording zones of the disk, as a table (ZONE).
 
-    A transfer across a track's end takes `switch_ms` more; if angles are known, the skews give
-    this time.  From one zone to the next it is at least `switch_ms`.
+    A transfer across a track's end takes `switch_ms` longer.  If angles are known, this additional
+    time follows from the skews instead.  Between two zones it is at least `switch_ms`.
 
-    `slips` is another table: from a sector to the end of its zone, all sectors are shifted by a
-    number of slots.  An entry of -1 ends a shift, where spare sectors absorb it.
+    `slips` is another table.  An entry shifts all sectors, from the entry's sector to the end of
+    the zone, by a number of slots.  An entry of -1 ends a shift where spare sectors absorb it.
     """
 
     zones: Annotated[tuple[Zone, ...], BeforeValidator(_zones)]
@@ -268,7 +274,7 @@ class Layout(Section):
         return self
 
     def keys(self) -> dict[str, str | float]:
-        """The section's keys, as in a profile."""
+        """Return the section's keys, as in a profile."""
         found: dict[str, str | float] = {"zones": zones_text(self.zones)}
         if self.slips:
             found["slips"] = slips_text(self.slips)
@@ -276,11 +282,12 @@ class Layout(Section):
 
     @property
     def knows_angles(self) -> bool:
-        """Whether the layout gives each sector's angle."""
+        """Return whether the layout contains each sector's angle."""
         return self.zones[0].slots is not None
 
     def slipped(self) -> tuple[tuple[int, int], ...]:
-        """The slips, each with the sum of slots slipped in its zone so far."""
+        """Return the slips, each with the total number of slots by which its zone has slipped up to
+        that sector."""
         firsts = iter([*(zone.first for zone in self.zones[1:]), 2**64])
         end, total, found = next(firsts), 0, []
         for sector, slots in self.slips:
@@ -304,11 +311,11 @@ class Layout(Section):
     def tracks(
         self, capacity_sectors: int, real_sectors: int, period_ms: float | None, *, counts: bool
     ) -> Tracks:
-        """The tracks of a disk of that size; without a period, without angles.
+        """Return the tracks of a disk of that size, without angles if no period is given.
 
-        `counts`: seek distances are counted in tracks.  The real size, rounded down to a MiB,
-        counts as the real size.  A disk of any other size has no slips; zones that would be
-        shorter than a track there are joined to those before.
+        If `counts` is true, seek distances are counted in tracks.  The real size, rounded down to
+        a MiB, counts as the real size.  A disk of any other size has no slips, and a zone that
+        would be shorter than a track on that disk is joined to the zone before it.
         """
         if capacity_sectors < self.zones[0].sectors:
             raise UserError(
@@ -337,7 +344,7 @@ class Layout(Section):
         )
 
     def _at_size(self, capacity_sectors: int, real_sectors: int) -> list[tuple[Zone, int]]:
-        """The zones on a disk of that size, with the first sector of each."""
+        """Return the zones on a disk of that size, each with its first sector."""
         half = real_sectors // 2
         firsts = [(zone.first * capacity_sectors + half) // real_sectors for zone in self.zones]
         ends = [*firsts[1:], capacity_sectors]
@@ -349,7 +356,8 @@ class Layout(Section):
 
     @staticmethod
     def transfer(period_ms: float, tracks: Tracks, capacity_sectors: int) -> Curve:
-        """The time for a sector to pass under the head, in ps by place; needs known angles."""
+        """Return the time in ps in which a sector passes under the head, as a curve over the
+        sectors; the angles must be known."""
         period_ps = exact(period_ms) * 10**9
         rates = [
             (zone.first, round(period_ps / round(TURN / Fraction(zone.slot))))

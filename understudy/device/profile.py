@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
 """The profile of a disk: profiles/NAME.toml, checked.
 
-The mechanics follow one of two models.  [model] is the line intercept + full_seek * d/D of
-PERFORM 2010 section 4.  [seek], [throughput] and [rotation] are Vesper's sampled curves
-(SIGCSE 2006 section 2.1); [sheet], the figures of a data sheet, gives such curves (sheet.py).
-[cache] is the papers' on-board cache of segments (PERFORM 2010 section 3); [buffer] is a cache
-with timing that also accepts writes.  The model uses no fact from the manual.
+The mechanics follow one of two models.  The section [model] is the line intercept + full_seek *
+d/D of PERFORM 2010 section 4.  [seek], [throughput] and [rotation] are Vesper's sampled curves
+(SIGCSE 2006 section 2.1).  [sheet] has the figures of a data sheet, from which such curves are
+computed (sheet.py).  [cache] is the papers' on-board cache of segments (PERFORM 2010 section 3);
+[buffer] is a cache with timing that also accepts writes.  The section [facts] of figures from the
+manual does not affect the timing.
 
-Files use ms, us and MB/s (10^6 bytes), and fractions of the disk.  `timing` converts them to
-the whole ns and sectors that core/ uses.
+Files use ms, us and MB/s (10^6 bytes), and fractions of the disk.  `timing` converts these values
+to the whole ns and sectors that core/ uses.
 """
 
 import tomllib
@@ -51,14 +52,14 @@ from understudy.device.section import wrong as _wrong
 from understudy.device.sheet import DataSheet
 from understudy.device.timing import Curve, Sample, Timing, lines, value_at, zones
 
-ZONES_MAX = SAMPLES_MAX // 2  # a zone takes two samples
+ZONES_MAX = SAMPLES_MAX // 2  # each zone needs two samples
 SECTOR_PS_MAX = 10**11  # DISK_SECTOR_PS_MAX in core/drive/disk.h
 CACHE_SEGMENTS_MAX = 512  # DISK_CACHE_SEGMENTS_MAX in core/drive/disk_cache.h
-SERVERS_MAX = 2**16  # as in sim/check.c
+SERVERS_MAX = 2**16  # the same limit as in sim/check.c
 TURN_MS_MIN, TURN_MS_MAX = 0.001, 1000  # angles: PLATTER_TURN_NS_MAX in core/drive/platter.h
 QUEUE_DEPTH_MAX = 256  # core/drive/drive.h
 
-# Former keys of profiles, and what replaces them.
+# Former keys of profiles, each with its replacement.
 DROPPED = {
     "tracks": "[layout] replaces it; profile the drive again",
     "seek.contains_rotation": "subtract half a rotation from seek.ms",
@@ -85,13 +86,16 @@ DROPPED = {
 
 
 class SeekLine(_Section):
-    """Service time from the medium: intercept + full seek * d/D."""
+    """The service time of a request from the medium: intercept + full seek * d/D.
+
+    d is the seek distance, and D the size of the disk, both in sectors.
+    """
 
     intercept_ms: PositiveMs
     full_seek_ms: Ms
 
     def timing(self, capacity_sectors: int) -> Timing:
-        """The line for a disk of that many sectors."""
+        """Return the line's timing for a disk of that many sectors."""
         full_seek_ns = to_ns(self.full_seek_ms, 10**6)
         return Timing(
             capacity_sectors=capacity_sectors,
@@ -101,10 +105,10 @@ class SeekLine(_Section):
 
 
 class SeekCurve(_Section):
-    """Seek time by distance.
+    """The seek time as a function of the distance.
 
-    The distance is a fraction of the disk's sectors or, if each sector's angle is known, of its
-    tracks.
+    The distance is a fraction of the disk's sectors or, if each sector's angle is known, a fraction
+    of the disk's tracks.
     """
 
     ms: Annotated[tuple[Ms, ...], ARRAY]
@@ -117,15 +121,15 @@ class SeekCurve(_Section):
         return self
 
     def curve(self, capacity_sectors: int) -> Curve:
-        """Seek times in ns, by distance."""
+        """Return seek times in ns, by distance."""
         ns = [exact(ms) * 10**6 for ms in self.ms]
         return lines(_samples(self.at, ns), capacity_sectors)
 
 
 class Throughput(_Section):
-    """Sequential throughput at a place, which is a fraction of the disk.
+    """The sequential throughput at locations on the disk, which are fractions of the disk.
 
-    `zones`: each value holds from its place up to the next one's.
+    If `zones` is true, each value holds from its own location up to the location of the next value.
     """
 
     mb_per_s: Annotated[tuple[MegabytesPerSecond, ...], ARRAY]
@@ -139,7 +143,7 @@ class Throughput(_Section):
         return self
 
     def curve(self, slower: Fraction, capacity_sectors: int) -> Curve:
-        """Time per sector in ps, by place, multiplied by `slower`."""
+        """Return the time per sector in ps, multiplied by `slower`, as a curve over the sectors."""
         between = zones if self.zones else lines
         ps = [sector_ps(mb_per_s) * slower for mb_per_s in self.mb_per_s]
         return between(_samples(self.at, ps), capacity_sectors)
@@ -154,14 +158,14 @@ class Rotation(_Section):
 
 
 class Scaling(_Section):
-    """Vesper's scaling to a small disk: tracks are shorter, but a rotation takes as long."""
+    """Vesper's scaling to a small disk: tracks are shorter, but the rotation period is the same."""
 
     real_track_sectors: Sectors
     track_sectors: Sectors
 
 
 class DiskCache(_Section):
-    """The on-board cache; no segments means no cache."""
+    """The on-board cache; 0 segments means that there is no cache."""
 
     segments: Annotated[int, Field(ge=0, le=CACHE_SEGMENTS_MAX)]
     segment_sectors: Annotated[int, Field(ge=1, le=CACHE_SPAN_MAX)]
@@ -172,8 +176,8 @@ class DiskCache(_Section):
 class CommandQueue(_Section):
     """The queue for requests that arrive while the drive is busy.
 
-    When the drive is free it chooses the request that is soonest under its head, unless the oldest
-    one has waited too long (core/drive/command_queue.h).
+    When the drive becomes free, it chooses the request whose first sector will be the first under
+    the head, unless the oldest request has waited too long (core/drive/command_queue.h).
     """
 
     depth: Annotated[int, Field(ge=1, le=QUEUE_DEPTH_MAX)]
@@ -181,7 +185,7 @@ class CommandQueue(_Section):
 
 
 class DiskFacts(_Section):
-    """Facts from the manual; the timing model uses none of them."""
+    """Facts from the manual, which the timing model does not use."""
 
     vendor: Text
     model: Text
@@ -191,7 +195,7 @@ class DiskFacts(_Section):
 
 
 class Servers(_Section):
-    """An array: equal servers in parallel, as a host sees a LUN (ICPE 2011 section 4.1)."""
+    """An array: several equal servers in parallel, as a host sees a LUN (ICPE 2011 section 4.1)."""
 
     servers: Annotated[int, Field(ge=1, le=SERVERS_MAX)]
     service_ms: PositiveMs
@@ -199,23 +203,23 @@ class Servers(_Section):
 
     @property
     def service_ns(self) -> int:
-        """The mean service time, or the constant one."""
+        """Return the mean or constant service time in ns."""
         return to_ns(self.service_ms, 10**6)
 
 
 class DiskProfile(BaseModel):
-    """One device: the line `model`, the curve `seek` and what goes with it, the figures of a
-    `sheet`, or an `array`."""
+    """One device, described by the line `model`, the curve `seek` with its companion sections, the
+    figures of a `sheet`, or an `array`."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
     name: Text
     summary: Text = ""
     limits: Text = ""
-    """What the profile was made from, in words; empty if unknown."""
+    """From what data the profile was made, in words; empty if unknown."""
 
     checks: Annotated[tuple[Check, ...], Field(strict=False, max_length=CHECKS_MAX)] = ()
-    """Checks of the profile, with their results."""
+    """Comparisons of the profile with the drive, with their results."""
 
     model: SeekLine | None = None
     seek: SeekCurve | None = None
@@ -265,8 +269,8 @@ class DiskProfile(BaseModel):
     def _check_layout(self, layout: Layout) -> None:
         """Check the layout against the rates.
 
-        The layout is the real disk's.  A track takes about a rotation: spare sectors are not
-        counted.
+        The layout is that of the real disk.  By the rates, the sectors of a track must take about
+        one rotation; not exactly one, since spare sectors are not counted.
         """
         if not self.facts:
             raise _wrong("layout.zones", "needs the disk's size: add facts.capacity_sectors")
@@ -300,7 +304,7 @@ class DiskProfile(BaseModel):
             )
 
     def _check_takes_time(self, seek: SeekCurve) -> None:
-        """Check that every request takes at least 1 ns, wherever it is."""
+        """Check that a request to any sector takes at least 1 ns."""
         sector = sector_ps(max(self.throughput.mb_per_s)) * self._slower if self.throughput else 0
         rotation = exact(self.rotation.period_ms) / 2 if self.rotation else 0
         if max(exact(min(seek.ms)) * 10**6, rotation * 10**6, sector / 1000) < 1:
@@ -324,7 +328,7 @@ class DiskProfile(BaseModel):
         return self
 
     def with_curves(self) -> Self:
-        """The profile with the curves that follow from its sheet."""
+        """Return the profile with the curves that are computed from its sheet."""
         if not self.sheet:
             return self
         rotation = Rotation(period_ms=self.sheet.period_ms, phase="random")
@@ -335,12 +339,12 @@ class DiskProfile(BaseModel):
         return self.model_copy(update=curves)
 
     def __hash__(self) -> int:
-        """Hash by name, since the checks' demands are a dictionary."""
+        """Hash only the name, since the checks' demands are dictionaries, which have no hash."""
         return hash(self.name)
 
     @property
     def holds_for(self) -> tuple[Ask, ...]:
-        """The demands that were checked, and whose checks are all within their limits."""
+        """Return the demands that were checked, and whose checks are all within their limits."""
         return tuple(
             ask
             for ask in ASKS
@@ -350,30 +354,33 @@ class DiskProfile(BaseModel):
 
     @property
     def queue_depth(self) -> int | None:
-        """The most requests that it accepts at once; None: an array accepts any number."""
+        """Return how many requests the device accepts at once; None means any number (an array)."""
         if self.array:
             return None
         return self.queue.depth if self.queue else 1
 
     @property
     def servers(self) -> int:
-        """The number of requests that it serves at once; 1 for a disk, which has one head."""
+        """Return how many requests the device serves at once; 1 for a disk, which has one head."""
         return self.array.servers if self.array else 1
 
     @property
     def knows_positions(self) -> bool:
-        """Whether the model knows when each sector is under the head."""
+        """Return whether the model knows when each sector is under the head."""
         return self.rotation is not None and self.rotation.phase == "known"
 
     @property
     def _slower(self) -> Fraction:
-        """The factor by which a sector takes longer on the virtual disk."""
+        """Return the factor by which a sector takes longer on the virtual disk."""
         if not self.scaling:
             return Fraction(1)
         return Fraction(self.scaling.real_track_sectors, self.scaling.track_sectors)
 
     def timing(self, capacity_sectors: int, queue_depth: int = 1) -> Timing:
-        """The timing of a virtual disk of any size, with this much of the queue in use."""
+        """Return the timing of a virtual disk of any size.
+
+        The model uses `queue_depth` entries of the command queue.
+        """
         mechanics = self.model.timing if self.model else self._sampled_timing
         timing = mechanics(capacity_sectors)
         if self.layout and self.facts:
@@ -390,7 +397,7 @@ class DiskProfile(BaseModel):
         return replace(timing, cache=cache, hit_ns=to_ns(self.cache.hit_us, 10**3))
 
     def _laid_out(self, timing: Timing, layout: Layout, real_sectors: int) -> Timing:
-        """The timing with the tracks and, if positions are known, their rotational positions."""
+        """Return the timing with the tracks and, if angles are known, the tracks' angles."""
         capacity_sectors = timing.capacity_sectors
         period_ms = self.rotation.period_ms if self.rotation and self.knows_positions else None
         by_tracks = bool(self.seek and self.seek.over == "tracks")
@@ -441,14 +448,17 @@ def _check_slowest(mb_per_s: float, slower: Fraction) -> None:
 
 
 def _samples(at: Sequence[float] | None, values: Sequence[Fraction]) -> list[Sample]:
-    """Values and their places; evenly spread over the disk by default."""
+    """Return values, each with its location on the disk; by default they are evenly spread."""
     spread = (Fraction(i, max(1, len(values) - 1)) for i in range(len(values)))
     places = spread if at is None else map(exact, at)
     return list(zip(places, values, strict=True))
 
 
 def unmodelled(name: str, facts: DiskFacts | None, takes: int) -> DiskProfile:
-    """The profile of a real disk that accepts `takes` requests at once; its times are measured."""
+    """Return the profile of a real disk that accepts `takes` requests at once.
+
+    The profile has no timing, since the disk's times are measured.
+    """
     return DiskProfile.model_construct(
         name=name,
         summary=f"{facts.vendor} {facts.model}" if facts else "",
@@ -458,20 +468,20 @@ def unmodelled(name: str, facts: DiskFacts | None, takes: int) -> DiskProfile:
 
 
 def load(name_or_file: str) -> DiskProfile:
-    """The disk called NAME in profiles/, or the one in FILE.toml."""
+    """Return the profile called NAME in profiles/, or the profile in FILE.toml."""
     if name_or_file.endswith(".toml"):
         return read(Path(name_or_file))
     return read(pick("disk", name_or_file, catalogue()))
 
 
 def catalogue() -> dict[str, Path]:
-    """The disks that come with the project, by name."""
+    """Return the files of the disks that come with the project, by name."""
     files = {file.stem: file for file in profiles_dir().glob("*.toml")}
     return {name: files[name] for name in sorted(files)}
 
 
 def read(file: Path) -> DiskProfile:
-    """Parse and check one profile; an error is one line with file and key."""
+    """Parse and check one profile; the message of an error is one line with file and key."""
     document = _parse(file)
     if "name" in document:
         raise UserError(f"{file}: name: not a key of a profile; the disk is named after the file")
@@ -487,7 +497,7 @@ def read(file: Path) -> DiskProfile:
 
 
 def _has(table: Any, path: Sequence[str]) -> bool:
-    """Does the table, or a table inside it, have the key?"""
+    """Return whether the table has the key at this path of nested tables."""
     for name in path:
         if not isinstance(table, dict) or name not in table:
             return False
@@ -524,7 +534,7 @@ def _first_reason(error: ValidationError) -> str:
 
 
 def _nearest_key(place: tuple[int | str, ...]) -> str:
-    """A hint for an unknown key: the keys of its section."""
+    """Return a hint about an unknown key: the known keys of its section."""
     section: Any = DiskProfile
     for name in place[:-1]:
         field = section.model_fields.get(name)

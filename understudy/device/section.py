@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The base of every section of a profile: checked keys with units in their names, and a source."""
+"""The base class of a profile's sections: checked keys with units in their names, and a source."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -18,7 +18,7 @@ SECTORS_MAX = 2**40
 SECTOR_BYTES = 512
 
 Ms = Annotated[float, Field(ge=0, le=MINUTE_MS)]
-PositiveMs = Annotated[float, Field(ge=1e-6, le=MINUTE_MS)]  # 1 ns at least
+PositiveMs = Annotated[float, Field(ge=1e-6, le=MINUTE_MS)]  # at least 1 ns
 MegabytesPerSecond = Annotated[float, Field(gt=0, le=10**6)]
 DiskFraction = Annotated[float, Field(ge=0, le=1)]
 Sectors = Annotated[int, Field(ge=1, le=SECTORS_MAX)]
@@ -27,7 +27,7 @@ ARRAY = Field(strict=False, max_length=SAMPLES_MAX)  # a list in TOML, a tuple h
 
 
 class Section(BaseModel):
-    """One table of the file."""
+    """One table of the TOML file."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -35,12 +35,12 @@ class Section(BaseModel):
 
 
 def wrong(key: str, reason: str) -> PydanticCustomError:
-    """An error in one key of the section that is being checked."""
+    """Return the error for one key of the section that is being checked."""
     return PydanticCustomError("wrong", "{reason}", {"key": key, "reason": reason})
 
 
 def check_places(at: Sequence[float], values: int) -> None:
-    """Check places: ascending fractions of the disk from 0, one for each value."""
+    """Check locations: ascending fractions of the disk, the first 0, one for each value."""
     if len(at) != values:
         raise wrong("at", f"has {len(at)} places for {values} values")
     if at[0] != 0:
@@ -51,15 +51,15 @@ def check_places(at: Sequence[float], values: int) -> None:
 
 
 def sector_ps(mb_per_s: float) -> Fraction:
-    """The time for a sector at a throughput, in picoseconds."""
+    """Return the time per sector, in picoseconds, at a throughput."""
     return SECTOR_BYTES * 10**6 / exact(mb_per_s)
 
 
 def exact(value: float) -> Fraction:
-    """The decimal number that was written, not its binary neighbour."""
+    """Return the decimal number that was typed, without the error of its binary representation."""
     return Fraction(repr(value))
 
 
 def to_ns(value: float, ns_per_unit: int) -> int:
-    """A time in whole ns."""
+    """Return a time in whole ns."""
     return round(exact(value) * ns_per_unit)

@@ -7,12 +7,13 @@ track to the full stroke,
 
     track to track + a sqrt(x) + b x
 
-with a and b such that the full stroke and the average are the sheet's.  Without a full
-stroke in the sheet, b = 0.  A seek of no distance takes no time.  A seek shorter than a
-track takes the track-to-track time multiplied by the probability that it crosses a track's end.
+with a and b such that the times of the full stroke and of the average seek are those of the
+sheet.  If the sheet has no full stroke, b = 0.  A seek of distance 0 takes no time.  A seek
+shorter than a track takes the track-to-track time multiplied by the probability that the seek
+crosses a track's end.
 
-Rates fall along the disk as on tracks of equal width with equally dense sectors: the square
-of the rate falls linearly.  docs/disks.md derives both.
+Transfer rates fall along the disk as on tracks of equal width with equally dense sectors: the
+square of the rate falls linearly.  docs/disks.md derives the curves of seeks and rates.
 """
 
 from collections.abc import Callable
@@ -23,26 +24,26 @@ from pydantic import Field, model_validator
 
 from understudy.device.section import MegabytesPerSecond, Section, wrong
 
-STEPS = 128  # of the curve, shorter at its beginning
+STEPS = 128  # number of steps of the curve; they are shorter at its beginning
 RATES = 17
 LINE = 1 / 3  # mean of x over random pairs of places
 ROOT = 8 / 15  # mean of sqrt(x)
 CYLINDERS = 100_000  # the right order of magnitude for disks since 2000
 
-Printed = Annotated[float, Field(ge=0, le=1000)]  # ms; no disk is slower
+Printed = Annotated[float, Field(ge=0, le=1000)]  # ms; no disk needs a longer time
 Positive = Annotated[float, Field(ge=1e-6, le=1000)]
-Samples = tuple[tuple[float, ...], tuple[float, ...]]  # places, values
+Samples = tuple[tuple[float, ...], tuple[float, ...]]  # fractions of the disk, values
 
 
 class DataSheet(Section):
-    """The figures that vendors print, and the timing that follows from them."""
+    """The figures that vendors print, and the timing computed from them."""
 
     rpm: Annotated[float, Field(ge=1, le=100_000)]
     track_to_track_ms: Printed
     average_seek_ms: Positive
     full_stroke_ms: Positive | None = None
     overhead_ms: Printed = 0.0
-    """Overhead of a command, besides seek, rotation and transfer."""
+    """Overhead of a command, in addition to seek, rotation and transfer."""
 
     cylinders: Annotated[int, Field(ge=2, le=10**7)] = CYLINDERS
     outer_mb_per_s: MegabytesPerSecond | None = None
@@ -87,7 +88,7 @@ class DataSheet(Section):
 
     @property
     def period_ms(self) -> float:
-        """The period of a rotation, rounded to a nanosecond."""
+        """Return the period of a rotation in ms, rounded to a nanosecond."""
         return round(60_000 / self.rpm, 6)
 
     @property
@@ -96,7 +97,7 @@ class DataSheet(Section):
 
     @property
     def _root_ms(self) -> float:
-        """`a` of the curve."""
+        """Return the coefficient `a` of the seek curve, in ms."""
         if self.full_stroke_ms is None:
             return self._above_ms / ROOT
         rise_ms = self.full_stroke_ms - self.track_to_track_ms
@@ -104,13 +105,13 @@ class DataSheet(Section):
 
     @property
     def _line_ms(self) -> float:
-        """`b` of the curve."""
+        """Return the coefficient `b` of the seek curve, in ms."""
         if self.full_stroke_ms is None:
             return 0.0
         return self.full_stroke_ms - self.track_to_track_ms - self._root_ms
 
     def seeks(self) -> Samples:
-        """Seek distances and times, including the overhead of a command."""
+        """Return seek distances and seek times; the times include the overhead of a command."""
         shares = [(step / STEPS) ** 2 for step in range(STEPS + 1)]
         one = 1 / self.cylinders
         distances = (0.0, *(one + (1 - one) * share for share in shares))
@@ -121,7 +122,7 @@ class DataSheet(Section):
         return self.track_to_track_ms + self._root_ms * sqrt(share) + self._line_ms * share
 
     def rates(self) -> Samples | None:
-        """Places and their throughput; None if the sheet has no rates."""
+        """Return locations on the disk and their throughput; None if the sheet has no rates."""
         if self.outer_mb_per_s is None or self.inner_mb_per_s is None:
             return None
         rate = _falling(self.outer_mb_per_s, self.inner_mb_per_s)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Tables of a profile: comma-separated values below a line of names with their units.
 
-A short table is in the TOML, between triple quotes.  A long table is in a file beside the TOML,
-which has that file's name.
+A short table is in the TOML file, between triple quotes.  A long table is in a separate file in
+the same folder; the TOML file then has the separate file's name in place of the table.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from pydantic import ValidationInfo
 
 from understudy.device.section import wrong
 
-LONG = 40  # rows; a longer table has its own file
+LONG = 40  # rows; a longer table has a separate file
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Column:
     share: bool = False
 
     def value(self, cell: str) -> float | int:
-        """The number in a cell; a ValueError says what is wrong."""
+        """Return the number in a cell; if the cell is wrong, raise a ValueError with the reason."""
         try:
             found = float(cell) if self.share else int(cell)
         except ValueError:
@@ -42,7 +42,10 @@ Row = dict[str, Any]
 
 
 def rows(given: object, info: ValidationInfo, columns: Mapping[str, Column]) -> list[Row]:
-    """The rows of a key that holds the table, or its file's name in the profile's folder."""
+    """Return the rows of the table that a key holds, or of the file that the key names.
+
+    The file is in the profile's folder.
+    """
     if not isinstance(given, str):
         raise wrong("", "is not a table; it must begin with a line of names, between triple quotes")
     if not given.endswith(".csv"):
@@ -93,7 +96,7 @@ def _row(
 
 
 def text(names: Sequence[str], found: Sequence[Sequence[object]]) -> str:
-    """The table as text, without empty columns."""
+    """Return the table as text, without empty columns."""
     used = [i for i in range(len(names)) if any(row[i] is not None for row in found)]
     lines = [[names[i] for i in used]]
     lines += [["" if row[i] is None else str(row[i]) for i in used] for row in found]

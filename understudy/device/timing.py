@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A disk in the units of core/: whole ns, ps, and sectors of the virtual disk.
 
-Profiles use fractions of the disk.  Here these become curves over the sectors of one
-virtual disk, for both the throttle and the core.
+Profiles use fractions of the disk.  Here the fractions are converted to sectors of one virtual
+disk, for both the throttle and the core.
 """
 
 from bisect import bisect_right
@@ -14,13 +14,13 @@ from operator import itemgetter
 
 Curve = tuple[tuple[int, int], ...]
 Sample = tuple[Fraction, Fraction]  # fraction of the disk, value
-TURN = 2**64  # one turn in the units of core/drive/platter.h
+TURN = 2**64  # one rotation in the units of core/drive/platter.h
 
 
 @dataclass(frozen=True)
 class TrackLevel:
-    """A number of tracks, their sectors, and the skew after them (struct track_level in
-    core/drive/tracks.h)."""
+    """A group of tracks: the number of tracks, the sum of their sectors, and the skew after the
+    last track (struct track_level in core/drive/tracks.h)."""
 
     tracks: int = 0
     sectors: int = 0
@@ -46,7 +46,7 @@ class TrackZone:
 
 
 def flat(zone: TrackZone) -> list[int]:
-    """The zone's numbers and those of its levels, in order."""
+    """Return the numbers of the zone and of its levels as one list, in the order of the fields."""
     numbers: list[int] = []
     for value in astuple(zone):
         numbers += value if isinstance(value, tuple) else (value,)
@@ -55,8 +55,8 @@ def flat(zone: TrackZone) -> list[int]:
 
 @dataclass(frozen=True)
 class Tracks:
-    """The layout (struct tracks in core/drive/tracks.h); `slips` are sectors, each with the number
-    of slots skipped so far."""
+    """The layout (struct tracks in core/drive/tracks.h); `slips` are sectors, each with the total
+    number of slots skipped up to that sector."""
 
     zones: tuple[TrackZone, ...] = ()
     slips: tuple[tuple[int, int], ...] = ()
@@ -71,12 +71,13 @@ NO_TRACKS = Tracks()
 class Timing:
     """One disk at one size.
 
-    `seek` has points (distance, ns), `transfer` points (first sector, ps per sector); both are
-    linear between points.  Without `transfer` points, transfer takes no time of its own.
-    `switch_ns` is the time from one of the `tracks` to the next.  If the tracks have a velocity,
-    the model knows when each sector is under the head, and `transfer` follows from their slots.
-    `cache` is segments, sectors in each, prefetch; a disk with a `buffer` (settings by name)
-    ignores it.  `queue_depth` is the part of its command queue in use; 0: one request at a time.
+    `seek` has points (distance, ns), and `transfer` has points (first sector, ps per sector); both
+    curves are linear between points.  If `transfer` has no points, the transfer adds no
+    time.  `switch_ns` is the time from one of the `tracks` to the next track.  If the tracks
+    have a velocity, the model knows when each sector is under the head, and `transfer` is computed
+    from the tracks' slots.  `cache` is the number of segments, the sectors in each segment, and the
+    sectors of a prefetch; a disk with a `buffer` (settings by name) ignores `cache`.  `queue_depth`
+    is the number of entries of the command queue in use; 0 means one request at a time.
     """
 
     capacity_sectors: int
@@ -94,7 +95,7 @@ class Timing:
     queue_age_limit_ns: int = 0
 
     def settings(self) -> dict[str, int]:
-        """The values that are numbers, by the names of core/drive/settings.c."""
+        """Return the values that are single numbers, by their names in core/drive/settings.c."""
         segments, segment_sectors, prefetch_sectors = self.cache
         found = {
             "intercept_ns": self.intercept_ns,
@@ -116,24 +117,28 @@ class Timing:
 
 
 def lines(samples: Sequence[Sample], end: int) -> Curve:
-    """The piecewise linear curve through the samples, evaluated at the sectors nearest to them.
+    """Return the piecewise linear curve through the samples, evaluated at the nearest sectors.
 
-    Samples are not moved to those sectors, so each point is on the profile's curve.  Samples that
-    fall on the same sector of a small disk become one point.
+    The samples themselves are not moved to these sectors, so each point is on the profile's curve.
+    Samples with the same nearest sector (on a small disk) become one point.
     """
     places = sorted({round(at * end) for at, _ in samples})
     return tuple((place, round(_value(samples, Fraction(place, end)))) for place in places)
 
 
 def zones(samples: Sequence[Sample], end: int) -> Curve:
-    """Each value from the sector nearest to its fraction up to the next zone."""
+    """Return a piecewise constant curve.
+
+    Each value holds from the sector nearest to its fraction up to the next zone.
+    """
     return steps([(round(at * end), round(value)) for at, value in samples], end)
 
 
 def steps(firsts: Sequence[tuple[int, int]], end: int) -> Curve:
-    """A piecewise constant curve.
+    """Return a piecewise constant curve from first sectors and values.
 
-    If several pieces begin at one sector, the last one counts; equal neighbours are joined.
+    If several pieces begin at the same sector, the last piece counts.  Adjacent pieces with equal
+    values are joined.
     """
     groups = groupby(dict(firsts).items(), key=itemgetter(1))
     pieces = dict(next(alike) for _, alike in groups)
@@ -146,7 +151,7 @@ def steps(firsts: Sequence[tuple[int, int]], end: int) -> Curve:
 
 
 def value_at(curve: Curve, place: int) -> Fraction:
-    """The curve's value at a place, linear between two points."""
+    """Return the curve's value at a sector or distance, linear between two points."""
     return _value([(Fraction(at), Fraction(value)) for at, value in curve], Fraction(place))
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""ext4 images, and the places of their files."""
+"""ext4 images, and the locations of their files on the disk."""

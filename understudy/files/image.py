@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: MIT
 """The file system that the SURGE processes read (PERFORM 2010 section 5), built on the host.
 
-Files are created as in the papers: fill the disk, erase half of the files at random, add
-the same number again with other sizes.  Each file has its place on the disk but no data,
-so only metadata is kept: the 4 KiB blocks that are not zero (`blocks.bin`, which
-guest/restore.c writes to an empty disk) and the place of every file (`layout.npz`).  An
-image depends only on its size, its seed and the sources, and is built once.
+Files are created as in the papers: fill the disk, erase half of the files at random, and then add
+as many files as were erased, with other sizes.  Each file has blocks on the disk but no data, so
+only metadata is kept.  This metadata is the 4 KiB blocks that are not zero (`blocks.bin`, which
+guest/restore.c writes to an empty disk) and the location of every file (`layout.npz`).  An image
+depends only on its size, its seed and the sources, and is built once.
 
-Sizes are drawn from lognormal(9.357, 1.318) below 133 kB and Pareto(1.1, 133 kB) above,
-cut at 100 MB.  The papers do not give the share of large files; a lognormal draw above
-the cut becomes a Pareto draw, which makes the density continuous (docs/method.md).
-On a disk below 1.6 GB no file takes more than a sixteenth of it (our choice).
+Sizes are sampled from lognormal(9.357, 1.318) below 133 kB and from Pareto(1.1, 133 kB) above
+133 kB; the largest size is 100 MB.  The papers do not give the share of large files.  Here each
+lognormal sample above 133 kB is replaced by a Pareto sample, which makes the density continuous
+(docs/method.md).  On a disk below 1.6 GB no file is larger than a sixteenth of the disk, a choice
+of this project.
 """
 
 import hashlib
@@ -38,11 +39,11 @@ from understudy.base.progress import Report
 
 Ints = npt.NDArray[np.int64]
 
-OWN_SOURCE = Path(__file__).read_bytes()  # as imported, even if the file changes later
+OWN_SOURCE = Path(__file__).read_bytes()  # as it was imported, even if the file changes later
 BLOCK_BYTES = 4096
 PAPER_FILES = 1_000_000
 PAPER_DISK_BYTES = 73_400_000_000
-IMAGE_SEED = 1  # of the file system that both platforms read
+IMAGE_SEED = 1  # seed of the file system that both platforms read
 FILES_MIN = 100
 FILES_MAX = 10_000_000
 DISK_BYTES_MIN = 16 * 2**20
@@ -59,13 +60,13 @@ CUT_SHARE = 1 / 16
 FILES_PER_LEAF = 100
 LEAVES_PER_TOP = 100
 
-# Any fixed time will do: here the month in which the paper appeared.
+# Any fixed time is suitable; this one is in the month in which the paper appeared.
 BIRTH_SECONDS = 1_275_350_400
 FEATURES = (
     "none,has_journal,ext_attr,resize_inode,dir_index,filetype,extent,64bit,flex_bg,"
     "sparse_super,large_file,huge_file,dir_nlink,extra_isize,metadata_csum"
 )
-# mke2fs reads the machine's own defaults unless it gets a file.
+# mke2fs reads the defaults of this machine unless it is given a configuration file.
 MKE2FS_CONF = """[defaults]
 \tblocksize = 4096
 \tinode_size = 256
@@ -89,9 +90,11 @@ MKFILES = Program(
 
 @dataclass(frozen=True)
 class Layout:
-    """The places of files: file `i` has extents `first[i]` up to `first[i + 1]`, in file order.
+    """The locations of files.
 
-    `start` and `length` are in blocks of 4 KiB from the start of the disk.
+    File `i` has the extents from index `first[i]` up to, but not including, index `first[i + 1]`,
+    in the order of the file's data.  `start` and `length` of an extent are in blocks of 4 KiB;
+    `start` is counted from the start of the disk.
     """
 
     inode: Ints
@@ -106,7 +109,7 @@ class Layout:
 
     @staticmethod
     def load(path: Path) -> "Layout":
-        """Read what `save` wrote."""
+        """Read a file that `save` wrote."""
         with np.load(path, allow_pickle=False) as arrays:
             return Layout(**{name: arrays[name] for name in arrays.files})
 
@@ -115,8 +118,8 @@ class Layout:
 class Facts:
     """The facts about the image that a result keeps.
 
-    `content_hash` is a digest of the inputs.  `blocks_sha256` is a digest of the blocks, so that
-    two machines can tell whether they had the same file system.
+    `content_hash` is a digest of the inputs.  `blocks_sha256` is a digest of the blocks; with it
+    the results of two machines show whether both had the same file system.
     """
 
     image_bytes: int
@@ -141,16 +144,16 @@ class Image:
 
     @property
     def blocks(self) -> Path:
-        """The blocks that are not zero, for guest/restore.c."""
+        """Return the path of the blocks that are not zero, for guest/restore.c."""
         return self.folder / "blocks.bin"
 
     @property
     def layout(self) -> Layout:
-        """The place of every file."""
+        """Return the location of every file."""
         return Layout.load(self.folder / "layout.npz")
 
     def files(self) -> list[tuple[str, int]]:
-        """Path and size of every file, by index."""
+        """Return the path and the size in bytes of every file, by index."""
         sizes = self.layout.size.tolist()
         return [(file_path(index, len(sizes)), size) for index, size in enumerate(sizes)]
 
@@ -167,7 +170,10 @@ def build(virtual_bytes: int, report: Report, seed: int = IMAGE_SEED) -> Image:
 
 
 def file_count(virtual_bytes: int) -> int:
-    """The number of files, in proportion to the papers'; refuse a size that can't be built."""
+    """Return the number of files, in proportion to the papers' disk.
+
+    Refuse a size for which no image can be built.
+    """
     count = max(FILES_MIN, round(PAPER_FILES * virtual_bytes / PAPER_DISK_BYTES))
     if virtual_bytes < DISK_BYTES_MIN or count > FILES_MAX:
         high = int(FILES_MAX / PAPER_FILES * PAPER_DISK_BYTES)
@@ -178,23 +184,23 @@ def file_count(virtual_bytes: int) -> int:
 
 
 def file_path(index: int, files: int) -> str:
-    """Path of a file; guest/file_path.h says why it looks like this."""
+    """Return the path of a file; guest/file_path.h explains its form."""
     leaf = index % leaf_count(files)
     return f"{leaf_path(leaf)}/f{index:07d}"
 
 
 def leaf_count(files: int) -> int:
-    """Count the directories that hold files."""
+    """Return the number of directories that hold files."""
     return (files - 1) // FILES_PER_LEAF + 1
 
 
 def leaf_path(leaf: int) -> str:
-    """Path of a directory that holds files."""
+    """Return the path of a directory that holds files."""
     return f"d{leaf // LEAVES_PER_TOP:02d}/d{leaf % LEAVES_PER_TOP:02d}"
 
 
 def draw_sizes(generator: np.random.Generator, count: int, virtual_bytes: int) -> Ints:
-    """Sizes of `count` files in bytes."""
+    """Sample the sizes of `count` files, in bytes."""
     sizes = generator.lognormal(LOG_MEAN, LOG_SIGMA, count)
     large = LARGE_BYTES * (1 + generator.pareto(LARGE_ALPHA, count))
     sizes = np.where(sizes < LARGE_BYTES, sizes, large)
@@ -247,7 +253,7 @@ def _facts(image_bytes: int, seed: int, layout: Layout, blocks: Path, name: str)
 
 
 def make_raw(work: Path, virtual_bytes: int, seed: int, report: Report) -> tuple[Path, Layout]:
-    """Make the whole image, a sparse file in `work`; return it and the places of its files."""
+    """Make the whole image, a sparse file in `work`; return its path and its files' locations."""
     count = file_count(virtual_bytes)
     raw = work / "disk.img"
     report("file system: mke2fs", 0.0)
@@ -260,7 +266,7 @@ def make_raw(work: Path, virtual_bytes: int, seed: int, report: Report) -> tuple
 
 
 def _tool(name: str) -> str:
-    """Path of a tool of e2fsprogs, whose folder may not be in a user's PATH."""
+    """Return the path of a tool of e2fsprogs; the tools' folder may be missing in a user's PATH."""
     found = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
     if not found:
         raise UserError(f"no {name} here: apt-get install e2fsprogs")
@@ -269,7 +275,7 @@ def _tool(name: str) -> str:
 
 @cache
 def mke2fs_version() -> str:
-    """The version that mke2fs prints, with its date."""
+    """Return the version that mke2fs prints, including the date."""
     done = subprocess.run([_tool("mke2fs"), "-V"], capture_output=True, text=True, check=False)
     return done.stderr.partition("\n")[0].strip()
 
@@ -277,7 +283,7 @@ def mke2fs_version() -> str:
 def make_file_system(
     work: Path, raw: Path, blocks: int, seed: int, inodes: int, journal_mb: int = JOURNAL_MB
 ) -> None:
-    """Make an empty file system in `raw`, a sparse file; equal arguments give equal bytes.
+    """Make an empty file system in `raw`, a sparse file; equal arguments produce equal bytes.
 
     A journal of 0 MB means no journal.
     """
@@ -315,7 +321,8 @@ def _last_line(text: str) -> str:
 
 
 def _write_script(out: IO[str], virtual_bytes: int, seed: int, count: int) -> int:
-    """Write the script: fill, erase half at random, fill again, report every file's place."""
+    """Write the script for mkfiles: fill the disk, erase half of the files at random, fill the disk
+    again, and report every file's location."""
     generator = np.random.Generator(np.random.PCG64(seed))
     paths = [file_path(index, count) for index in range(count)]
     sizes = draw_sizes(generator, count, virtual_bytes)
@@ -351,7 +358,10 @@ def _script(
 
 
 def _check_fit(sizes: Ints, virtual_bytes: int, seed: int, count: int) -> None:
-    """Refuse sizes that do not fit: their distribution has a heavy tail; the disk may be small."""
+    """Refuse sizes that do not fit on the disk.
+
+    On a small disk this can happen, since the distribution of sizes has a heavy tail.
+    """
     data = int((-(-sizes // BLOCK_BYTES)).sum()) * BLOCK_BYTES
     overhead = _inodes(count) * 256 + JOURNAL_MB * 2**20 + leaf_count(count) * BLOCK_BYTES
     room = int(virtual_bytes * 0.98) - overhead - 2 * 2**20
@@ -363,7 +373,7 @@ def _check_fit(sizes: Ints, virtual_bytes: int, seed: int, count: int) -> None:
 
 
 def place_files(raw: Path, script: Path, places: Path, lines: int, report: Report) -> None:
-    """Run a script of `lines` lines (host/image/mkfiles.c), which writes the files' places."""
+    """Run host/image/mkfiles.c with a script of `lines` lines; it writes the files' locations."""
     program = compiled(MKFILES)
     command = [str(program), "--progress", str(raw)]
     with (
@@ -383,7 +393,7 @@ def place_files(raw: Path, script: Path, places: Path, lines: int, report: Repor
 
 
 def _follow(stderr: Iterable[str], lines: int, report: Report) -> str:
-    """Report progress; return the last line that was no progress."""
+    """Report progress from the lines on stderr; return the last line that is not about progress."""
     said = ""
     for line in stderr:
         word, _, done = line.partition(" ")
@@ -437,7 +447,10 @@ def write_blocks(raw: Path, target: Path, layout: Layout) -> None:
 
 
 def _data_map(layout: Layout, blocks: int) -> npt.NDArray[np.bool_]:
-    """Which blocks belong to files; these blocks may still hold metadata of erased files."""
+    """Return, for each block, whether it belongs to a file.
+
+    A file's block may still hold metadata of an erased file.
+    """
     steps = np.zeros(blocks + 1, np.int8)
     np.add.at(steps, layout.start, 1)
     np.add.at(steps, layout.start + layout.length, -1)
@@ -451,13 +464,13 @@ def _keep(first: int, chunk: bytes, is_data: npt.NDArray[np.bool_]) -> tuple[Int
 
 
 def _written_chunks(image: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Read the parts of a sparse file that were written, in whole blocks."""
+    """Yield the parts of a sparse file that were written, in whole blocks."""
     descriptor, at = image.fileno(), 0
     size = os.fstat(descriptor).st_size
     while at < size:
         try:
             start = os.lseek(descriptor, at, os.SEEK_DATA) // BLOCK_BYTES * BLOCK_BYTES
-        except OSError:  # ENXIO: only a hole is left
+        except OSError:  # ENXIO: the remaining file is one hole
             return
         end = -(-os.lseek(descriptor, start, os.SEEK_HOLE) // BLOCK_BYTES) * BLOCK_BYTES
         for at in range(start, end, SCAN_BYTES):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A disk in equal partitions for VMs that share it, each with its own ext4 file system.
+"""A disk in equal partitions, one for each VM that shares it, each with an ext4 file system.
 
 The image holds a partition table (an MBR) and, in each partition, the same file system.  Files
-that exist from the beginning have a place but no data, like SURGE's (`understudy.files.image`).
+that exist from the beginning have blocks on the disk but no data, like SURGE's files
+(`understudy.files.image`).
 The image depends only on its size, the files and the sources, and is built once.
 """
 
@@ -22,12 +23,12 @@ from understudy.base.progress import Report
 from understudy.files import image
 from understudy.files.image import BLOCK_BYTES, BLOCKS_HEADER, BLOCKS_MAGIC
 
-OWN_SOURCE = Path(__file__).read_bytes()  # as imported, even if the file changes later
+OWN_SOURCE = Path(__file__).read_bytes()  # as it was imported, even if the file changes later
 SECTOR_BYTES = 512
 ALIGNMENT_BYTES = 2**20
-SEED = 1  # of the file system's identity
+SEED = 1  # seed from which the file system's identifiers are computed
 JOURNAL_MB = 0  # a journal would belong to no control group (docs/decisions/0038-owner-groups.md)
-BYTES_PER_INODE = 16 * 2**10  # the default of mke2fs
+BYTES_PER_INODE = 16 * 2**10  # the default value of mke2fs
 SECTORS_MAX = 2**32 - 1  # largest number in the partition table
 
 ENTRIES_AT = 446
@@ -39,7 +40,7 @@ SIGNATURE = b"\x55\xaa"
 
 @dataclass(frozen=True)
 class Partitioning:
-    """A number of equal partitions, and the files in each: path and bytes.
+    """A number of equal partitions, and the files in each partition: paths and sizes in bytes.
 
     A file's path has at most one folder.
     """
@@ -72,14 +73,14 @@ class Image:
 
     @property
     def blocks(self) -> Path:
-        """The blocks that are not zero, for guest/restore.c."""
+        """Return the path of the blocks that are not zero, for guest/restore.c."""
         return self.folder / "blocks.bin"
 
 
 def places(virtual_bytes: int, count: int) -> list[tuple[int, int]]:
-    """First sector and length in sectors of each of `count` partitions, in order.
+    """Return the first sector and the length in sectors of each of `count` partitions, in order.
 
-    Raises UserError if the disk is too large for the table.
+    Raises UserError if the disk is too large for the partition table.
     """
     room = virtual_bytes // ALIGNMENT_BYTES - 1
     each = room // count * ALIGNMENT_BYTES // SECTOR_BYTES
@@ -137,7 +138,10 @@ def _build_into(
 def _make_raw(
     work: Path, sectors: int, files: tuple[tuple[str, int], ...], report: Report
 ) -> tuple[Path, image.Layout]:
-    """Make one partition's file system, a sparse file in `work`; return it and the file places."""
+    """Make one partition's file system, a sparse file in `work`.
+
+    Return its path and the locations of its files.
+    """
     raw = work / "partition.img"
     report("file system: mke2fs", 0.0)
     bytes_ = sectors * SECTOR_BYTES
@@ -163,7 +167,7 @@ def _image_bytes(placed: list[tuple[int, int]]) -> int:
 
 
 def _table(placed: list[tuple[int, int]]) -> bytes:
-    """The disk's first block: no boot code, and an entry for each partition."""
+    """Return the disk's first block, without boot code and with an entry for each partition."""
     entries = b"".join(
         ENTRY.pack(0, BEYOND_CYLINDERS, LINUX, BEYOND_CYLINDERS, first, sectors)
         for first, sectors in placed
@@ -173,7 +177,10 @@ def _table(placed: list[tuple[int, int]]) -> bytes:
 
 
 def _write_blocks(one: Path, target: Path, placed: list[tuple[int, int]]) -> int:
-    """Write the table, and the same blocks for each partition; return the number of blocks."""
+    """Write the partition table, and the same blocks for each partition.
+
+    Return the number of blocks written.
+    """
     content = one.read_bytes()
     _, _, count = BLOCKS_HEADER.unpack_from(content)
     numbers = np.frombuffer(content, "<u8", count, BLOCKS_HEADER.size)

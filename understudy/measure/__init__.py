@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Records of a run, the measures computed from them, and the confidence in a difference."""
+"""Records of a run, the measures computed from the records, and the confidence in a difference."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """How well one set of runs predicts another: errors, and whether the schedulers rank alike.
 
-The papers' claim is about ranks (PERFORM 2010 section 6; Tables 2 and 3): which of two schedulers
-is better on the real disk.  If the real disk's runs can't tell two schedulers apart, the pair does
-not count.  Kendall's tau (tau-b) uses the means of all pairs.
+The papers claim to predict ranks (PERFORM 2010 section 6; Tables 2 and 3): which of two schedulers
+is better on the real disk.  If the real disk's runs can't tell two schedulers apart, this pair of
+schedulers does not count.  Kendall's tau (tau-b) uses the means of all pairs.
 """
 
 from collections.abc import Sequence
@@ -18,28 +18,31 @@ from understudy.measure.metrics import Measure
 
 @dataclass(frozen=True)
 class Agreement:
-    """One measure of the schedulers that both sets have run; `real` has the true figures."""
+    """The agreement in one measure, for schedulers that are in both sets of runs.
+
+    `real` has the true figures.
+    """
 
     measure: Measure
     real: dict[str, Estimate]
     virtual: dict[str, Estimate]
-    differ: int  # pairs that really differ
-    alike: int  # of them, those that the other orders alike
-    tau: float | None  # None: one of both has no order
+    differ: int  # pairs of schedulers that differ on the real disk
+    alike: int  # those of the `differ` pairs that the prediction puts in the same order
+    tau: float | None  # None: in one of the two sets all schedulers are equal
 
     def error(self, scheduler: str) -> float | None:
-        """The prediction's error as a fraction of the real figure; None if that is 0."""
+        """Return the prediction's error as a fraction of the real figure; None if that is 0."""
         real = self.real[scheduler].mean
         return (self.virtual[scheduler].mean - real) / real if real else None
 
     def ranks(self) -> tuple[dict[str, int], dict[str, int]]:
-        """The ranks by the real figures and by the predicted ones; 1 is the best."""
+        """Return the ranks by the real and by the predicted figures; rank 1 is the best."""
         real = {name: found.mean for name, found in self.real.items()}
         virtual = {name: found.mean for name, found in self.virtual.items()}
         return ranks(real, self.measure), ranks(virtual, self.measure)
 
     def as_json(self) -> dict[str, Any]:
-        """The measure's entry."""
+        """Return the measure's entry in the output of --json."""
         real, virtual = self.ranks()
         return {
             "measure": self.measure.key,
@@ -64,7 +67,7 @@ class Agreement:
 def agreement(
     real: Comparison, virtual: Comparison, names: Sequence[str], measure: Measure
 ) -> Agreement:
-    """The agreement for the schedulers `names`, which both sets have run."""
+    """Return the agreement for the schedulers `names`, which are in both sets of runs."""
     means = [
         {name: side.estimate(name, measure).mean for name in names} for side in (real, virtual)
     ]
@@ -95,7 +98,7 @@ def _order(one: float, other: float) -> int:
 
 
 def _tau(first: Sequence[int], second: Sequence[int]) -> float | None:
-    """Tau-b, from the order of each pair in both sets."""
+    """Return tau-b, from the order of each pair of schedulers in both sets."""
     ordered = sqrt(sum(map(abs, first)) * sum(map(abs, second)))
     together = sum(one * other for one, other in zip(first, second, strict=True))
     return together / ordered if ordered else None

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Compares the runs of several schedulers, and says how certain a difference is.
+"""Compare the runs of several schedulers, and compute how certain a difference is.
 
-Runs with the same seed draw the same files and sleeps, so schedulers are
-compared in pairs, seed by seed.  A difference counts only if the Student-t
-interval of its mean excludes zero.  A single difference has the 95 % interval;
-a choice among many has wider intervals (understudy.recommend.choice).  With one
-seed there is no interval.
+Runs with the same seed have the same random files and sleeps, so two schedulers are compared seed
+by seed.  A difference counts only if the Student-t interval of its mean excludes zero.  A single
+difference has the 95 % interval; a choice among many schedulers has wider intervals
+(understudy.recommend.choice).  With one seed there is no interval.
 """
 
 import math
@@ -22,23 +21,23 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over seeds; half the width of its interval, or None for one seed."""
+    """A mean over seeds, and half the width of its interval, which is None for a single seed."""
 
     mean: float
     half_width: float | None
 
     @property
     def includes_zero(self) -> bool:
-        """Whether the interval includes zero, so that the sign is uncertain."""
+        """Return whether the interval includes zero, so that the sign is uncertain."""
         return abs(self.mean) <= (self.half_width or 0.0)
 
 
 def estimate(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
-    """Mean and Student-t interval."""
+    """Return the mean and its Student-t interval."""
     mean = float(np.mean(values))
     if len(values) < 2:
         return Estimate(mean, None)
-    from scipy.special import stdtrit  # SciPy takes half a second
+    from scipy.special import stdtrit  # imported here, since the import takes half a second
 
     error = float(np.std(values, ddof=1)) / len(values) ** 0.5
     quantile = float(stdtrit(len(values) - 1, (1 + confidence) / 2))
@@ -49,7 +48,7 @@ class Comparison:
     """The runs of several schedulers on the same seeds."""
 
     def __init__(self, summaries: Sequence[Summary]) -> None:
-        """Group by scheduler, in the order given; each must have the same seeds."""
+        """Group the runs by scheduler, in the given order; all schedulers must have equal seeds."""
         self.schedulers = tuple(dict.fromkeys(run.scheduler for run in summaries))
         self.platform = summaries[0].platform
         self.seeds = tuple(dict.fromkeys(run.seed for run in summaries))
@@ -58,34 +57,34 @@ class Comparison:
             raise ValueError("every scheduler needs one run for every seed")
 
     def runs(self, scheduler: str) -> list[Summary]:
-        """The scheduler's runs, in the order of the seeds."""
+        """Return the scheduler's runs, in the order of the seeds."""
         return [self._runs[scheduler, seed] for seed in self.seeds]
 
     def estimate(self, scheduler: str, measure: Measure) -> Estimate:
-        """The measure over the seeds."""
+        """Return the scheduler's mean of the measure over the seeds, with its interval."""
         return estimate(self._values(scheduler, measure))
 
     def difference(
         self, first: str, second: str, measure: Measure, confidence: float = CONFIDENCE
     ) -> Estimate:
-        """first - second, seed by seed."""
+        """Return the mean of the differences first - second, computed seed by seed."""
         pairs = zip(self._values(first, measure), self._values(second, measure), strict=True)
         return estimate([one - other for one, other in pairs], confidence)
 
     def saw(self, measure: Measure) -> bool:
-        """Whether any run has this measure."""
+        """Return whether any run has this measure."""
         values = (value for name in self.schedulers for value in self._values(name, measure))
         return not all(map(math.isnan, values))
 
     def ranks(self, measure: Measure) -> dict[str, int]:
-        """1 for the best mean, equal means sharing a rank."""
+        """Return the ranks of the schedulers: 1 for the best mean; equal means share a rank."""
         return ranks({name: self.estimate(name, measure).mean for name in self.schedulers}, measure)
 
     def _values(self, scheduler: str, measure: Measure) -> list[float]:
         return [run.value(measure) for run in self.runs(scheduler)]
 
     def as_json(self, measures: Iterable[Measure]) -> dict[str, Any]:
-        """Paired differences by these measures, for result.json."""
+        """Return the seed-by-seed differences of schedulers by these measures, for result.json."""
         return {
             "confidence": CONFIDENCE,
             "seeds": list(self.seeds),
@@ -113,7 +112,7 @@ class Comparison:
 
 
 def ranks(values: dict[str, float], measure: Measure) -> dict[str, int]:
-    """1 for the best value, equal values sharing a rank."""
+    """Return the ranks of the names: 1 for the best value; equal values share a rank."""
     sign = -1 if measure.higher_is_better else 1
     ordered = sorted(sign * value for value in values.values())
     return {name: ordered.index(sign * value) + 1 for name, value in values.items()}

@@ -8,7 +8,7 @@ from understudy.native import demand
 
 
 def counts(frame: pl.DataFrame) -> dict[str, int]:
-    """Counts of requests; the first row of a request represents it."""
+    """Count the requests with each demand; a merged request counts by its first row."""
     requests = (
         frame.group_by("request_id")
         .agg(

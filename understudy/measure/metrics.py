@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The papers' measures, computed from one run's records.
 
-docs/method.md defines them.  A response time belongs to a bio, a service time to the
-request that carried the bio.  Variances are population variances; percentiles are
-nearest-rank.  In a run at scale k the disk was k times slower on purpose, so every time
-is divided by k first (PERFORM 2010 section 4), and the result includes k.  On an array,
-which serves several requests at once, service time is the time of one server.
+docs/method.md defines the measures.  A response time belongs to a bio, a service time to the
+request that carried the bio.  Variances are population variances; percentiles are nearest-rank.  In
+a run at scale k the disk is k times slower on purpose, so every measured time is first divided by k
+(PERFORM 2010 section 4), and the result includes k.  On an array, which serves several requests at
+once, the service time is the time that one server needs.
 """
 
 import math
@@ -26,7 +26,7 @@ from understudy.native.figures import Figures
 NS_PER_MS = 1e6
 NS_PER_S = 1e9
 
-# Times that only the platform knows; the keys are the same in Outcome.facts.
+# Times that only the platform can measure; Outcome.facts has the same keys.
 FACTS_IN_SECONDS = (
     "virtual_seconds",
     "wall_seconds",
@@ -39,7 +39,7 @@ Times = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Measure:
-    """A line of the papers' table: a field of Summary and how to show it."""
+    """A line of the papers' table: a field of Summary, and how to show that field."""
 
     key: str
     label: str
@@ -47,8 +47,8 @@ class Measure:
     higher_is_better: bool = False
 
 
-# What each answer begins with: the measures of PERFORM 2010 Tables 2 and 3, in their order; which
-# of ours stand beside theirs is in papers/tables.py.
+# The first measures in each answer: those of PERFORM 2010 Tables 2 and 3, in the same order.
+# papers/tables.py says which of these measures is compared with which measure of the papers.
 PAPER_MEASURES = (
     Measure("mean_service_ms", "mean service", "ms"),
     Measure("var_service_ms2", "variance service", "ms²"),
@@ -57,9 +57,10 @@ PAPER_MEASURES = (
     Measure("throughput_sectors_per_ms", "throughput", "sectors/ms", higher_is_better=True),
 )
 
-# What is printed below them.
+# The measures that are printed below PAPER_MEASURES.
 LATE_MAX_PERMILLE = 10
-"""A run in the wall clock with more late requests does not count (Jones 2010, section 4.3.2)."""
+"""A run in the wall clock does not count if more of its requests per 1,000 are late (Jones 2010,
+section 4.3.2)."""
 MORE_MEASURES = (
     Measure("p50_response_ms", "p50 response", "ms"),
     Measure("p95_response_ms", "p95 response", "ms"),
@@ -73,9 +74,9 @@ MORE_MEASURES = (
 
 @dataclass(frozen=True)
 class Summary:
-    """One run in figures.  Field names are result.json's keys and end in their units.
+    """The figures of one run.  Field names are the keys in result.json and end in their units.
 
-    A figure that the platform can't observe is NaN, and null in result.json.
+    A figure that the platform can't observe is NaN here and null in result.json.
     """
 
     scheduler: str
@@ -108,13 +109,13 @@ class Summary:
     capacity_sectors: int
     late: int  # requests that the virtual disk completed after their due time
     stale: int  # requests chosen while the disk was busy
-    hits: int  # requests that the device's cache held
-    predicted: int  # requests chosen because the shadow cache held them
-    predicted_hits: int  # both
-    predicted_hit_share: float | None  # of the hits; None without a hit
+    hits: int  # requests whose data were in the device's cache
+    predicted: int  # requests chosen because their data were in the shadow cache
+    predicted_hits: int  # requests that are counted in both `hits` and `predicted`
+    predicted_hit_share: float | None  # predicted_hits as a fraction of hits; None without a hit
     reasons: dict[str, int]  # number of requests by the scheduler's reason for choosing them
-    var_device_ms2: float = math.nan  # results of 2026-11 and before lack this and all below
-    written: int = 0  # of the requests that went to the disk, as all below (measure/demand.py)
+    var_device_ms2: float = math.nan  # results up to 2026-11 lack this and later fields
+    written: int = 0  # from here on: counts of requests to the disk (measure/demand.py)
     sized: int = 0
     long_ones: int = 0
     sequential: int = 0
@@ -128,20 +129,20 @@ class Summary:
 
     @property
     def late_permille(self) -> float:
-        """Late requests per 1,000 that went to the disk."""
+        """Return how many of 1,000 requests that went to the disk were late."""
         return 1000 * self.late / max(1, self.dispatched)
 
     @property
     def is_too_late(self) -> bool:
-        """Whether this run in the wall clock has too many late requests to count."""
+        """Return whether this run in the wall clock has too many late requests to be valid."""
         return self.clock == "wall" and self.late_permille > LATE_MAX_PERMILLE
 
     def value(self, measure: Measure) -> float:
-        """The figure of one measure."""
+        """Return the figure of one measure."""
         return float(getattr(self, measure.key))
 
     def as_json(self) -> dict[str, Any]:
-        """The run's entry in result.json, without the platform's facts."""
+        """Return the run's entry in result.json, without the platform's facts."""
         return {
             key: None if isinstance(value, float) and math.isnan(value) else value
             for key, value in asdict(self).items()
@@ -149,7 +150,7 @@ class Summary:
 
     @classmethod
     def from_json(cls, entry: Mapping[str, Any]) -> "Summary":
-        """The run of such an entry; a KeyError names a missing key."""
+        """Return the run of an entry in result.json; a KeyError names a missing key."""
         found = {
             field.name: entry[field.name]
             for field in fields(cls)
@@ -161,7 +162,7 @@ class Summary:
 
 
 def summarise(outcome: Outcome) -> Summary:
-    """All measures of one run; its records must have passed records.check."""
+    """Compute all measures of one run; its records must have passed records.check."""
     frame, run, facts = outcome.requests, outcome.experiment, outcome.facts
     carried = Carried(frame)
     service_ms = _service_times_ns(outcome, carried) / (NS_PER_MS * run.platform.scale)
@@ -201,7 +202,10 @@ def summarise(outcome: Outcome) -> Summary:
 
 
 def from_figures(run: Experiment, figures: Figures, facts: dict[str, Any]) -> Summary:
-    """All measures of a simulation that kept no requests; percentiles are exact to 1/256."""
+    """Return all measures of a simulation that did not record its requests.
+
+    Percentiles have a relative error of at most 1/256.
+    """
     response = figures.response
     service = figures.model if run.device.disk.array else figures.service
     busy_ns = figures.last_completion_ns - figures.first_arrival_ns
@@ -258,7 +262,7 @@ OF_REQUESTS = (
 
 
 def carried_requests(frame: pl.DataFrame) -> pl.DataFrame:
-    """One row per request that went to the disk, in the order of dispatch."""
+    """Return a table with a row for each request that went to the disk, in order of dispatch."""
     carried = Carried(frame)
     columns = {name: carried[name] for name in OF_REQUESTS}
     return pl.DataFrame(columns).sort("dispatch_ns", "request_id")
@@ -267,11 +271,11 @@ def carried_requests(frame: pl.DataFrame) -> pl.DataFrame:
 class Carried:
     """The columns of the requests that went to the disk.
 
-    Each column is made when it is used: all at once would copy a long table.
+    Each column is made only when it is used; to make all columns would copy a long table.
     """
 
     def __init__(self, frame: pl.DataFrame) -> None:
-        """The first row of a request represents it."""
+        """Find the first row of each request; the request has the values of this row."""
         self._frame = frame
         merged = shares_a_request(frame)
         self._first = ~merged if merged.any() else None
@@ -281,21 +285,21 @@ class Carried:
             self._first = self._first.scatter(firsts, True)
 
     def __getitem__(self, name: str) -> pl.Series:
-        """One of OF_REQUESTS, in the order of arrival."""
+        """Return one of the columns OF_REQUESTS, in the order of arrival."""
         column = self._frame[name]
         return column if self._first is None else column.filter(self._first)
 
     def __len__(self) -> int:
-        """The number of requests."""
+        """Return the number of requests."""
         return self._frame.height if self._first is None else int(self._first.sum())
 
 
 def _service_times_ns(outcome: Outcome, carried: Carried) -> Times:
-    """Service time of each request, ns.
+    """Return the service time of each request, in ns.
 
-    If the drive chooses among several requests, each began its model service time before it was
-    due, whichever request came before.  The same holds for a drive whose services begin as early
-    as possible, rather than when kernel and throttle hand the request over.
+    If the drive chooses among several requests, the service of a request began at its due time
+    minus its model service time, whatever the previous request was.  The same is true if a drive
+    begins services as early as possible, and not only when kernel and throttle pass the request on.
     """
     run = outcome.experiment
     if "dispatch_ns" in outcome.unseen:
@@ -312,8 +316,10 @@ def _service_times_ns(outcome: Outcome, carried: Carried) -> Times:
 
 
 def service_times_ns(carried: Carried | pl.DataFrame) -> Times:
-    """Service time of each request, ns, in the order of dispatch: completion - max(dispatch,
-    previous completion)."""
+    """Return the service time of each request, in ns, in the order of dispatch.
+
+    It is completion - max(dispatch, previous completion).
+    """
     order = np.lexsort((carried["request_id"].to_numpy(), carried["dispatch_ns"].to_numpy()))
     start = carried["dispatch_ns"].to_numpy()[order]
     completion = carried["completion_ns"].to_numpy()[order]
@@ -322,9 +328,10 @@ def service_times_ns(carried: Carried | pl.DataFrame) -> Times:
 
 
 def _times_between_ns(carried: Carried) -> Times:
-    """The same for a real drive with several requests at once, in the order of completion.
+    """Return service times in ns for a real drive with several requests at once, in the order of
+    completion.
 
-    The times at which such a drive begins its requests are not known.
+    They are times between completions, since it is unknown when such a drive begins a request.
     """
     order = np.argsort(carried["completion_ns"].to_numpy(), kind="stable")
     start = carried["dispatch_ns"].to_numpy()[order]
@@ -334,24 +341,30 @@ def _times_between_ns(carried: Carried) -> Times:
 
 
 def response_times_ms(outcome: Outcome) -> Times:
-    """Response time of each bio, in ms of the modelled disk: (completion - arrival) / k."""
+    """Return each bio's response time in ms of the modelled disk: (completion - arrival) / k."""
     response = outcome.requests["completion_ns"] - outcome.requests["arrival_ns"]
     return response.to_numpy().astype(np.float64) / (NS_PER_MS * outcome.experiment.platform.scale)
 
 
 def span_ns(frame: pl.DataFrame) -> int:
-    """Length of the measurement, ns: last completion - first arrival."""
+    """Return the length of the measurement in ns: last completion - first arrival."""
     return int(frame.select(pl.col("completion_ns").max() - pl.col("arrival_ns").min()).item())
 
 
 def percentile(values: Times, percent: float) -> float:
-    """Nearest rank: the smallest value that at least `percent` % of the values do not exceed."""
+    """Return the nearest-rank percentile.
+
+    It is the smallest value that at least `percent` % of the values do not exceed.
+    """
     rank = max(1, math.ceil(Fraction(str(percent)) * len(values) / 100))
     return float(np.partition(values, rank - 1)[rank - 1])
 
 
 def mean_lateness_ms(carried: Carried) -> float:
-    """Mean of completion - due over requests that had a due time, ms; 0 without any."""
+    """Return the mean of completion - due, in ms, over the requests that had a due time.
+
+    Return 0 if no request had a due time.
+    """
     lateness = (carried["completion_ns"] - carried["due_ns"]).drop_nulls().to_numpy()
     return float(lateness.mean()) / NS_PER_MS if len(lateness) else 0.0
 

@@ -106,7 +106,7 @@ def _whole_records(data: bytes, expected: int | None) -> bytes:
 
 
 def _refuse_impossible(raw: np.ndarray[Any, Any]) -> None:
-    """Refuse numbers that the throttle never writes: such bytes are not its records."""
+    """Refuse bytes with numbers that the throttle never writes; these can't be its records."""
     for field in raw.dtype.names or ():
         if raw.dtype[field] == np.dtype("<u8"):
             _refuse(raw, raw[field] >= 2**63, field)
@@ -138,7 +138,7 @@ def _columns(raw: np.ndarray[Any, Any], origin_ns: int) -> dict[str, pl.Series]:
 
 
 def named(codes: np.ndarray[Any, Any], names: pl.Enum) -> pl.Series:
-    """A column of an enumeration, from its codes; all must be valid."""
+    """Return a column of an enumeration from its codes, all of which must be valid."""
     return pl.Series(names.categories, dtype=names).gather(codes)
 
 
@@ -158,7 +158,10 @@ def with_idle_time(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def shares_a_request(frame: pl.DataFrame) -> pl.Series:
-    """For each row, whether it was merged with another; few are, so this sorts, not hashes."""
+    """Return, for each row, whether its request carried another row too.
+
+    Few rows were merged, so the function sorts the rows instead of hashing them.
+    """
     ids = np.sort(frame["request_id"].to_numpy())
     several = np.unique(ids[1:][ids[1:] == ids[:-1]])
     return frame["request_id"].is_in(several)
@@ -181,7 +184,7 @@ def check(frame: pl.DataFrame, unseen: Set[str] = frozenset()) -> None:
 
 
 def _row_promises() -> dict[str, pl.Expr]:
-    """Kinds of wrong rows: the words of the message, and the filter that finds such rows."""
+    """Return the kinds of wrong rows: the words for the message, and the filter that finds them."""
     column = pl.col
     return {
         "never completed": column("completion_ns").is_null(),

@@ -9,20 +9,23 @@ WORDS = {True: "checked and within", None: "not checked", False: "checked and of
 
 @dataclass(frozen=True)
 class Trust:
-    """True: checked and within the limits.  None: `because` names what was not checked.  False:
-    `because` says what is outside its limits, and nothing is recommended.  `tail_because`: why
-    there is no recommendation for the tail."""
+    """The trust in an answer.
+
+    True: everything was checked and is within the limits.  None: `because` names what was not
+    checked.  False: `because` says what is outside its limits, and nothing is recommended.
+    `tail_because` says why there is no recommendation for the tail of the response times.
+    """
 
     trusted: bool | None
     because: tuple[str, ...] = ()
     tail_because: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """In one line."""
+        """Return the trust as text of one line."""
         return ": ".join([WORDS[self.trusted], *filter(None, ["; ".join(self.because)])])
 
     def __and__(self, other: "Trust") -> "Trust":
-        """The trust in two answers together: the lower of both."""
+        """Return the trust in two answers together: the lower of the two."""
         states = (self.trusted, other.trusted)
         state = False if False in states else None if None in states else True
         because = tuple(
@@ -31,6 +34,6 @@ class Trust:
         return Trust(state, because, self.tail_because + other.tail_because)
 
     def as_json(self) -> dict[str, Any]:
-        """Its entries in result.json."""
+        """Return the trust's entries in result.json."""
         tail = {"tail_because": list(self.tail_because)} if self.tail_because else {}
         return {"trusted": self.trusted, "because": list(self.because), **tail}

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The papers' measurements, and ours beside them."""
+"""The papers' measurements, and comparisons with this project's measurements."""

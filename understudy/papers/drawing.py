@@ -16,7 +16,7 @@ class PaperTimes:
 
     @property
     def slowdown(self) -> float:
-        """The slowdown of the virtual card relative to the real one."""
+        """Return the slowdown of the virtual card: its time divided by the real card's time."""
         return self.virtual / self.real
 
 
@@ -27,4 +27,4 @@ TABLE_3_1 = {
     80: PaperTimes(24.23, 476.7),
     100: PaperTimes(51.03, 632.5),
 }
-"""By the triangle's size: pixels from its dominant edge to the opposite corner."""
+"""The times by the triangles' size: the pixels from the dominant edge to the opposite corner."""

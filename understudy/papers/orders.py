@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Static orders of service: everything is pending, nothing else arrives.
+"""Static orders of service: all requests are pending at the start, and no other request arrives.
 
-The setting is that of PERFORM 2010 Table 1: a request is a point, and its service time is
-the distance of the head from it.  The greedy order (SSTF) is not optimal there, which
+The setting is that of PERFORM 2010 Table 1: a request is a point, and its service time is the
+distance of the head from that point.  In this setting the greedy order (SSTF) is not optimal, which
 motivates the table-building scheduler.
 
-The core's schedulers give all orders.  They serve requests of length 0, after one request
-that puts the head at its place.
+The schedulers in core/ compute all orders.  They serve requests of length 0, after a first request
+that moves the head to its initial location.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ from understudy.native.request import READ
 
 @dataclass(frozen=True)
 class Order:
-    """An order of service, as positions, and its mean times."""
+    """An order of service, as a list of the requests' locations, and its mean times."""
 
     order: list[int]
     mean_service: float
@@ -29,7 +29,7 @@ class Order:
 
 
 def orders(head: int, requests: Sequence[int]) -> dict[str, Order]:
-    """Every static order of the requests, which are in order of arrival."""
+    """Return every scheduler's static order of the requests, given in order of arrival."""
     _check(head, requests)
     return {name: _cost(head, find(head, requests)) for name, find in ORDERS.items()}
 
@@ -49,7 +49,7 @@ def _scheduled(scheduler: str, head: int, requests: Sequence[int]) -> list[int]:
 
 
 def _optimal(head: int, requests: Sequence[int]) -> list[int]:
-    """The order with the least mean response time, by the table-building scheduler."""
+    """Return the order with the least mean response time, from the table-building scheduler."""
     positions = sorted(requests)
     return [positions[i] for i in optimal_order(head, positions)]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Our runs beside a table of the papers, measure by measure, with the ranks.
+"""Compare this project's runs with a table of the papers, measure by measure, with the ranks.
 
 Absolute figures are not expected to agree.  The papers claim to predict the order of the
 schedulers (PERFORM 2010 section 6), so the ranks are compared.
@@ -31,7 +31,7 @@ VIRTUAL = "virtual"
 
 @dataclass(frozen=True)
 class Row:
-    """One measure from one source, by the papers' schedulers."""
+    """The figures of one measure from one source, by the papers' schedulers."""
 
     measure: Measure
     source: str
@@ -41,13 +41,13 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """The verdict in words; empty for the real disk itself."""
+        """Return the verdict in words; an empty string for the papers' real disk itself."""
         if self.source == REAL:
             return ""
         return "as real" if self.agrees else "differ"
 
     def as_json(self) -> dict[str, Any]:
-        """The row's entry in result.json."""
+        """Return the row's entry in result.json."""
         return {
             "measure": self.measure.key,
             "source": self.source,
@@ -58,14 +58,18 @@ class Row:
 
 
 def table_beside(workload: str, disk: str, schedulers: Sequence[str]) -> PaperTable | None:
-    """The papers' table for the same workload and disk, if it shares two schedulers with ours."""
+    """Return the papers' table for this workload and disk.
+
+    Return None if there is no such table, or if fewer than two of the papers' schedulers have a
+    substitute among `schedulers`.
+    """
     if disk != PAPERS_DISK or len(beside(schedulers)) < 2:
         return None
     return next((table for table in TABLES.values() if table.workload == workload), None)
 
 
 def beside(schedulers: Sequence[str]) -> dict[str, str]:
-    """The papers' schedulers, each with our substitute for it."""
+    """Return the papers' schedulers, each with its substitute among `schedulers`."""
     found = {
         theirs: next((name for name in ours if name in schedulers), None)
         for theirs, ours in STAND_INS.items()
@@ -74,7 +78,8 @@ def beside(schedulers: Sequence[str]) -> dict[str, str]:
 
 
 def rows(table: PaperTable, comparison: Comparison) -> list[Row]:
-    """For each of the papers' measures: ours, their real disk, their virtual disk."""
+    """Return three rows for each of the papers' measures: this project's runs, the papers' real
+    disk, and the papers' virtual disk."""
     return [row for measure in MEASURES for row in _rows(table, comparison, measure)]
 
 
@@ -93,7 +98,7 @@ def _rows(table: PaperTable, comparison: Comparison, measure: Measure) -> list[R
 
 
 def note(comparison: Comparison) -> str:
-    """The note that explains the columns."""
+    """Return the note that explains the columns."""
     *others, last = (STAND_INS_NAMED[name] for name in beside(comparison.schedulers).values())
     return (
         f"real and virtual (k = 8) are the paper's, with up to {AT_ONCE} past the scheduler at "
@@ -103,7 +108,7 @@ def note(comparison: Comparison) -> str:
 
 
 def ranks_sentence(table: PaperTable, comparison: Comparison) -> str:
-    """The number of measures by which the schedulers rank as on the papers' real disk, in words."""
+    """Return, in words, by how many measures the schedulers rank as on the papers' real disk."""
     found = rows(table, comparison)
     ours, virtual = (
         sum(row.agrees for row in found if row.source == source) for source in (OURS, VIRTUAL)
@@ -115,7 +120,8 @@ def ranks_sentence(table: PaperTable, comparison: Comparison) -> str:
 
 
 def shadow_sentence(comparison: Comparison, scheduler: str, workload: str) -> str | None:
-    """How much of the device's cache the scheduler's shadow foresaw; None without a hit."""
+    """Return, in words, what share of the hits in the device's cache the scheduler's shadow cache
+    predicted; None if there was no hit."""
     runs = comparison.runs(scheduler)
     hits = sum(run.hits for run in runs)
     foreseen = sum(run.predicted_hits for run in runs)
@@ -131,7 +137,7 @@ def shadow_sentence(comparison: Comparison, scheduler: str, workload: str) -> st
 
 
 def as_json(table: PaperTable, comparison: Comparison) -> dict[str, Any]:
-    """The comparison's part of result.json."""
+    """Return the comparison's part of result.json."""
     return {
         "table": table.title,
         "stand_ins": beside(comparison.schedulers),

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The papers' measurements: Tables 2 and 3 (PERFORM 2010 section 6; Jones 2010 Tables 4.1 and 4.2).
 
-Two of their three schedulers are no longer in the kernel.  mq-deadline is the direct successor of
-deadline; our cfq was written from what is known about the original.
+Two of the papers' three schedulers, deadline and cfq, have been removed from the kernel.
+mq-deadline is the direct successor of deadline.  This project's cfq was written from what is known
+about the original cfq.
 """
 
 from dataclasses import dataclass
@@ -12,9 +13,9 @@ from understudy.measure.metrics import PAPER_MEASURES, Measure
 
 PAPERS_DISK = "cheetah-15k4"
 
-# The papers' kernel takes a second request from the scheduler while the disk serves the first, and
-# its time stamps are taken outside of the scheduler: the papers' service time is our device time
-# (docs/decisions/0055-two-at-once.md).
+# The papers' kernel fetches a second request from the scheduler while the disk serves the first,
+# and records its time stamps outside of the scheduler.  So the papers' service time is the device
+# time of this project (docs/decisions/0055-two-at-once.md).
 AT_ONCE = 2
 MEASURES = (
     Measure("mean_device_ms", "mean service", "ms"),
@@ -22,7 +23,7 @@ MEASURES = (
     *PAPER_MEASURES[2:],
 )
 
-# The papers' scheduler, and those that can stand in for it, the best first.
+# For each of the papers' schedulers, the schedulers that can replace it, the best first.
 STAND_INS = {"cats": ("cats",), "deadline": ("mq-deadline", "deadline"), "cfq": ("cfq",)}
 STAND_INS_NAMED = {
     "cats": "our cats",
@@ -32,7 +33,8 @@ STAND_INS_NAMED = {
 }
 REPRODUCED = tuple(names[0] for names in STAND_INS.values())
 
-# Of 31,949 real cache hits in the CATS run of Table 2 (PERFORM 2010 section 6).
+# The predicted share of the 31,949 real cache hits in the CATS run of Table 2 (PERFORM 2010
+# section 6).
 SHADOW_SHARE = 0.97
 SHADOW_HITS = 31_949
 SHADOW_WORKLOAD = "surge-direct"
@@ -47,16 +49,16 @@ class PaperTable:
     title: str
     workload: str
     real: Columns
-    virtual: Columns  # k = 8
+    virtual: Columns  # the virtual disk, with k = 8
 
     def values(self, platform: str, measure: Measure) -> dict[str, float]:
-        """One row of the real or the virtual half (`platform`), by the papers' schedulers."""
+        """Return one row of the table's real or virtual half (`platform`), by scheduler."""
         row = MEASURES.index(measure)
         columns = {"real": self.real, "virtual": self.virtual}[platform]
         return {scheduler: column[row] for scheduler, column in columns.items()}
 
     def ranks(self, platform: str, measure: Measure) -> dict[str, int]:
-        """The ranks of that row; 1 is the best."""
+        """Return the ranks of the schedulers in that row; rank 1 is the best."""
         return ranks(self.values(platform, measure), measure)
 
 

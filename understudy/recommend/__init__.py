@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: MIT
-"""Which scheduler to pick: for the mean response, for its tail, for the throughput."""
+"""Choose a scheduler: for the mean response time, for the tail of the response times, or for the
+throughput."""

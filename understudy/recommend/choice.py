@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The scheduler to pick for each goal (mean, tail, throughput), and the answer in words.
 
-A choice among n schedulers has n - 1 chances to be wrong, so its intervals are wider than that
-of a single difference (docs/decisions/0029-choice-among-many.md).  With one seed there is no
-interval, and the choice says so.
+A choice among n schedulers has n - 1 chances to be wrong, so its intervals are wider than the
+interval of a single difference (docs/decisions/0029-choice-among-many.md).  With one seed there is
+no interval, and the choice's text says so.
 """
 
 from collections.abc import Iterable
@@ -15,8 +15,8 @@ from understudy.measure.metrics import Measure
 
 TAIL = "tail response"
 
-# The goals for which people pick a scheduler.  A short tail must be short by all of its measures:
-# the 99th percentile does not show that one request in a thousand starves.
+# The goals for which people choose a scheduler.  For a short tail, all measures of the tail must be
+# good: the 99th percentile alone does not show that one request in a thousand starves.
 GOALS = {
     "mean response": (Measure("mean_response_ms", "mean response", "ms"),),
     TAIL: (
@@ -37,24 +37,24 @@ class Best:
     measure: Measure
     best: str
     tied: tuple[str, ...]
-    means: dict[str, float]  # of every scheduler
+    means: dict[str, float]  # the mean of every scheduler
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The best scheduler and those tied with it."""
+        """Return the best scheduler and the schedulers that are tied with it."""
         return (self.best, *self.tied)
 
     def beats(self, one: str, other: str) -> bool:
-        """Whether the mean of `one` is better than that of `other`."""
+        """Return whether the mean of `one` is better than the mean of `other`."""
         sign = -1 if self.measure.higher_is_better else 1
         return sign * self.means[one] < sign * self.means[other]
 
     def figure(self, name: str) -> str:
-        """A scheduler's mean, with four digits."""
+        """Return a scheduler's mean as text with four significant digits."""
         return f"{self.means[name]:.4g} {self.measure.unit}"
 
     def as_json(self) -> dict[str, Any]:
-        """The measure's part of the choice's entry."""
+        """Return the measure's part of the choice's entry in result.json."""
         return {
             "measure": self.measure.key,
             "best": self.best,
@@ -66,8 +66,8 @@ class Best:
 class Choice:
     """The answer for one goal: the schedulers that are among the best by each of its measures.
 
-    A scheduler that another one beats by each of several measures is tied with the best only
-    because of noise, and is not named.
+    If another scheduler is better by each of several measures, a scheduler is tied with the best
+    only because of noise, and is not named.
     """
 
     goal: str
@@ -76,7 +76,10 @@ class Choice:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The schedulers, in the order of the first measure; empty if none is best throughout."""
+        """Return the schedulers in the order of the first measure.
+
+        The result is empty if no scheduler is among the best by every measure.
+        """
         return tuple(
             name
             for name in self._undominated(self.by[0])
@@ -85,23 +88,23 @@ class Choice:
 
     @property
     def best(self) -> str | None:
-        """The one to pick."""
+        """Return the scheduler to choose."""
         return self.names[0] if self.names else None
 
     @property
     def tied(self) -> tuple[str, ...]:
-        """The schedulers that cannot be told apart from the best one."""
+        """Return the schedulers that cannot be told apart from the best scheduler."""
         return self.names[1:]
 
     def sentence(self) -> str:
-        """One line for people."""
+        """Return the choice as one line of text for people."""
         if not self.names:
             return f"for {self.goal} nobody is best throughout: {self._each()} ({self._basis()})"
         apart = ": they cannot be told apart" if self.tied else ""
         return f"for {self.goal} pick {' or '.join(self.names)}{apart} ({self._figures()})"
 
     def _each(self) -> str:
-        """The schedulers to pick by each measure."""
+        """Return the schedulers to choose by each measure, in words."""
         picks = (
             f"{' or '.join(self._undominated(one))} by {one.measure.label} ({one.figure(one.best)})"
             for one in self.by
@@ -109,7 +112,7 @@ class Choice:
         return ", ".join(picks)
 
     def _undominated(self, found: Best) -> list[str]:
-        """The schedulers that no other one beats by each of several measures."""
+        """Return the schedulers that no other scheduler beats by each of several measures."""
         return [
             name
             for name in found.names
@@ -118,7 +121,7 @@ class Choice:
         ]
 
     def _figures(self) -> str:
-        """The figures of the best one."""
+        """Return the figures of the best scheduler, in words."""
         name = self.names[0]
         several = len(self.by) > 1
         figures = (
@@ -128,7 +131,7 @@ class Choice:
         return f"{', '.join(figures)}; {self._basis()}"
 
     def _basis(self) -> str:
-        """The confidence in the choice, in words."""
+        """Return the confidence in the choice, in words."""
         number = len(self.by[0].means)
         if self.seeds == 1:
             return "one seed: no interval"
@@ -136,7 +139,7 @@ class Choice:
         return f"{self.seeds} seeds{corrected}"
 
     def as_json(self) -> dict[str, Any]:
-        """The choice's entry in result.json."""
+        """Return the choice's entry in result.json."""
         return {
             "goal": self.goal,
             "best": self.best,
@@ -148,7 +151,7 @@ class Choice:
 
 
 def choices(comparison: Comparison) -> tuple[Choice, ...]:
-    """The answer for each goal."""
+    """Return the choice for each goal."""
     return tuple(
         Choice(goal, tuple(best(comparison, measure) for measure in by), len(comparison.seeds))
         for goal, by in GOALS.items()
@@ -156,7 +159,10 @@ def choices(comparison: Comparison) -> tuple[Choice, ...]:
 
 
 def best(comparison: Comparison, measure: Measure) -> Best:
-    """The best scheduler by a measure; the truly best one is among those named, with CONFIDENCE."""
+    """Return the best schedulers by a measure.
+
+    With probability CONFIDENCE the truly best scheduler is among those named.
+    """
     order = comparison.ranks(measure)
     first, *others = sorted(comparison.schedulers, key=lambda name: order[name])
     each = 1 - (1 - CONFIDENCE) / max(1, len(others))
@@ -168,7 +174,7 @@ def best(comparison: Comparison, measure: Measure) -> Best:
 
 
 def as_json(comparison: Comparison, picks: Iterable[Choice]) -> dict[str, Any]:
-    """Choices, and the paired differences by all goals' measures, for result.json."""
+    """Return the choices, and the seed-by-seed differences by all goals' measures, as JSON."""
     measures = (measure for by in GOALS.values() for measure in by)
     return {
         "choices": [choice.as_json() for choice in picks],

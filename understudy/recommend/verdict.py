@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Decides whether to trust a prediction: compares its runs' demands with the profile's checks.
+"""Decide whether to trust a prediction: compare its runs' demands with the profile's checks.
 
-There are three states.  True: each pair of the runs' demands was checked together, and is within
-the limits.  None: some demand was never checked.  False: some demand was checked and is outside the
-limits, or the runs themselves do not count; then nothing is recommended.
+There are three states.  True: for each pair of the runs' demands there is a check with both, and
+the errors are within the limits.  None: some demand or pair was never checked.  False: some check
+with the runs' demands is outside its limits, or the runs themselves are invalid; then nothing is
+recommended.
 
-A failed check counts by its effect on these runs, scheduler by scheduler, since the order of
-requests changes the demands on a disk.  A wrong mean withdraws every recommendation; a wrong
-distribution withdraws the one for the tail.
+The error of a failed check is weighted by its effect on the runs of each scheduler, since the order
+of requests changes the demands on a disk.  If the mean is wrong, nothing is recommended; if only
+the distribution is wrong, nothing is recommended for the tail.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,34 +22,36 @@ from understudy.native.demand import NAMES
 from understudy.recommend.choice import TAIL
 
 OPEN_SHARE = 3 / 5
-"""Service time may be 3 % off, response time 5 %; an open queue amplifies errors of service."""
+"""The limit for service times is an error of 3 %, the limit for response times is 5 %; an open
+queue amplifies errors of service times."""
 APART: tuple[Ask, ...] = ("writes", "pauses", "rests", "queue")
-"""Demands whose requests can't be judged by requests without them."""
+"""Requests with one of these demands are not judged by a check without that demand."""
 
 
 def sentences(found: Trust) -> list[str]:
-    """The sentences below a table; none if everything was checked and is within the limits."""
+    """Return the sentences below a table; none if all was checked and is within the limits."""
     return [*missing(found), *doubts(found)]
 
 
 def missing(found: Trust) -> list[str]:
-    """Why nothing is recommended, or nothing for the tail."""
+    """Return why nothing is recommended, or why nothing is recommended for the tail."""
     if found.trusted is False:
         return [f"no pick: {'; '.join(found.because)}"]
     return [f"no pick for {TAIL}: {'; '.join(found.tail_because)}"] if found.tail_because else []
 
 
 def doubts(found: Trust) -> list[str]:
-    """What was not checked."""
+    """Return what was not checked."""
     return [str(found)] if found.trusted is None else []
 
 
 def verdict(
     disk: DiskProfile, at_once: int, runs: Sequence[Summary], *, is_open: bool = False
 ) -> Trust:
-    """The trust in runs that differ in scheduler and seed, with `at_once` requests on the disk.
+    """Return the trust in runs that differ in scheduler and seed.
 
-    `is_open`: requests arrive whether or not others are answered.
+    `at_once` is the number of requests on the disk at the same time.  `is_open` means that requests
+    arrive even if earlier requests are not answered.
     """
     if broken := list(_broken(runs)):
         return Trust(False, tuple(broken))
@@ -75,7 +78,7 @@ def verdict(
 
 
 def _checked(disk: DiskProfile, wanted: Mapping[Ask, float]) -> Trust:
-    """Whether each pair of the runs' demands was checked together."""
+    """Return whether for each pair of the runs' demands there is a check with both demands."""
     if not disk.checks:
         made = f", made from {disk.limits}," if disk.limits else ""
         why = f"{disk.name}{made} was never checked against its drive; this workload has"
@@ -86,7 +89,7 @@ def _checked(disk: DiskProfile, wanted: Mapping[Ask, float]) -> Trust:
 
 
 def _broken(runs: Sequence[Summary]) -> Iterator[str]:
-    """Why the runs themselves do not count."""
+    """Yield the reasons why the runs themselves are invalid."""
     late = {run.scheduler: run.late_permille for run in runs if run.is_too_late}
     if late:
         shares = ", ".join(f"{name} {share:.3g}" for name, share in late.items())
@@ -109,7 +112,7 @@ def _broken(runs: Sequence[Summary]) -> Iterator[str]:
 
 
 def _asked(run: Summary, disk: DiskProfile, at_once: int) -> dict[Ask, float]:
-    """The demands and their shares of the requests that went to the disk."""
+    """Return the demands and their shares of the requests that went to the disk."""
     shares = asked({name: getattr(run, name) for name in NAMES}, run.dispatched)
     if disk.array:
         shares.pop("sweeps", None)  # servers have no arm, so order does not matter
@@ -123,11 +126,12 @@ def _queued(run: Summary) -> float:
 
 
 def _part(check: Check, wanted: Mapping[Ask, float], run: Summary) -> float:
-    """The part of a check's error that a run has.
+    """Return the part of a check's error that affects a run, from 0 to 1.
 
-    It is the share of requests of the check's kind: at most the share with the same places, and
-    none with demands of their own.  It is smaller if the run has the check's other demands (writes,
-    sizes, pauses) less often than the check.
+    The part is the run's share of requests like those of the check, weighted by their service time.
+    These are at most the requests with the same demands about locations, without the requests that
+    have a demand of APART that the check lacks.  The part is smaller if the run has the check's
+    other demands (writes, sizes, pauses) less often than the check.
     """
     if not check.asks.keys() <= {*wanted, "random"}:
         return 0.0

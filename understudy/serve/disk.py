@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The served disk: a profile at one size, in memory shared with the filter."""
+"""The served disk: a profile at one size, in memory that is shared with nbdkit's filter."""
 
 from understudy.device.profile import DiskProfile
 from understudy.native.drive import Drive
@@ -9,17 +9,17 @@ from understudy.serve.store import SECTOR
 
 
 class ServedDisk:
-    """The disk, with its whole queue in use.  `scale` is the papers' k."""
+    """The disk, with all entries of its queue in use.  `scale` is the papers' k."""
 
     def __init__(self, profile: DiskProfile, size: int, scale: float, seed: int) -> None:
-        """`size` in bytes; `seed` for all draws."""
+        """Set up the disk; `size` is in bytes, and `seed` determines all random numbers."""
         self.profile, self.size, self.scale, self.seed = profile, size, scale, seed
         sectors = size // SECTOR
         self.timed = TimedDisk(self._device(sectors), sectors, round(1000 * scale), seed)
 
     @property
     def at_once(self) -> int:
-        """The number of requests that it serves at once, or chooses among."""
+        """Return how many requests the disk serves at once, or among how many it chooses."""
         return self.profile.queue_depth or self.profile.servers
 
     def _device(self, sectors: int) -> Drive | Array:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The place where clients find the disk: a socket in the file system, or a port of this host.
+"""The address at which clients find the disk: a socket in the file system, or a port of this host.
 
-The socket listens before the server starts, and is then passed to the server.  So an error of the
-place is reported at once, and no client is too early.
+The socket listens before the server starts, and is then passed to the server.  So a wrong address
+is reported at once, and no client can connect too early.
 """
 
 import shlex
@@ -16,7 +16,7 @@ from urllib.parse import quote
 from understudy.base import scratch
 from understudy.base.errors import UserError
 
-HOST = "127.0.0.1"  # only this host, since NBD has no authentication
+HOST = "127.0.0.1"  # only this host can connect, since NBD has no authentication
 PATH_BYTES_MAX = 107  # struct sockaddr_un
 BACKLOG = 128
 
@@ -30,7 +30,7 @@ class Place:
     nbd_client: str
 
     def ways(self) -> dict[str, str]:
-        """Purposes of attaching the disk, and the command for each."""
+        """Return the commands that attach the disk, each by its purpose."""
         drive = f"file={self.qemu.replace(',', ',,')},format=raw,if=virtio"
         uri = shlex.quote(self.uri)
         fio = f"fio --name=reads --ioengine=nbd --uri={uri} --rw=randread --bs=4k --number_ios=1000"
@@ -52,7 +52,7 @@ class Listening:
 
 @contextmanager
 def at_socket(path: Path) -> Iterator[Listening]:
-    """A new socket in the file system, removed at the end."""
+    """Yield a new listening socket in the file system; remove it at the end."""
     absolute = path.absolute()
     if absolute.exists() or absolute.is_symlink():
         raise UserError(f"--socket: {path} exists; remove it, or name another")
@@ -77,7 +77,7 @@ def at_socket(path: Path) -> Iterator[Listening]:
 
 @contextmanager
 def at_port(port: int) -> Iterator[Listening]:
-    """A port of this host, for its own programs only; 0: any free port."""
+    """Yield a port that only programs of this host can reach; 0 means any free port."""
     with socket.socket(socket.AF_INET) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How late a served disk's answers were, as data and as lines."""
+"""The lateness of a served disk's answers, as data and as lines of text."""
 
 from collections.abc import Iterator
 from math import ceil
@@ -13,10 +13,10 @@ ERROR_MOST = 0.03
 
 
 def figures(found: Lateness) -> dict[str, Any]:
-    """The figures for --json; None without requests.
+    """Return the figures for --json; a figure is None if there were no requests.
 
-    The service error is the mean lateness as a fraction of the mean service time, for requests that
-    should take ENOUGH_NS or more.
+    The service error is the mean lateness as a fraction of the mean service time.  It includes only
+    requests that should take at least ENOUGH_NS.
     """
     any_at_all, any_timed = found.requests > 0, found.timed > 0
     lateness_us = {
@@ -37,7 +37,7 @@ def figures(found: Lateness) -> dict[str, Any]:
 
 
 def lines(found: Lateness, scale: float) -> Iterator[tuple[str, str]]:
-    """The figures for a terminal: labels and texts.  `scale` is the k of the served disk."""
+    """Yield the figures for a terminal: labels and texts.  `scale` is the k of the served disk."""
     yield "requests", f"{found.requests:,}"
     if not found.requests:
         return

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""nbdkit in the foreground, with our filter, until the command is interrupted.
+"""nbdkit in the foreground, with this project's filter, until the command is interrupted.
 
-The disk's state and the lateness of its answers are in memory that nbdkit shares with us.  So
-nbdkit can simply be killed: nothing in it must be saved, and no client can keep it alive.
+The disk's state and the lateness of its answers are in memory that nbdkit shares with this process.
+So nbdkit can simply be killed: it holds no data that must be saved, and no client can keep it
+running.
 """
 
 import os
@@ -23,7 +24,7 @@ from understudy.base.programs import Program, compiled
 from understudy.native.timed_disk import TimedDisk
 
 PACKAGES = "nbdkit nbdkit-plugin-dev"
-FIRST_LISTENER = 3  # systemd's protocol, which nbdkit speaks
+FIRST_LISTENER = 3  # the first descriptor in systemd's protocol, which nbdkit uses
 LOADED_BEFORE = 4
 LOOK_MS = 10
 ACTIVATED = f'LISTEN_PID=$$ LISTEN_FDS=1 LD_PRELOAD=/proc/self/fd/{LOADED_BEFORE} exec "$@"'
@@ -46,7 +47,10 @@ class Service:
 
 
 def filter_file() -> Path:
-    """Our filter, compiled for this exact version of nbdkit, which accepts no other."""
+    """Return the path of this project's filter, compiled for the installed version of nbdkit.
+
+    nbdkit accepts only filters that were compiled for exactly its own version.
+    """
     return compiled(
         Program(
             "timed.so",
@@ -67,7 +71,7 @@ def _ours() -> list[str]:
 
 
 def _version() -> str:
-    """The version of nbdkit, in characters that are safe for any shell and compiler."""
+    """Return the version of nbdkit, in characters that are safe for any shell and compiler."""
     if not shutil.which("nbdkit"):
         raise UserError(f"no nbdkit here, which serves the disk: apt-get install {PACKAGES}")
     said = subprocess.run(["nbdkit", "--version"], capture_output=True, text=True, check=True)
@@ -75,7 +79,7 @@ def _version() -> str:
 
 
 def serve(service: Service, listener: socket.socket, when_ready: Callable[[], None]) -> None:
-    """Serve until the command is interrupted; RunFailed if nbdkit ends earlier."""
+    """Serve until the command is interrupted; raise RunFailed if nbdkit ends earlier."""
     command = _command(service)
     with _told() as told, _running(command, listener) as (process, handle):
         while not service.disk.serves:
@@ -100,7 +104,10 @@ def _command(service: Service) -> list[str]:
 
 @contextmanager
 def _told() -> Iterator[int]:
-    """A descriptor that becomes readable when the command is interrupted, in whichever thread."""
+    """Yield a descriptor that becomes readable when the command is interrupted.
+
+    It does not matter which thread receives the signal.
+    """
     ours, its = socket.socketpair()
     with ours, its:
         its.setblocking(False)
@@ -115,7 +122,10 @@ def _told() -> Iterator[int]:
 
 @contextmanager
 def _running(command: list[str], listener: socket.socket) -> Iterator[tuple[int, int]]:
-    """The process, and a descriptor that becomes readable when it ends; killed at the end."""
+    """Start the process and kill it at the end.
+
+    Yield its process id, and a descriptor that becomes readable when the process ends.
+    """
     process = os.posix_spawnp(
         command[0],
         command,
@@ -138,7 +148,7 @@ def _running(command: list[str], listener: socket.socket) -> Iterator[tuple[int,
 
 
 def _first_of(descriptors: Sequence[int], patience_ms: int | None) -> int | None:
-    """The first descriptor that becomes readable; None if none does in time."""
+    """Return the first descriptor that becomes readable; None if none becomes readable in time."""
     poll = select.poll()
     for descriptor in descriptors:
         poll.register(descriptor, select.POLLIN)

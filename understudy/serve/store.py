@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The data of a served disk: in nbdkit's memory, or in a sparse file of the user's."""
+"""The data of a served disk, in nbdkit's memory or in a sparse file that the user names."""
 
 import fcntl
 import os
@@ -13,7 +13,7 @@ SECTOR = 512
 
 
 def size_of(file: Path) -> int | None:
-    """The size of the file in bytes, rounded down to sectors; None if there is no file yet."""
+    """Return the file's size in bytes, rounded down to sectors; None if there is no file yet."""
     if not file.exists():
         return None
     if not file.is_file():
@@ -23,9 +23,9 @@ def size_of(file: Path) -> int | None:
 
 @contextmanager
 def kept(file: Path | None, disk_bytes: int) -> Iterator[list[str]]:
-    """nbdkit's options for the plug-in that stores the data.
+    """Yield nbdkit's options for the plug-in that stores the data.
 
-    Only one disk at a time may use a file.  A missing file is created, sparse.
+    Only one disk at a time may use a file.  A missing file is created as a sparse file.
     """
     if file is None:
         yield ["memory", f"size={disk_bytes}"]

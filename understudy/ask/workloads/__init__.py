@@ -2,8 +2,8 @@
 """The workloads: each is a class in a module of this folder; no list names them.
 
 A workload has a name, parameters, and an implementation for each platform: a file of
-sim/workloads/ for the simulator, a program of guest/ for the VM.  A workload without one of them
-can't run on that platform.
+sim/workloads/ for the simulator, a program of guest/ for the VM.  A workload that lacks one of
+these can't run on that platform.
 """
 
 import pkgutil

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The program of the Vesper assignments (SIGCSE 2006 section 3.1): threads read small pieces.
+"""The program of the Vesper assignments (SIGCSE 2006 section 3.1): threads make small reads.
 
-By default it has no page cache.  With one, a page is a sector, since its disks are small.
+By default the program has no page cache.  If it has a page cache, a page has the size of a sector,
+since the disks of the assignments are small.
 """
 
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ CACHE_PER_READ_AHEAD = 4
 
 
 def layout(capacity_sectors: int, files: int) -> Layout:
-    """Files of 10 KB, evenly spread over the disk; ten of them nearly fill 128 KB."""
+    """Return files of 10 KB, evenly spread over the disk; ten such files nearly fill 128 KB."""
     length = -(-FILE_BYTES // SECTOR_BYTES)
     stride = capacity_sectors // files
     if stride < length:
@@ -52,17 +53,17 @@ class ConcurrentRead(ThroughPageCache, Thinks, Workload):
     processes: int = processes(10)
 
     def check_fits(self, virtual_bytes: int) -> None:
-        """Refuse a disk without room for every file."""
+        """Refuse a disk that is too small for all files."""
         layout(virtual_bytes // SECTOR_BYTES, self.processes)
 
     def cache(self, virtual_bytes: int) -> HostCache | None:
-        """The page cache, of the given size, or as large as the given read-ahead needs."""
+        """Return the page cache, of the given size or as large as the given read-ahead needs."""
         ahead = self.read_ahead_kib or 0
         size = self.page_cache_bytes or CACHE_PER_READ_AHEAD * ahead * KIB * self.processes
         return HostCache(size, ahead, SECTOR_BYTES) if size else None
 
     def simulated(self, around: Surroundings, report: Report) -> Simulated:
-        """sim/workloads/concurrent_read.c."""
+        """Return the parameters of sim/workloads/concurrent_read.c."""
         return Simulated(
             "concurrent-read",
             self.processes,

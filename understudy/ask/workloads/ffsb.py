@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""FFSB's requests, issued by fio, in VMs side by side (ICPE 2011 section 5.1).
+"""FFSB's requests, issued by fio, in several VMs at the same time (ICPE 2011 section 5.1).
 
-A hundred threads read and write 400 files in ten folders, reading and writing equally often.
+A hundred threads read and write 400 files in ten folders; they read as often as they write.
 Table 2 of the paper has the size of a read or write.  File sizes are powers of two; the smallest
-is as large as a read, and each size has half as many files as the next smaller one.  Each thread
-has four files of its own: a file that all threads share would cost each a descriptor and memory.
+file is as large as a read, and each size has half as many files as the next smaller size.  Each
+thread has four private files, since a file shared by all threads would need a descriptor and
+memory in each thread.
 
-FFSB has no think time.  On one emulated processor a hundred busy threads take turns of 4 ms.  So
-the kernel's time slices would set the pace, and that pace would change with the number of VMs.
-Here each thread issues requests at a fixed mean rate (Poisson arrivals) that the processor can
-keep for all of them.
+FFSB has no think time.  On one emulated processor a hundred busy threads would share the processor
+in time slices of 4 ms.  So the time slices would determine the rate of requests, and this rate
+would change with the number of VMs.  Here each thread issues requests at a fixed mean rate (Poisson
+arrivals), which is low enough for the processor to serve all threads.
 """
 
 from dataclasses import dataclass
@@ -21,17 +22,17 @@ from understudy.ask.workloads.vms import MIB, Vms
 KIB = 2**10
 FOLDERS = 10
 FILES_A_THREAD = 4
-RATE = 10  # reads per second of each thread, and as many writes
+RATE = 10  # reads per second by each thread; it also makes as many writes
 LARGEST_BYTES = 32 * MIB
-BLOCK_KIB = {1: 4, 2: 32}  # by configuration
+BLOCK_KIB = {1: 4, 2: 32}  # the size of a read or write, by the number of the configuration
 MODES = {"sequential": "rw", "random": "randrw"}
 
 
 def file_sizes(smallest: int, count: int) -> list[int]:
-    """Sizes of this many files in bytes, small ones first.
+    """Return the sizes of `count` files in bytes, in ascending order.
 
-    Half of the files have the smallest size, half of the rest the next one, and so on; of the
-    largest sizes there is one file each.
+    Half of the files have the smallest size, half of the remaining files have the next size, and so
+    on; each of the largest sizes has one file.
     """
     sizes, left, size = [], count, smallest
     while size <= LARGEST_BYTES:
@@ -68,17 +69,17 @@ class Ffsb(Vms):
     )
 
     def files_at_first(self) -> tuple[tuple[str, int], ...]:
-        """All files, so that none is created during the measurement."""
+        """Return all files, so that no file is created during the measurement."""
         count = self.processes * FILES_A_THREAD
         sizes = file_sizes(BLOCK_KIB[self.configuration] * KIB, count)
         return tuple((_path(index), size) for index, size in enumerate(sizes))
 
     def command(self, number: int) -> str:
-        """fio, with a job file."""
+        """Return the command that runs fio with a job file."""
         return f"exec fio /vms/{number}/input"
 
     def input(self, number: int, seed: int) -> str:
-        """The job file: common options, then a job for each thread with its files."""
+        """Return the job file: common options, then a job for each thread with its files."""
         block = f"{BLOCK_KIB[self.configuration]}k"
         common = (
             "[global]\n"

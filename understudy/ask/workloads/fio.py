@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A job file of fio: the VM runs the real fio; the simulator runs jobs that it can model."""
+"""A job file of fio: the VM runs the real fio; the simulator runs only jobs that it can model."""
 
 import hashlib
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ MEMORY_MIB = 256
 BYTES_MAX = 2**20
 MORE_STEPS = 1000
 
-# "ready" comes before fio starts: fio's start is not part of the measurement.
+# The script prints "ready" before fio starts: fio's start is not part of the measurement.
 PROGRAM = """\
 fio --parse-only /jobs.fio || exit 1
 trap 'kill -INT $pid; wait $pid; exit 0' TERM
@@ -41,7 +41,7 @@ exit 1
 
 
 def load(text: str) -> JobFile:
-    """The job file of that name."""
+    """Read the job file of that name."""
     path = Path(text).expanduser()
     try:
         with path.open("rb") as file:
@@ -74,22 +74,22 @@ class Fio(Workload):
 
     @property
     def sharers(self) -> int:
-        """The jobs."""
+        """Return the number of jobs."""
         return len(self.job_file.jobs())
 
     @property
     def shared_among(self) -> str:
-        """The sharers in words."""
+        """Return the sharers in words, for messages."""
         return f"{self.sharers} jobs"
 
     def simulated(self, around: Surroundings, report: Report) -> Simulated:
-        """sim/workloads/rows.c plays the jobs' requests."""
+        """Return the parameters of sim/workloads/rows.c, which plays the jobs' requests."""
         sectors = around.virtual_bytes // SECTOR_BYTES
         played = _rows(self.job_file, sectors, around.seed, around.requests + MORE_STEPS)
         return Simulated("rows-closed", len(played.first) - 1, rows=played)
 
     def in_guest(self, around: Surroundings) -> InGuest:
-        """The real fio."""
+        """Return the command that runs the real fio."""
         files = {"jobs.fio": self.job_file.on_device(around.device), "fio-jobs": PROGRAM}
         return InGuest(
             ["sh", "/fio-jobs"],
@@ -100,11 +100,11 @@ class Fio(Workload):
         )
 
     def told(self) -> list[str]:
-        """The job file's name."""
+        """Return the job file's name, for the heading."""
         return [self.job_file.shown, *super().told()]
 
     def columns(self) -> dict[str, Any]:
-        """The file's name and its digest."""
+        """Return the file's name and digest, as columns of a result."""
         return {
             **super().columns(),
             "workload_file": self.job_file.shown,
@@ -114,5 +114,5 @@ class Fio(Workload):
 
 @lru_cache(maxsize=8)
 def _rows(jobs: JobFile, capacity_sectors: int, seed: int, steps: int) -> Rows:
-    """The jobs' requests, cached: they are the same for each scheduler."""
+    """Return the jobs' requests, cached: they are the same for each scheduler."""
     return fio_jobs.rows(fio_jobs.processes(jobs, capacity_sectors), seed, steps)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A user's own workload: one C file, anywhere, like those of sim/workloads/."""
+"""A user's own workload: one C file in any folder, in the same form as those of sim/workloads/."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,8 +24,8 @@ from understudy.native.descriptions import field_values
 from understudy.native.simulation import Rows, WorkloadKind
 
 MORE_STEPS = 1000
-"""Steps of each process beyond its measured ones: it goes on until the last measured request is
-served."""
+"""Steps of each process beyond the measured steps: a process continues until the last measured
+request of all processes is served."""
 
 TABLE = "steps"
 MAGIC = b"USSTEPS1"
@@ -35,7 +35,7 @@ Values = tuple[tuple[str, int], ...]
 
 
 def load(text: str) -> registry.Source:
-    """The source file of that name."""
+    """Read the source file of that name."""
     path = Path(text).expanduser()
     if not path.is_file():
         why = "is not a file" if path.exists() else "No such file or directory"
@@ -56,7 +56,7 @@ def _values(text: str) -> Values:
 
 @dataclass(frozen=True, kw_only=True)
 class OwnWorkload(Workload):
-    """The file's steps are drawn before the simulation, in a sandbox (native/steps.py)."""
+    """The file's code generates the steps before the simulation, in a sandbox (native/steps.py)."""
 
     name: ClassVar[str] = "own"
     summary: ClassVar[str] = "one of your own: --workload ./mine.c (docs/adding.md)"
@@ -92,16 +92,16 @@ class OwnWorkload(Workload):
 
     @property
     def is_open(self) -> bool:  # type: ignore[override]
-        """Do requests arrive whether or not others are answered?"""
+        """Return whether requests arrive even if earlier requests are not answered."""
         return self.kind.open
 
     def simulated(self, around: Surroundings, report: Report) -> Simulated:
-        """sim/workloads/rows.c plays the steps."""
+        """Return the parameters of sim/workloads/rows.c, which plays the steps."""
         engine = "rows-open" if self.is_open else "rows-closed"
         return Simulated(engine, self.processes, rows=self._rows(around))
 
     def in_guest(self, around: Surroundings) -> InGuest:
-        """guest/steps.c plays the same steps."""
+        """Return the command of guest/steps.c, which plays the same steps."""
         if self.is_open:
             raise UserError(
                 f"--workload: {self.file.shown} is open: only the simulator has requests that wait "
@@ -111,12 +111,12 @@ class OwnWorkload(Workload):
         return InGuest(words, files={TABLE: _table(self._rows(around), around.think_scale)})
 
     def told(self) -> list[str]:
-        """The file, and the given parameters."""
+        """Return the file and the given parameters, for the heading."""
         given = [f"{name}={value}" for name, value in self.values]
         return [self.file.shown, *given, *super().told()]
 
     def columns(self) -> dict[str, Any]:
-        """The file's name and digest, and the values of its parameters."""
+        """Return the file's name and digest and the values of its parameters, as columns."""
         named = zip((each.name for each in self.kind.parameters), self._field_values(), strict=True)
         return {
             **super().columns(),
@@ -145,7 +145,7 @@ class OwnWorkload(Workload):
 
 
 def _table(rows: Rows, think_scale: float) -> bytes:
-    """The steps in the format that guest/steps.c reads."""
+    """Return the steps in the format that guest/steps.c reads."""
     found = np.zeros(len(rows.sector), ROW)
     found["think_ns"] = np.rint(rows.think_ns * think_scale)
     for name in ("sector", "sectors", "write"):
@@ -164,7 +164,7 @@ def _rows(
     values: tuple[int, ...],
     count: int,
 ) -> Rows:
-    """The steps, cached: they are the same for each scheduler."""
+    """Return the steps, cached: they are the same for each scheduler."""
     return steps.rows(
         file,
         capacity_sectors=capacity_sectors,

@@ -12,7 +12,7 @@ TIB = 2**40
 
 @dataclass(frozen=True, kw_only=True)
 class ThroughPageCache(Parameters):
-    """The page cache's size and read-ahead; None leaves the value to the workload."""
+    """The page cache's size and read-ahead; if a value is None, the workload chooses it."""
 
     page_cache_bytes: int | None = parameter(
         None,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An open workload: requests arrive whether or not the disk keeps up."""
+"""An open workload: requests arrive even if the disk is slower than the arrivals."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -37,7 +37,7 @@ class Poisson(Writes, Workload):
     )
 
     def simulated(self, around: Surroundings, report: Report) -> Simulated:
-        """sim/workloads/poisson.c."""
+        """Return the parameters of sim/workloads/poisson.c."""
         values = {
             "mean_gap_ns": round(1e9 * self.processes / self.rate),
             "writes_percent": self.writes_percent,

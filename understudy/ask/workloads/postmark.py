@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Postmark, a mail server's many small files, in VMs side by side (ICPE 2011 section 5.1).
+"""Postmark, a mail server's many small files, in several VMs at the same time (ICPE 2011 section
+5.1).
 
 Sizes are those of Table 2.  One thread reads or appends with equal probability, and creates or
-deletes with equal probability.  The paper does not give the number of files.  Here the files take
-half of a VM's memory, like mail that was just written: so write-back issues the requests to the
-device, and the thread goes on at the processor's pace.
+deletes with equal probability.  The paper does not give the number of files.  Here the files fill
+half of a VM's memory, like mail that was just written.  So the kernel's write-back issues the
+requests to the device, and the thread does not wait for the device.
 """
 
 from dataclasses import dataclass
@@ -42,11 +43,11 @@ class Postmark(Vms):
     processor_share: ClassVar[float] = 0.2
 
     def command(self, number: int) -> str:
-        """postmark, which reads its settings from standard input."""
+        """Return the command of postmark, which reads its settings from standard input."""
         return "exec postmark"
 
     def input(self, number: int, seed: int) -> str:
-        """The settings, and the command to run."""
+        """Return the settings, followed by postmark's own command to run."""
         sizes = CONFIGURATIONS[self.configuration]
         return (
             f"set location /vm{number}\n"

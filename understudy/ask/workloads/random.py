@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The probe that the papers fitted the disk with (PERFORM 2010 section 5): pages at random."""
+"""The probe with which the papers fitted the disk's model (PERFORM 2010 section 5): it reads or
+writes pages chosen at random."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -27,12 +28,12 @@ class Random(Thinks, Writes, Workload):
     processes: int = processes(1)
 
     def simulated(self, around: Surroundings, report: Report) -> Simulated:
-        """sim/workloads/random.c."""
+        """Return the parameters of sim/workloads/random.c."""
         values = {"writes_percent": self.writes_percent, "think_ns": self.think_ns()}
         return Simulated("random", self.processes, values)
 
     def in_guest(self, around: Surroundings) -> InGuest:
-        """guest/random.c."""
+        """Return the command of guest/random.c."""
         think_us = round(1000 * self.think_ms * around.think_scale)
         return InGuest(
             [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Streams: each process reads or writes upwards from a place of its own."""
+"""Streams: each process reads or writes consecutive sectors, each from another first sector."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -17,7 +17,7 @@ from understudy.base.progress import Report
 
 @dataclass(frozen=True, kw_only=True)
 class Sequential(Thinks, Writes, Workload):
-    """Each process has one request at a time; the next one starts where the last one ended."""
+    """Each process has one request at a time, which starts at the end of the previous request."""
 
     name: ClassVar[str] = "sequential"
     summary: ClassVar[str] = "4 KiB upwards on the raw disk, each process from a place of its own"
@@ -25,6 +25,6 @@ class Sequential(Thinks, Writes, Workload):
     processes: int = processes(1)
 
     def simulated(self, around: Surroundings, report: Report) -> Simulated:
-        """sim/workloads/sequential.c."""
+        """Return the parameters of sim/workloads/sequential.c."""
         values = {"writes_percent": self.writes_percent, "think_ns": self.think_ns()}
         return Simulated("sequential", self.processes, values)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """SURGE, a web file server (PERFORM 2010 section 5): the workloads of the papers' Tables 2 and 3.
 
-Both read the same files, whole, in 50 ON/OFF processes, and differ only in O_DIRECT.  With
-surge-buffered the papers' page cache was 65 MB on a disk of 73.4 GB.  Here the page cache is in
-proportion to the disk, but has room for every process's read-ahead.
+In both workloads 50 ON/OFF processes read whole files, the same files in both; only
+surge-direct uses O_DIRECT.  The papers' page cache for surge-buffered was 65 MB on a disk of
+73.4 GB.  Here the size of the page cache is in proportion to the disk, but at least as large as the
+read-ahead of all processes together.
 """
 
 from dataclasses import dataclass
@@ -32,14 +33,15 @@ PAPER_CACHE_BYTES = 65_000_000
 CACHE_BYTES_PER_PROCESS = 512 * KIB
 LINUX_READ_AHEAD_KIB = 128
 SECTORS_PER_BLOCK = image.BLOCK_BYTES // SECTOR_BYTES
-# The measurement reads data, not inodes.  The inodes and extents of this many files stay in
-# memory from before the run; with more files, each process first looks up those it will read.
+# The measurement must read data, not inodes.  Up to this many files, all inodes and extents are
+# read into memory before the run, and stay there.  With more files, each process first looks up
+# the files that it will read.
 KEPT_FILES_MAX = 40_000
-LOOKED_UP_AHEAD = 4  # times the number of files that a process will read
+LOOKED_UP_AHEAD = 4  # files looked up, per file that a process will read
 
 
 def layout(virtual_bytes: int, report: Report) -> Layout:
-    """The files of the VM's file system, in sectors."""
+    """Return the layout of the files in the VM's file system, in sectors."""
     image.build(virtual_bytes, report)
     return _layout(virtual_bytes)
 
@@ -57,14 +59,14 @@ def _layout(virtual_bytes: int) -> Layout:
 
 @dataclass(frozen=True, kw_only=True)
 class Surge(Workload):
-    """The common part of both workloads."""
+    """The common base class of both workloads."""
 
     reads_files: ClassVar[bool] = True
 
     processes: int = processes(PROCESSES)
 
     def simulated(self, around: Surroundings, report: Report) -> Simulated:
-        """sim/workloads/surge.c."""
+        """Return the parameters of sim/workloads/surge.c."""
         return Simulated(
             "surge",
             self.processes,
@@ -73,7 +75,7 @@ class Surge(Workload):
         )
 
     def guest_command(self, around: Surroundings) -> list[str]:
-        """guest/surge.c."""
+        """Return the common part of the command of guest/surge.c."""
         files = image.file_count(around.virtual_bytes)
         ahead = LOOKED_UP_AHEAD * -(-around.requests // self.processes) + 64
         rehearsal = ["--rehearse", str(ahead)] if files > KEPT_FILES_MAX else []
@@ -94,13 +96,13 @@ class SurgeDirect(Surge):
     on_real: ClassVar[bool] = True
 
     def in_guest(self, around: Surroundings) -> InGuest:
-        """guest/surge.c with O_DIRECT."""
+        """Return the command of guest/surge.c with O_DIRECT."""
         return InGuest([*self.guest_command(around), "--direct"])
 
 
 @dataclass(frozen=True, kw_only=True)
 class SurgeBuffered(ThroughPageCache, Surge):
-    """SURGE through a bounded page cache, which answers most reads."""
+    """SURGE through a page cache of limited size, which answers most reads."""
 
     name: ClassVar[str] = "surge-buffered"
     on_real: ClassVar[bool] = True
@@ -108,13 +110,13 @@ class SurgeBuffered(ThroughPageCache, Surge):
     order: ClassVar[int] = 4
 
     def cache(self, virtual_bytes: int) -> HostCache:
-        """A page cache of the given size, or in proportion to the papers'."""
+        """Return a page cache of the given size, or of a size in proportion to the papers'."""
         share = PAPER_CACHE_BYTES * virtual_bytes // image.PAPER_DISK_BYTES
         own = max(share, CACHE_BYTES_PER_PROCESS * self.processes)
         ahead = LINUX_READ_AHEAD_KIB if self.read_ahead_kib is None else self.read_ahead_kib
         return HostCache(self.page_cache_bytes or own, ahead)
 
     def in_guest(self, around: Surroundings) -> InGuest:
-        """guest/surge.c in a control group with limited memory."""
+        """Return the command of guest/surge.c, to run in a control group with limited memory."""
         command = [*self.guest_command(around), "--cgroup", around.group]
         return InGuest(command, reads_a_request=20)

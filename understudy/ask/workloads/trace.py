@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Replay a recorded trace on another device: at the recorded times, or with think times."""
+"""Replay a recorded trace on another device: at recorded times, or with inferred think times."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -23,7 +23,10 @@ MB = 10**6
 
 @dataclass(frozen=True, kw_only=True)
 class TraceReplay(Workload):
-    """Open: every request arrives at its recorded time.  Closed: think times are inferred."""
+    """In an open replay every request arrives at its recorded time.
+
+    In a closed replay requests are separated by think times, inferred from the trace.
+    """
 
     name: ClassVar[str] = "trace"
     summary: ClassVar[str] = (
@@ -48,25 +51,25 @@ class TraceReplay(Workload):
 
     @property
     def is_open(self) -> bool:  # type: ignore[override]
-        """Does every request arrive at its recorded time?"""
+        """Return whether every request arrives at its recorded time."""
         return self.replay == "open"
 
     @property
     def sharers(self) -> int:
-        """The number of owners in the trace."""
+        """Return the number of owners of requests in the trace."""
         return self.trace.owners
 
     @property
     def shared_among(self) -> str:
-        """The sharers in words."""
+        """Return the sharers in words, for messages."""
         return f"{self.trace.owners} owners in the trace"
 
     def measured(self, requests: int) -> int:
-        """The whole trace, whatever --requests says."""
+        """Return the number of requests in the whole trace, whatever --requests says."""
         return len(self.trace)
 
     def check_fits(self, virtual_bytes: int) -> None:
-        """Refuse a disk that is smaller than the trace's."""
+        """Refuse a disk that is smaller than the disk of the trace."""
         if self.trace.end_sector * SECTOR_BYTES > virtual_bytes:
             raise UserError(
                 f"--virtual-size: the trace reaches past it; take {self.trace.end_sector}s, or "
@@ -74,16 +77,16 @@ class TraceReplay(Workload):
             )
 
     def simulated(self, around: Surroundings, report: Report) -> Simulated:
-        """sim/workloads/rows.c."""
+        """Return the parameters of sim/workloads/rows.c, which plays the trace."""
         if self.replay == "closed":
             rows = closed_rows(self.trace)
             return Simulated("rows-closed", self.trace.owners, rows=rows)
-        if self.weights:  # weights are of processes
+        if self.weights:  # weights belong to processes
             rows = open_rows_by_owner(self.trace)
             return Simulated("rows-open", self.trace.owners, rows=rows)
         return Simulated("rows-open", 1, rows=open_rows(self.trace))
 
     def columns(self) -> dict[str, Any]:
-        """The trace's name and its digest."""
+        """Return the trace's name and digest, as columns of a result."""
         found = super().columns()
         return {**found, "trace": self.trace.name, "trace_digest": self.trace.digest}

@@ -3,12 +3,12 @@
 
 A VM is a control group with limited memory, which also limits its page cache.  Each VM has its own
 partition of the device, with its own file system.  The device always has three partitions,
-whichever VMs run: so a VM does the same at the same place, alone or not.  In each VM runs a
-benchmark from a Debian package.
+whichever VMs run.  So a VM makes the same requests to the same sectors whether it runs alone or
+with others.  Each VM runs a benchmark from a Debian package.
 
-The guest has one processor, unlike a host whose VMs have one each.  So each VM gets a fixed share
-of the processor, even when alone, and three VMs leave some of it to the kernel, which writes back
-for them.
+The guest has a single processor, while a real host would have a processor for each VM.  So each VM
+gets a fixed share of the processor, even when it runs alone.  The shares of three VMs leave some
+processor time to the kernel, which writes back the VMs' data.
 """
 
 from dataclasses import dataclass
@@ -23,16 +23,16 @@ from understudy.files.partitions import Partitioning, places
 
 MIB = 2**20
 VMS = 3  # ICPE 2011 section 5.3
-ROOM_MIB = 192  # of a partition: the largest set of files, a journal, and what grows
+ROOM_MIB = 192  # least size of a partition: the largest set of files, a journal, and new files
 SECTOR_BYTES = 512
 PROCESSOR_PERIOD_US = 10_000
-SETTLING_SECONDS = 3  # until work that was held up has caught up
-WARM_SECONDS = 2  # for which a VM runs on a disk that takes no time, to fill its page cache
+SETTLING_SECONDS = 3  # after which the VMs have done the work that was delayed at the start
+WARM_SECONDS = 2  # each VM first runs this long on an infinitely fast disk, to fill its page cache
 
 
 @dataclass(frozen=True, kw_only=True)
 class Vms(Workload):
-    """The common part of these workloads; `vms` says which of the three VMs run."""
+    """The common base class of these workloads; `vms` lists which of the three VMs run."""
 
     configuration: int = parameter(
         1,
@@ -56,7 +56,7 @@ class Vms(Workload):
 
     package: ClassVar[str] = ""
     warm: ClassVar[str] = ""  # what the program prints when its files exist
-    memory_mib: ClassVar[int] = 0  # of each VM, its page cache included
+    memory_mib: ClassVar[int] = 0  # memory of each VM, including its page cache
     processor_share: ClassVar[float] = 0.0  # of the guest's one processor, for each VM
     processes: int = 1
 
@@ -68,12 +68,12 @@ class Vms(Workload):
 
     @property
     def sharers(self) -> int:
-        """The number of VMs."""
+        """Return the number of VMs that run."""
         return len(self.vms)
 
     @property
     def shared_among(self) -> str:
-        """The sharers in words."""
+        """Return the sharers in words, for messages."""
         return f"{len(self.vms)} VMs"
 
     def check_fits(self, virtual_bytes: int) -> None:
@@ -86,15 +86,15 @@ class Vms(Workload):
             )
 
     def partitioned(self, virtual_bytes: int) -> Partitioning:
-        """A partition for each VM, even if it does not run."""
+        """Return a partition for each VM, even for those that do not run."""
         return Partitioning(VMS, self.files_at_first())
 
     def files_at_first(self) -> tuple[tuple[str, int], ...]:
-        """Files that each VM has from the beginning."""
+        """Return the files that each VM has from the beginning."""
         return ()
 
     def in_guest(self, around: Surroundings) -> InGuest:
-        """guest/vms."""
+        """Return the command of guest/vms."""
         quota_us = round(self.processor_share * PROCESSOR_PERIOD_US)
         files = {"vms/warm": f"{self.warm}\n"}
         for number in self.vms:
@@ -120,15 +120,15 @@ class Vms(Workload):
         )
 
     def command(self, number: int) -> str:
-        """The shell command of a VM's program; its standard input is `input`."""
+        """Return the shell command of a VM's program; its standard input is `input`."""
         raise NotImplementedError
 
     def input(self, number: int, seed: int) -> str:
-        """The program's standard input; the seed has 31 bits."""
+        """Return the program's standard input; the seed has 31 bits."""
         raise NotImplementedError
 
     def columns(self) -> dict[str, Any]:
-        """Which VMs run, as typed."""
+        """Return the list of VMs that run, as it was typed."""
         return {**super().columns(), "vms": ",".join(map(str, self.vms))}
 
 

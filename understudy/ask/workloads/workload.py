@@ -19,15 +19,15 @@ SECTOR_BYTES = 512
 
 @dataclass(frozen=True)
 class Surroundings:
-    """The parts of its experiment that a workload may know."""
+    """The parts of an experiment on which its workload may depend."""
 
     virtual_bytes: int
     requests: int
     think_scale: float
     seed: int
     device: str = ""  # path of the raw disk, unless simulated
-    folder: str = "/mnt"  # where its file system is mounted, if it has one
-    group: str = "/sys/fs/cgroup/workload"  # the control group that limits its page cache
+    folder: str = "/mnt"  # where the disk's file system is mounted, if there is one
+    group: str = "/sys/fs/cgroup/workload"  # the control group that limits the page cache
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class HostCache:
 
 @dataclass(frozen=True)
 class Simulated:
-    """How the simulator plays a workload: a file of sim/workloads/ with parameters."""
+    """The simulator's version of a workload: a file of sim/workloads/ with parameters."""
 
     engine: str
     processes: int
@@ -52,12 +52,13 @@ class Simulated:
 
 @dataclass(frozen=True)
 class InGuest:
-    """How the VM plays a workload: a program of guest/ with its options.
+    """The VM's version of a workload: a program of guest/ with its options.
 
-    `reads_a_request` is the most reads that one request to the disk may stand for, and gives the
-    length of the program's log; 0: no log.  `packages` are the Debian packages whose programs it
-    starts, `files` the files that these read, by path in the guest, and `memory_bytes` the memory
-    that they need.  Nothing is recorded in the first `settling_seconds` after the start.
+    `reads_a_request` is the most reads by the program that can become one request to the disk; the
+    length of the program's log is computed from it.  0 means that there is no log.  `packages` are
+    the Debian packages whose programs are started, `files` the files that these programs read, by
+    path in the guest, and `memory_bytes` the memory that the programs need.  Nothing is recorded in
+    the first `settling_seconds` after the start.
     """
 
     command: list[str]
@@ -70,15 +71,15 @@ class InGuest:
 
 @dataclass(frozen=True, kw_only=True)
 class Workload(Parameters):
-    """What the processes do; `weights` are their shares of the disk."""
+    """The work of the processes; `weights` are the processes' shares of the disk."""
 
     name: ClassVar[str] = ""
     chosen_by: ClassVar[str] = "--workload"
     summary: ClassVar[str] = ""
-    order: ClassVar[int] = 0  # position in lists
+    order: ClassVar[int] = 0  # workloads are listed in ascending order of this number
     reads_files: ClassVar[bool] = False  # reads SURGE's file system instead of the raw disk
-    on_real: ClassVar[bool] = False  # its program runs on any Linux unchanged
-    is_open: ClassVar[bool] = False  # requests arrive whether or not others are answered
+    on_real: ClassVar[bool] = False  # its program runs unchanged on any Linux
+    is_open: ClassVar[bool] = False  # requests arrive even if earlier ones are not answered
 
     processes: int
     weights: tuple[int, ...] = parameter(
@@ -102,58 +103,58 @@ class Workload(Parameters):
 
     @property
     def sharers(self) -> int:
-        """The number of processes that share the disk."""
+        """Return the number of processes that share the disk."""
         return self.processes
 
     @property
     def shared_among(self) -> str:
-        """The sharers in words."""
+        """Return the sharers in words, for messages."""
         return f"{self.processes} processes"
 
     @classmethod
     def platforms(cls) -> tuple[str, ...]:
-        """The platforms that can play it."""
+        """Return the platforms that can play the workload."""
         in_simulator = cls.simulated is not Workload.simulated
         in_vm = cls.in_guest is not Workload.in_guest
         return ("sim",) * in_simulator + ("vm",) * in_vm + ("real",) * cls.on_real
 
     @classmethod
     def check_platform(cls, platform: str) -> None:
-        """Refuse a platform that can't play it."""
+        """Refuse a platform that can't play the workload."""
         if platform == "real" and not cls.on_real:
             raise UserError(f"--workload: {cls.name} does not run on a real disk")
         if platform not in cls.platforms():
             raise UserError(f"--workload: {cls.name} runs only on {cls.platforms()[0]}")
 
     def measured(self, requests: int) -> int:
-        """The number of requests measured when --requests asks for `requests`."""
+        """Return how many requests are measured if --requests has the value `requests`."""
         return requests
 
     def check_fits(self, virtual_bytes: int) -> None:
-        """Refuse a disk that is too small."""
+        """Refuse a disk that is too small for the workload."""
 
     def partitioned(self, virtual_bytes: int) -> Partitioning | None:
-        """The disk's partitions, if any."""
+        """Return the disk's partitions, if the workload needs any."""
 
     def cache(self, virtual_bytes: int) -> HostCache | None:
-        """The page cache that the workload reads through, if any."""
+        """Return the page cache through which the workload reads, if any."""
 
     def simulated(self, around: Surroundings, report: Report) -> Simulated:
-        """How the simulator plays it."""
+        """Return the simulator's version of the workload."""
         raise NotImplementedError
 
     def in_guest(self, around: Surroundings) -> InGuest:
-        """How the VM plays it."""
+        """Return the VM's version of the workload."""
         raise NotImplementedError
 
     def columns(self) -> dict[str, Any]:
-        """The workload's name and parameters, as results show them."""
+        """Return the workload's name and parameters, as columns of a result."""
         shares = ",".join(map(str, self.weights)) or None
         return {"workload": self.name, **super().columns(), "weights": shares}
 
 
 def processes(default: int) -> Any:
-    """The field for the number of processes."""
+    """Return the field for the number of processes."""
     return parameter(
         default,
         option="--processes",
@@ -202,5 +203,5 @@ class Thinks(Parameters):
     )
 
     def think_ns(self) -> int:
-        """The think time in ns."""
+        """Return the think time in ns."""
         return round(1e6 * self.think_ms)

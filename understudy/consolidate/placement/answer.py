@@ -18,14 +18,14 @@ SCHEMA = "understudy.placement/1"
 
 @dataclass(frozen=True)
 class Placed:
-    """A VM on a device."""
+    """A VM on its device, with its predicted times."""
 
     vm: Demand
     p95: P95
 
     @property
     def meets(self) -> bool:
-        """Whether the VM's 95th percentile is certainly at most its target."""
+        """Return whether the VM's 95th percentile is certainly at most its target."""
         return self.p95.most_ms <= self.vm.target_ms
 
 
@@ -39,7 +39,7 @@ class Occupied:
 
 
 def occupied(problem: Problem, outcome: Outcome) -> list[Occupied]:
-    """The devices of the assignment; empty if there is no assignment."""
+    """Return the devices of the assignment; an empty list if there is no assignment."""
     if outcome.assignment is None:
         return []
     rows = zip(problem.devices, outcome.assignment, outcome.verdicts, strict=True)
@@ -56,7 +56,7 @@ def document(
     outcome: Outcome,
     trust: Trust,
 ) -> dict[str, Any]:
-    """result.json."""
+    """Return the content of result.json."""
     busy = problem.erlangs(problem.everyone)
     return {
         "schema": SCHEMA,
@@ -100,5 +100,5 @@ def _device(one: Occupied) -> dict[str, Any]:
 
 
 def _finite(time_ms: float) -> float | None:
-    """The time, or None if requests pile up for ever."""
+    """Return the time, or None if the queue grows without limit."""
     return time_ms if isfinite(time_ms) else None

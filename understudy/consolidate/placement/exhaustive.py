@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Tries all assignments if necessary: finds one or shows that there is none.
+"""Try all assignments if necessary: find an assignment, or show that there is none.
 
-The search is depth first; the next VM is the one with the fewest possible devices.  Assignments
-that differ only in equal VMs, or equal devices, count as one.
+The search is depth first; the next VM is the VM with the fewest possible devices.  Of assignments
+that differ only by exchanging equal VMs or equal devices, the search tries only one.
 """
 
 from collections.abc import Iterator
@@ -10,11 +10,14 @@ from collections.abc import Iterator
 from understudy.consolidate.placement.problem import Assignment, Members, Problem, each
 from understudy.consolidate.placement.verdicts import OutOfBudget, Verdicts
 
-LOOKS = 3_000_000  # limit of a search: tries of a VM on a device
+LOOKS = 3_000_000  # most pairs of a VM and a device that a search tries
 
 
 def assign(verdicts: Verdicts, members: Members, looks: int = LOOKS) -> Assignment | None:
-    """An assignment of these VMs; None if there is none, OutOfBudget if it took too long."""
+    """Return an assignment of these VMs, or None if there is none.
+
+    Raise OutOfBudget if the search takes too long.
+    """
     problem = verdicts.problem
     stack: list[Assignment] = [(0,) * len(problem.devices)]
     seen = set(stack)
@@ -36,10 +39,11 @@ def assign(verdicts: Verdicts, members: Members, looks: int = LOOKS) -> Assignme
 
 
 def conflict(verdicts: Verdicts, members: Members) -> tuple[Members, bool]:
-    """A small subset of VMs that can't be placed, among VMs that can't be placed.
+    """Return a small subset of `members` that can't be placed; all of `members` can't be placed.
 
-    Tries to leave out each VM, the smallest first, and keeps a VM if that takes too long.  Also
-    returns True if the rest can be placed whenever one VM of the subset is left out.
+    The function tries to leave out each VM, the smallest VM first.  If such a trial takes too long,
+    it keeps the VM.  The second result is whether the subset without any one of its VMs can always
+    be placed.
     """
     problem, sure = verdicts.problem, True
     looks = LOOKS // members.bit_count()
@@ -61,7 +65,10 @@ def _placed(found: Assignment) -> Members:
 
 
 def _children(verdicts: Verdicts, found: Assignment, left: Members) -> Iterator[Assignment]:
-    """Assignments with one more VM, the device with most room last; none if a VM has no device."""
+    """Yield assignments with one more VM; nothing if some VM has no possible device.
+
+    The assignment to the device with the most room is the last.
+    """
     problem = verdicts.problem
     rooms = [
         device.servers - problem.erlangs(on)
@@ -76,7 +83,7 @@ def _children(verdicts: Verdicts, found: Assignment, left: Members) -> Iterator[
 
 
 def _choices(verdicts: Verdicts, found: Assignment, vm: int) -> list[int]:
-    """The devices that are not known to be impossible for the VM."""
+    """Return the devices that are not known to be impossible for the VM."""
     return [
         d
         for d, device in enumerate(verdicts.problem.devices)
@@ -85,7 +92,7 @@ def _choices(verdicts: Verdicts, found: Assignment, vm: int) -> list[int]:
 
 
 def _signature(problem: Problem, found: Assignment) -> Assignment:
-    """A key that is the same for equivalent assignments."""
+    """Return a key that is the same for equivalent assignments."""
     alike = [
         (device.servers, problem.canonical(on))
         for device, on in zip(problem.devices, found, strict=True)

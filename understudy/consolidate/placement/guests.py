@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The VMs to be placed: one for each trace, or several that behave alike.
+"""The VMs to be placed: for each trace one VM, or several VMs that behave alike.
 
-VMs with the same trace are of one kind.  Each but the first plays the trace from a different place,
-like copies in `what_if`, so that their requests do not arrive at the same times.
+VMs with the same trace are of the same kind.  The first of them plays the trace from its start;
+each other VM starts at a different point of the trace, like copies in `what_if`, so that their
+requests do not arrive at the same times.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,9 +29,10 @@ class Guest:
 def guests(
     named: Mapping[str, Path], copies: Mapping[str, int], target_ms: Mapping[str, float]
 ) -> list[Guest]:
-    """One guest for each name, or several: web, web#2, web#3 ...; UserError if they are too many.
+    """Return one guest for each name, or several (web, web#2, web#3 ...).
 
-    target_ms: by the name of one VM, or of all its copies, or "" for all others.
+    Raise a UserError if there are too many guests.  target_ms: targets by the name of a single VM,
+    by the name of a VM with all its copies, or by "" for all other VMs.
     """
     found: list[Guest] = []
     for base, path in named.items():
@@ -50,7 +52,10 @@ def _target(name: str, base: str, target_ms: Mapping[str, float]) -> float:
 
 
 def multiplied(found: Sequence[Guest], read: Mapping[Path, Tenant], folder: Path) -> list[Tenant]:
-    """The guests as tenants, made from the tenant of their kind; copies' files go to `folder`."""
+    """Return the guests as tenants, each made from the tenant of its kind.
+
+    The files of copies are written to `folder`.
+    """
     of_kind = {
         kind: iter(
             what_if.copied(tenant, sum(guest.kind == kind for guest in found), folder / str(rank))
@@ -63,7 +68,7 @@ def multiplied(found: Sequence[Guest], read: Mapping[Path, Tenant], folder: Path
 def demands(
     found: Sequence[Guest], read: Mapping[Path, Tenant], merge: float
 ) -> tuple[Demand, ...]:
-    """The demand of each guest, if a server merges this many requests into one."""
+    """Return the demand of each guest if a server merges this many requests into one."""
     alone_ms = {kind: tenant.vm.percentiles_ms[95] for kind, tenant in read.items()}
     return tuple(
         Demand(

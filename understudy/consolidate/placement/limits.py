@@ -1,34 +1,35 @@
 # SPDX-License-Identifier: MIT
-"""Guesses the highest device utilisation at which each kind of VM meets its target.
+"""Guess the highest device utilisation at which each kind of VM meets its target.
 
-Guesses use earlier judgements.  Between a utilisation u at which a VM met its target and one at
-which it did not, the 95th percentile is assumed to grow in proportion to u / (1 - u), as the mean
-does in the simplest queue.  A guess only decides what to judge next.
+Guesses use earlier judgements.  A guess lies between a utilisation at which a VM met its target and
+a utilisation at which it did not.  Between these two, the 95th percentile is assumed to be linear
+in u / (1 - u), where u is the utilisation, like the mean in the simplest queue.  A guess only
+decides what to judge next.
 """
 
 from math import isfinite
 
 from understudy.consolidate.placement.problem import Device, Members, Problem, Verdict, over
 
-SMALLER = 0.95  # the guess, as a fraction of a utilisation that was too high, if no other is known
-FULL = 0.995  # as good as 1
-INSIDE = 0.1  # least distance of a guess from the two utilisations around it, relative to their gap
+SMALLER = 0.95  # guess, as a fraction of the only known utilisation, if this was too high
+FULL = 0.995  # a utilisation that counts as 1
+INSIDE = 0.1  # least distance of a guess from its two bounds, as a fraction of their difference
 
 Point = tuple[float, float]  # utilisation, 95th percentile in ms
 Kind = tuple[str, float]
 
 
 class Limits:
-    """Learns from verdicts."""
+    """The highest utilisations, learnt from verdicts."""
 
     def __init__(self, problem: Problem) -> None:
-        """At first only the VMs' figures alone are known."""
+        """Start with only the VMs' figures from the runs alone."""
         self._problem = problem
         self._stood: dict[Kind, Point] = {}
         self._failed: dict[Kind, Point] = {}
 
     def learn(self, device: Device, members: Members, verdict: Verdict) -> None:
-        """Learn from a judgement of VMs on a device."""
+        """Learn from the verdict on VMs that share a device."""
         load = min(1.0, self._problem.load(device, members))
         for vm, found in verdict.items():
             kind, point = self._kind(vm), (load, found.most_ms)
@@ -38,11 +39,11 @@ class Limits:
                 self._failed[kind] = min(point, self._failed.get(kind, point))
 
     def likely(self) -> list[float]:
-        """The guess for each VM."""
+        """Return the guessed utilisation for each VM."""
         return [self._likely(vm) for vm in range(len(self._problem.vms))]
 
     def possible(self) -> list[float]:
-        """For each VM, a utilisation just below the lowest one that was too high."""
+        """Return, for each VM, a utilisation just below the lowest one that was too high."""
         kinds = map(self._kind, range(len(self._problem.vms)))
         return [FULL * self._failed[kind][0] if kind in self._failed else 1.0 for kind in kinds]
 
@@ -63,7 +64,10 @@ class Limits:
 
 
 def _between(one: Point, other: Point, target_ms: float) -> float:
-    """The utilisation at which a line through both reaches the target; 1 if it never does."""
+    """Return the utilisation at which a line through both points reaches the target.
+
+    Return 1 if the line never reaches the target.
+    """
     growth = (other[1] - one[1]) / (_waits(other[0]) - _waits(one[0]))
     if growth <= 0:
         return 1.0

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Guesses an assignment from loads alone: each VM has a limit for its device's utilisation.
+"""Guess an assignment from loads alone: each VM has a limit for its device's utilisation.
 
-A device's fullness is its utilisation relative to the lowest limit of its VMs.  The search moves
-and swaps VMs out of the fullest device.  As a result, VMs with low limits end up together.
+A device's fullness is its utilisation divided by the lowest limit of its VMs.  The search moves
+VMs out of the fullest device, or exchanges them for VMs of other devices.  As a result, VMs with
+low limits share devices.
 """
 
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ BETTER = 1 - 1e-9
 
 
 def pack(problem: Problem, limits: Sequence[float], before: Assignment | None = None) -> Assignment:
-    """An assignment that keeps every VM's limit, or exceeds it as little as the search can find.
+    """Return an assignment that keeps every VM's limit, or exceeds it as little as the search can.
 
     limits: each VM's limit for its device's utilisation, above 0.  before: an assignment to change
     as little as possible.
@@ -47,7 +48,8 @@ def _places(problem: Problem, assignment: Assignment) -> list[int]:
 
 
 def _spread(problem: Problem) -> list[int]:
-    """The device of each VM: largest VM first, each on the device with the lowest utilisation."""
+    """Return the device of each VM: the largest VM is placed first, and each VM is placed on the
+    device with the lowest utilisation."""
     busy = [0.0] * len(problem.devices)
     where = [0] * len(problem.vms)
     for vm in sorted(range(len(problem.vms)), key=lambda vm: -problem.vms[vm].erlangs):
@@ -71,12 +73,12 @@ class _Packing:
 
     @property
     def assignment(self) -> Assignment:
-        """The VMs on each device."""
+        """Return the VMs on each device."""
         return tuple(together(self._on(d).tolist()) for d in range(len(self._servers)))
 
     @property
     def fullest(self) -> float:
-        """The fullness of the fullest device."""
+        """Return the fullness of the fullest device."""
         return float(self._full().max())
 
     def improved(self) -> "_Packing":
@@ -100,13 +102,13 @@ class _Packing:
         return busy
 
     def _least(self, limits: Array, empty: float) -> Array:
-        """The smallest of the limits on each device."""
+        """Return the smallest limit of the VMs on each device."""
         least = np.full(len(self._servers), empty)
         np.minimum.at(least, self._where, limits)
         return least
 
     def _without(self) -> Array:
-        """For each VM, the smallest limit of the others on its device."""
+        """Return, for each VM, the smallest limit of the other VMs on its device."""
         order = np.lexsort((self._limits, self._where))
         where, limits = self._where[order], self._limits[order]
         begins = np.flatnonzero(np.diff(where, prepend=-1))
@@ -118,7 +120,10 @@ class _Packing:
         return others
 
     def _relieve(self, device: int, below: float) -> bool:
-        """Make the best move or swap out of the device that leaves both devices below `below`."""
+        """Make the best move or swap of a VM out of the device.
+
+        Afterwards the fullness of both devices must be below `below`.
+        """
         inside, outside = self._on(device), np.flatnonzero(self._where != device)
         others = self._without()
         moved, target = self._best_move(inside, device, others)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The problem: VMs with targets, devices, and verdicts on them.
 
-A VM is named by its index in `Problem.vms`.  A set of VMs is a whole number with a bit for each VM,
-so a set is a subset of another if `one & other == one`.
+A VM is identified by its index in `Problem.vms`.  A set of VMs is a whole number with a bit for
+each VM, so the set `one` is a subset of `other` if `one & other == one`.
 
-Conclusions without a judgement rest on two assumptions: one more VM on a device lowers no other
-VM's 95th percentile, and one more server raises none.  Both hold for a queue; a simulation's noise
-may violate them slightly.
+Conclusions without a judgement need two assumptions: an additional VM on a device lowers no other
+VM's 95th percentile, and an additional server raises no VM's 95th percentile.  Both assumptions are
+true for a queue; a simulation's noise may violate them slightly.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
-Members = int  # a bit for each VM
+Members = int  # a set of VMs, with a bit for each VM
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class Device:
 class Demand:
     """The demand of a VM.
 
-    erlangs: the number of servers that it keeps busy on average.  target_ms: the limit for its 95th
-    percentile.  kind: VMs of one kind with the same target are interchangeable.  alone_ms: roughly
-    its 95th percentile on a device of its own, used only for guesses.
+    erlangs: the number of servers that the VM keeps busy on average.  target_ms: the limit for the
+    VM's 95th percentile.  kind: VMs of the same kind with the same target are interchangeable.
+    alone_ms: roughly the VM's 95th percentile when it is alone on a device, used only for guesses.
     """
 
     name: str
@@ -45,8 +45,8 @@ class Demand:
 class P95:
     """A VM's 95th percentile of response time on a device, in ms.
 
-    The mean over replications, and the upper end of its interval; both are infinite if requests
-    pile up for ever.
+    The mean over replications, and the upper end of the mean's interval; both are infinite if the
+    queue grows without limit.
     """
 
     mean_ms: float
@@ -54,21 +54,21 @@ class P95:
 
 
 Verdict = Mapping[int, P95]
-"""The figures of each VM on a device."""
+"""The 95th percentile of each VM on a device."""
 
 Judge = Callable[[Device, tuple[int, ...]], Verdict]
-"""Predicts the 95th percentiles of VMs that share a device; expensive."""
+"""A function that predicts the 95th percentiles of VMs that share a device; a call is expensive."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """The VMs and the devices; ValueError if they are impossible."""
+    """The VMs and the devices; the constructor raises a ValueError for impossible values."""
 
     vms: tuple[Demand, ...]
     devices: tuple[Device, ...]
 
     def __post_init__(self) -> None:
-        """Check it."""
+        """Check the problem."""
         if not self.vms or not self.devices:
             raise ValueError(f"{len(self.vms)} VMs on {len(self.devices)} devices: give some")
         for device in self.devices:
@@ -83,31 +83,31 @@ class Problem:
 
     @property
     def everyone(self) -> Members:
-        """All VMs."""
+        """Return the set of all VMs."""
         return (1 << len(self.vms)) - 1
 
     @property
     def largest(self) -> Device:
-        """The device with the most servers."""
+        """Return the device with the most servers."""
         return max(self.devices, key=lambda device: device.servers)
 
     def erlangs(self, members: Members) -> float:
-        """The number of servers that these VMs keep busy on average."""
+        """Return the number of servers that these VMs keep busy on average."""
         return sum(self.vms[vm].erlangs for vm in each(members))
 
     def load(self, device: Device, members: Members) -> float:
-        """Utilisation of the device."""
+        """Return the utilisation of the device with these VMs."""
         return self.erlangs(members) / device.servers
 
     def canonical(self, members: Members) -> Members:
-        """The equivalent set of the first VMs of each kind."""
+        """Return the equivalent set that contains the first VMs of each kind."""
         for kind in self._several:
             count = (members & kind[-1]).bit_count()
             members = members & ~kind[-1] | kind[count]
         return members
 
     def transferred(self, verdict: Verdict, members: Members) -> Verdict:
-        """A verdict on `canonical(members)`, put into the order of `members`."""
+        """Return the verdict on `members`, given the verdict on `canonical(members)`."""
         first = self.canonical(members)
         found = {vm: verdict[vm] for vm in each(members & first)}
         for kind in self._several:
@@ -118,7 +118,7 @@ class Problem:
 
     @cached_property
     def _several(self) -> list[list[Members]]:
-        """For each kind with several VMs: the sets of its first 0, 1, 2 ... VMs."""
+        """Return, for each kind with several VMs, the sets of its first 0, 1, 2 ... VMs."""
 
         def kind(vm: int) -> tuple[str, float]:
             return (self.vms[vm].kind, self.vms[vm].target_ms)
@@ -139,7 +139,7 @@ Assignment = tuple[Members, ...]
 
 
 def each(members: Members) -> Iterator[int]:
-    """The VMs in a set, in ascending order."""
+    """Yield the VMs in a set, in ascending order."""
     while members:
         lowest = members & -members
         yield lowest.bit_length() - 1
@@ -147,7 +147,7 @@ def each(members: Members) -> Iterator[int]:
 
 
 def together(vms: Iterable[int]) -> Members:
-    """The set of these VMs."""
+    """Return the set of these VMs."""
     members = 0
     for vm in vms:
         members |= 1 << vm
@@ -155,16 +155,22 @@ def together(vms: Iterable[int]) -> Members:
 
 
 def excess(problem: Problem, verdict: Verdict) -> float:
-    """How far the worst VM is above its target, as a fraction of the target; 0 if none is."""
+    """Return how far the worst VM is above its target, as a fraction of the target.
+
+    Return 0 if no VM is above its target.
+    """
     return max((max(0.0, over(problem, vm, one)) for vm, one in verdict.items()), default=0.0)
 
 
 def over(problem: Problem, vm: int, found: P95) -> float:
-    """How far a VM's 95th percentile may be above its target, as a fraction; negative if below."""
+    """Return how far a VM's 95th percentile may be above its target, as a fraction of the target.
+
+    The result is negative if the 95th percentile is below the target.
+    """
     return found.most_ms / problem.vms[vm].target_ms - 1
 
 
 def listed(names: Sequence[str], most: int = 10) -> str:
-    """The names in words; a long list is cut."""
+    """Return the names as text; only the first `most` names of a long list appear."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Assignments that differ from another by one move or swap of a VM on a given device."""
+"""Neighbours of an assignment: a VM of a given device is moved, or swapped with another VM."""
 
 from collections.abc import Iterator
 
@@ -8,9 +8,10 @@ from understudy.consolidate.placement.verdicts import Verdicts
 
 
 def neighbours(verdicts: Verdicts, found: Assignment, device: int) -> Iterator[Assignment]:
-    """The neighbours with another set on the device, those with the emptiest devices first.
+    """Yield the neighbours that have another set of VMs on the device.
 
-    A neighbour is left out if the other device is known not to bear its new set.
+    Neighbours whose two changed devices are the emptiest come first.  A neighbour is left out if
+    the other changed device is known not to bear its new set.
     """
     problem = verdicts.problem
     ranked = sorted(_changed(found, device), key=lambda one: _fuller(verdicts, one, found))
@@ -36,6 +37,6 @@ def _with(found: Assignment, change: dict[int, int]) -> Assignment:
 
 
 def _fuller(verdicts: Verdicts, changed: Assignment, found: Assignment) -> float:
-    """The utilisation of the fuller of the two devices after the change."""
+    """Return the utilisation of the fuller of the two changed devices after the change."""
     pairs = zip(verdicts.problem.devices, changed, found, strict=True)
     return max(verdicts.problem.load(device, on) for device, on, was in pairs if on != was)

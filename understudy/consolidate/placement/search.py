@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Finds an assignment, or says why there is none.
+"""Find an assignment, or say why there is none.
 
-1. Refuse what is impossible by load alone.
-2. Guess assignments by load (`packing.py`).  At first a VM's limit is any utilisation below 1.
-   Judgements show at which utilisations it meets its target, and the next guess uses them.  A VM
-   that fails is tried alone: if it fails alone too, there is no assignment.
-3. Repair the nearest guess by moves and swaps.
-4. Try every assignment: this finds one, proves that there is none, or takes too long.
+1. Refuse a problem that is impossible by load alone.
+2. Guess assignments by load (`packing.py`).  At first the utilisation of a VM's device must only be
+   below 1.  Judgements show at which utilisations the VM meets its target, and the next guess uses
+   these judgements.  A VM that misses its target is judged alone on a device: if it misses the
+   target there too, there is no assignment.
+3. Repair the best guess by moves and swaps of VMs.
+4. Try every assignment.  This step finds an assignment, proves that there is none, or takes too
+   long.
 
 The answer depends only on the problem, the judge and the budget.
 """
@@ -37,7 +39,7 @@ from understudy.consolidate.placement.verdicts import OutOfBudget, Verdicts
 BUDGET = 500  # most judgements, each of a set of VMs on a device
 GUESSES = 40
 TRIES = 30  # most changes to an assignment without an improvement
-WORST = 10.0  # larger excesses count as this one
+WORST = 10.0  # a larger excess counts as this value
 
 Kind = Literal["found", "none exists", "none found"]
 FOUND: Final = "found"
@@ -49,9 +51,11 @@ UNKNOWN: Final = "none found"
 class Outcome:
     """The result of a search.
 
-    reason: one line; empty if an assignment was found.  assignment: the one found, or the nearest
-    one judged; None if none was judged.  verdicts: those on each of its devices.  conflict: VMs
-    that fit no assignment, if that is the reason.  judged: the number of judgements.
+    reason: why no assignment was found, in one line; empty if an assignment was found.
+    assignment: the assignment found or, if none was found, the judged assignment nearest to the
+    targets; None if no assignment was judged.  verdicts: the verdict on each device of that
+    assignment.  conflict: VMs that can't be placed together, if they are the reason.  judged: the
+    number of judgements.
     """
 
     kind: Kind
@@ -68,7 +72,7 @@ def place(problem: Problem, judge: Judge, budget: int = BUDGET, report: Report =
 
 
 class _Search:
-    """One search: its judgements, the VMs' limits, the nearest assignment."""
+    """One search: its judgements, the VMs' limits, and the assignment nearest to the targets."""
 
     def __init__(self, problem: Problem, judge: Judge, budget: int, report: Report) -> None:
         self._problem = problem
@@ -79,7 +83,7 @@ class _Search:
         self._distance = float("inf")
 
     def outcome(self) -> Outcome:
-        """Take the steps in turn until one gives an answer."""
+        """Carry out the steps in order until a step finds an answer."""
         try:
             return self._by_load() or self._guessed() or self._mended() or self._exhausted()
         except OutOfBudget:
@@ -110,7 +114,7 @@ class _Search:
         return None
 
     def _guesses(self) -> Iterator[Assignment]:
-        """Guesses, none twice; judgements of one guess improve the next."""
+        """Yield guesses without duplicates; the judgements of one guess improve the next guess."""
         tried: set[Assignment] = set()
         before: Assignment | None = None
         for _ in range(GUESSES):
@@ -125,7 +129,7 @@ class _Search:
 
     def _mended(self) -> Outcome | None:
         found = self._nearest
-        assert found is not None  # there was a guess
+        assert found is not None  # there was at least one guess
         while (device := self._worst(found)) is not None:
             distance = self._distance
             for other in islice(neighbours(self._verdicts, found, device), TRIES):
@@ -138,7 +142,7 @@ class _Search:
 
     def _exhausted(self) -> Outcome:
         while found := exhaustive.assign(self._verdicts, self._problem.everyone):
-            if self._distance_of(found) == 0:  # by judgement, not only by conclusion
+            if self._distance_of(found) == 0:  # every set was judged, not only concluded to fit
                 return self._outcome(FOUND, "")
         members, sure = exhaustive.conflict(self._verdicts, self._problem.everyone)
         names = listed([self._problem.vms[vm].name for vm in each(members)])
@@ -153,7 +157,7 @@ class _Search:
         )
 
     def _distance_of(self, assignment: Assignment) -> float:
-        """How far an assignment is from meeting all targets; 0 if it meets them."""
+        """Return how far an assignment is from meeting all targets; 0 if it meets all targets."""
         distance = 0.0
         for device, on in zip(self._problem.devices, assignment, strict=True):
             verdict = self._verdicts.of(device, on)
@@ -164,7 +168,10 @@ class _Search:
         return distance
 
     def _worst(self, assignment: Assignment) -> int | None:
-        """The device whose VMs miss their targets most; None if none misses."""
+        """Return the index of the device whose VMs miss their targets by the largest fraction.
+
+        Return None if no VM misses its target.
+        """
         pairs = zip(self._problem.devices, assignment, strict=True)
         far = [excess(self._problem, self._verdicts.of(*pair)) for pair in pairs]
         return far.index(max(far)) if max(far) > 0 else None
@@ -191,7 +198,7 @@ class _Search:
         )
 
     def _words(self, device: Device, members: Members, vm: int) -> str:
-        """A VM's figure and its target, in words."""
+        """Return a VM's 95th percentile and its target, in words."""
         name, target_ms = self._problem.vms[vm].name, self._problem.vms[vm].target_ms
         load = self._problem.load(device, members)
         if load >= 1:
@@ -203,7 +210,7 @@ class _Search:
         return f"{name} has a p95 of {found.mean_ms:.4g} ms{sure} for {target_ms:.4g}"
 
     def _so_far(self) -> str:
-        """Why the search has no answer."""
+        """Return why the search has no answer."""
         looked = self._verdicts.judged
         tried = f"sets of VMs tried on a device: {looked}"
         if self._nearest is None:

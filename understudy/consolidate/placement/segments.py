@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Sorts VMs by their limits for a device's utilisation, and cuts the order into a piece for each
-device.
+"""Sort VMs by their limits for a device's utilisation, and cut the sorted list into pieces, one for
+each device.
 
-A device's limit is that of the first VM in its piece, so room is wasted only at the ends of pieces.
+A device's limit is that of the first VM in its piece, so the limits waste little room on devices.
 Dynamic programming assigns pieces to devices: it computes how many VMs fit on any given number of
 devices of each size.
 """
@@ -22,11 +22,15 @@ HALVINGS = 16
 WIDEST = 64.0
 
 _Reached = tuple[int, tuple[int, ...], int]
-"""The end of the last piece, the devices used before it, of each size, and its own size."""
+"""The end of the last piece; how many devices of each size the earlier pieces use; and the number
+of servers of the last piece's device."""
 
 
 def cut(problem: Problem, limits: Sequence[float]) -> list[int]:
-    """The device of each VM; all devices exceed, or stay below, their limits by the same factor."""
+    """Return the device of each VM.
+
+    All limits are multiplied by the smallest factor with which all VMs fit.
+    """
     order = sorted(range(len(problem.vms)), key=lambda vm: (limits[vm], vm))
     ordered = np.array([limits[vm] for vm in order])
     upto = np.cumsum([0.0] + [problem.vms[vm].erlangs for vm in order])
@@ -45,7 +49,10 @@ def cut(problem: Problem, limits: Sequence[float]) -> list[int]:
 def _pieces(
     sizes: Sequence[int], limits: NDArray[np.float64], upto: NDArray[np.float64]
 ) -> list[tuple[int, int]] | None:
-    """The device of each piece, by its servers, and the piece's end; None if not all VMs fit."""
+    """Return, for each piece, the number of servers of its device and the end of the piece.
+
+    Return None if not all VMs fit.
+    """
     number = Counter(sizes)
     if prod(count + 1 for count in number.values()) > STATES:
         return _chain(sorted(sizes, reverse=True), limits, upto)
@@ -75,7 +82,7 @@ def _chain(
 
 
 def _end(begin: int, servers: int, limits: NDArray[np.float64], upto: NDArray[np.float64]) -> int:
-    """The end of the piece that a device can bear from `begin`."""
+    """Return the end of the longest piece from index `begin` on that a device can bear."""
     if begin == len(limits):
         return begin
     room = upto[begin] + servers * limits[begin] * (1 + 1e-9)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """A judge that simulates the VMs together on the device (`Replications`).
 
-Replications, at most MOST, go on until each VM's 95th percentile is clearly above or below its
-target, or one VM's is clearly above.  Clear means that the 95 % interval of the replications' mean
-does not include the target.  A VM that is not clear at the end counts as above.
+The simulation is replicated, at most MOST times, until each VM's 95th percentile is clearly below
+its target, or until one VM's is clearly above its target.  "Clearly" means that the 95 % interval
+of the mean over replications does not include the target.  If a VM's 95th percentile is not clearly
+below the target after MOST replications, it counts as above the target.
 """
 
 from collections.abc import Sequence
@@ -19,12 +20,16 @@ from understudy.native.open_queue import QueueFigures
 
 BATCH = 4
 MOST = 16
-CELL = 1 / 256  # a percentile may be higher than reported by this fraction (ClassFigures)
+CELL = 1 / 256  # a true percentile may exceed the reported one by this fraction (ClassFigures)
 
 
 @dataclass(frozen=True)
 class Simulated:
-    """The judge.  tenants, targets_ms: of each VM; merge: requests merged into one by a server."""
+    """The judge.
+
+    tenants, targets_ms: a value for each VM.  merge: the number of requests that a server merges
+    into one.
+    """
 
     tenants: Sequence[Tenant]
     targets_ms: Sequence[float]
@@ -33,7 +38,7 @@ class Simulated:
     jobs: int
 
     def __call__(self, device: Device, vms: tuple[int, ...]) -> Verdict:
-        """Simulate the VMs on the device; RunFailed as `simulate`."""
+        """Simulate the VMs on the device; raises RunFailed like `simulate`."""
         scenario = Scenario(tuple(self.tenants[vm] for vm in vms), device.servers)
         replications = Replications(scenario, self.seed, self.jobs)
         figures: list[QueueFigures] = []

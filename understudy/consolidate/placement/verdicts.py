@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Which sets of VMs a device can bear: judged once, or concluded from earlier judgements.
+"""Decide which sets of VMs a device can bear, by a judgement or from earlier judgements.
 
-A device that would always be busy bears no set: waiting times grow for ever.  A set that fails
-also fails with another VM or fewer servers.  A set that fits also fits without one of its VMs, or
-with more servers.  Devices with the same number of servers are equal.
+A device can't bear a set that would keep it always busy, since waiting times would grow without
+limit.  A set that fails also fails with an additional VM or with fewer servers.  A set that fits
+also fits without one of its VMs or with more servers.  Devices with the same number of servers are
+equal.
 """
 
 from math import inf
@@ -26,16 +27,16 @@ class OutOfBudget(Exception):  # noqa: N818 - how a search ends, not an error
 
 
 class Verdicts:
-    """Asks a judge at most `budget` times.
+    """The verdicts of a judge, who is called at most `budget` times.
 
-    judged: the number of judgements so far.  unsure: the number of sets that failed only because
-    their 95th percentiles are not known well enough.
+    judged: the number of judgements made.  unsure: the number of sets that failed only because
+    their 95th percentiles are not known precisely enough.
     """
 
     def __init__(
         self, problem: Problem, judge: Judge, budget: int, report: Report = silent
     ) -> None:
-        """At first nothing is known."""
+        """Start without verdicts."""
         self.problem = problem
         self.judged = self.unsure = 0
         self._judge = judge
@@ -46,7 +47,10 @@ class Verdicts:
         self._failed: list[tuple[int, Members]] = []
 
     def of(self, device: Device, members: Members) -> Verdict:
-        """The verdict on the VMs, judged if not known yet; may raise OutOfBudget."""
+        """Return the verdict on the VMs; judge them if there is no verdict yet.
+
+        May raise OutOfBudget.
+        """
         if self.problem.load(device, members) >= 1:
             return dict.fromkeys(each(members), P95(inf, inf))
         if not members:
@@ -57,12 +61,15 @@ class Verdicts:
         return self.problem.transferred(self._made[device.servers, first], members)
 
     def fits(self, device: Device, members: Members) -> bool:
-        """Whether the device bears the VMs, judged if unknown; may raise OutOfBudget."""
+        """Return whether the device can bear the VMs; judge them if this is unknown.
+
+        May raise OutOfBudget.
+        """
         known = self.known(device, members)
         return excess(self.problem, self.of(device, members)) == 0 if known is None else known
 
     def known(self, device: Device, members: Members) -> bool | None:
-        """Whether the device bears the VMs, without a judgement; None if unknown."""
+        """Return whether the device can bear the VMs, without a judgement; None if unknown."""
         if self.problem.load(device, members) >= 1:
             return False
         first, servers = self.problem.canonical(members), device.servers
@@ -93,5 +100,8 @@ class Verdicts:
 
 
 def _tells_more(one: tuple[int, Members], other: tuple[int, Members]) -> bool:
-    """Whether `one` has no more servers and all VMs of `other`: if `one` fits, so does `other`."""
+    """Return whether `one` has all VMs of `other` and at most as many servers.
+
+    If so, and if `one` fits, `other` fits too.
+    """
     return one[0] <= other[0] and one[1] & other[1] == other[1]

@@ -51,18 +51,27 @@ def carried(answer: Outcome) -> pl.DataFrame:
     return answer.requests.unique("request_id", keep="first").sort("request_id")
 
 
+def busy_ns(answer: Outcome) -> int:
+    """The time of 1,600 dispatches, while all servers and the queue are full."""
+    dispatch_ns = carried(answer)["dispatch_ns"].sort()
+    return int(dispatch_ns[1800] - dispatch_ns[200])
+
+
 @pytest.mark.parametrize(
     "scheduler", [pytest.param(name, marks=group("array-constant")) for name in SCHEDULERS]
 )
 def test_constant_service_agrees(scheduler: str) -> None:
-    """Each takes its time to the nanosecond; responses are as far apart as the kernel's own time
-    goes, some 20 us a request on the one processor."""
+    """Each request takes its time to the nanosecond.  Between two dispatches the VM needs the
+    kernel's own time more, 4 to 9 us with four servers.
+
+    Responses are no measure: a scheduler that reorders leaves other requests waiting at the end.
+    """
     kernel, ours = in_both({"disk": CONSTANT, "scheduler": scheduler})
     assert (carried(kernel)["due_ns"] - carried(kernel)["dispatch_ns"] == 2_000_000).all()
     assert kernel.facts["counters"]["late"] == kernel.facts["counters"]["stale"] == 0
     vm, sim = metrics.summarise(kernel), metrics.summarise(ours)
     assert vm.mean_service_ms == sim.mean_service_ms == 2
-    assert 0 <= vm.mean_response_ms - sim.mean_response_ms < 0.02 * sim.mean_response_ms
+    assert 0 <= busy_ns(kernel) - busy_ns(ours) < 0.02 * busy_ns(ours)
 
 
 @pytest.mark.parametrize(

@@ -2,17 +2,16 @@
 """Check a user's scheduler that ran in a VM against the same file in the simulator.
 
 In the VM the scheduler is part of the kernel that measures it, and could forge its own figures.  In
-the simulator the scheduler runs in a separate process, and can't forge them.  Both runs use the
-same random numbers.  If the VM's figures are better than the simulator's by more than chance can
-explain, the VM's run does not count.
+the simulator the scheduler runs in a separate process, and can't forge them.  The simulator runs
+the VM's seed and OTHER_SEEDS more.  If a figure of the VM is better than the best of them by more
+than its limit, the VM's run does not count.
 
-For this project's schedulers the figures of VM and simulator differ by up to 4 % with 5,000
-requests, 8 % with 1,000 requests and 21 % with 100 requests.  The VM's 99th percentile is up to
-10 % shorter.  (Tried with the workloads surge-direct, surge-buffered and random under cats, clook,
-deadline, fcfs and sstf.)
+How often chance alone does that was tried in the simulator: one of 17 seeds against the others,
+with this project's schedulers, random and SURGE workloads, and 300, 1,000 and 5,000 requests, on a
+disk and on an array.  Means were over their limit in at most 0.4 % of runs, and in none with 5,000
+requests.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -20,20 +19,21 @@ from understudy.ask.experiment import Experiment
 from understudy.ask.setting import OnSim, OnVm
 from understudy.base.errors import RunFailed, UserError
 from understudy.base.progress import silent
-from understudy.measure.metrics import Measure, Summary
+from understudy.measure.metrics import MORE_MEASURES, PAPER_MEASURES, Summary
 from understudy.measure.trust import Trust
 from understudy.native import registry
 from understudy.platforms.sim import in_simulator
 
-MOST_BETTER = 0.05
-CHANCE = 3.0
-"""With n requests a figure may by chance be better by the fraction CHANCE / sqrt(n)."""
-COMPARED = {  # figures, and a factor by which each one's limit is multiplied
-    Measure("mean_service_ms", "mean service", "ms"): 1,
-    Measure("mean_response_ms", "mean response", "ms"): 1,
-    Measure("p99_response_ms", "p99 response", "ms"): 3,
-    Measure("throughput_sectors_per_ms", "throughput", "sectors/ms", higher_is_better=True): 1,
+OTHER_SEEDS = 16
+SEEDS = 2**63
+LIMITS = {
+    "mean_service_ms": 0.1,
+    "mean_response_ms": 0.1,
+    "throughput_sectors_per_ms": 0.1,
+    "p99_response_ms": 0.3,
 }
+"""How much better the VM may be, as a fraction of the best simulated figure."""
+MEASURES = [one for one in (*PAPER_MEASURES, *MORE_MEASURES) if one.key in LIMITS]
 
 
 def trust(experiment: Experiment) -> Trust:
@@ -58,16 +58,19 @@ def check(experiment: Experiment, measure_it: Callable[[], Summary]) -> None:
     again, _ = _in_simulator(experiment)
     if not again:
         return
-    measured, simulated = measure_it(), in_simulator.summarise(again, silent)
-    most = MOST_BETTER + CHANCE / math.sqrt(measured.requests)
-    for measure, factor in COMPARED.items():
-        vm, sim = getattr(measured, measure.key), getattr(simulated, measure.key)
-        ratio = vm / sim if measure.higher_is_better else sim / vm
-        if not ratio <= 1 + factor * most:
+    measured = measure_it()
+    seeds = [(experiment.seed + more) % SEEDS for more in range(1 + OTHER_SEEDS)]
+    simulated = [in_simulator.summarise(replace(again, seed=seed), silent) for seed in seeds]
+    for measure in MEASURES:
+        of_all = max if measure.higher_is_better else min
+        vm, best = measured.value(measure), of_all(run.value(measure) for run in simulated)
+        ratio = vm / best if measure.higher_is_better else best / vm
+        if not ratio <= 1 + LIMITS[measure.key]:
             raise RunFailed(
                 f"{experiment.scheduler.name}: the VM measured a {measure.label} of {vm:.4g} "
-                f"{measure.unit}, but the simulator has {sim:.4g} {measure.unit} for the same "
-                "file: the run does not count, since kernel code can forge what the kernel measures"
+                f"{measure.unit}, but the best of {len(simulated)} runs in the simulator has "
+                f"{best:.4g} {measure.unit}: the run does not count, since kernel code can forge "
+                "what the kernel measures"
             )
 
 

@@ -27,7 +27,7 @@ from understudy.profiler.probes.platters import MANY
 from understudy.profiler.probes.seek import FAR, LAST, NEAR, NEAR_END, Seek
 from understudy.profiler.targets.bench import Bench
 
-TRIES = 16  # bisection steps
+TRIES = 16  # pairs of tracks among which a read is chosen
 HALVINGS = 14
 REPEATS = 3
 READS_MAX = 4 * HALVINGS  # for one sample: some reads hit, or complete late

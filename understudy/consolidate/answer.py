@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A prediction as result.json and as a table of its replications.
+"""Make the two outputs of a prediction: result.json, and a table of the replications.
 
 The schema of result.json is understudy.consolidation/1; times are in ms.
 """
@@ -27,7 +27,8 @@ SCHEMA = "understudy.consolidation/1"
 def document(
     command: str, seed: int, depth_from: str, found: Sequence[Prediction], changes: Sequence[Change]
 ) -> dict[str, Any]:
-    """Return result.json: the answers for the given scenario and for each changed scenario."""
+    """Return the content of result.json: an answer for the given scenario and for each changed
+    one."""
     others = zip(changes, found[1:], strict=True)
     return {
         "schema": SCHEMA,

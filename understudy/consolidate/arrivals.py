@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The hypervisor's splitting of requests: a request longer than a limit becomes several pieces
-(ICPE 2011, section 4.2.1, Eqs. 3 to 5 and 12).
+"""Split requests as the hypervisor does: a request longer than a limit becomes several pieces (ICPE
+2011, section 4.2.1, Eqs. 3 to 5 and 12).
 
 A request of B blocks becomes ceil(B / limit) pieces that arrive at the same time.  Service times
 are sampled independently of size, so the number of blocks of each piece (Eq. 5) does not matter.
@@ -41,6 +41,6 @@ def pieces(sectors: npt.ArrayLike, limit_blocks: int = LIMIT_BLOCKS) -> I64:
 def splitting_ratio(of_each: I64) -> float:
     """Return psi (Eq. 12): the mean number of pieces per request.
 
-    It is 1 if no request is split; Table 6 has values from 1.01 to 1.83.
+    Psi is 1 if no request is split; the paper's Table 6 has values from 1.01 to 1.83.
     """
     return float(of_each.mean()) if len(of_each) else 1.0

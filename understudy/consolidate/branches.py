@@ -26,9 +26,9 @@ GAIN = 2e-5  # log-likelihood per service time; a fit whose step gains less has 
 class Branches:
     """K branches and the chain between them.
 
-    shapes (K,): the number of stages of each branch.  rates (K,): the rate of each stage of a
-    branch.  change (K, K): for each branch, the probabilities of the branch of the next service
-    time; each row adds up to 1.
+    shapes (K,): the number of stages of each branch. rates (K,): the rate of each stage of a
+    branch. change (K, K): change[i, j] is the probability that branch j follows branch i; each row
+    adds up to 1.
     """
 
     shapes: Array
@@ -42,7 +42,7 @@ class Branches:
 
     @property
     def weights(self) -> Array:
-        """Return the share (K,) of service times that come from each branch."""
+        """Return the fraction (K,) of service times that come from each branch."""
         return stationary(self.change)
 
     def cv(self) -> float:
@@ -78,11 +78,11 @@ class Branches:
         return MarkovianArrivalProcess(d0, d1)
 
     def log_likelihood(self, times: Array) -> float:
-        """Return the log-likelihood per service time of sequences (L, B): B columns of L times."""
+        """Return the log-likelihood per service time of B sequences of L service times, (L, B)."""
         return _forward(self, times)[1]
 
     def improved(self, times: Array, steps: int) -> "Branches":
-        """Return the branches after at most `steps` Baum-Welch steps on sequences (L, B)."""
+        """Return the branches after at most `steps` Baum-Welch steps on B sequences, (L, B)."""
         now, before = self, -np.inf
         for _ in range(steps):
             now, likelihood = _step(now, times)
@@ -103,9 +103,10 @@ def first_guess(shapes: Array, times: Array) -> Branches:
 
 
 def _densities(branches: Branches, times: Array) -> tuple[Array, Array]:
-    """Return densities (L, B, K), and the logarithms (L, B) of scale factors.
+    """Return each branch's density at each service time (L, B, K), and logarithms (L, B).
 
-    The densities of each service time are divided by the largest of them, its scale factor.
+    The densities at each service time are divided by the largest of them, whose logarithm is also
+    returned.
     """
     shapes, rates = branches.shapes, branches.rates
     logs = (
@@ -121,7 +122,8 @@ def _densities(branches: Branches, times: Array) -> tuple[Array, Array]:
 def _forward(branches: Branches, times: Array) -> tuple[Array, float]:
     """Return the filtered probabilities (L, B, K), and the log-likelihood per service time.
 
-    The first branch of each sequence has the stationary probabilities.
+    The filtered probabilities are those of the branches, given the service times until now.  Before
+    the first service time of a sequence, the branches have their stationary probabilities.
     """
     density, largest = _densities(branches, times)
     filtered = np.empty_like(density)

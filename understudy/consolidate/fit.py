@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Fit a Markovian arrival process to measured service times (ICPE 2011, section 4.2.2).
 
-Chains over Erlang branches (`branches.py`) of several orders are fitted to the even blocks of the
-sample, and compared by the likelihood of the odd blocks.  The best chains are fitted to all blocks.
-They are then changed as little as possible to match the sample's mean, coefficient of variation
-and autocorrelation.  The fit uses no random numbers, so it needs no seed.
+Chains over Erlang branches (`branches.py`) of several orders are fitted to every second block of
+the sample, and compared by their likelihood for the other blocks.  The best chains are fitted to
+all blocks.  These chains are then changed as little as possible to match the sample's mean,
+coefficient of variation and autocorrelation.  The fit uses no random numbers, so it needs no seed.
 
 The service times must be in the order in which the requests were served; they may be in any unit.
 """
@@ -108,8 +108,7 @@ def _judged(
 
 
 def _blocks(times: Array, length: int, most: int) -> Array:
-    """Return at most `most` blocks of consecutive service times (L, B), evenly spread over the
-    sample.
+    """Return at most `most` blocks of consecutive service times (L, B), at regular intervals.
 
     The last service times are left out if they do not fill a block.
     """
@@ -120,8 +119,8 @@ def _blocks(times: Array, length: int, most: int) -> Array:
 
 
 def _compared(times: Array) -> tuple[dict[tuple[int, ...], float], dict[tuple[int, ...], Branches]]:
-    """Return, for each kind of process, the log-likelihood per service time of the blocks held out,
-    and the fitted branches."""
+    """Return, for each kind of process, the log-likelihood per service time of the blocks held out
+    of the fit, and the fitted branches."""
     blocks = _blocks(times, TRIAL_BLOCK, TRIAL_BLOCKS)
     train, later = blocks[:, ::2].copy(), blocks[:, 1::2].copy()
     held_out, trials = {}, {}
@@ -137,8 +136,9 @@ def _best(
     held_out: dict[tuple[int, ...], float],
     trials: dict[tuple[int, ...], Branches],
 ) -> Branches:
-    """Return the most likely of the processes whose moments can be matched, or a smaller process
-    that is about as likely."""
+    """Return the best process, fitted to all blocks and matched to the sample's figures.  The four
+    best kinds of process are tried; of kinds that are about equally likely the smallest is
+    first."""
     blocks, cv = _blocks(times, BLOCK, BLOCKS), std(times)
     target = autocorrelations(times, MATCHED)
     top = max(held_out.values())
@@ -156,16 +156,16 @@ def _best(
 
 
 def _off(branches: Branches, cv: float, target: Array, limit: float) -> float:
-    """Return the distance from the sample's figures; 2 is the limit for a poor fit."""
+    """Return how far the branches' figures are from the sample's; above 2 the fit is poor."""
     lags = np.abs(branches.autocorrelation(len(target)) - target).max()
     return float(max(2 * lags / limit, 2 * abs(branches.cv() / cv - 1) / CV))
 
 
 def _matched(branches: Branches, cv: float, target: Array) -> Branches:
-    """Return branches near the given branches that match the sample's figures; their mean is 1.
+    """Return branches changed as little as possible to match the sample's figures and a mean of 1.
 
-    The method is least squares over the logarithms of the rates and of the odds of changes between
-    branches.  Adjustments that shift the distribution are penalised.
+    The method is least squares.  Its variables are the logarithms of the rates and of the
+    probabilities of `change`.  Changes of the distribution's shape are penalised.
     """
     size = len(branches.shapes)
     rates, odds = np.log(branches.rates), np.log(branches.change)

@@ -24,9 +24,10 @@ POINTS = 1000  # points at which both distributions, sample's and process's, are
 
 @dataclass(frozen=True)
 class Figures:
-    """Figures of a sample or a process.
+    """Moments and autocorrelations of a sample or of a process.
 
-    moments: the first three moments, in powers of the unit.  autocorrelation: (LAGS,), from lag 1.
+    moments: the first three moments, in powers of the unit. autocorrelation: (LAGS,), at lags 1 to
+    LAGS.
     """
 
     moments: tuple[float, float, float]
@@ -38,10 +39,10 @@ class Figures:
 class Report:
     """How well a process matches its sample.
 
-    held_out: for each kind of process, named by the stages of its branches, the log-likelihood per
-    service time of the blocks that were not fitted; the unit of time is the mean service time.
-    distance: the Kolmogorov-Smirnov distance, with an error of at most 1 / POINTS.  poor: the
-    reasons why the fit is poor; empty if the fit is good.
+    held_out: the log-likelihood per service time of the blocks that were held out of the fit, for
+    each kind of process. A kind is given by the number of stages of each branch. The unit of time
+    is the mean service time. distance: the Kolmogorov-Smirnov distance, with an error of at most 1
+    / POINTS. poor: the reasons why the fit is poor; empty if the fit is good.
     """
 
     given: Figures
@@ -61,7 +62,7 @@ def autocorrelations(times: Array, lags: int) -> Array:
 
 
 def lag_limit(times: int) -> float:
-    """Return the largest error of an autocorrelation that does not make the fit poor.
+    """Return the limit for an error of an autocorrelation; above this limit the fit is poor.
 
     `times` is the number of service times in the sample.
     """

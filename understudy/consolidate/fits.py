@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Fit the service times of many VMs in parallel.
 
-A fit takes a second or more of Python, so each of the parallel jobs is a separate process, which
-runs this module.  The process reads names of sample files from a pipe, and writes the fits to
-another pipe.  It leaves no files, and ends when its pipe is closed.  The fits do not depend on the
-number of jobs.
+Python's threads would not fit in parallel, so each parallel job has a separate process, which runs
+this module.  The process reads names of sample files from one pipe, and writes the fits to another.
+It writes no files, and ends when the first pipe is closed.  The fits do not depend on the number of
+jobs.
 """
 
 import pickle
@@ -34,8 +34,8 @@ def fit_each(
 ) -> list[Fitted]:
     """Fit each VM's service times, in ns.
 
-    After each fit, `done` is called with the VM's name, from any thread.  If a VM's service times
-    can't be fitted, the error is that of `fit` with the VM's name added.
+    After each fit, `done` is called with the VM's name, from any thread.  Raises the errors of
+    `fit`, with the VM's name added.
     """
     found: dict[int, Fitted] = {}
     failed: dict[int, Exception] = {}
@@ -65,7 +65,7 @@ def fit_each(
 
 
 def _with_fitters(jobs: int, take: Callable[[Fitting], None], stop: threading.Event) -> None:
-    """Run `take` with `jobs` fitters; a single fitter does not need a separate process."""
+    """Call `take` in `jobs` threads, each with its own process; a single job needs no process."""
     if jobs == 1:
         take(_fit)
         return

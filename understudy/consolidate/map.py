@@ -3,12 +3,12 @@
 
 A Markov chain moves among n phases.  D0 holds the rates of moves without an event.  D1 holds the
 rates of moves that end one service time and begin the next one.  The diagonal of D0 makes each row
-of D0 + D1 add up to 0.  A service time begins in the phase in which the previous service time
-ended; so successive service times are correlated.  Rates are per unit of time; any unit is
-possible, and service times have the same unit.
+of D0 + D1 add up to 0.  A service time begins in the phase that the chain enters at the end of the
+previous service time, so successive service times are correlated.  Rates are per unit of time;
+service times have the same unit, which may be any.
 
-The formulas are from a textbook (M. F. Neuts, Matrix-Geometric Solutions, 1981).  They are applied
-to rates that are scaled to a mean service time of 1, since rates of disks span many orders of
+The formulas are from a textbook (Neuts, Matrix-Geometric Solutions, 1981).  The code applies the
+formulas to rates scaled to a mean service time of 1, because the rates of disks span many orders of
 magnitude.
 """
 
@@ -31,12 +31,12 @@ CHUNK = 1 << 16  # moves of the chain that are sampled at the same time
 
 
 class Tables(NamedTuple):
-    """The process as tables for a program that samples service times; a row for each phase.
+    """Tables from which a program samples the process's service times; each row is a phase.
 
-    rates: (n,), the inverse of the mean stay in each phase.  cumulative: (n, 2n), the cumulative
-    probabilities of the outcomes when the chain leaves a phase; the last entry of a row is exactly
-    1.  Outcome j below n is a move to phase j; outcome n + j is a move to phase j that also ends
-    the service time.  A random number u in [0, 1) selects the first outcome whose entry is above u.
+    rates: (n,), the inverse of the mean time in each phase. cumulative: (n, 2n), the cumulative
+    probabilities of the 2n outcomes of leaving a phase; the last entry of a row is exactly 1.
+    Outcome j below n is a move to phase j; outcome n + j is a move to phase j that also ends the
+    service time.  A random number u in [0, 1) selects the first outcome whose entry is above u.
     start: (n,), the cumulative probabilities of the phase in which a service time begins.
     """
 
@@ -49,7 +49,7 @@ class Tables(NamedTuple):
 class MarkovianArrivalProcess:
     """The process with the matrices D0 and D1, both (n, n).
 
-    Both are checked; a ValueError names the wrong entry.
+    The constructor checks both matrices; its ValueError names the wrong entry.
     """
 
     d0: Array
@@ -82,7 +82,7 @@ class MarkovianArrivalProcess:
 
     @cached_property
     def _scaled(self) -> tuple[Array, Array]:
-        """Return the inverse of -D0, and D1, both scaled to a mean service time of 1."""
+        """Return (-D0)^-1 and D1, both for rates scaled to a mean service time of 1."""
         inverse = np.linalg.inv(-self.d0 * self.mean).astype(np.float64)
         return inverse, self.d1 * self.mean
 
@@ -126,8 +126,8 @@ class MarkovianArrivalProcess:
 
         The forward algorithm multiplies a row vector of length n by exp(D0 x) D1 for each service
         time x, and scales the vector to a sum of 1.  The matrices are computed in blocks.  In each
-        block neighbouring matrices are multiplied in pairs, so that no loop is as long as the
-        sample.  Raises ValueError if a service time is not above 0.
+        block, adjacent matrices are multiplied in pairs until one is left, so that no Python loop
+        is as long as the sample.  Raises ValueError if a service time is not above 0.
         """
         checked = _times(times)
         row, total = self.start, 0.0
@@ -179,8 +179,9 @@ class MarkovianArrivalProcess:
         """Return exp(D0 x) for each of m service times x.
 
         The result is scaled matrices (m, n, n) and the logarithms (m,) of their scale factors.  The
-        method is uniformisation: D0 + q has no negative entry, so the series has no cancellation.
-        Nor has the squaring of matrices, which keeps the argument of the series below 1.
+        method is uniformisation: with the largest rate q, D0 / q + 1 has no negative entry, so its
+        exponential series has no cancellation.  The argument of the series is halved until it is at
+        most 1, and the result is squared as often; this has no cancellation either.
         """
         fastest = float(-np.diag(self.d0).min())
         jumps = self.d0 / fastest + np.eye(self.order)
@@ -276,7 +277,8 @@ def _product(matrices: Array) -> tuple[Array, float]:
 
 
 def _cumulative(weights: Array) -> Array:
-    """Return rows of cumulative probabilities, exactly 1 from the last possible outcome on."""
+    """Return the cumulative probabilities of each row; from the last possible outcome on, they are
+    exactly 1."""
     sums = np.cumsum(weights, axis=1)
     result: Array = np.where(sums == sums[:, -1:], 1.0, sums / sums[:, -1:])
     return result
@@ -303,7 +305,7 @@ def _walk(
 
 
 def _outcomes(cumulative: Array, uniform: Array) -> NDArray[np.int64]:
-    """Return the outcome (m, n) of each random number, for every phase that the chain may be in."""
+    """Return the outcome (m, n) of each of m random numbers in each of n phases."""
     columns: Sequence[NDArray[np.intp]] = [
         np.searchsorted(row, uniform, side="right") for row in cumulative
     ]
@@ -311,8 +313,8 @@ def _outcomes(cumulative: Array, uniform: Array) -> NDArray[np.int64]:
 
 
 def _sum_up(stays: Array, ends: NDArray[np.bool_], before: float) -> tuple[Array, float]:
-    """Return the service times that end within these moves, and how long the last one, which does
-    not end, has lasted."""
+    """Return the service times that end within these moves, and the elapsed part of the service
+    time that has not ended after the last move."""
     places = np.flatnonzero(ends)
     if not len(places):
         return np.empty(0), before + float(stays.sum())

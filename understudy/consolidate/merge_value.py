@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""Find how many requests a hypervisor merges into one.
+"""Find the merge value: the number of requests that a hypervisor merges into one.
 
-This merge value is the value with which a simulation's queue is as long as expected (ICPE 2011,
-section 4.3.2, Algorithm 2).  There is one merge value for all VMs, or a merge value for each VM
-(the paper's future work).
+With the right merge value, a simulation's queue is as long as expected (ICPE 2011, section 4.3.2,
+Algorithm 2).  There is either one merge value for all VMs, or one for each VM (the paper's future
+work).
 
-The search needs only the mean queue length of a simulation with a given merge value.  Merging
-shortens the queue, so the `corrected` length (Eq. 8) is compared with the expected length.  The
-merge value changes in steps until a lower and an upper bound are known, then by bisection (Eq. 10).
-A merge value of 1 means no merging; smaller values are impossible.  If the queue with a merge value
-of 1 is still shorter than expected, the search ends, since merging can't be the reason.
+The search calls a function that simulates with a given merge value and returns the mean queue
+length.  It divides this length by the merge value (Eq. 8), and compares the `corrected` length with
+the expected length.  The merge value changes by a constant step until a lower and an upper bound
+are known, then by bisection (Eq. 10).  A merge value of 1 means no merging; smaller values are
+impossible.  If the queue is shorter than expected even with a merge value of 1, the search ends,
+since a greater value would only shorten the corrected length.
 
-With a merge value for each VM, the corrected length of each VM must equal the expected length of
-that VM, its N_iso (Eq. 7 has the sum over all VMs).  All merge values change in each step, in
-proportion to their errors.  The steps become smaller whenever the values pass the answer.
+If each VM has its own merge value, the corrected length of each VM must equal the expected length
+of that VM, its N_iso (Eq. 7 has the sum over all VMs).  Each step multiplies each merge value by
+the ratio of corrected to expected length, but at most by 4.  When this ratio crosses 1, the VM's
+further steps become smaller.
 """
 
 import math
@@ -46,7 +48,7 @@ class Tried:
 class Search:
     """All merge values tried; the last one is the answer.
 
-    within: whether the corrected length is as expected.  If it is not, the merge value is 1, and
+    within: whether the corrected length is within the tolerance.  If not, the merge value is 1, and
     the queue is shorter than expected even without merging.
     """
 
@@ -70,8 +72,8 @@ def search(
 ) -> Search:
     """Find the merge value.
 
-    queue_length(merge) simulates, always with the same random numbers.  If no merge value is found,
-    RunFailed names the last values tried.
+    queue_length(merge) returns the mean queue length of a simulation; all simulations must use the
+    same random numbers.  Raises RunFailed, with the last values tried, if no merge value is found.
     """
     _check(expected, start)
     tried: list[Tried] = []
@@ -102,8 +104,9 @@ def search_each(
 ) -> tuple[Search, ...]:
     """Find a merge value for each VM.
 
-    queue_lengths(merges) simulates, always with the same random numbers.  If no merge value is
-    found for a VM, RunFailed contains the VM's number, counted from 1.
+    queue_lengths(merges) returns each VM's mean queue length in a simulation; all simulations must
+    use the same random numbers.  Raises RunFailed, with the VM's number counted from 1, if no merge
+    value is found for a VM.
     """
     for one in expected:
         _check(one, start)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Predict each VM's response times in a scenario (ICPE 2011, sections 4 and 5.3).
 
-If the caller wants it, a few replications of the simulation first find a merge value.  Then the
-simulation is replicated until each VM's mean is known precisely enough.  Batches of replications
-have a fixed size, so the answer does not depend on the number of processors.
+If `Effort.merge` asks for a search, the merge value is found first, with a few replications of the
+simulation.  Then the simulation is replicated until each VM's mean is known precisely enough.
+Batches of replications have a fixed size, so the answer does not depend on the number of
+processors.
 """
 
 import math
@@ -36,9 +37,9 @@ class Effort:
     """How a prediction is made.
 
     merge: the merge value, or how to search for it.  `common` finds one value for all VMs, as in
-    the paper; `per-vm` finds a value for each VM.  replications: the number of replications; None
-    means as many as needed, but at most MOST.  They are enough if the half width of each mean's
-    95 % interval is at most `precision` times the mean.
+    the paper; `per-vm` finds a value for each VM. replications: the number of replications.  If it
+    is None, replications continue until the half width of each mean's 95 % interval is at most
+    `precision` times the mean, or until there are MOST.
     """
 
     merge: str | float = UNMERGED
@@ -51,8 +52,9 @@ class Together:
     """The figures of one VM that runs together with the others; times in ms.
 
     mean: the mean, over all replications, of a replication's mean response time, with its 95 %
-    interval.  percentiles: their means over replications.  distribution: (1000,), the mean over
-    replications of each permille from 1.  requests: the mean number of requests in a replication.
+    interval. percentiles: the mean of each percentile over replications. distribution: (1000,), the
+    mean of each permille over replications, beginning with the first permille. requests: the mean
+    number of requests in a replication.
     """
 
     mean: Estimate
@@ -91,7 +93,7 @@ class Prediction:
     def load(self) -> float:
         """Return the utilisation with merging.
 
-        If it is 1 or more, the answer depends on the length of the runs.
+        If the utilisation is 1 or more, response times grow with the length of the runs.
         """
         tenants = zip(self.scenario.tenants, self.merge, strict=True)
         return sum(tenant.erlangs / omega for tenant, omega in tenants) / self.scenario.servers
@@ -115,7 +117,7 @@ class Prediction:
 def predict(
     replications: Replications, effort: Effort | None = None, report: Report = silent
 ) -> Prediction:
-    """Simulate a scenario as often as needed.
+    """Predict response times from replications of a scenario.
 
     Raises RunFailed if no merge value is found, and Unstable if the queue grows without limit even
     with merging.
@@ -171,7 +173,7 @@ def _in_system(figures: QueueFigures) -> list[float]:
 
 
 def _enough(scenario: Scenario) -> int:
-    """Return the number of replications for a search."""
+    """Return the number of replications that a search simulates for each merge value."""
     each = sum(tenant.vm.requests / len(tenant.vm.runs) for tenant in scenario.tenants)
     return min(SEARCH_MOST, max(SEARCH_FEWEST, math.ceil(SEARCH_REQUESTS / each)))
 

@@ -32,7 +32,7 @@ def response_times(demands: ArrayLike, rates: ArrayLike, servers: int) -> Array:
 
 
 def mean_relative_error(estimated: ArrayLike, measured: ArrayLike) -> float:
-    """Return Eq. 13 over all classes, with the measured response time in the denominator.
+    """Return the mean relative error over all classes (Eq. 13), relative to the measured times.
 
     The paper prints the estimate in the denominator, but computed its Table 5 with the measured
     response time there.

@@ -3,8 +3,8 @@
 
 Replication i chooses one run of each VM at random, and samples service times; these random numbers
 depend only on the seed and i.  So all merge values are tried with the same random numbers.  A
-replication ends at the end of the shortest chosen run, since later the other VMs would run without
-that VM.
+replication ends at the end of the shortest chosen run, since after that the device would serve
+fewer VMs.
 """
 
 import os
@@ -43,14 +43,14 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Replications:
-    """Replications of one scenario from a seed; by default one per processor runs in parallel."""
+    """Replications of one scenario from a seed; `jobs` of them run in parallel."""
 
     scenario: Scenario
     seed: int = 1
     jobs: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
 
     def drawn(self, replication: int) -> Drawn:
-        """Return the runs of a replication."""
+        """Return the runs of a replication, one for each VM, chosen at random."""
         random = np.random.default_rng([self.seed, replication])
         vms = [tenant.vm for tenant in self.scenario.tenants]
         return Drawn(tuple(vm.runs[int(random.integers(len(vm.runs)))] for vm in vms))
@@ -58,7 +58,7 @@ class Replications:
     def run(
         self, numbers: Sequence[int], merge: Merge, done: Callable[[], None] = lambda: None
     ) -> list[QueueFigures]:
-        """Run the replications with these numbers; call `done` after each.
+        """Simulate the replications with these numbers; call `done` after each replication.
 
         Raises the same errors as `simulate`.
         """

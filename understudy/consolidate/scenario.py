@@ -29,7 +29,8 @@ class Tenant:
 
     @cached_property
     def service(self) -> ServiceTimes:
-        """Return the source of service times for the queue's simulation."""
+        """Return the fitted process in the form in which the simulation samples service times from
+        it."""
         return ServiceTimes.of(self.fitted.process.tables())
 
     @property
@@ -53,7 +54,7 @@ class Scenario:
 
     @property
     def fewest_servers(self) -> int:
-        """Return the smallest D with which the queue is stable without merging."""
+        """Return the smallest number of servers with which the queue is stable without merging."""
         return math.floor(self._erlangs) + 1
 
     def product_form_ms(self) -> list[float]:

@@ -3,10 +3,11 @@
 
 The paper uses response times as service times, since the requests of a VM that runs alone do not
 wait (ICPE 2011, section 4.2.2).  But requests do wait if a burst has more requests than the device
-serves at once.  In this model the service of a request begins when a server is free, and the
-servers take requests in order of arrival, like SFQ(D) with a single class.  A trace contradicts
-the model if a request completes before its service could have begun.  Then the device served more
-requests at once, or in another order, and response times are used as in the paper.
+serves at once.  In the model used here, a request's service begins when a server is free.  Servers
+take requests in order of arrival, like SFQ(D) with a single class.  A trace contradicts the model
+if a request completes before its service could have begun.  Then the device served more requests at
+once, or in another order.  For such a trace, response times are used as service times, as in the
+paper.
 """
 
 import heapq
@@ -25,8 +26,8 @@ DISAGREE = 0.01  # share of waiting requests that may complete before a server c
 class Served:
     """The service times of a trace.
 
-    service_ns: (N,), in order of arrival.  waited: the number of requests that found all servers
-    busy.  beyond: the number of those that completed before a server was free.
+    service_ns: (N,), in order of arrival. waited: the number of requests that found all servers
+    busy. beyond: the number of waiting requests that completed before a server was free.
     """
 
     service_ns: I64
@@ -58,10 +59,10 @@ def served(arrival_ns: I64, response_ns: I64, servers: int) -> Served:
 
 
 def _begins(arrived: I64, completed: I64, latest: I64, servers: int) -> tuple[I64, I64]:
-    """Return when each request's service begins, and the `servers` latest completions at the end.
+    """Return when each request's service begins, and the `servers` latest completion times.
 
-    Service begins when fewer than `servers` of the earlier requests are incomplete.  This is the
-    case at the earliest of the `servers` latest completions of earlier requests.
+    Service begins when fewer than `servers` of the earlier requests are incomplete: at the earliest
+    of the `servers` latest completions of earlier requests.
     """
     asked = np.concatenate([np.full(len(latest), arrived[0]), arrived])
     ends = np.concatenate([latest, completed])

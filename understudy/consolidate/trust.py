@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""How far an answer may be trusted: what was checked, and what its intervals cover.
+"""Decide how far a prediction may be trusted.
 
-True: checked, and within the limit.  None: not checked; `because` names what was not checked.
-False: checked, and outside the limit; `because` says by how much.
+True means that it was checked and is within the limit.  None means that it was not checked;
+`because` names the missing checks.  False means that it was checked and is outside the limit;
+`because` says by how much.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,14 +21,14 @@ INTERVALS = (
 
 
 def of_prediction(scenario: Scenario, merge: Merge) -> Trust:
-    """Return the trust in a prediction of VMs on one device."""
+    """Return how far a prediction of VMs on one device may be trusted."""
     serves = f"that the device serves {scenario.servers} at once"
     checks = ("a run of these VMs together", f"{serves} and {_merges(max(merge))}")
     return _verdict(scenario.tenants, checks)
 
 
 def of_placement(tenants: Sequence[Tenant], merge: float) -> Trust:
-    """Return the trust in a prediction of VMs on several devices."""
+    """Return how far a prediction of VMs on several devices may be trusted."""
     each = "that each device is as fast as the traced one, serves as many requests at once as given"
     return _verdict(tenants, ("a run of VMs together", f"{each} and {_merges(merge)}"))
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """A VM that was measured alone: a repository of runs (ICPE 2011, sections 4.1 and 4.2.1).
 
-A run is a trace, reduced to the data for a prediction, and kept in files so that the memory used
-does not grow with the trace.  With `by="issue"` a request's arrival is the time when the VM's own
-scheduler issues it, if the trace records this time separately.  Otherwise its arrival is the time
-when it is queued.  The response time lasts from arrival to completion.  Service begins when one of
-the device's servers takes the request (service_times.py) or, if the arrival is the time of queuing,
-when the request is issued.
+A run is a trace, reduced to the data that a prediction needs.  Its columns are in files, so that
+the memory used does not grow with the length of the trace.  With `by="issue"` a request's arrival
+is the time when the VM's own scheduler issues it, if the trace records this time separately.
+Otherwise a request's arrival is the time when it is queued.  The response time lasts from arrival
+to completion.  Service begins when one of the device's servers takes the request (service_times.py)
+or, if the arrival is the time of queuing, when the request is issued.
 """
 
 from collections.abc import Iterator, Sequence
@@ -46,11 +46,11 @@ MERGED = "merged into another of the VM's requests"
 class Run:
     """One recorded run.
 
-    arrivals: arrival times in a file; the first is 0.  response_ns and service_ns: (N,), in the
-    same order, mapped from files.  sizes: the number of requests in each size bin of `bins`.
-    interarrival_ms: at most POINTS quantiles.  notes: what was left out or changed, in words.
-    contradiction: the note that the trace contradicts the number of servers in Reduction; None if
-    it does so for only a few requests.
+    arrivals: arrival times in a file; the first is 0. response_ns and service_ns: (N,), in the same
+    order, mapped from files. sizes: the number of requests in each size bin of `bins`.
+    interarrival_ms: at most POINTS quantiles. notes: sentences on what was left out or changed.
+    contradiction: a note if many requests of the trace contradict the number of servers in
+    Reduction; otherwise None.
     """
 
     name: str
@@ -136,7 +136,8 @@ class VirtualMachine:
 
 
 def named(arguments: Sequence[str]) -> dict[str, Path]:
-    """Return the paths of VMs by name, from NAME=PATH or from PATH, which then gives the name."""
+    """Return a path for each VM name.  An argument is NAME=PATH, or a PATH from which the name is
+    derived."""
     found: dict[str, Path] = {}
     for argument in arguments:
         name, path = _parted(argument)
@@ -179,11 +180,11 @@ def runs_of(path: Path) -> list[str]:
 
 @dataclass(frozen=True)
 class Reduction:
-    """How a trace becomes a run.
+    """Options for the reduction of a trace to a run.
 
-    limit_blocks: longer requests are split.  by: which time counts as a request's arrival.
-    servers: the number of servers of the device on which the VM ran alone; service times are
-    computed from it.  None means that response times are used as service times.
+    limit_blocks: longer requests are split. by: whether a request arrives when it is issued or when
+    it is queued. servers: the number of servers of the device on which the VM ran alone, from which
+    service times are computed.  If it is None, response times are used as service times.
     """
 
     limit_blocks: int = LIMIT_BLOCKS
@@ -194,7 +195,7 @@ class Reduction:
 def read(name: str, path: Path, folder: Path, how: Reduction) -> VirtualMachine:
     """Read all runs of a VM and write the reduced runs to `folder`.
 
-    Raise a UserError that names a bad trace.
+    Raise a UserError, with the trace's name, if a trace is unusable.
     """
     runs = tuple(
         _reduced(_whole(file), folder / f"{rank}", how) for rank, file in enumerate(runs_of(path))
@@ -213,9 +214,10 @@ def _whole(file: str) -> Trace:
 
 
 def _as_sent(trace: Trace) -> Trace:
-    """Join rows that went to the disk as one request, if the trace is from a run folder.
+    """Combine rows that were dispatched as one request into a row, if the trace is from a run
+    folder.
 
-    The arrival of the request is the arrival of its first row.
+    The arrival of the request is that of its first row.
     """
     columns: dict[str, Any] = {name: getattr(trace, name) for name in COLUMNS}
     if columns["request_id"] is None:
@@ -267,7 +269,8 @@ def _last_end_ns(arrival_ns: I64, response_ns: I64) -> int:
 
 
 def _lasted(begin_ns: I64, end_ns: I64) -> tuple[I64, int]:
-    """Return the duration of each request, at least SHORTEST_NS, and how many were shorter."""
+    """Return each request's duration, raised to SHORTEST_NS if shorter, and how many were
+    raised."""
     lasted_ns = file_arrays.each(np.subtract, end_ns, begin_ns)
     parts = file_arrays.blocks(len(lasted_ns))
     short = sum(int((lasted_ns[part] < SHORTEST_NS).sum()) for part in parts)

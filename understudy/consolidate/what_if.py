@@ -3,8 +3,8 @@
 VM's weight, or the number of VMs of one kind.
 
 A copy of a VM plays each run from a starting point to the end, then from the beginning to the
-starting point.  Each replication chooses the starting point at random.  Without this, all copies
-would send the recorded requests at the same times.
+starting point.  Each replication chooses one of PLACES starting points at random.  With the same
+starting point, all copies would send their requests at the same times.
 """
 
 from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ class Change:
 
 
 def parse(texts: Sequence[str], names: Sequence[str]) -> list[Change]:
-    """Parse changes from texts such as "depth=16,64", in that order."""
+    """Parse changes from texts such as "depth=16,64"; keep the order of the texts."""
     return [change for text in texts for change in _parse(text, names)]
 
 
@@ -97,8 +97,7 @@ def _copy(tenant: Tenant, number: int, folder: Path) -> Tenant:
 def _rotated(run: Run, turn: float, folder: Path) -> Run:
     """Return the run, started at the fraction `turn` of its length.
 
-    The recorded last request is followed by the recorded first one after the mean interarrival
-    time.
+    The first recorded request follows the last recorded request after the mean interarrival time.
     """
     if folder.exists():
         raise ValueError(f"{folder} already exists")

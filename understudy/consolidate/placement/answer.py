@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A search's outcome as result.json (schema understudy.placement/1); times in ms."""
+"""Convert a search's outcome to result.json (schema understudy.placement/1), with times in ms."""
 
 import platform as machine
 from collections.abc import Iterator, Mapping
@@ -25,7 +25,7 @@ class Placed:
 
     @property
     def meets(self) -> bool:
-        """Return whether the VM's 95th percentile is certainly at most its target."""
+        """Return whether the upper bound for the VM's 95th percentile is at most its target."""
         return self.p95.most_ms <= self.vm.target_ms
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Try all assignments if necessary: find an assignment, or show that there is none.
+"""Search all assignments, if necessary, for one in which every device can bear its VMs.
 
-The search is depth first; the next VM is the VM with the fewest possible devices.  Of assignments
-that differ only by exchanging equal VMs or equal devices, the search tries only one.
+The search is depth-first.  At each step it places the VM with the fewest possible devices.  Of
+assignments that differ only by exchanging equal VMs or equal devices, the search tries only one.
 """
 
 from collections.abc import Iterator
@@ -39,11 +39,11 @@ def assign(verdicts: Verdicts, members: Members, looks: int = LOOKS) -> Assignme
 
 
 def conflict(verdicts: Verdicts, members: Members) -> tuple[Members, bool]:
-    """Return a small subset of `members` that can't be placed; all of `members` can't be placed.
+    """Return a small subset that can't be placed; the set `members` itself must not be placeable.
 
-    The function tries to leave out each VM, the smallest VM first.  If such a trial takes too long,
-    it keeps the VM.  The second result is whether the subset without any one of its VMs can always
-    be placed.
+    The function tries to leave out each VM, the smallest VM first.  If a trial takes too long, the
+    VM stays in the subset.  The second result is true if no trial took too long; then the subset
+    becomes placeable when any one of its VMs is left out.
     """
     problem, sure = verdicts.problem, True
     looks = LOOKS // members.bit_count()
@@ -65,9 +65,9 @@ def _placed(found: Assignment) -> Members:
 
 
 def _children(verdicts: Verdicts, found: Assignment, left: Members) -> Iterator[Assignment]:
-    """Yield assignments with one more VM; nothing if some VM has no possible device.
+    """Yield each assignment that places one more VM; yield nothing if a VM has no possible device.
 
-    The assignment to the device with the most room is the last.
+    The device with the most room comes last, so that it is tried first.
     """
     problem = verdicts.problem
     rooms = [
@@ -83,7 +83,7 @@ def _children(verdicts: Verdicts, found: Assignment, left: Members) -> Iterator[
 
 
 def _choices(verdicts: Verdicts, found: Assignment, vm: int) -> list[int]:
-    """Return the devices that are not known to be impossible for the VM."""
+    """Return the devices that may be able to bear the VM in addition to their VMs."""
     return [
         d
         for d, device in enumerate(verdicts.problem.devices)

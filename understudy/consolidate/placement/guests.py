@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The VMs to be placed: for each trace one VM, or several VMs that behave alike.
 
-VMs with the same trace are of the same kind.  The first of them plays the trace from its start;
-each other VM starts at a different point of the trace, like copies in `what_if`, so that their
-requests do not arrive at the same times.
+VMs with the same trace are of the same kind.  The first VM of a kind plays the trace from its
+start.  Each other VM starts at a different point of the trace, like copies in `what_if`, so that
+their requests do not arrive at the same times.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,10 +29,10 @@ class Guest:
 def guests(
     named: Mapping[str, Path], copies: Mapping[str, int], target_ms: Mapping[str, float]
 ) -> list[Guest]:
-    """Return one guest for each name, or several (web, web#2, web#3 ...).
+    """Return one guest for each name, or as many as `copies` requires (web, web#2, web#3 ...).
 
-    Raise a UserError if there are too many guests.  target_ms: targets by the name of a single VM,
-    by the name of a VM with all its copies, or by "" for all other VMs.
+    Raise a UserError if there are too many guests. target_ms: a key is the name of a single VM, the
+    name of a VM and all its copies, or "" for all other VMs.
     """
     found: list[Guest] = []
     for base, path in named.items():
@@ -68,7 +68,7 @@ def multiplied(found: Sequence[Guest], read: Mapping[Path, Tenant], folder: Path
 def demands(
     found: Sequence[Guest], read: Mapping[Path, Tenant], merge: float
 ) -> tuple[Demand, ...]:
-    """Return the demand of each guest if a server merges this many requests into one."""
+    """Return the demand of each guest if a server merges `merge` requests into one."""
     alone_ms = {kind: tenant.vm.percentiles_ms[95] for kind, tenant in read.items()}
     return tuple(
         Demand(

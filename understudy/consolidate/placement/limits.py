@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Guess the highest device utilisation at which each kind of VM meets its target.
 
-Guesses use earlier judgements.  A guess lies between a utilisation at which a VM met its target and
-a utilisation at which it did not.  Between these two, the 95th percentile is assumed to be linear
-in u / (1 - u), where u is the utilisation, like the mean in the simplest queue.  A guess only
-decides what to judge next.
+Guesses use earlier judgements.  Each guess lies between a utilisation at which a VM met its target
+and a utilisation at which it did not.  Between these two, the 95th percentile is assumed to be
+linear in u / (1 - u), where u is the utilisation; in an M/M/1 queue the mean response time is.  A
+guess only decides which assignment is judged next.
 """
 
 from math import isfinite
@@ -20,10 +20,11 @@ Kind = tuple[str, float]
 
 
 class Limits:
-    """The highest utilisations, learnt from verdicts."""
+    """Guesses of the highest utilisation at which each VM meets its target, learnt from
+    verdicts."""
 
     def __init__(self, problem: Problem) -> None:
-        """Start with only the VMs' figures from the runs alone."""
+        """Start from the 95th percentiles of VMs that run alone."""
         self._problem = problem
         self._stood: dict[Kind, Point] = {}
         self._failed: dict[Kind, Point] = {}
@@ -43,7 +44,8 @@ class Limits:
         return [self._likely(vm) for vm in range(len(self._problem.vms))]
 
     def possible(self) -> list[float]:
-        """Return, for each VM, a utilisation just below the lowest one that was too high."""
+        """Return, for each VM, a utilisation just below the lowest one at which the VM is known to
+        miss its target, or 1 if none is known."""
         kinds = map(self._kind, range(len(self._problem.vms)))
         return [FULL * self._failed[kind][0] if kind in self._failed else 1.0 for kind in kinds]
 

@@ -22,7 +22,7 @@ BETTER = 1 - 1e-9
 
 
 def pack(problem: Problem, limits: Sequence[float], before: Assignment | None = None) -> Assignment:
-    """Return an assignment that keeps every VM's limit, or exceeds it as little as the search can.
+    """Return an assignment within every VM's limit or, if none is found, the best one found.
 
     limits: each VM's limit for its device's utilisation, above 0.  before: an assignment to change
     as little as possible.
@@ -48,8 +48,8 @@ def _places(problem: Problem, assignment: Assignment) -> list[int]:
 
 
 def _spread(problem: Problem) -> list[int]:
-    """Return the device of each VM: the largest VM is placed first, and each VM is placed on the
-    device with the lowest utilisation."""
+    """Return the device of each VM. VMs are placed in descending order of load, each on the device
+    whose utilisation with this VM is lowest."""
     busy = [0.0] * len(problem.devices)
     where = [0] * len(problem.vms)
     for vm in sorted(range(len(problem.vms)), key=lambda vm: -problem.vms[vm].erlangs):
@@ -82,7 +82,7 @@ class _Packing:
         return float(self._full().max())
 
     def improved(self) -> "_Packing":
-        """Improve until no device is too full, or no change makes the fullest one less full."""
+        """Improve until no device is too full, or until no change relieves the fullest device."""
         for _ in range(STEPS):
             full = self._full()
             device = int(full.argmax())
@@ -120,9 +120,9 @@ class _Packing:
         return others
 
     def _relieve(self, device: int, below: float) -> bool:
-        """Make the best move or swap of a VM out of the device.
+        """Make the best move or swap of a VM out of the device; return whether one was made.
 
-        Afterwards the fullness of both devices must be below `below`.
+        Make none if the fullness of either device would then be above `below`.
         """
         inside, outside = self._on(device), np.flatnonzero(self._where != device)
         others = self._without()

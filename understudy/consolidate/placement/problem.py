@@ -45,8 +45,8 @@ class Demand:
 class P95:
     """A VM's 95th percentile of response time on a device, in ms.
 
-    The mean over replications, and the upper end of the mean's interval; both are infinite if the
-    queue grows without limit.
+    mean_ms: the mean over replications. most_ms: the upper end of the mean's interval.  Both are
+    infinite if the queue grows without limit.
     """
 
     mean_ms: float
@@ -100,7 +100,8 @@ class Problem:
         return self.erlangs(members) / device.servers
 
     def canonical(self, members: Members) -> Members:
-        """Return the equivalent set that contains the first VMs of each kind."""
+        """Return the equivalent set in which the VMs of each kind are the first VMs of that
+        kind."""
         for kind in self._several:
             count = (members & kind[-1]).bit_count()
             members = members & ~kind[-1] | kind[count]
@@ -171,6 +172,7 @@ def over(problem: Problem, vm: int, found: P95) -> float:
 
 
 def listed(names: Sequence[str], most: int = 10) -> str:
-    """Return the names as text; only the first `most` names of a long list appear."""
+    """Return the names as text; of a long list, return `most` names and the number of the
+    others."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more

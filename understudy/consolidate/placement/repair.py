@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Neighbours of an assignment: a VM of a given device is moved, or swapped with another VM."""
+"""Find an assignment's neighbours: one VM of a given device is moved to another device, or swapped
+with a VM of another device."""
 
 from collections.abc import Iterator
 
@@ -8,10 +9,10 @@ from understudy.consolidate.placement.verdicts import Verdicts
 
 
 def neighbours(verdicts: Verdicts, found: Assignment, device: int) -> Iterator[Assignment]:
-    """Yield the neighbours that have another set of VMs on the device.
+    """Yield the neighbours in which the set of VMs on `device` is changed.
 
-    Neighbours whose two changed devices are the emptiest come first.  A neighbour is left out if
-    the other changed device is known not to bear its new set.
+    Neighbours are in ascending order of the utilisation of the fuller changed device.  A neighbour
+    is left out if the second changed device is known not to bear its new set of VMs.
     """
     problem = verdicts.problem
     ranked = sorted(_changed(found, device), key=lambda one: _fuller(verdicts, one, found))

@@ -2,13 +2,13 @@
 """Find an assignment, or say why there is none.
 
 1. Refuse a problem that is impossible by load alone.
-2. Guess assignments by load (`packing.py`).  At first the utilisation of a VM's device must only be
-   below 1.  Judgements show at which utilisations the VM meets its target, and the next guess uses
-   these judgements.  A VM that misses its target is judged alone on a device: if it misses the
-   target there too, there is no assignment.
-3. Repair the best guess by moves and swaps of VMs.
-4. Try every assignment.  This step finds an assignment, proves that there is none, or takes too
-   long.
+2. Guess assignments by load (`packing.py`).  The first guess only keeps the utilisation of every
+   device below 1.  Each judgement shows at which utilisations VMs meet or miss their targets, and
+   later guesses use this.  A VM that misses its target is also judged alone on the largest device:
+   if it misses its target there too, there is no assignment.
+3. Repair the best guess by moving and swapping VMs (`repair.py`).
+4. Try every assignment (`exhaustive.py`).  This step finds an assignment, proves that there is
+   none, or gives up after too many tries.
 
 The answer depends only on the problem, the judge and the budget.
 """

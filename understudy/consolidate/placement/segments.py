@@ -2,9 +2,9 @@
 """Sort VMs by their limits for a device's utilisation, and cut the sorted list into pieces, one for
 each device.
 
-A device's limit is that of the first VM in its piece, so the limits waste little room on devices.
-Dynamic programming assigns pieces to devices: it computes how many VMs fit on any given number of
-devices of each size.
+The first VM in a piece has the lowest limit, which the utilisation of the piece's device must not
+exceed. VMs in a piece have similar limits, so devices waste little capacity. Dynamic programming
+assigns pieces to devices: it computes how many VMs fit on any given number of devices of each size.
 """
 
 from collections import Counter
@@ -29,7 +29,7 @@ of servers of the last piece's device."""
 def cut(problem: Problem, limits: Sequence[float]) -> list[int]:
     """Return the device of each VM.
 
-    All limits are multiplied by the smallest factor with which all VMs fit.
+    Before the list is cut, all limits are multiplied by the smallest factor with which all VMs fit.
     """
     order = sorted(range(len(problem.vms)), key=lambda vm: (limits[vm], vm))
     ordered = np.array([limits[vm] for vm in order])
@@ -82,7 +82,7 @@ def _chain(
 
 
 def _end(begin: int, servers: int, limits: NDArray[np.float64], upto: NDArray[np.float64]) -> int:
-    """Return the end of the longest piece from index `begin` on that a device can bear."""
+    """Return the end of the longest piece that begins at index `begin` and fits on a device."""
     if begin == len(limits):
         return begin
     room = upto[begin] + servers * limits[begin] * (1 + 1e-9)

@@ -2,9 +2,9 @@
 """A judge that simulates the VMs together on the device (`Replications`).
 
 The simulation is replicated, at most MOST times, until each VM's 95th percentile is clearly below
-its target, or until one VM's is clearly above its target.  "Clearly" means that the 95 % interval
-of the mean over replications does not include the target.  If a VM's 95th percentile is not clearly
-below the target after MOST replications, it counts as above the target.
+its target, or until the 95th percentile of one VM is clearly above its target.  "Clearly" means
+that the 95 % interval of the mean over replications does not include the target.  If a VM's 95th
+percentile is not clearly below the target after MOST replications, it counts as above the target.
 """
 
 from collections.abc import Sequence

@@ -4,7 +4,7 @@
 A device can't bear a set that would keep it always busy, since waiting times would grow without
 limit.  A set that fails also fails with an additional VM or with fewer servers.  A set that fits
 also fits without one of its VMs or with more servers.  Devices with the same number of servers are
-equal.
+interchangeable.
 """
 
 from math import inf
@@ -27,10 +27,10 @@ class OutOfBudget(Exception):  # noqa: N818 - how a search ends, not an error
 
 
 class Verdicts:
-    """The verdicts of a judge, who is called at most `budget` times.
+    """Verdicts of a judge; the judge is called at most `budget` times.
 
-    judged: the number of judgements made.  unsure: the number of sets that failed only because
-    their 95th percentiles are not known precisely enough.
+    judged: the number of judgements made. unsure: the number of sets that failed although every
+    VM's mean 95th percentile met its target, since some upper bound did not.
     """
 
     def __init__(

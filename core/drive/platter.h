@@ -5,7 +5,7 @@
  *
  * An angle is a u64 in units of 2^-64 turns: sums and products wrap around as turns do. The
  * platters are at angle 0 when the caller's clock is 0. One multiplication converts a time to an
- * angle, so rounding errors do not accumulate: the computed time at which an angle passes is less
+ * angle, so rounding errors do not accumulate. The computed time at which an angle passes is less
  * than a ns too early, however long the platters have turned.
  *
  * Between the end of a track's last sector and the beginning of the next track's first sector there

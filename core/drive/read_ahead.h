@@ -30,8 +30,9 @@ enum after_hit {
 /**
  * struct read_ahead - parameters and progress of reading ahead
  * @sectors: most sectors to read ahead after each read that the medium served
- * if a read begins within the next @reach_sectors sectors, the drive waits until they pass; for a
- *	read farther ahead, the arm moves. With 0 the drive does not wait even for the next sector
+ * @reach_sectors: if a read begins within this many next sectors, the drive waits until they pass;
+ *	for a read farther ahead, the arm moves. With 0 the drive does not wait even for the next
+ *	sector
  * @to_track_end: stop at the latest at the end of the track that holds the last requested sector
  *	or, after a read in sequence, at the end of the next track
  * @overwrites: once the requested sectors have been sent over the bus, their room in the segment is

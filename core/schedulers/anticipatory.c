@@ -100,8 +100,7 @@ struct anticipatory {
 	struct direction direction[IO_OPS];
 	struct owners owners;
 	struct reader *reader; /* by slot */
-	const struct reader
-		*last; /* owner of the last request handed out, if that was a read */
+	const struct reader *last; /* owner of the last request handed out, if a read */
 	u8 op; /* direction of the batch */
 	u64 batch_end_ns;
 	struct wait wait;

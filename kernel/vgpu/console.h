@@ -14,7 +14,8 @@
 
 #define CONSOLE_PAIRS (1u << 18)
 #define CONSOLE_RING_AT 0ul /* offset for mapping the ring, read-only */
-#define CONSOLE_FRAMEBUFFER_AT (1ul << 30) /* for the framebuffer, read and write */
+#define CONSOLE_FRAMEBUFFER_AT \
+	(1ul << 30) /* offset for mapping the framebuffer, read and write */
 /*
  * Offset for mapping a page in which the daemon keeps its state, so that the next daemon can
  * continue if this one is killed.  The page is zero at first.

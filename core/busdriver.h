@@ -14,14 +14,14 @@
 #include "sorted_queue.h"
 
 /**
- * struct busdriver - a wait, and the outcomes of earlier ones
+ * struct busdriver - the current wait, and the outcomes of earlier waits
  * @longest_ns: longest wait; 0: never wait
  * @won: number of waits won
  * @lost: number of waits lost
  * @cut: number of waits cut
  * @waits: is a wait going on?
  * @held: did this wait delay a pending request?
- * @paid: a wait was won, and no other request has been served since
+ * @paid: a wait was won, and no request has been served since
  * @owner: the owner whose next request is awaited
  * @until_ns: end of the wait
  */
@@ -53,8 +53,8 @@ struct busdriver {
 	}
 
 /*
- * Begin to wait, after a request of the owner was served. If @pending holds another request of the
- * owner, do not wait.
+ * After a request of the owner was served, begin to wait for the owner's next request, unless
+ * @pending already holds one.
  */
 void busdriver_begin(struct busdriver *busdriver, u32 owner,
 		     const struct sorted_queue *pending, u64 now_ns);
@@ -62,7 +62,7 @@ void busdriver_begin(struct busdriver *busdriver, u32 owner,
 /* Record the arrival of a request of the owner; it may end the wait. */
 void busdriver_see(struct busdriver *busdriver, u32 owner, u64 now_ns);
 
-/* Call this before reading @waits. */
+/* Update the wait to now_ns; call this before reading @waits. */
 void busdriver_look_at_clock(struct busdriver *busdriver, u64 now_ns);
 
 /* End the wait, because another request is served. */

@@ -325,8 +325,8 @@ static void denies_work(struct contract *c)
 }
 
 /*
- * Return the result of has_work. If it is false while a request is pending, the scheduler breaks a
- * rule.
+ * Return the result of has_work. If has_work is false while a request is pending, the scheduler
+ * breaks a rule.
  */
 static inline bool says_work(struct contract *c)
 {
@@ -362,7 +362,7 @@ static enum whereabouts whereabouts_of(const struct contract *c,
 		.size = sizeof(((struct io_request *)NULL)->field_)             \
 	}
 
-/* The fields of a request that the host owns. */
+/* The host's fields of a request. */
 static const struct {
 	const char *name;
 	size_t offset;
@@ -507,8 +507,8 @@ struct io_request *contract_next(struct contract *c, u64 now_ns, u64 *wake_ns)
 	else
 		rq = hand_out(c, contract_oldest(c));
 	/*
-	 * Without a pending request, has_work must be false. This is checked only after next,
-	 * because next might return some request twice, and that error is reported instead.
+	 * Without a pending request, has_work must be false. The check comes after next, because
+	 * next might return a request twice, which is reported instead.
 	 */
 	if (!contract_is_broken(c) && says_work(c) && !c->pending && !rq)
 		wrong(c->broken, "has_work says yes while no request is pending", "",

@@ -26,15 +26,12 @@
 #define CONTRACT_TEXT 160
 
 /*
- * How long every scheduler may delay all pending requests; tunables can add to it (see next in
- * core/scheduler.h).
+ * How long every scheduler may delay all pending requests; tunables can raise this limit (see next
+ * in core/scheduler.h).
  */
 #define CONTRACT_HOLD_NS 10000000000ull
 
-/*
- * The fields at the beginning of a request that only the host may change, as the host filled them
- * in.
- */
+/* The host's fields of a request, as the host filled them in. */
 struct contract_asked {
 	u64 word[REQUEST_HOST_BYTES / sizeof(u64)];
 };

@@ -21,11 +21,11 @@
 /**
  * struct habits - habits of one process
  * @think_ns: mean think time
- * @distance: mean distance in sectors, in either direction
+ * @distance: mean distance between reads in sectors, in either direction
  * @since_ns: when its last read completed
  * @end: sector where that read ended
- * @thinking: has no read of the process arrived since then?
- * @known: is there a sample?
+ * @thinking: no read of the process has arrived since then
+ * @known: there is at least one sample
  */
 struct habits {
 	u64 think_ns;

@@ -28,8 +28,8 @@
  *
  * Of two orders with equal cost, the one that goes up first is chosen. Therefore, of two equal
  * turns, the outer one is chosen above the head and the inner one below it, and the lower side is
- * settled first. Of several points on the same sector, only a turn after the last of these points
- * is considered. No number exceeds twice the number of points times the highest sector.
+ * settled first. If several points are on the same sector, a turn is considered only after the last
+ * of them. No number exceeds twice the number of points times the highest sector.
  */
 #include "optimal_order.h"
 
@@ -81,7 +81,7 @@ void optimal_order_exit(struct optimal_order *room)
 	*room = (struct optimal_order){ 0 };
 }
 
-/* Return the distance of the point that is the `points`-th nearest; `points` is at least 1. */
+/* Return the distance of the `points`-th nearest point; `points` is at least 1. */
 static u64 distance(const struct problem *p, const struct side *side, u32 points)
 {
 	if (side == &p->lower)
@@ -90,9 +90,8 @@ static u64 distance(const struct problem *p, const struct side *side, u32 points
 }
 
 /*
- * Compare two turns on one side; the new turn is inside the old one and costs less. Return the
- * number of points below which the new turn is better: it is better as long as fewer points than
- * this are served on the other side.
+ * Compare two turns on one side; the new turn is inside the old one and costs less. Return a limit:
+ * the new turn is better as long as fewer points than this limit are served on the other side.
  */
 static u64 limit(const struct optimal_turn *old, const struct optimal_turn *new,
 		 u64 tie)

@@ -16,7 +16,7 @@
 
 #include "port.h"
 
-/* Number of owners with unused slots that are remembered, at least. */
+/* At least this many owners are remembered while their slots are unused. */
 #define OWNERS_REMEMBERED 1024
 
 /**
@@ -26,7 +26,7 @@
  * @bucket_next: the next slot with the same hash
  * @older: the next slot that has been unused for longer; only valid if this slot is unused
  * @newer: the next slot that has been unused for less long; only valid if this slot is unused
- * @given: the slot has been assigned to an owner before
+ * @given: the slot has been assigned to an owner at least once
  */
 struct owner_slot {
 	u32 owner;

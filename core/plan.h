@@ -51,7 +51,7 @@ void plan_forget(struct plan *plan);
 
 /*
  * Return the next request of the order, which the caller must then remove from @pending. There must
- * be a pending request; `head` is the sector at which the head is.
+ * be a pending request; `head` is the sector under the head.
  */
 struct io_request *plan_next(struct plan *plan, const struct sorted_queue *pending,
 			     u64 head);

@@ -3,12 +3,12 @@
  * The interface that a disk scheduler implements: a few operations on its own state, in one file
  * under schedulers/. schedulers/fcfs.c is the template to copy.
  *
- * The host holds a lock of its own during every operation, never calls two at a time for one disk,
- * and passes the current time as an argument. No operation sleeps, reads a clock or knows whether
- * it runs in a kernel or in a simulator. The host asks for the next request only when the device is
- * free to start it, so every choice is made from the current queue.
+ * The host holds its own lock during every operation, never calls two operations at a time for one
+ * disk, and passes the current time as an argument. No operation sleeps, reads a clock or knows
+ * whether it runs in a kernel or in a simulator. The host asks for the next request only when the
+ * device is free to start it, so every choice is made from the current queue.
  *
- * The rules in this file bind host and scheduler; contract.h enforces those for the scheduler.
+ * The rules in this file bind both host and scheduler; contract.h enforces the scheduler's rules.
  */
 #ifndef UNDERSTUDY_SCHEDULER_H
 #define UNDERSTUDY_SCHEDULER_H
@@ -97,9 +97,9 @@ struct sched_field {
  * @next: choose the request to serve now; it is no longer pending. NULL means: no request until the
  *	time *wake_ns, unless another call changes the choice earlier. Before the call, the host
  *	sets *wake_ns to 0, which means never; the scheduler may set it to a time after now_ns. If
- *	requests are pending and none is in service, @next must choose one or set a time. @next must
- *	not delay all pending requests for longer than CONTRACT_HOLD_NS plus twice the sum of those
- *	tunables that are times.
+ *	requests are pending and none is in service, @next must choose a request or set a time.
+ *	@next must not delay all pending requests for longer than CONTRACT_HOLD_NS plus twice the
+ *	sum of the scheduler's tunables that are times.
  * @more: join another request of the same owner to the request that was just chosen. If @next would
  *	now choose another request of that owner, return that request, otherwise NULL. The returned
  *	request is no longer pending. The host serves the chosen and the joined requests together
@@ -133,8 +133,9 @@ struct scheduler {
 
 /*
  * Register a scheduler. A kernel module, or a library that the simulator loads, registers exactly
- * one. A program that links several schedulers, as the tests do, defines SCHEDULERS_IN_A_LIST. Such
- * a program finds the schedulers in a linker section, so there is no list to edit.
+ * one scheduler. A program that links several schedulers, as the tests do, defines
+ * SCHEDULERS_IN_A_LIST. Such a program finds the schedulers in a linker section, so there is no
+ * list to edit.
  */
 #ifdef SCHEDULERS_IN_A_LIST
 #define REGISTER_SCHEDULER(s)                          \

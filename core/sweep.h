@@ -3,8 +3,8 @@
  * The common state of arm-based schedulers: the pending requests by sector, the sector of the head,
  * the direction of the arm, and its total travel. Reads and writes are treated alike.
  *
- * A struct sweep is the first member of a scheduler's state, so the functions that take a state can
- * serve directly as operations of struct scheduler.
+ * A struct sweep is the first member of a scheduler's state, so the functions below that take a
+ * state can directly be operations of struct scheduler.
  */
 #ifndef UNDERSTUDY_SWEEP_H
 #define UNDERSTUDY_SWEEP_H

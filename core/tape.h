@@ -80,7 +80,7 @@ struct tape_header {
 	char scheduler[TAPE_NAME_BYTES];
 };
 
-/* Copy the fields of a call's request. */
+/* Copy the fields of a request into a call. */
 static inline void tape_describe(struct tape_call *call, const struct io_request *rq)
 {
 	call->id = rq->id;

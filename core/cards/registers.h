@@ -62,14 +62,14 @@ void registers_reset(struct registers *registers);
  * @offset: offset of the first byte in the BAR; any value
  * @bytes: 1 to 8
  *
- * Return: the access, for which registers_next() returns the first part next
+ * Return: the access, whose parts registers_next() returns
  */
 struct register_access registers_access(const struct card_table *table, u32 bar,
 					u64 offset, u32 bytes);
 
 /*
- * Write the next part, from the lowest address upwards, to *part. Returns false if there are no
- * more.
+ * Write the next part of the access to *part, in order of address. Return false if there are no
+ * more parts.
  */
 bool registers_next(struct register_access *access, struct register_part *part);
 

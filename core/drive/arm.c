@@ -45,7 +45,7 @@ u64 arm_ready_ns(const struct disk *disk, u64 sector, u64 first_ns, u64 ready_ns
 	return arm_passes_ns(disk, sector, ready_ns);
 }
 
-/* Return whether less than a rotation passes between the sector and the sector `there`. */
+/* Return whether the sectors between `sector` and `there` pass in less than a rotation. */
 static bool is_near(const struct disk *disk, u64 sector, u64 there)
 {
 	u64 first = nearer(sector, there);

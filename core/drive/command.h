@@ -6,8 +6,8 @@
 #include "../request.h"
 
 /*
- * Operations in addition to enum io_op. They move no data and have no sector. The drive serves them
- * before the other commands from which it chooses.
+ * Operations in addition to enum io_op. They move no data and have no sector. They go before all
+ * other commands from which the drive chooses.
  */
 enum command_op {
 	COMMAND_FLUSH = IO_OPS, /* complete when all data written is on the medium */

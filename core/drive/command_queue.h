@@ -5,9 +5,9 @@
  * time (core/drive/plan.h). Of two commands with equal times it chooses the older. A command that
  * has waited too long goes before all others.
  *
- * The host owns the commands and passes each command to the drive once. When the drive is free
- * because the previous command completed, the host lets it choose the next. So the service time of
- * a pending command is not known in advance.
+ * The host owns the commands and passes each command to the drive once. When the previous command
+ * has completed, the host lets the drive choose the next one. So the service time of a pending
+ * command is not known in advance.
  */
 #ifndef UNDERSTUDY_COMMAND_QUEUE_H
 #define UNDERSTUDY_COMMAND_QUEUE_H

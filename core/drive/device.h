@@ -59,12 +59,14 @@ struct timed_device {
 
 /*
  * Restart the device: reset the drive, restart the random generators, and make the device free from
- * now_ns on. No command may be pending. free_ns: memory for the array's servers, or NULL if the
- * array never has more commands than servers.
+ * now_ns on. There must be no pending command. free_ns: memory for the array's servers, or NULL if
+ * the array never has more commands than servers.
  */
 void device_restart(struct timed_device *device, u64 *free_ns, u64 now_ns);
 
-/* Pass a command to the device. The command's members sector, sectors, op and through are set. */
+/*
+ * Pass a command to the device. The caller has set sector, sectors, op and through of the command.
+ */
 void device_give(struct timed_device *device, struct command *command, u64 now_ns);
 
 /*
@@ -102,7 +104,10 @@ u64 device_free_ns(const struct timed_device *device);
 /* Return a time multiplied by k, or U64_MAX if the product does not fit. */
 u64 device_scaled_ns(const struct timed_device *device, u64 ns);
 
-/* Change k. The command in service keeps its due time. The drive's clock does not jump. */
+/*
+ * Change k. The command in service keeps its due time. The drive's clock continues from its current
+ * value.
+ */
 void device_set_scale(struct timed_device *device, u64 scale_milli, u64 now_ns);
 
 /*

@@ -25,10 +25,8 @@
 #include "platter.h"
 #include "tracks.h"
 
-#define DISK_NS_MAX \
-	60000000000ull /* limit of the intercept, the rotation and each seek */
-#define DISK_SECTOR_PS_MAX \
-	100000000000ull /* limit of a sector's transfer time: 5 KB/s */
+#define DISK_NS_MAX 60000000000ull /* limit of intercept, rotation and seek */
+#define DISK_SECTOR_PS_MAX 100000000000ull /* limit of a sector: 5 KB/s */
 
 /**
  * struct disk - a disk without its cache

@@ -17,10 +17,10 @@
 #include "sieve.h"
 
 /*
- * The kinds of plans. A command without a sector is NEXT. A read is in a segment that is not being
- * filled (HELD), in the segment being filled (AHEAD), or in a pending write (WRITTEN). Otherwise
- * the read WAITS for sectors being read ahead, or is served from the MEDIUM. A write is TAKEN into
- * the cache at once, or needs ROOM in the cache first, or goes THROUGH to the medium.
+ * The kinds of plans. A command without a sector has the plan NEXT. A read is in a segment that is
+ * not being filled (HELD), in the segment being filled (AHEAD), or in a pending write (WRITTEN).
+ * Otherwise the read WAITS for sectors being read ahead, or is served from the MEDIUM. A write is
+ * TAKEN into the cache at once, or needs ROOM in the cache first, or goes THROUGH to the medium.
  */
 enum plan_kind {
 	PLAN_NEXT,

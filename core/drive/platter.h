@@ -9,8 +9,8 @@
  * than a ns too early, however long the platters have turned.
  *
  * A skew separates the end of a track's last sector from the beginning of the next track's first
- * sector. The skew after the last track of a cylinder has a size of its own, and so has the skew
- * after the last track of a band.
+ * sector. This skew has one size within a cylinder, another after the last track of a cylinder, and
+ * a third after the last track of a band.
  */
 #ifndef UNDERSTUDY_PLATTER_H
 #define UNDERSTUDY_PLATTER_H
@@ -18,8 +18,7 @@
 #include "tracks.h"
 
 #define PLATTER_TURN_NS_MAX 1000000000ull /* 60 rpm */
-#define PLATTER_SLOT_MIN \
-	(1ull << 40) /* in 2^-64 rotations; allows 2^24 sectors a track */
+#define PLATTER_SLOT_MIN (1ull << 40) /* 2^-64 rotations: 2^24 sectors a track */
 
 /*
  * Return 0, or -EINVAL if the angles do not fit this rotation time or a track is longer than a

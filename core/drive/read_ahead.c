@@ -83,8 +83,8 @@ void read_ahead_begin(struct read_ahead *ahead, const struct disk *disk, u32 int
 
 /*
  * Return when reading ahead resumes at the sector `until`. The head has waited on the track since
- * `until` was reached, so it resumes a whole number of rotations later. If the model computes no
- * latencies from positions, reading ahead resumes after an ordinary latency.
+ * `until` was reached, so reading ahead resumes a whole number of rotations later. If the model
+ * computes no latencies from positions, reading ahead resumes after an ordinary latency.
  */
 static u64 resumes_ns(const struct read_ahead *ahead, const struct disk *disk,
 		      struct arm *arm, u64 until, u64 now_ns)
@@ -109,8 +109,8 @@ static void goes_on_from(struct read_ahead *ahead, const struct disk *disk,
 
 /*
  * If the read is in sequence, read-ahead must not overwrite sectors that are still to be sent over
- * the bus. Otherwise it pauses at that point until done_ns, and then waits until its next sector
- * passes.
+ * the bus. Read-ahead pauses before it would do so, until done_ns, and then waits until its next
+ * sector passes.
  */
 static void keep(struct read_ahead *ahead, const struct disk *disk, struct arm *arm,
 		 u64 sector, u64 end, u64 done_ns)

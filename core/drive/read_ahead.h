@@ -5,8 +5,8 @@
  * until a request for other sectors arrives, or until the end of the segment or of the track
  * (Ruemmler and Wilkes 1994, "Disk caching"; Shriver, Merchant and Wilkes 1998).
  *
- * Nothing is computed between requests. Each call records the next sector in @from and its time in
- * @from_ns. The following call computes how far reading ahead has come since then.
+ * Nothing is computed between requests. Each call records the next sector and its time. The
+ * following call computes how far reading ahead has come since then.
  */
 #ifndef UNDERSTUDY_READ_AHEAD_H
 #define UNDERSTUDY_READ_AHEAD_H

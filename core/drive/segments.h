@@ -12,8 +12,8 @@
 #define SEGMENTS_NONE U32_MAX
 
 /*
- * Sectors [start, end). asked: end of the last read from the segment. used: when the segment was
- * last used, counted in uses of all segments. An empty segment is all 0.
+ * Sectors [start, end). asked: end of the last read from the segment. used: the number of uses of
+ * all segments when this one was last used. An empty segment is all 0.
  */
 struct segment {
 	u64 start, end;

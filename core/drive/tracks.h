@@ -58,9 +58,9 @@ struct track_level {
  * @cylinder: its cylinders, or surfaces
  * @band: its bands of whole cylinders; none if there are no cylinders
  * @before: number of tracks in all zones before this one, in the arm's count
- * @surfaces: number of surfaces in a band; the tracks of a band on one surface are a level
- *	@cylinder, and surfaces are filled in alternating directions. 0: all surfaces of a cylinder
- *	are filled before the next cylinder
+ * @surfaces: number of surfaces in a band, which are filled in alternating directions; @cylinder is
+ *	then the part of a band on one surface. 0: all surfaces of a cylinder are filled before the
+ *	next cylinder
  */
 struct track_zone {
 	u64 first;
@@ -124,7 +124,10 @@ static inline u64 tracks_arm(const struct tracks *tracks, u64 sector)
  */
 u64 tracks_shortest(const struct tracks *tracks);
 
-/* Return the largest number of places over which this many sectors can extend. */
+/*
+ * Return the largest number of places, including slipped ones, over which this many sectors can
+ * extend.
+ */
 u64 tracks_places_most(const struct tracks *tracks, u64 sectors);
 
 /**
@@ -159,7 +162,7 @@ struct track_mark {
 	u64 track;
 };
 
-/* The layout must have zones. */
+/* Return a view of the zone that holds the sector. The layout must have zones. */
 struct track_view tracks_view(const struct tracks *tracks, u64 sector);
 
 struct track_mark track_mark(const struct track_zone *zone, u64 place);

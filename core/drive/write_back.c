@@ -87,8 +87,8 @@ void write_back_add(struct write_back *writes, const struct disk *disk, u64 sect
 }
 
 /*
- * Return the index of the next span in order of arrival or of sectors. In order of sectors, this is
- * the first span at or above the head or the end of the last destaged span, or else the lowest
+ * Return the index of the next span in order of arrival or of sectors. In order of sectors, it is
+ * the first span at or above the head (or the end of the last destaged span), or else the lowest
  * span.
  */
 static u32 next_by_place(const struct write_back *writes, u64 head)
@@ -142,8 +142,8 @@ static u32 next_to_destage(struct write_back *writes, const struct disk *disk,
 }
 
 /*
- * Begin to destage a pending span, whose data are in the cache by ready_ns. No other span may be in
- * the process of being destaged.
+ * Begin to destage a pending span, whose data are in the cache by ready_ns. The drive must not be
+ * destaging another span.
  */
 static void begin(struct write_back *writes, u32 index, const struct disk *disk,
 		  struct arm *arm, u64 ready_ns)

@@ -83,8 +83,8 @@ static inline bool write_back_is_busy(const struct write_back *writes)
 }
 
 /*
- * Return whether there is room for these sectors as another span. If each write remains a separate
- * span, the first write that continues the span being destaged needs no room for another span.
+ * Return whether there is room for a new span of these sectors. If each write remains a separate
+ * span, the first write that continues the span being destaged needs no room for a new span.
  */
 bool write_back_has_room(const struct write_back *writes, u64 sector, u64 sectors);
 
@@ -114,7 +114,7 @@ void write_back_add(struct write_back *writes, const struct disk *disk, u64 sect
 void destage_coming(struct write_back *writes, const struct disk *disk, struct arm *arm,
 		    u64 start_ns, u64 ready_ns);
 
-/* Destage the spans that the drive, if idle since idle_ns, has destaged by now_ns. */
+/* Bring destaging up to now_ns, for a drive that has been idle since idle_ns. */
 void destage_until(struct write_back *writes, struct read_ahead *ahead,
 		   const struct disk *disk, struct arm *arm, u64 idle_ns, u64 now_ns);
 

@@ -27,8 +27,8 @@
  * A wait is counted only if it delayed a pending request.
  *
  * Some disks accept several requests at once. On such a disk, while a read of an owner worth
- * waiting for is in service, the scheduler hands out no other reads except close ones, and in a
- * batch of reads no writes.
+ * waiting for is in service, the scheduler hands out no other reads except close ones, and no
+ * writes during a batch of reads.
  */
 #include "../fifo.h"
 #include "../habits.h"
@@ -387,7 +387,7 @@ static void batch_begin(struct anticipatory *as, u64 now_ns)
 		now_ns + (as->op == IO_READ ? as->read_batch_ns : as->write_batch_ns);
 }
 
-/* Return when waiting may end if no request arrives or completes before. */
+/* Return the time at which waiting may end if no request arrives or completes earlier. */
 static u64 wait_wake_ns(const struct anticipatory *as)
 {
 	u64 wake_ns = as->wait.open ? as->wait.until_ns : U64_MAX;

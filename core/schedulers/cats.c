@@ -8,8 +8,8 @@
  *
  * 2. Overdue writes. When the oldest write is max_write_delay_ns old, all writes pending at that
  * time are served in a burst, in C-SCAN order. The next burst by this rule may begin only after as
- * many reads have been served as were pending at the end of the last one. So neither reads nor
- * writes can starve the others.
+ * many reads have been served as were pending at the end of the last such burst. So neither reads
+ * nor writes can starve the others.
  *
  * 3. READDELAY. While the oldest read is at least read_delay_ns old, reads are served in C-SCAN
  * order. The deadline is soft: it is met within the next sweep.

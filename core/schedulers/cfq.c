@@ -7,10 +7,10 @@
  * process, so they go to shared queues, one for each I/O class and level.
  *
  * Turns. Within a class the queues with pending requests take turns, each for a slice of time. The
- * slice is slice_sync for reads and slice_async for writes. It is longer by a fifth for each level
- * above the middle in urgency, and shorter by a fifth for each level below. A slice begins when the
- * queue is chosen, and at least one request of the queue is served. When the host calls next, the
- * slice ends in these cases:
+ * slice is slice_sync for reads and slice_async for writes. For each level more urgent than the
+ * middle one, the slice is longer by a fifth; for each level less urgent, it is shorter by a fifth.
+ * A slice begins when the queue is chosen, and at least one request of the queue is served. When
+ * the host calls next, the slice ends in these cases:
  *
  * - its time is up;
  * - a more urgent class has a request;

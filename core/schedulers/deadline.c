@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Deadline: batches of reads or of writes, in ascending order, reads before writes. When a batch
- * begins, the oldest request goes before the nearest if it has waited too long (PERFORM 2010
- * section 2.2).
+ * Deadline: batches of reads or of writes, in ascending order, reads before writes. A batch begins
+ * with its oldest request if that request has waited too long (PERFORM 2010 section 2.2).
  *
  * The decisions are those of Linux 6.1's mq-deadline within one I/O priority class, so that the
  * kernel's scheduler can be checked against this one:
@@ -18,8 +17,8 @@
  *   is no follower. Otherwise it begins with the follower.
  *
  * Two things may differ. The kernel's deadlines count jiffies (4 ms with HZ=250) from the insertion
- * of a request; the deadlines of this file count nanoseconds from its arrival. The kernel orders
- * requests for one sector by their insertion, this file by id.
+ * of a request; the deadlines of this file count nanoseconds from the request's arrival. The kernel
+ * orders requests for one sector by their insertion, this file by id.
  */
 #include "../fifo.h"
 #include "../scheduler.h"

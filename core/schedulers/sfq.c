@@ -18,12 +18,12 @@
  * request or, if none is pending, the finish tag of its last request. A merged request is charged
  * for the size that it has when it is handed out.
  *
- * The cost is the service time if the host knows it in advance. Otherwise it is estimated from the
- * size and corrected at the completion: the device time that the request really took, minus the
- * estimate, is added to the flow's tag. The device time of a request begins at the previous
- * completion, or when the device became busy. So the charges add up to the device's busy time,
- * whatever the depth. On a disk, which has one head, each request is thus charged its own service
- * time without its queueing time.
+ * The cost is the service time if the host knows it in advance. Otherwise the cost is estimated
+ * from the size and corrected at the completion: the device time that the request really took,
+ * minus the estimate, is added to the flow's tag. The device time of a request begins at the
+ * previous completion, or when the device became busy. So the charges add up to the device's busy
+ * time, whatever the depth. On a disk, which has one head, each request is thus charged its own
+ * service time without its queueing time.
  *
  * A host that serves several requests together (ICPE 2011, Algorithm 1) gets them in the order of
  * their tags, as long as they belong to one flow. Each of these requests has its own tags, but

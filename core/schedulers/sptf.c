@@ -2,7 +2,8 @@
 /*
  * SPTF, shortest positioning time first: the pending request whose first sector can be under the
  * head soonest, counting seek and rotation (Jacobson and Wilkes, HPL-CSP-91-7, 1991; Seltzer, Chen
- * and Ousterhout, USENIX 1990). For a read that the drive's cache holds, the time of a hit counts.
+ * and Ousterhout, USENIX 1990). For a read that the drive's cache holds, the time of a hit is used
+ * instead.
  *
  * Requests age, so that none waits forever (Worthington, Ganger and Patt, SIGMETRICS 1994): the
  * waiting time of a request, times age_permille / 1000, is subtracted from its positioning time. Of

@@ -75,7 +75,7 @@ struct io_request *call_next(struct iosched *is, u64 now_ns, u64 *wake_ns);
 void call_completed(struct iosched *is, struct slot *slot, u64 now_ns);
 /* Fills in limits->positioning_ns if the disk has a model.  Called in process context. */
 void take_model(struct iosched *is, struct sched_limits *limits);
-/* Allows the module with the model to be unloaded again, after take_model. */
+/* Releases the module with the model, which take_model kept loaded. */
 void give_model_back(struct iosched *is);
 
 /*
@@ -92,7 +92,7 @@ void iosched_request_merged(struct request_queue *q, struct request *rq,
 void iosched_requests_merged(struct request_queue *q, struct request *rq,
 			     struct request *gone);
 
-/* weights.c: called in any context; returns 0 if the user gave the owner no weight */
+/* weights.c: called in any context; returns 0 if the user assigned no weight to the owner */
 u32 weight_given(u32 owner);
 
 /*

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The virtual disk: a sparse, memory-backed block device that completes each request at once.  It
- * accepts one request at a time, or as many as the parameter "depth" allows.  The module creates
- * one disk, vdisk.  If the parameter "disks" is larger than 1, it also creates vdisk1, vdisk2 and
- * so on.
+ * The virtual disk: a sparse, memory-backed block device that completes each request at once.  The
+ * disk accepts one request at a time, or as many as the parameter "depth" allows.  The module
+ * creates one disk, vdisk.  If the parameter "disks" is larger than 1, it also creates vdisk1,
+ * vdisk2 and so on.
  *
  * The data are in the guest's own memory, so that under a virtual clock no host I/O is in flight
  * while idle time is skipped.  The disk has a dispatch budget of one request by default.  The block

@@ -179,7 +179,7 @@ static u64 taken_ns(struct drive *drive, const struct command *command, u64 now_
 		room_ns = destage_one(writes, &drive->ahead, &drive->disk, &drive->arm,
 				      room_ns);
 	}
-	done_ns = later(done_ns, room_ns); /* the bus need not wait for room */
+	done_ns = later(done_ns, room_ns); /* the transfer overlaps the destaging */
 	write_back_add(writes, &drive->disk, sector, sectors);
 	destage_coming(writes, &drive->disk, &drive->arm, room_ns, done_ns);
 	return done_ns;

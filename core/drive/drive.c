@@ -109,8 +109,8 @@ u64 drive_flush(struct drive *drive, u64 start_ns)
 }
 
 /*
- * Return the most sectors that the drive may read ahead, including in a read-ahead that began with
- * other settings.
+ * Return the most sectors that the drive may read ahead, also in a current read-ahead that began
+ * with other settings.
  */
 static u64 ahead_most(const struct read_ahead *ahead)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * Deadline: batches of reads or of writes, in ascending order, reads before writes. A batch begins
- * with its oldest request if that request has waited too long (PERFORM 2010 section 2.2).
+ * with the oldest request if that request has waited too long (PERFORM 2010 section 2.2).
  *
  * The decisions are those of Linux 6.1's mq-deadline within one I/O priority class, so that the
  * kernel's scheduler can be checked against this one:

@@ -28,7 +28,7 @@ static void say_number(char *text, u64 number)
 	say(text, digits + at);
 }
 
-/* Write the reason into text and return false. */
+/* Append the strings to text, and return false. */
 static bool wrong(char *text, const char *before, const char *name, const char *after)
 {
 	say(text, before);
@@ -210,7 +210,10 @@ bool contract_check_declaration(const struct scheduler *s, char broken[CONTRACT_
 
 /* Checks of the calls. */
 
-/* How long the scheduler, with its tunables set, may hold all requests back. */
+/*
+ * Return how long the scheduler may delay all pending requests: CONTRACT_HOLD_NS, plus twice each
+ * tunable that is a time.
+ */
 static u64 hold_ns(const struct scheduler *s, void *state)
 {
 	u64 sum = CONTRACT_HOLD_NS;
@@ -322,8 +325,8 @@ static void denies_work(struct contract *c)
 }
 
 /*
- * Return the result of has_work. A scheduler that says "no" while a request is pending breaks a
- * rule.
+ * Return the result of has_work. If has_work is false while a request is pending, the scheduler
+ * breaks a rule.
  */
 static inline bool says_work(struct contract *c)
 {
@@ -359,7 +362,7 @@ static enum whereabouts whereabouts_of(const struct contract *c,
 		.size = sizeof(((struct io_request *)NULL)->field_)             \
 	}
 
-/* The fields of a request that the host owns. */
+/* The host's fields of a request. */
 static const struct {
 	const char *name;
 	size_t offset;
@@ -382,7 +385,8 @@ static bool bytes_differ(const char *a, const char *b, size_t bytes)
 }
 
 /*
- * Restore the fields that the scheduler changed in a request, and write a message that names them.
+ * Restore the host's fields of a request. Unless a rule was already broken, write a message that
+ * names the first field that the scheduler changed.
  */
 static void put_right(struct contract *c, struct io_request *rq)
 {
@@ -411,7 +415,7 @@ static inline bool is_as_asked(struct contract *c, struct io_request *rq)
 	return false;
 }
 
-/* Write why the choice is wrong. */
+/* Write a message about why the scheduler must not return this request, and return false. */
 static bool refuse_choice(struct contract *c, const char *operation,
 			  const struct io_request *rq)
 {
@@ -503,8 +507,8 @@ struct io_request *contract_next(struct contract *c, u64 now_ns, u64 *wake_ns)
 	else
 		rq = hand_out(c, contract_oldest(c));
 	/*
-	 * Only now is the "yes" of has_work certainly wrong: next could have returned a request
-	 * twice.
+	 * Without a pending request, has_work must be false. The check comes after next, because
+	 * next might return a request twice, which is reported instead.
 	 */
 	if (!contract_is_broken(c) && says_work(c) && !c->pending && !rq)
 		wrong(c->broken, "has_work says yes while no request is pending", "",
@@ -514,7 +518,7 @@ struct io_request *contract_next(struct contract *c, u64 now_ns, u64 *wake_ns)
 	return rq;
 }
 
-/* The scheduler may refuse. The checks of next apply to a request that it returns. */
+/* The scheduler may return NULL. A request that it returns is checked like one returned by next. */
 struct io_request *contract_more(struct contract *c, const struct io_request *chosen,
 				 u64 now_ns)
 {

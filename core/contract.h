@@ -2,19 +2,20 @@
 /*
  * Runs a scheduler and enforces the rules of core/scheduler.h.
  *
- * A host makes each call through a struct contract. At the first rule that the scheduler breaks,
- * the contract writes a message and stops calling the scheduler. From then on it hands out the
- * pending requests in order of arrival, so a host that cannot stop at once continues safely.
+ * The host makes each call to the scheduler through a struct contract. At the first rule that the
+ * scheduler breaks, the contract writes a message and stops calling the scheduler. From then on the
+ * contract returns the pending requests in order of arrival, so a host that cannot stop at once can
+ * safely continue.
  *
- * The contract detects requests that the scheduler returns twice, that it returns although they
- * were never added, or that it never returns. It also detects changes to the host's fields of a
- * request, and reverts them. It cannot detect that an operation of the scheduler does not return,
- * or writes into other memory.
+ * The contract detects a request that the scheduler returns twice, returns although it was never
+ * added, or never returns. The contract also detects changes to the host's fields of a request, and
+ * reverts them. The contract cannot detect that an operation of the scheduler never returns or
+ * writes into other memory.
  *
- * The requests are in an array in the host's memory. An element of the array, called a place here,
- * holds one request from add until remove or completed. The contract detects a request that is
- * returned twice more reliably if the host uses the places in turn, so that each place stays empty
- * for a long time.
+ * The requests are in an array in the host's memory. An element of the array, here called a place,
+ * holds one request from the call of add until the call of remove or completed. The host should use
+ * the places in turn, so that each place stays empty for a long time. Then a request that the
+ * scheduler returns twice is more likely to be detected.
  */
 #ifndef UNDERSTUDY_CONTRACT_H
 #define UNDERSTUDY_CONTRACT_H
@@ -24,27 +25,30 @@
 /* Size of the message about a broken rule, including the final zero. */
 #define CONTRACT_TEXT 160
 
-/* Every scheduler may hold all requests back for this long; see next in core/scheduler.h. */
+/*
+ * How long every scheduler may delay all pending requests; tunables can raise this limit (see next
+ * in core/scheduler.h).
+ */
 #define CONTRACT_HOLD_NS 10000000000ull
 
-/* The first group of a request, as the host filled it in. */
+/* The host's fields of a request, as the host filled them in. */
 struct contract_asked {
 	u64 word[REQUEST_HOST_BYTES / sizeof(u64)];
 };
 
 /**
  * struct contract - a scheduler and the state of its obligations
- * @broken: the broken rule, as a message for people such as "next returned request 17 twice";
- *	empty while the scheduler keeps the rules
- * @init_error: the return value of its init
+ * @broken: message about the broken rule, such as "next returned request 17 twice"; empty while the
+ *	scheduler keeps the rules
+ * @init_error: the return value of the scheduler's init
  * @scheduler: the scheduler
  * @state: the scheduler's state
- * @pending: number of requests that the scheduler has and has not handed out
- * @in_service: number of requests that it handed out and that have not completed
- * @hold_ns: how long it may hold all requests back, computed from the largest values that its
- *	tunables have had
- * @held: its last call of next held all requests back
- * @since_ns: the time of that call
+ * @pending: number of requests that were added and that the scheduler has not yet returned
+ * @in_service: number of requests that the scheduler has returned and that have not completed
+ * @hold_ns: how long the scheduler may delay all pending requests, computed from the largest values
+ *	that its tunables have had
+ * @held: the last call of next returned NULL while requests were pending and none was in service
+ * @since_ns: time of the first of the successive calls of next that did so
  * @first: address of the request in place 0
  * @stride: bytes from one place to the next
  * @places: number of places
@@ -73,7 +77,7 @@ struct contract {
  * @scheduler: the scheduler
  * @broken: a message about the first rule that the scheduler breaks; empty if it keeps the rules
  *
- * The host must not use anything that the scheduler declares before this check.
+ * Before this check, the host must not use anything that the scheduler declares.
  *
  * Returns: whether the scheduler keeps the rules.
  */
@@ -82,25 +86,29 @@ bool contract_check_declaration(const struct scheduler *scheduler,
 
 /**
  * contract_init - start a scheduler
- * @contract: set up by this function
+ * @contract: the contract to set up
  * @scheduler: a scheduler with a checked declaration
  * @state: its state, with the tunables set
- * @limits: what the scheduler may know
+ * @limits: passed to the scheduler's init
  * @first: the first of the host's places; each request that is pending or in service occupies one
+ *	place
  * @stride: bytes from one place to the next
  * @places: number of places
  *
- * Returns: 0, -ENOMEM, -ENODEV if the scheduler needs a model that the limits do not have, or the
- * return value of its init.
+ * Returns: 0; -ENOMEM; -ENODEV if the scheduler needs a model and @limits has none; or the error of
+ * its init, which is -EINVAL if init returned a positive value.
  */
 int contract_init(struct contract *contract, const struct scheduler *scheduler,
 		  void *state, const struct sched_limits *limits,
 		  struct io_request *first, size_t stride, u32 places);
 
-/* Valid also if init failed or the contract is zeroed. The message stays. */
+/*
+ * May be called even if contract_init() failed or the contract is zeroed. The message in @broken is
+ * kept.
+ */
 void contract_exit(struct contract *contract);
 
-/* The host has changed the value of a tunable. */
+/* Notify the contract that the host has changed the value of a tunable. */
 void contract_tuned(struct contract *contract);
 
 /* The operations of struct scheduler. */
@@ -113,12 +121,12 @@ struct io_request *contract_more(struct contract *contract,
 void contract_completed(struct contract *contract, struct io_request *rq, u64 now_ns);
 
 /*
- * Returns true also if only the scheduler claims to have work; the next call of next then shows
- * whether that is correct.
+ * Return whether a request is pending or the scheduler claims to have work. The next call of
+ * contract_next() detects a false claim.
  */
 bool contract_has_work(struct contract *contract);
 
-/* The oldest pending request, or NULL. */
+/* Return the oldest pending request, or NULL. */
 struct io_request *contract_oldest(const struct contract *contract);
 
 static inline bool contract_is_broken(const struct contract *contract)

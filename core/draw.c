@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * The generator is SplitMix64 (Steele, Lea and Flood, 2014): a counter and a bijective mixer.
- * Logarithms and powers of two are in fixed point with 32 binary places (Q32), computed with
- * multiplications in Q62, so a sample has a relative error of about 2^-32 before it is rounded
- * down.
+ * Logarithms and powers of two have 32 binary places (Q32) and are computed with multiplications in
+ * Q62. So a random number has a relative error of about 2^-32 before it is rounded down.
  */
 #include "draw.h"
 
@@ -46,8 +45,9 @@ static u64 mul_q62(u64 a, u64 b)
 }
 
 /*
- * log2 of a whole number from 1, Q32: square it repeatedly, and compare each square with two. The
- * code has no branch here, since both outcomes are equally likely.
+ * Return log2 of x in Q32; x is at least 1. The mantissa of x is squared repeatedly, and each
+ * square is compared with two. The comparison needs no branch: its outcomes are equally likely, so
+ * a branch would often be mispredicted.
  */
 static u64 log2_q32(u64 x)
 {
@@ -67,7 +67,7 @@ static u64 log2_q32(u64 x)
 	return result;
 }
 
-/* 2 to the power of a Q32 fraction below one, Q62: the series of exp. */
+/* Return 2^fraction in Q62 by the power series of exp; fraction is below one, in Q32. */
 static u64 exp2_q62(u32 fraction)
 {
 	u64 x = port_mul_div(LN2_Q62, fraction, 1ull << 32);
@@ -82,7 +82,7 @@ static u64 exp2_q62(u32 fraction)
 	return sum;
 }
 
-/* floor of scale * 2^exponent, exponent in Q32; U64_MAX if the result might not fit. */
+/* Return floor(scale * 2^exponent), or U64_MAX if the result might not fit; exponent is in Q32. */
 static u64 scale_exp2(u64 scale, u64 exponent)
 {
 	u64 whole = exponent >> 32;
@@ -94,7 +94,7 @@ static u64 scale_exp2(u64 scale, u64 exponent)
 	return port_mul_div(scale, exp2_q62((u32)exponent), ONE_Q62 >> whole);
 }
 
-/* -log2 of a uniform random number from (0, 1], Q32. */
+/* Return -log2 of a uniform random number from (0, 1], in Q32. */
 static u64 draw_minus_log2(struct draw *draw)
 {
 	u64 below_one = draw_u64(draw);
@@ -115,9 +115,10 @@ u64 draw_exponential(struct draw *draw, u64 mean)
 }
 
 /*
- * ln of a number from 1 to below 2, both Q62: 2 artanh((x - 1) / (x + 1)) by its series. Each term
- * is at most a ninth of the term before. This function is three times as fast as log2_q32().
- * log2_q32() is kept because results recorded with a seed depend on its last bit.
+ * Return ln x by the series of 2 artanh((x - 1) / (x + 1)). x is at least 1 and below 2; x and the
+ * result are in Q62. Each term is at most a ninth of the previous term. This function is three
+ * times as fast as log2_q32(). log2_q32() is kept because results recorded with a seed depend on
+ * its last bit.
  */
 static u64 ln_q62(u64 x)
 {
@@ -132,8 +133,8 @@ static u64 ln_q62(u64 x)
 }
 
 /*
- * -ln of the product of `factors` uniform random numbers from (0, 1], Q32, computed with one
- * logarithm.
+ * Return -ln of the product of `factors` uniform random numbers from (0, 1], in Q32. This needs
+ * only one logarithm.
  */
 static u64 draw_minus_ln(struct draw *draw, u32 factors)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Pending requests in order of arrival: a doubly linked list whose links are in the requests
- * themselves. A request that is added again after a merge is inserted where its id belongs, not at
+ * themselves. A request that is added again after a merge is inserted in order of its id, not at
  * the end.
  */
 #ifndef UNDERSTUDY_FIFO_H

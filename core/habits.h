@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The habits of a process that reads: how long it thinks between the end of one read and the start
- * of the next, and the distance between the two reads. A scheduler consults them before it keeps
- * the disk idle for the process.
+ * of the next, and the distance between the two reads. A scheduler consults these habits before it
+ * keeps the disk idle for the process.
  *
- * Both are moving means: each new sample has a weight of one eighth, and the first sample is the
- * first mean. Samples are capped, so that one long pause or one long distance does not dominate the
- * mean for long. The cap of a think time is a parameter of the scheduler. The cap of a distance is
- * HABITS_FARTHER times the mean plus HABITS_NEAR, 64 MiB, as in Linux 2.6.
+ * Think time and distance are moving means: each new sample has a weight of one eighth, and the
+ * first sample is the first mean. Samples are capped, so that one long pause or one long distance
+ * does not dominate the mean for long. The cap of a think time is a parameter of the scheduler. The
+ * cap of a distance is HABITS_FARTHER times the mean plus HABITS_NEAR (64 MiB), as in Linux 2.6.
  */
 #ifndef UNDERSTUDY_HABITS_H
 #define UNDERSTUDY_HABITS_H
@@ -21,11 +21,11 @@
 /**
  * struct habits - habits of one process
  * @think_ns: mean think time
- * @distance: mean distance in sectors, in either direction
- * @since_ns: end of its last read
+ * @distance: mean distance between reads in sectors, in either direction
+ * @since_ns: when its last read completed
  * @end: sector where that read ended
- * @thinking: has the process had no read pending since then?
- * @known: is there a sample?
+ * @thinking: no read of the process has arrived since then
+ * @known: there is at least one sample
  */
 struct habits {
 	u64 think_ns;
@@ -36,7 +36,7 @@ struct habits {
 	bool known;
 };
 
-/* Distance of a request from a sector, in either direction. */
+/* Return the distance of a request from a sector, in either direction. */
 static inline u64 distance_from(u64 place, const struct io_request *rq)
 {
 	return rq->sector > place ? rq->sector - place : place - rq->sector;
@@ -49,7 +49,7 @@ static inline u64 habits_mean(const struct habits *habits, u64 mean, u64 sample)
 	return ((HABITS_SHARE - 1) * mean + sample) / HABITS_SHARE;
 }
 
-/* A read of the process completed, and the process has no other read pending. */
+/* Record that a read of the process completed, with no other read of the process pending. */
 static inline void habits_think(struct habits *habits, const struct io_request *rq,
 				u64 now_ns)
 {
@@ -58,7 +58,7 @@ static inline void habits_think(struct habits *habits, const struct io_request *
 	habits->end = request_end(rq);
 }
 
-/* A read of the process arrived. */
+/* Record that a read of the process arrived. */
 static inline void habits_act(struct habits *habits, const struct io_request *rq,
 			      u64 now_ns, u64 longest_ns)
 {

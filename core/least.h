@@ -15,7 +15,7 @@ static inline u64 nearer(u64 a, u64 b)
 	return a < b ? a : b;
 }
 
-/* The sum, or U64_MAX if it overflows, which stands for an infinite time. */
+/* Return the sum; if it overflows, U64_MAX, which stands for an infinite time. */
 static inline u64 sum_at_most(u64 a, u64 b)
 {
 	u64 sum;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The order of an ascending sweep that may step back a little. A request below the head, but no
- * farther from it than a limit, counts as if it were above the head at a multiple of its distance.
- * So a request just below the head need not wait for a whole sweep.
+ * The order of an ascending sweep that may step back a little. A request below the head, within a
+ * limit, counts as if it were above the head, at a multiple of its real distance. So a request just
+ * below the head need not wait for a whole sweep.
  */
 #ifndef UNDERSTUDY_NEAR_H
 #define UNDERSTUDY_NEAR_H
@@ -25,7 +25,7 @@ struct near_rule {
 	u64 back_penalty;
 };
 
-/* A request with a smaller rank is served sooner. */
+/* Return the rank of a request; a request with a smaller rank is served sooner. */
 static inline u64 near_rank(const struct near_rule *rule, u64 head,
 			    const struct io_request *rq)
 {

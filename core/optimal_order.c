@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Before the head serves a point at distance d from its start, it travels d plus twice the distance
- * of every earlier turn. The d is the same in every order. So the cost of an order is the sum, over
- * its turns, of the turn's distance times the number of points still pending at that turn. (The
- * constant factor two is left out.)
+ * Before the head serves a point at distance d from the head's start, it travels d plus twice the
+ * distance of every earlier turn. The term d is the same in every order. So the cost of an order is
+ * the sum, over its turns, of the turn's distance times the number of points still pending at that
+ * turn. (The constant factor two is left out.)
  *
- * Suppose that, at a turn, i points are served on its side, and j points on the other side, where
- * the turn before it was. Then n - i - j points are pending. So the cost of a turn depends only on
- * that turn and the turn before it. The best order is a shortest path through turns on alternate
- * sides: from the head's start to a turn after which all points of one side are served. After that,
- * turns cost nothing. (A path may contain a turn inside an earlier turn, but the path without that
- * detour is shorter.)
+ * Suppose that, at a turn, i points have been served on the turn's side and j points on the other
+ * side, where the previous turn was. Then n - i - j points are pending. So the cost of a turn
+ * depends only on that turn and the turn before it. The best order is a shortest path through turns
+ * on alternate sides: from the head's start to a turn after which all points of one side are
+ * served. After that, turns cost nothing. (A path may contain a turn inside an earlier turn, but
+ * the path without that detour is shorter.)
  *
- * Let rest(i) be the lowest cost of the rest of the order after a turn with i points served. On
- * each side rest(i) does not grow with i, and the rest(i) of a turn is at least that of the turn
- * that follows it. Hence Dijkstra's algorithm, run from the end, settles the turns of a side from
+ * Let rest(i) be the lowest cost of all later turns after a turn with i points served on its side.
+ * On each side, rest(i) does not grow with i, and the rest of a turn is at least the rest of the
+ * following turn. Hence Dijkstra's algorithm, run from the end, settles the turns of a side from
  * the outermost inwards and has only two candidates at a time. A turn with j points served may be
  * followed by a turn on the other side with i points served, at distance d. As a function of j, the
  * cost is then a line:
  *
  *	rest(i) + d * (n - i - j)  =  (rest(i) + d * (n - i)) - d * j
  *
- * Lines are added with falling d and queried with falling j. The lowest line is found in a queue
- * that each line enters and leaves once, so the whole algorithm takes linear time. That linear time
- * is possible was shown by A. Garcia, P. Jodra and J. Tejel, "A note on the traveling repairman
- * problem", Networks 40 (2002).
+ * Lines are added in order of decreasing d and queried in order of decreasing j. The lowest line is
+ * found in a queue that each line enters and leaves once, so the whole algorithm takes linear time.
+ * A. Garcia, P. Jodra and J. Tejel showed that linear time is possible ("A note on the traveling
+ * repairman problem", Networks 40, 2002).
  *
- * Of two equal orders, the one that goes up first is chosen. Therefore above the head the outer of
- * two equal turns is chosen, below the head the inner one, and the lower side is settled first. Of
- * several points on the same sector, only a turn after the last is considered. No number exceeds
- * twice the number of points times the highest sector.
+ * Of two orders with equal cost, the one that goes up first is chosen. Therefore, of two equal
+ * turns, the outer one is chosen above the head and the inner one below it, and the lower side is
+ * settled first. If several points are on the same sector, a turn is considered only after the last
+ * of them. No number exceeds twice the number of points times the highest sector.
  */
 #include "optimal_order.h"
 
@@ -40,7 +40,7 @@
  * @keeps_ties: 1: of two turns with the same cost the outer one is chosen; 0: the inner one
  * @first: queue of the turns that may follow a turn on the other side
  * @end: end of the queue
- * @rest: lowest cost of the rest of the order after the next turn to be settled
+ * @rest: lowest cost of all later turns after the next turn to be settled
  */
 struct side {
 	u32 points;
@@ -81,7 +81,7 @@ void optimal_order_exit(struct optimal_order *room)
 	*room = (struct optimal_order){ 0 };
 }
 
-/* Distance of the outermost of the nearest `points` points; `points` is at least 1. */
+/* Return the distance of the `points`-th nearest point; `points` is at least 1. */
 static u64 distance(const struct problem *p, const struct side *side, u32 points)
 {
 	if (side == &p->lower)
@@ -90,8 +90,8 @@ static u64 distance(const struct problem *p, const struct side *side, u32 points
 }
 
 /*
- * For two turns on one side, where the new turn is inside the old one and costs less: the new turn
- * is better as long as fewer points than the result are served on the other side.
+ * Compare two turns on one side; the new turn is inside the old one and costs less. Return a limit:
+ * the new turn is better as long as fewer points than this limit are served on the other side.
  */
 static u64 limit(const struct optimal_turn *old, const struct optimal_turn *new,
 		 u64 tie)
@@ -99,7 +99,10 @@ static u64 limit(const struct optimal_turn *old, const struct optimal_turn *new,
 	return (old->cost - new->cost - tie) / (old->distance - new->distance) + 1;
 }
 
-/* Add a turn to the queue. First remove the turns that, with the new one, are never the best. */
+/*
+ * Add a turn to the queue. First remove the turns that are never the best once the new turn is in
+ * the queue.
+ */
 static void enqueue(struct side *side, struct optimal_turn *turn)
 {
 	for (;;) {
@@ -157,7 +160,7 @@ static inline void settle(const struct problem *p, struct side *side,
 	look(side, other);
 }
 
-/* Settle turns until the head's start is settled. Returns the turn that follows the start. */
+/* Settle turns until the head's start is settled. Return the first turn after the start. */
 static const struct optimal_turn *solve(struct problem *p)
 {
 	struct side *lower = &p->lower;
@@ -179,8 +182,8 @@ static const struct optimal_turn *solve(struct problem *p)
 }
 
 /*
- * Append points in descending order, but points on the same sector in the order in which they were
- * given.
+ * Append points in descending order, but leave points on the same sector in the order in which they
+ * were given.
  */
 static u32 *append_below(const struct problem *p, u32 from, u32 to, u32 *order)
 {

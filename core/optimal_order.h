@@ -7,9 +7,9 @@
  * multiple of the distance. The constant adds the same sum to every order, so only distances
  * matter. On a disk whose seek curve is not a line, the order is a heuristic.
  *
- * Of two equal orders, the one that first goes up, to the higher sector, is chosen. Points at the
- * head are served at once. Points on the same sector are served in the order in which they were
- * given.
+ * Of two orders with equal sums, the one that first goes up, to the higher sector, is chosen.
+ * Points at the head are served at once. Points on the same sector are served in the order in which
+ * they were given.
  *
  * The papers fill a table of n^2 states; this algorithm needs time and memory linear in n.
  */
@@ -19,12 +19,12 @@
 #include "port.h"
 
 /**
- * struct optimal_turn - a possible turn of the head, as the other side sees it
- * @cost: cost of the rest of the order if no point were served on the other side
- * @distance: distance from the head's start; each point already served on the other side lowers the
- *	cost by this
- * @limit: this turn is better than the one queued before it as long as fewer points than this are
- *	served on the other side
+ * struct optimal_turn - a possible turn of the head, which may follow turns on the other side
+ * @cost: cost of this turn and all later turns, if no point were served on the other side
+ * @distance: distance from the head's start; each point served on the other side lowers the cost by
+ *	this distance
+ * @limit: this turn is better than the previous one in the queue as long as fewer points than this
+ *	are served on the other side
  * @served: points served on the turn's own side
  * @next: the turn that follows
  */
@@ -37,7 +37,7 @@ struct optimal_turn {
 };
 
 /**
- * struct optimal_order - memory for finding an order
+ * struct optimal_order - memory for computing an order
  * @position: the sectors of the caller's points, ascending
  * @order: the result, indices into @position
  * @turn: possible turns, those below the head first
@@ -50,7 +50,7 @@ struct optimal_order {
 
 /**
  * optimal_order_init - allocate the memory
- * @room: set up by this function
+ * @room: the memory to set up
  * @max: largest number of points
  * @farthest: the highest sector of a point or of the head
  *
@@ -59,10 +59,10 @@ struct optimal_order {
  */
 int optimal_order_init(struct optimal_order *room, u32 max, u64 farthest);
 
-/* Valid also if init failed or the struct is zeroed. */
+/* May be called even if optimal_order_init() failed or the struct is zeroed. */
 void optimal_order_exit(struct optimal_order *room);
 
-/* Compute the order of the first n positions, for a head that starts at head. */
+/* Compute the order of the first n positions, for a head that starts at the sector `head`. */
 void optimal_order_find(struct optimal_order *room, u32 n, u64 head);
 
 #endif

@@ -20,8 +20,8 @@ static u32 *bucket_of(const struct owners *owners, u32 owner)
 }
 
 /*
- * The list of slots that are not in use; the array element after the last slot joins the list's
- * ends.
+ * The unused slots form a circular list; the array element after the last slot is the head of that
+ * list.
  */
 
 static void list_remove(struct owners *owners, u32 slot)

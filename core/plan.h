@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The optimal order of the pending requests, cached while it is valid. plan_next() computes the
- * order if no request of it is left or the caller has called plan_forget(). The caller must call
- * plan_forget() when a request arrives, or is removed other than by plan_next().
+ * The optimal order of the pending requests, cached while it is valid. plan_next() computes a new
+ * order if it has returned all requests of the last order, or after plan_forget(). The caller must
+ * call plan_forget() when a request arrives, or when a request that plan_next() did not return is
+ * removed.
  */
 #ifndef UNDERSTUDY_PLAN_H
 #define UNDERSTUDY_PLAN_H
@@ -15,11 +16,11 @@
  * struct plan - the requests of the last order that are still to be served
  * @built: number of orders computed
  * @room: memory for computing an order
- * @farthest: a request beyond this sector counts as if it were at this sector, so that the costs
- *	fit into 64 bits however much the disk grows
+ * @farthest: a request beyond this sector is treated as if it were at this sector, so that the
+ *	costs fit into 64 bits however much the disk grows
  * @rq: the requests, in the computed order
- * @at: index of the next request
- * @count: number of requests in the order; none is left if @at equals this
+ * @at: index in @rq of the next request
+ * @count: number of requests in @rq; if @at equals @count, all of them have been returned
  */
 struct plan {
 	u64 built;
@@ -30,7 +31,7 @@ struct plan {
 	u32 count;
 };
 
-/* For a scheduler whose state has a member "plan". */
+/* Counter of a scheduler whose state has a member named plan. */
 #define PLAN_COUNTER(type)                                         \
 	{                                                          \
 		.name = "tables_built", .help = "orders computed", \
@@ -43,14 +44,14 @@ struct plan {
  */
 int plan_init(struct plan *plan, const struct sched_limits *limits);
 
-/* Valid also if init failed or the plan is zeroed. */
+/* May be called even if plan_init() failed or the plan is zeroed. */
 void plan_exit(struct plan *plan);
 
 void plan_forget(struct plan *plan);
 
 /*
- * Returns the next request of the order. pending: the pending requests, at least one. head: the
- * sector at which the head is. The caller removes the request from the queue.
+ * Return the next request of the order, which the caller must then remove from @pending. There must
+ * be a pending request; `head` is the sector under the head.
  */
 struct io_request *plan_next(struct plan *plan, const struct sorted_queue *pending,
 			     u64 head);

@@ -18,7 +18,7 @@
 #include <linux/string.h>
 #include <linux/types.h>
 
-/* floor(a * b / c); the product may exceed 64 bits, the quotient must not. */
+/* Return floor(a * b / c). The product may exceed 64 bits; the quotient must not. */
 static inline u64 port_mul_div(u64 a, u64 b, u64 c)
 {
 	return mul_u64_u64_div_u64(a, b, c);
@@ -56,7 +56,7 @@ static inline u64 port_mul_div(u64 a, u64 b, u64 c)
 
 #endif
 
-/* Returns zeroed memory or NULL; implemented in sim/port.c and kernel/port/port.c. */
+/* Return zeroed memory or NULL; implemented in sim/port.c and kernel/port/port.c. */
 void *port_zalloc(size_t bytes);
 void port_free(void *memory);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * One request on its way to the disk, as a scheduler sees it.
+ * A disk request, as a scheduler sees it.
  *
- * The host (the kernel shim or the simulator) owns the memory. It fills in the first group before
- * it passes the request to a scheduler. The scheduler may use the second group as it likes, from
- * add until the host calls completed for the request (or takes it back with remove).
+ * The host (the kernel shim or the simulator) owns the memory. The host fills in the first group of
+ * fields before it passes the request to a scheduler. The scheduler may use the second group as it
+ * likes, from the call of add until the call of completed (or remove).
  */
 #ifndef UNDERSTUDY_REQUEST_H
 #define UNDERSTUDY_REQUEST_H
@@ -17,7 +17,7 @@ enum io_op {
 	IO_OPS = 2,
 };
 
-/* Why a scheduler chose a request: a column of the records. */
+/* The reason why a scheduler chose a request; a column of the records. */
 enum pick_reason {
 	PICK_ORDER = 0, /* the scheduler's ordinary order */
 	PICK_HIT = 1, /* predicted to be in the disk's cache */
@@ -61,10 +61,10 @@ struct io_request {
 	struct io_request *fifo_prev, *fifo_next;
 };
 
-/* Bytes of the first group. A scheduler reads these fields and must not change them. */
+/* Size in bytes of the first group of fields, which a scheduler may read but must not change. */
 #define REQUEST_HOST_BYTES offsetof(struct io_request, reason)
 
-/* First sector after the request, at which the head is after serving it. */
+/* Return the first sector after the request; the head is there after serving the request. */
 static inline u64 request_end(const struct io_request *rq)
 {
 	return rq->sector + rq->sectors;

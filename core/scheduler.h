@@ -3,31 +3,35 @@
  * The interface that a disk scheduler implements: a few operations on its own state, in one file
  * under schedulers/. schedulers/fcfs.c is the template to copy.
  *
- * The host calls every operation with its own lock held, never two at a time for one disk, and
- * passes the current time as an argument. No operation sleeps, reads a clock or knows whether it
- * runs in a kernel or in a simulator. The host asks for the next request only when the device is
- * free to start it, so every choice is made from the current queue.
+ * The host holds its own lock during every operation, never calls two operations at a time for one
+ * disk, and passes the current time as an argument. No operation sleeps, reads a clock or knows
+ * whether it runs in a kernel or in a simulator. The host asks for the next request only when the
+ * device is free to start it, so every choice is made from the current queue.
  *
- * The rules in this file bind both sides; contract.h enforces them.
+ * The rules in this file bind both host and scheduler; contract.h enforces the scheduler's rules.
  */
 #ifndef UNDERSTUDY_SCHEDULER_H
 #define UNDERSTUDY_SCHEDULER_H
 
 #include "request.h"
 
-/* Limits set by the kernel: the length of a name, and the number of tunables or of counters. */
+/*
+ * Largest length of a name, and largest number of tunables or of counters; the kernel sets both
+ * limits.
+ */
 #define SCHED_NAME_MAX 15
 #define SCHED_FIELDS_MAX 16
 
 /**
- * struct sched_limits - what a scheduler may know when it is set up
+ * struct sched_limits - what a scheduler may know when its init is called
  * @capacity_sectors: size of the disk in sectors of 512 bytes; 0 if it is not known yet. The host
  *	calls @grown with later sizes. No request extends beyond the latest size
  * @max_requests: most requests that are ever pending at once
  * @depth: most requests that the host has in service at once; 0 stands for one
- * @positioning_ns: how long a pending request would wait until its first sector is under the head,
- *	if the disk began with this request now or as soon as the disk is free (core/drive/plan.h).
- *	Only @next may call this function. NULL unless the scheduler sets @needs_model
+ * @positioning_ns: returns how long a pending request would wait until its first sector is under
+ *	the head, if the disk began this request now or as soon as the disk is free
+ *	(core/drive/plan.h). Only @next may call this function. NULL unless the scheduler sets
+ *	@needs_model
  * @device: first argument of @positioning_ns
  */
 struct sched_limits {
@@ -39,9 +43,10 @@ struct sched_limits {
 };
 
 /**
- * struct sched_field - one u64 in a scheduler's state that people may see
- * @name: the name in sysfs and on the command line, of a-z, 0-9 and _; names within a scheduler
- *	differ. The name of a time ends in _ns; times are scaled with the disk in wall-clock runs
+ * struct sched_field - a u64 in a scheduler's state that users can see
+ * @name: name in sysfs and on the command line, made of a-z, 0-9 and _; no other field of the
+ *	scheduler has this name. The name of a time ends in _ns; times are scaled with the disk in
+ *	wall-clock runs
  * @help: one line for people
  * @offset: offset of the u64 in the state, in bytes
  * @initial: default value, from @min to @max (tunables only)
@@ -73,8 +78,8 @@ struct sched_field {
  * @name: the name by which people choose it, of a-z, 0-9, - and _; the names of all schedulers
  *	differ, and none begins with "none", which stands for no scheduler
  * @summary: one line for people
- * @state_size: bytes of state; the host allocates it, zeroed, and writes the tunables' initial
- *	values into it before @init
+ * @state_size: size of the state in bytes; before @init, the host allocates it, zeroed, and writes
+ *	the tunables' initial values into it
  * @tunables: values that the host may change between any two calls
  * @nr_tunables: number of tunables
  * @counters: values that the host only reads
@@ -86,22 +91,22 @@ struct sched_field {
  * @init: prepare the state; returns 0 or a negative errno. May be NULL.
  * @exit: free what @init allocated. May be NULL.
  * @grown: the disk has grown to this many sectors. May be NULL.
- * @add: from now on this request is pending
+ * @add: add a request, which is pending from now on
  * @remove: take a pending request back (the host merged it into another one, or is about to
  *	change its extent and will add it again)
- * @next: choose the request to serve now; it is no longer pending. NULL means that the scheduler
- *	chooses none until the time *wake_ns, unless another call changes that earlier. The host
- *	sets *wake_ns to 0 before the call, which stands for never; the scheduler may set it to a
- *	time after now_ns. If requests are pending and none is in service, @next must choose one or
- *	set a time. It must not hold all requests back for longer than CONTRACT_HOLD_NS plus twice
- *	the sum of those of its tunables that are times.
- * @more: called right after a request was chosen, to join another request of the same owner to it.
- *	If @next, called now, would choose such a request, return that request, else NULL. The
- *	returned request is no longer pending. The host serves all these requests together and calls
- *	@completed for each of them, but they count as one request in service. The host marks all
- *	but the first as joined. May be NULL: no requests are joined.
+ * @next: choose the request to serve now; it is no longer pending. NULL means: no request until the
+ *	time *wake_ns, unless another call changes the choice earlier. Before the call, the host
+ *	sets *wake_ns to 0, which means never; the scheduler may set it to a time after now_ns. If
+ *	requests are pending and none is in service, @next must choose a request or set a time.
+ *	@next must not delay all pending requests for longer than CONTRACT_HOLD_NS plus twice the
+ *	sum of the scheduler's tunables that are times.
+ * @more: join another request of the same owner to the request that was just chosen. If @next would
+ *	now choose another request of that owner, return that request, otherwise NULL. The returned
+ *	request is no longer pending. The host serves the chosen and the joined requests together
+ *	and calls @completed for each of them, but they count as one request in service. The host
+ *	marks all but the first as joined. May be NULL: no requests are joined.
  * @completed: this request, which @next or @more returned, was served. May be NULL.
- * @has_work: is any request pending? True also for one that @next would not return now.
+ * @has_work: return whether any request is pending, even one that @next would not return now.
  */
 struct scheduler {
 	const char *name;
@@ -128,8 +133,9 @@ struct scheduler {
 
 /*
  * Register a scheduler. A kernel module, or a library that the simulator loads, registers exactly
- * one. A program that links several schedulers, as the tests do, defines SCHEDULERS_IN_A_LIST. It
- * finds the schedulers in a linker section, so there is no list to edit.
+ * one scheduler. A program that links several schedulers, as the tests do, defines
+ * SCHEDULERS_IN_A_LIST. Such a program finds the schedulers in a linker section, so there is no
+ * list to edit.
  */
 #ifdef SCHEDULERS_IN_A_LIST
 #define REGISTER_SCHEDULER(s)                          \

@@ -17,7 +17,7 @@ static void suspect(struct shadow_cache *shadow, struct io_request *rq)
 	rq->tag = SUSPECT;
 }
 
-/* If the number of segments has just changed, every pending read is a suspect. */
+/* If the number of segments has changed since the last check, every new read is a suspect. */
 void shadow_cache_add(struct shadow_cache *shadow, struct io_request *rq)
 {
 	rq->tag = NOT_HELD;
@@ -30,7 +30,10 @@ void shadow_cache_remove(struct shadow_cache *shadow, const struct io_request *r
 	shadow->suspects -= rq->tag == SUSPECT;
 }
 
-/* After a change of the number of segments, the cache may hold old spans again. */
+/*
+ * After a change of the number of segments, make every pending read a suspect: the cache may then
+ * hold old spans again.
+ */
 static void see_segments(struct shadow_cache *shadow, const struct fifo *pending)
 {
 	struct io_request *rq;

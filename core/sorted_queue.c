@@ -15,7 +15,7 @@ void sorted_queue_exit(struct sorted_queue *queue)
 	queue->slot = NULL;
 }
 
-/* Index of the first request at or after (sector, id). */
+/* Return the index of the first request at or after (sector, id). */
 static u32 place(const struct sorted_queue *queue, u64 sector, u64 id)
 {
 	u32 low = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Pending requests in order of their place on the disk: by first sector, and requests for the same
- * sector by id. The queue is an array of pointers: a request is found by bisection, and neighbours
- * are adjacent. Adding or removing a request moves all pointers after it.
+ * Pending requests in order of their first sector; requests for the same sector are in order of
+ * their ids. The queue is an array of pointers: a request is found by bisection, and neighbours are
+ * adjacent. Adding or removing a request moves all pointers after it.
  *
  * A request must not change its sector while it is in the queue.
  */
@@ -26,30 +26,39 @@ struct sorted_queue {
 /* Returns 0 or -ENOMEM. */
 int sorted_queue_init(struct sorted_queue *queue, u32 capacity);
 
-/* Valid also if init failed or the queue is zeroed. */
+/* May be called even if sorted_queue_init() failed or the queue is zeroed. */
 void sorted_queue_exit(struct sorted_queue *queue);
 
 void sorted_queue_add(struct sorted_queue *queue, struct io_request *rq);
 
-/* The request must be in the queue. */
+/* Remove a request, which must be in the queue. */
 void sorted_queue_remove(struct sorted_queue *queue, const struct io_request *rq);
 
-/* Index of the first request at or after the sector; the count if there is none. */
+/*
+ * Return the index of the first request at or after the sector, or the number of requests if there
+ * is none.
+ */
 u32 sorted_queue_from(const struct sorted_queue *queue, u64 sector);
 
-/* The nearest request at or above the sector (of several for one sector, the oldest), or NULL. */
+/*
+ * Return the nearest request at or above the sector, or NULL; of several for one sector, the
+ * oldest.
+ */
 struct io_request *sorted_queue_above(const struct sorted_queue *queue, u64 sector);
 
-/* The nearest request at or below the sector (of several for one sector, the oldest), or NULL. */
+/*
+ * Return the nearest request at or below the sector, or NULL; of several for one sector, the
+ * oldest.
+ */
 struct io_request *sorted_queue_below(const struct sorted_queue *queue, u64 sector);
 
-/* The request after this one in the queue, or NULL. This one must be in the queue. */
+/* Return the request after `rq` in the queue, or NULL; `rq` must be in the queue. */
 struct io_request *sorted_queue_after(const struct sorted_queue *queue,
 				      const struct io_request *rq);
 
 /*
- * The next request of an ascending sweep: the first at or after the sector, or else the lowest;
- * NULL if the queue is empty.
+ * Return the next request of an ascending sweep: the first at or after the sector, or else the
+ * lowest; NULL if the queue is empty.
  */
 struct io_request *sorted_queue_sweep(const struct sorted_queue *queue, u64 sector);
 

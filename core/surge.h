@@ -9,19 +9,19 @@
 
 #include "draw.h"
 
-/* Pareto(2.43, 1.00), rounded down: at least 1. */
+/* Return a number of files: Pareto(2.43, 1.00), rounded down; at least 1. */
 static inline u64 surge_file_count(struct draw *draw)
 {
 	return draw_pareto(draw, 2430, 1000) / 1000;
 }
 
-/* Index of a file, sampled by popularity; n is the number of files. */
+/* Return the index of a file, sampled by popularity; n is the number of files. */
 static inline u32 surge_file(struct draw *draw, u32 n)
 {
 	return draw_zipf(draw, n);
 }
 
-/* Pareto(1.5, 2.0 ms). */
+/* Return a sleep time, ns: Pareto(1.5, 2.0 ms). */
 static inline u64 surge_sleep_ns(struct draw *draw)
 {
 	return draw_pareto(draw, 1500, 2000000);

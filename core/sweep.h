@@ -3,8 +3,8 @@
  * The common state of arm-based schedulers: the pending requests by sector, the sector of the head,
  * the direction of the arm, and its total travel. Reads and writes are treated alike.
  *
- * A struct sweep is the first member of a scheduler's state, so the functions that take a state can
- * serve directly as operations of struct scheduler.
+ * A struct sweep is the first member of a scheduler's state, so the functions below that take a
+ * state can directly be operations of struct scheduler.
  */
 #ifndef UNDERSTUDY_SWEEP_H
 #define UNDERSTUDY_SWEEP_H
@@ -15,7 +15,7 @@
 /**
  * struct sweep - an arm, and its pending requests
  * @turns: changes of direction
- * @travel_sectors: total distance of the head from the end of each request to the next one
+ * @travel_sectors: sum of the distances from the end of each request to the next request
  * @pending: the requests
  * @capacity_sectors: the upper edge of the disk, at least 1; the lower edge is 0
  * @head: end of the last request that was served
@@ -45,14 +45,15 @@ void sweep_remove(void *state, struct io_request *rq);
 bool sweep_has_work(const void *state);
 
 /*
- * The nearest request in the arm's direction from this sector, or a request that begins at this
- * sector. NULL if there is none.
+ * Return the nearest request in the arm's direction from this sector, or a request that begins at
+ * this sector. NULL if there is none.
  */
 struct io_request *sweep_ahead(const struct sweep *sweep, u64 sector);
 
 /*
- * The request nearest to the head; one that makes the arm turn counts as turn_sectors farther away.
- * Of two requests at the same distance, the upper one. NULL if there is no request.
+ * Return the request nearest to the head. A request that makes the arm turn counts as turn_sectors
+ * farther away. Of two requests at the same distance, return the upper one. NULL if there is no
+ * request.
  */
 struct io_request *sweep_nearest(const struct sweep *sweep, u64 turn_sectors);
 
@@ -61,7 +62,7 @@ void sweep_turn(struct sweep *sweep);
 /* Remove the request and move the head to the request's end; the caller sets the direction. */
 struct io_request *sweep_serve(struct sweep *sweep, struct io_request *rq);
 
-/* The same, but the direction becomes that of the movement. */
+/* Like sweep_serve(), but set the direction to that of the movement. */
 struct io_request *sweep_turn_and_serve(struct sweep *sweep, struct io_request *rq);
 
 static inline u64 sweep_distance(u64 a, u64 b)

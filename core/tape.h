@@ -21,7 +21,7 @@ enum tape_kind {
 	TAPE_NEXT = 2,
 	TAPE_COMPLETED = 3,
 	TAPE_GROWN = 4,
-	TAPE_POSITIONING = 5, /* the scheduler's call of positioning_ns, within next */
+	TAPE_POSITIONING = 5, /* the scheduler's call to positioning_ns, within next */
 	TAPE_KINDS = 6,
 };
 
@@ -34,7 +34,7 @@ enum tape_kind {
  *	request, 0 if there is none
  * @sector: if the disk has grown, its new size
  * @reason: why next chose the request
- * @wake_ns: the time that next set; or the positioning time that the host returned
+ * @wake_ns: the time that next set, or the positioning time that the host returned
  * @place: index of the request's place in the host's memory, from add until it is removed or
  *	completed; a scheduler can distinguish successive requests in one place
  * @kind: enum tape_kind
@@ -59,14 +59,14 @@ struct tape_call {
 };
 
 /**
- * struct tape_header - the header before the calls
+ * struct tape_header - the header of a tape, before the calls
  * @magic: TAPE_MAGIC
  * @header_bytes, @call_bytes: sizes of the two structures
  * @room: largest number of calls that fit
- * @calls: number of calls that the host made; the first @room of them follow
+ * @calls: number of calls that the host made; the tape holds the first @room of them
  * @capacity_sectors, @max_requests, @depth: as in struct sched_limits; @place of a call is below
  *	@max_requests
- * @scheduler: its name, padded with zeros
+ * @scheduler: name of the scheduler, padded with zeros
  */
 struct tape_header {
 	u64 magic;
@@ -80,7 +80,7 @@ struct tape_header {
 	char scheduler[TAPE_NAME_BYTES];
 };
 
-/* Record the request of a call. */
+/* Copy the fields of a request into a call. */
 static inline void tape_describe(struct tape_call *call, const struct io_request *rq)
 {
 	call->id = rq->id;

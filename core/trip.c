@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "trip.h"
 
-/* How long after the start of the trip the arm has travelled this many sectors, ns. */
+/* Return how long after the start of the trip the arm has travelled this many sectors, ns. */
 static u64 way_ns(const struct trip *trip, u64 sectors)
 {
 	u64 capacity = trip->sweep.capacity_sectors;
@@ -33,7 +33,10 @@ static void turn(struct trip *trip)
 		sweep_turn(&trip->sweep);
 }
 
-/* End the trip: the arm is at the head again, after it has travelled this many sectors. */
+/*
+ * End the trip after the arm has travelled this many sectors; from now on the arm is where the head
+ * is.
+ */
 static void end(struct trip *trip, u64 sectors)
 {
 	trip->edge_sectors += sectors;
@@ -54,8 +57,8 @@ static struct io_request *ahead(const struct trip *trip)
 }
 
 /*
- * Distance that the arm travels from the head to this request or, without one, to the end of its
- * leg.
+ * Return the distance that the arm travels from the head to this request or, if rq is NULL, to the
+ * end of its leg.
  */
 static u64 way_to(const struct trip *trip, const struct io_request *rq)
 {
@@ -66,14 +69,14 @@ static u64 way_to(const struct trip *trip, const struct io_request *rq)
 	return sweep_distance(trip->sweep.head, rq->sector);
 }
 
-/* Distance that the arm must have travelled before this request is handed out. */
+/* Return the distance that the arm must have travelled before this request is handed out. */
 static u64 way_before(const struct trip *trip, const struct io_request *rq)
 {
 	return way_to(trip, rq) -
 	       (rq ? sweep_distance(trip->sweep.head, rq->sector) : 0);
 }
 
-/* Move the arm along its leg; it waits at the next request. */
+/* Move the arm along its leg, at most to the next request, where the arm waits. */
 static void go(struct trip *trip, u64 now_ns)
 {
 	const struct io_request *rq = ahead(trip);
@@ -91,7 +94,7 @@ static void go(struct trip *trip, u64 now_ns)
 		if (rq)
 			trip->left_ns = now_ns - way_ns(trip, most);
 	}
-	/* full_seek_ns may have changed during the trip. */
+	/* Do not move the arm backwards if full_seek_ns was raised during the trip. */
 	if (come > trip->come)
 		trip->come = come;
 }
@@ -110,7 +113,7 @@ static void follow(struct trip *trip, u64 now_ns)
 	}
 }
 
-/* Move the arm to where it is by now, before the request is added. */
+/* Move the arm to its current position before adding the request. */
 void trip_add(void *state, struct io_request *rq, u64 now_ns)
 {
 	follow(state, now_ns);

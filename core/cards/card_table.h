@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A PCI card as data: its specification, in the form in which the code that imitates the card reads
- * it. understudy/cards/table.py makes a table from cards/NAME.yaml and checks the table, so the C
- * code does not check it again. Each register is inside its BAR, at a multiple of the register's
- * size, and no two registers overlap.
+ * The specification of a PCI card as data, for the code that imitates the card.
+ * understudy/cards/table.py makes the table from cards/NAME.yaml and checks it, so the C code does
+ * not check it again. Each register is inside its BAR, at a multiple of the register's size, and no
+ * two registers overlap.
  *
- * Registers are named by their index in the table. Masks of bits are relative to the register,
- * whose least significant bit is bit 0.
+ * A register is identified by its index in the table. Bit 0 of a mask is the register's least
+ * significant bit.
  */
 #ifndef UNDERSTUDY_CARD_TABLE_H
 #define UNDERSTUDY_CARD_TABLE_H
@@ -16,7 +16,7 @@
 enum register_kind {
 	REGISTER_PLAIN = 0,
 	REGISTER_DOORBELL = 1, /* each write is an event */
-	REGISTER_PORT = 2, /* each write or read counts, as at a FIFO */
+	REGISTER_PORT = 2, /* each read or write has an effect, as with a FIFO */
 };
 
 enum card_direction {
@@ -26,7 +26,7 @@ enum card_direction {
 
 /**
  * struct card_bar - a window of the card in physical memory
- * @number: number of its base address register; a 64-bit BAR uses the next number as well
+ * @number: number of the base address register (BAR); a 64-bit BAR also uses the next number
  * @is64: whether the BAR's address has 64 bits
  * @bytes: size in bytes, a power of two
  */
@@ -51,7 +51,7 @@ struct card_bar {
  * @read_clears: bits that a read clears
  *
  * A bit is in at most one of @writable, @clears, @sets and @read_clears. A reserved bit is in none
- * of these, and not in @readable.
+ * of these masks, and not in @readable.
  */
 struct card_register {
 	const char *name;
@@ -68,10 +68,12 @@ struct card_register {
 };
 
 /**
- * struct card_interrupt - a reason for which the card interrupts
+ * struct card_interrupt - a source of interrupts
  * @name: name of the source
- * @status_register, @status_bit: the bit that says that the event has happened; a mask of one bit
- * @enable_register, @enable_bit: the bit that allows the event to interrupt
+ * @status_register, @status_bit: register and mask of the one bit that is set when the event has
+ *	happened
+ * @enable_register, @enable_bit: register and mask of the one bit that allows the event to
+ *	interrupt
  * @vector: MSI vector, below 32; 0 without MSI
  */
 struct card_interrupt {
@@ -87,8 +89,8 @@ struct card_interrupt {
  * struct card_buffer - memory of the driver that the card reads or writes
  * @name: name of the buffer
  * @direction: enum card_direction
- * @address, @length, @doorbell: registers for the bus address and for the length in bytes, and the
- *	register whose writing starts the transfer
+ * @address, @length, @doorbell: registers that hold the buffer's bus address and its length in
+ *	bytes, and the register that starts the transfer when it is written
  * @alignment: alignment of the address in bytes, a power of two
  * @bytes_max: largest length in bytes
  */
@@ -104,8 +106,8 @@ struct card_buffer {
  * struct card_ring - a circular buffer of equal entries
  * @buffer: the memory
  * @entry_bytes: size of an entry
- * @head, @tail: registers: index of the next entry that the card processes, and index of the entry
- *	after the last one that the driver has filled
+ * @head, @tail: registers that hold the index of the next entry for the card to process, and the
+ *	index after the last entry that the driver has filled
  */
 struct card_ring {
 	struct card_buffer buffer;
@@ -116,11 +118,12 @@ struct card_ring {
 /**
  * struct card_table - a whole card
  * @name: name of the specification
- * @vendor, @device, @subsystem_vendor, @subsystem, @class_code, @revision: config space
+ * @vendor, @device, @subsystem_vendor, @subsystem, @class_code, @revision: fields of the config
+ *	space
  * @msi_vectors: 1 to 32; 0: no MSI
- * @msix_vectors: 1 to 32; 0: no MSI-X; without either the card has INTA
+ * @msix_vectors: 1 to 32; 0: no MSI-X. A card with neither MSI nor MSI-X has INTA
  * @msix_bar: number of the BAR with the MSI-X tables
- * @nr_bars, @bars: its windows, in order of their numbers
+ * @nr_bars, @bars: its BARs, in order of their numbers
  * @nr_registers, @registers: its registers, in order of BAR, then of offset
  * @nr_interrupts, @interrupts: its interrupt sources
  * @nr_buffers, @buffers: its DMA buffers

@@ -10,7 +10,10 @@ void registers_reset(struct registers *registers)
 		registers->values[i] = table->registers[i].reset;
 }
 
-/* Whether the whole register is before this byte of this BAR. */
+/*
+ * Return whether the register ends before this byte of this BAR, or is in a BAR with a lower
+ * number.
+ */
 static bool is_before(const struct card_register *reg, u32 bar, u64 offset)
 {
 	if (reg->bar != bar)
@@ -46,7 +49,7 @@ static u64 bytes_mask(u32 bytes)
 bool registers_next(struct register_access *access, struct register_part *part)
 {
 	const struct card_register *reg = access->table->registers + access->next;
-	u32 into; /* bytes between the starts of access and register */
+	u32 into; /* bytes between the start of the access and the start of the register */
 
 	if (access->next == access->table->nr_registers || reg->bar != access->bar)
 		return false;

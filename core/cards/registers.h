@@ -2,8 +2,9 @@
 /*
  * The register file of a card, and the effects of a driver's loads and stores on it.
  *
- * An access of 1 to 8 bytes at any address of a BAR touches several registers, or a part of one.
- * registers_access() and registers_next() split it, and the host loads or stores each part:
+ * An access of 1 to 8 bytes at any address of a BAR may touch several registers, or only a part of
+ * one. registers_access() and registers_next() split the access into one part for each register,
+ * and the host loads or stores each part:
  *
  *	struct register_access access = registers_access(table, bar, offset, bytes);
  *	struct register_part part;
@@ -13,7 +14,7 @@
  *	        value |= part_to_access(&part, registers_load(r, part.index, part.lanes));
  *
  * Bytes that belong to no register read as 0 and ignore writes. The code that imitates the card
- * reads and writes values[] directly. If there are several callers, they need a lock.
+ * reads and writes values[] directly. Concurrent callers need a lock.
  */
 #ifndef UNDERSTUDY_REGISTERS_H
 #define UNDERSTUDY_REGISTERS_H
@@ -23,7 +24,7 @@
 /**
  * struct registers - a card's registers
  * @table: their description
- * @values: one value for each register, in the order of the table; in the caller's memory
+ * @values: one value for each register, in the order of the table; the caller owns the array
  */
 struct registers {
 	const struct card_table *table;
@@ -33,8 +34,8 @@ struct registers {
 /**
  * struct register_part - the part of one register that an access touches
  * @index: index of the register
- * @shift: bit 0 of the register is this bit of the access: -56 to 56
- * @lanes: bits of the register that the access touches: whole bytes, at least one byte
+ * @shift: position in the access of the register's bit 0: -56 to 56
+ * @lanes: mask of the register's bits that the access touches: whole bytes, at least one
  */
 struct register_part {
 	u32 index;
@@ -61,25 +62,25 @@ void registers_reset(struct registers *registers);
  * @offset: offset of the first byte in the BAR; any value
  * @bytes: 1 to 8
  *
- * Return: the access, with no part returned yet
+ * Return: the access, whose parts registers_next() returns
  */
 struct register_access registers_access(const struct card_table *table, u32 bar,
 					u64 offset, u32 bytes);
 
 /*
- * Write the next part, from the lowest address upwards, to *part. Returns false if there are no
- * more.
+ * Write the next part of the access to *part, in order of address. Return false if there are no
+ * more parts.
  */
 bool registers_next(struct register_access *access, struct register_part *part);
 
-/* Move bits of a register to their position in the access. */
+/* Shift bits of a register to their position in the access. */
 static inline u64 part_to_access(const struct register_part *part, u64 value)
 {
 	value &= part->lanes;
 	return part->shift < 0 ? value >> -part->shift : value << part->shift;
 }
 
-/* Move written bits of an access to their position in the register. */
+/* Shift written bits of an access to their position in the register. */
 static inline u64 part_to_register(const struct register_part *part, u64 value)
 {
 	value = part->shift < 0 ? value << -part->shift : value >> part->shift;
@@ -87,26 +88,25 @@ static inline u64 part_to_register(const struct register_part *part, u64 value)
 }
 
 /**
- * registers_load - a driver reads a register
+ * registers_load - carry out a driver's read of a register
  * @registers: the card's registers
  * @index: index of the register
- * @lanes: bits that are read; the load clears those of them that are read-clear
+ * @lanes: bits to read; of these, the load clears the read-clear bits
  *
- * Return: the value before clearing, as bits of the register; 0 outside the lanes and in unreadable
- * bits
+ * Return: the register's value before clearing; 0 in unreadable bits and in bits outside @lanes
  */
 u64 registers_load(struct registers *registers, u32 index, u64 lanes);
 
 /**
- * registers_store - a driver writes a register
+ * registers_store - carry out a driver's write to a register
  * @registers: the card's registers
  * @index: index of the register
- * @value: the value, as bits of the register
- * @lanes: bits that are written; all others stay as they are
+ * @value: the value to write, aligned with the register's bits
+ * @lanes: bits to write; all other bits keep their value
  */
 void registers_store(struct registers *registers, u32 index, u64 value, u64 lanes);
 
-/* A mask of the vectors of all interrupts whose status and enable bits are both set. */
+/* Return a mask of the vectors of all interrupts whose status and enable bits are both set. */
 u32 registers_pending(const struct registers *registers);
 
 #endif

@@ -2,7 +2,7 @@
 #include "arm.h"
 #include "../least.h"
 
-/* Each process uses one of the random streams below this one. */
+/* random stream of the arm's latencies; processes use the streams with lower numbers */
 #define PHASE_STREAM (1ull << 32)
 
 void arm_reset(struct arm *arm)
@@ -45,7 +45,7 @@ u64 arm_ready_ns(const struct disk *disk, u64 sector, u64 first_ns, u64 ready_ns
 	return arm_passes_ns(disk, sector, ready_ns);
 }
 
-/* Does the head reach the sector from `there` in less than a rotation? */
+/* Return whether the sectors between `sector` and `there` pass in less than a rotation. */
 static bool is_near(const struct disk *disk, u64 sector, u64 there)
 {
 	u64 first = nearer(sector, there);
@@ -53,7 +53,7 @@ static bool is_near(const struct disk *disk, u64 sector, u64 there)
 	return later(sector, there) - first < disk_turn(disk, first);
 }
 
-/* How long the head waits for the sector if it arrives at arrives_ns. */
+/* Return how long the head waits for the sector if the head arrives at the track at arrives_ns. */
 static u64 near_latency_ns(const struct disk *disk, struct head head, u64 sector,
 			   u64 arrives_ns)
 {
@@ -69,8 +69,8 @@ static u64 near_latency_ns(const struct disk *disk, struct head head, u64 sector
 }
 
 /*
- * Without angles, the latency can be computed for sectors near the head, or near the head's sector
- * before it read ahead.
+ * Compute a latency without angles. This is possible only for a sector near the head, or near the
+ * head's position before it read ahead; return false for any other sector.
  */
 static bool knows_latency(const struct arm *arm, const struct disk *disk,
 			  struct head head, u64 sector, u64 arrives_ns, u64 *latency_ns)

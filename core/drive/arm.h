@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The arm of a drive: where its head is and since when, when the arm is free, and when a given
- * sector is under the head. Where the angles of the platters are known (core/drive/platter.h), the
- * clock determines when a sector passes. Otherwise, if latencies are sampled at random, the arm
- * records the head's last sector and its time, and computes the latency of a nearby sector from
- * them. For any other sector it samples a latency, or assumes half a rotation.
+ * The arm of a drive: the position of its head and since when, when the arm is free, and when a
+ * given sector is under the head. Where the angles of the platters are known
+ * (core/drive/platter.h), the time alone determines when a sector passes under the head. Otherwise,
+ * if latencies are random, the arm records the last sector under the head and its time, and
+ * computes the latency of a nearby sector from them. For any other sector the latency is a random
+ * time or half a rotation.
  */
 #ifndef UNDERSTUDY_ARM_H
 #define UNDERSTUDY_ARM_H
@@ -20,10 +21,10 @@ struct head {
 
 /**
  * struct arm - the state of the arm
- * @random_phase: 0: each request from the medium waits for half a rotation or, where angles are
- *	known, until its sector passes; else it waits for a uniformly random time of less than a
+ * @random_phase: 0: a request from the medium waits for half a rotation or, where angles are known,
+ *	until its sector passes; otherwise it waits for a uniform random time of less than a
  *	rotation
- * @seed: seed of these random times, used from the next reset on
+ * @seed: seed of the random times; a change takes effect at the next reset
  * @phase: generator of the random times
  * @head: end of the last request that the medium served, or of the sectors read ahead
  * @served: end of the last request that the medium served, without the sectors read ahead
@@ -43,48 +44,52 @@ struct arm {
 /* Put the head at sector 0 and restart the random generator. */
 void arm_reset(struct arm *arm);
 
-/* The medium has served a request up to this sector, and the arm stays there. */
+/* Record that the medium has served a request up to this sector, where the arm stays. */
 void arm_leave(struct arm *arm, u64 sector, u64 at_ns);
 
 /*
- * How long a request waits for its sector to pass under the head, ns; advances the random
- * generator.
+ * Return how long a request waits for its sector to pass under the head, ns: half a rotation, or a
+ * random time.
  */
 u64 arm_latency_ns(struct arm *arm, const struct disk *disk);
 
 /*
- * When the arm can start for a command that the drive had already received, or for a write to be
- * destaged, if the arm is free from free_ns on. Such a command has no command overhead. The time of
- * a seek of distance 0 is that overhead, so the result is that much earlier than free_ns.
+ * Return when the arm can start for a command that the drive already had, or for a write to be
+ * destaged, if the arm becomes free at free_ns. No command overhead applies then. The seek curve
+ * contains the overhead as its value at distance 0, so the result is earlier than free_ns by that
+ * value.
  */
 u64 arm_begin_ns(const struct disk *disk, u64 free_ns);
 
 /*
- * When the sector is under the head if the arm may start at now_ns; advances the random generator.
+ * Return when the sector is under the head if the arm may start at now_ns. The random generator may
+ * advance.
  */
 u64 arm_first_ns(struct arm *arm, const struct disk *disk, u64 sector, u64 settle_ns,
 		 u64 now_ns);
 
 /*
- * The same, but where angles are known, the time at which the arm reaches the track, without the
- * latency.
+ * Like arm_first_ns(), but where angles are known, return when the arm reaches the track, without
+ * the latency.
  */
 u64 arm_from_ns(struct arm *arm, const struct disk *disk, u64 sector, u64 settle_ns,
 		u64 now_ns);
 
 /*
- * Like arm_first_ns(), but from a given head position. A latency that would be sampled at random
- * counts as half a rotation.
+ * Like arm_first_ns(), but from a given head position. A random latency counts as half a rotation.
  */
 u64 arm_estimate_ns(const struct arm *arm, const struct disk *disk, struct head head,
 		    u64 sector, u64 settle_ns, u64 now_ns);
 
-/* When the sector first passes a head that is on its track from from_ns on; needs angles. */
+/*
+ * Return when the sector first passes under a head that is on its track from from_ns on; needs
+ * angles.
+ */
 u64 arm_passes_ns(const struct disk *disk, u64 sector, u64 from_ns);
 
 /*
- * When an angle is under a head that may leave its track at from_ns. If that is not before by_ns,
- * the result is by_ns or any later time. Needs angles.
+ * Return when an angle is under a head that may leave its track at from_ns. If that time is by_ns
+ * or later, the result may be any time from by_ns on. Needs angles.
  */
 static inline u64 arm_soonest_ns(const struct disk *disk, u64 from, u64 place,
 				 u64 angle, u64 from_ns, u64 by_ns)
@@ -102,7 +107,8 @@ static inline u64 arm_soonest_ns(const struct disk *disk, u64 from, u64 place,
 }
 
 /*
- * When a sector passes, if the head can be over it at first_ns and its data are ready at ready_ns.
+ * Return when a sector passes, if the head can be over the sector at first_ns and the sector's data
+ * are ready at ready_ns.
  */
 u64 arm_ready_ns(const struct disk *disk, u64 sector, u64 first_ns, u64 ready_ns);
 

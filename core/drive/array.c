@@ -2,7 +2,7 @@
 #include "array.h"
 #include "../least.h"
 
-#define SERVICE_STREAM (U64_MAX - 1) /* differs from the stream of every process */
+#define SERVICE_STREAM (U64_MAX - 1) /* no process uses this stream */
 #define EXPONENTIAL_MOST 45 /* upper bound, in multiples of the mean (core/draw.h) */
 
 void array_seed(struct draw *draw, u64 seed)

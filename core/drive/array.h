@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * An array: equal servers that serve one request each at a time, in the order in which requests
- * arrive (ICPE 2011 section 4.1). Its service times do not depend on the request. A request that
- * arrives while all servers are busy begins when the first of them is free, so its waiting time is
- * determined on arrival.
+ * arrive (ICPE 2011 section 4.1). The service times of an array do not depend on the request. A
+ * request that arrives while all servers are busy begins when the first of them is free, so its
+ * waiting time is determined on arrival.
  */
 #ifndef UNDERSTUDY_ARRAY_H
 #define UNDERSTUDY_ARRAY_H
@@ -25,10 +25,10 @@ struct array {
 /* Restart the random generator of the service times. */
 void array_seed(struct draw *draw, u64 seed);
 
-/* Service time of the next request, ns. */
+/* Return the service time of the next request, ns. */
 u64 array_service_ns(const struct array *array, struct draw *draw);
 
-/* The longest service time possible, ns. */
+/* Return the longest possible service time, ns. */
 u64 array_slowest_ns(const struct array *array);
 
 /**
@@ -45,11 +45,12 @@ struct servers {
 /* Make all servers free. */
 void servers_reset(struct servers *servers, u64 *free_ns, u32 nr);
 
-/* When a request that arrives now begins, ns; there is at least one server. */
+/* Return when a request that arrives now begins, ns; there is at least one server. */
 u64 servers_start_ns(const struct servers *servers, u64 now_ns);
 
 /*
- * Keep the server that is free first busy until until_ns, which is not before that server is free.
+ * Occupy the server that becomes free first. The server is then busy until until_ns, which must not
+ * be before it becomes free.
  */
 void servers_occupy(struct servers *servers, u64 until_ns);
 

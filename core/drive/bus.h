@@ -8,10 +8,10 @@
 /**
  * struct bus - parameters
  * @sector_ps: time to transfer a sector, picoseconds
- * @watermark_percent: share of a read, or of the segment if that is shorter, that has to be in the
- *	buffer before the bus begins (SCSI's buffer full ratio), if the buffer holds no part of the
- *	read and the drive is not reading it ahead; 0: one sector
- * @hit_ns: time of a read that the buffer holds, without the transfer of its sectors; with the
+ * @watermark_percent: percentage of a read, or of the segment if that is shorter, that must be in
+ *	the buffer before the bus begins (SCSI's buffer full ratio); 0: one sector. It applies to a
+ *	read of which the buffer holds no part and which the drive is not reading ahead
+ * @hit_ns: time of a read that hits the buffer, without the transfer of its sectors; with the
  *	papers' cache, the whole time of a hit
  * @write_ns: time of a write that the drive accepts into its cache, without the transfer of its
  *	sectors

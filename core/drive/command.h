@@ -6,8 +6,8 @@
 #include "../request.h"
 
 /*
- * Operations in addition to enum io_op. They move no data, have no sector, and are the next
- * commands to be served.
+ * Operations in addition to enum io_op. They move no data and have no sector. They go before all
+ * other commands from which the drive chooses.
  */
 enum command_op {
 	COMMAND_FLUSH = IO_OPS, /* complete when all data written is on the medium */
@@ -20,15 +20,15 @@ enum command_op {
  * @given_ns: when it was queued, on the drive's clock
  * @sectors: number of sectors
  * @op: enum io_op or command_op
- * @through: is it a write that must be on the medium when it completes?
- * @waits: it is in the drive's queue, and its service time is not known yet
- * @hit: the drive's cache held it
+ * @through: a write that must be on the medium when it completes (FUA)
+ * @waits: the command is in the drive's queue, and its service time is not known yet
+ * @hit: the command was a hit in the drive's cache
  * @start_ns: when service began
- * @service_ns: service time of the model, without k
+ * @service_ns: modelled service time, before it is multiplied by k
  * @due_ns: when it completes
  * @place: arm position for the first sector; set by plan_aim() where angles are known
  *	(core/drive/platter.h)
- * @angle: the angle at which the first sector begins; likewise
+ * @angle: the angle at which the first sector begins; also set by plan_aim()
  * @before, @after: neighbours in the queue
  */
 struct command {

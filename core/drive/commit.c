@@ -9,8 +9,8 @@ static u64 end_of(const struct command *command)
 }
 
 /*
- * Stop reading ahead and finish destaging so that the arm can serve a request. Returns when the arm
- * may leave.
+ * Stop reading ahead and finish destaging so that the arm can serve a request. Return when the arm
+ * can leave.
  */
 static u64 arm_leaves_ns(struct drive *drive, u64 now_ns)
 {
@@ -22,8 +22,8 @@ static u64 arm_leaves_ns(struct drive *drive, u64 now_ns)
 }
 
 /*
- * When these sectors have been sent over the bus if the first passes the head at from_ns. *last_ns:
- * when the last has passed.
+ * Return when these sectors have been sent over the bus, if the first sector passes the head at
+ * from_ns. Set *last_ns to the time at which the last one has passed.
  */
 static u64 sent_ns(const struct drive *drive, u64 sector, u64 end, u64 from_ns,
 		   u64 *last_ns)
@@ -32,7 +32,7 @@ static u64 sent_ns(const struct drive *drive, u64 sector, u64 end, u64 from_ns,
 			    drive->bus.sector_ps, last_ns);
 }
 
-/* The same for a whole request, where the bus begins at the watermark. */
+/* Like sent_ns(), but for a whole request: the bus waits for the watermark. */
 static u64 all_sent_ns(const struct drive *drive, u64 sector, u64 end, u64 from_ns,
 		       u64 *last_ns)
 {
@@ -50,8 +50,8 @@ static u64 all_sent_ns(const struct drive *drive, u64 sector, u64 end, u64 from_
 }
 
 /*
- * Read from the medium into a segment that is empty or holds the beginning of the request, or into
- * no segment.
+ * Read from the medium, and return when the read completes. The segment `into` is empty or holds
+ * the beginning of the request; SEGMENTS_NONE: no segment is filled.
  */
 static u64 read_medium_ns(struct drive *drive, const struct command *command, u32 into,
 			  u64 start_ns)
@@ -83,7 +83,7 @@ static u64 read_medium_ns(struct drive *drive, const struct command *command, u3
 	return done_ns;
 }
 
-/* Serve from the medium the request, or the part of it that no segment holds. */
+/* Serve the request from the medium, or only the part of it that no segment holds. */
 static u64 medium_ns(struct drive *drive, const struct command *command, u32 into,
 		     u64 now_ns)
 {
@@ -103,7 +103,7 @@ static u64 medium_ns(struct drive *drive, const struct command *command, u32 int
 	return read_medium_ns(drive, command, into, start_ns);
 }
 
-/* Serve a request that the sectors already read ahead contain. */
+/* Serve a request whose sectors have all been read ahead. */
 static u64 ahead_ns(struct drive *drive, const struct command *command, u64 now_ns)
 {
 	struct read_ahead *ahead = &drive->ahead;
@@ -179,7 +179,7 @@ static u64 taken_ns(struct drive *drive, const struct command *command, u64 now_
 		room_ns = destage_one(writes, &drive->ahead, &drive->disk, &drive->arm,
 				      room_ns);
 	}
-	done_ns = later(done_ns, room_ns); /* the bus does not wait for room */
+	done_ns = later(done_ns, room_ns); /* the transfer overlaps the destaging */
 	write_back_add(writes, &drive->disk, sector, sectors);
 	destage_coming(writes, &drive->disk, &drive->arm, room_ns, done_ns);
 	return done_ns;

@@ -19,7 +19,7 @@ int curve_check(const struct curve *curve, u64 end, u64 max)
 }
 
 /*
- * The result is computed from the lower of the two values upwards, so that it is rounded down also
+ * Compute the result from the lower of the two values upwards, so that it is rounded down even
  * where the curve falls.
  */
 static u64 between(const struct curve_point *a, const struct curve_point *b, u64 at)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A function given by samples, linear between adjacent samples. Values need not ascend; the values
- * of measured curves do not.
+ * A function given by samples, linear between adjacent samples. Values may descend, as those of
+ * measured curves do.
  *
  * Arguments are whole numbers, so a curve can also jump: from one value at n - 1 to another at n. A
  * piecewise constant function needs two samples for each piece.
@@ -22,7 +22,7 @@ struct curve_point {
 };
 
 /**
- * struct curve - a curve
+ * struct curve - a sampled function
  * @nr_points: number of samples
  * @point: the samples, in order of their arguments
  */
@@ -32,15 +32,18 @@ struct curve {
 };
 
 /*
- * Returns 0 if there are at least two samples, the first at 0 and the last at the end, no two of
- * them at the same argument, and no value above max. Otherwise returns -EINVAL.
+ * Return 0 if there are at least two samples in ascending order, the first at 0 and the last at
+ * `end`, and no value is above max. Otherwise return -EINVAL.
  */
 int curve_check(const struct curve *curve, u64 end, u64 max);
 
-/* The value at an argument, rounded down; beyond the end, the value of the last sample. */
+/*
+ * Return the value at an argument, rounded down; beyond the last sample, return the last sample's
+ * value.
+ */
 u64 curve_value(const struct curve *curve, u64 at);
 
-/* The largest value of a sample; 0 if there are no samples. */
+/* Return the largest value of a sample; 0 if there are no samples. */
 u64 curve_max(const struct curve *curve);
 
 #endif

@@ -40,7 +40,7 @@ static u64 drive_clock_ns(const struct timed_device *device, u64 at_ns)
 	since_ns = at_ns - device->at_ns;
 	if (device->scale_milli == SCALE_ONE)
 		return device->drive_ns + since_ns;
-	/* The quotient must fit a u64: so the clock advances by half a year at most. */
+	/* Limit since_ns to 213 days, so that the quotient fits a u64 even with the smallest k. */
 	return device->drive_ns + port_mul_div(nearer(since_ns, U64_MAX / SCALE_ONE),
 					       SCALE_ONE, device->scale_milli);
 }

@@ -109,7 +109,10 @@ u64 disk_end_ns(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns)
 	return from_ns + disk_transfer_ns(disk, sector, sectors);
 }
 
-/* When the last of sectors that pass one after the other, without switches, has been sent. */
+/*
+ * Return when the bus would have sent all these sectors if it only had to wait until the first
+ * sector on each track begins to pass.
+ */
 static u64 sent_in_turn_ns(const struct disk *disk, u64 sector, u64 end, u64 from_ns,
 			   u64 bus_ps)
 {
@@ -151,7 +154,10 @@ u64 disk_next_ns(const struct disk *disk, u64 sector, u64 sectors, u64 from_ns)
 							   : from_ns;
 }
 
-/* The inverse of disk_transfer_ns(): no sector passes during a switch. */
+/*
+ * Return how many of these sectors pass in this time; the inverse of disk_transfer_ns(). No sector
+ * passes during a switch.
+ */
 static u64 passed_after(const struct disk *disk, u64 sector, u64 sectors, u64 ns)
 {
 	u64 ps = sector_ps(disk, sector);

@@ -33,10 +33,10 @@ static void make_longer(struct disk_cache *cache, u64 sectors)
 }
 
 /*
- * A span that holds the sector begins in the same part of the disk as the sector or in the part
- * before. Nearly always, no span begins in either. The first of the two tests of a span nearly
- * always fails, so the processor predicts it well: for a sector before the span, the difference
- * wraps around and is huge.
+ * A span that holds the sector begins in the sector's part of the disk or in the part before it.
+ * Usually no span begins in either part, and no segment need be searched. In the loop, the first
+ * comparison nearly always fails, so the processor predicts it well. For a sector before the span,
+ * the difference wraps around to a huge number.
  */
 bool disk_cache_holds(const struct disk_cache *cache, u64 sector, u32 sectors)
 {

@@ -2,8 +2,8 @@
 /*
  * The papers' on-board cache: segments that each hold one span of sectors, fully associative,
  * replaced in order of insertion (PERFORM 2010 section 3, Jones 2010 section 4.3.3). A read is a
- * hit if one segment holds all of it. A span longer than a segment wraps around in the segment,
- * which keeps the tail of the span.
+ * hit if one segment holds all of it. If a span is longer than a segment, the segment keeps only
+ * the end of the span.
  *
  * Two callers fill this cache by different rules: the device inserts a read only on a miss, the
  * shadow cache of CATS inserts every dispatched read. A write drops each segment that it overlaps.
@@ -48,7 +48,7 @@ struct disk_cache {
 	struct disk_span span[DISK_CACHE_SEGMENTS_MAX];
 };
 
-/* Does one segment hold all of the span? */
+/* Return whether one segment holds the whole span. */
 bool disk_cache_holds(const struct disk_cache *cache, u64 sector, u32 sectors);
 
 /*

@@ -3,7 +3,7 @@
 #include "../least.h"
 #include "commit.h"
 
-/* Does the papers' cache hold the request? A miss changes the cache. */
+/* Return whether the papers' cache holds the request, and update the cache if it does not. */
 static bool is_cached(struct drive *drive, u8 op, u64 sector, u32 sectors)
 {
 	if (op == IO_READ && disk_cache_holds(&drive->cache, sector, sectors))
@@ -16,8 +16,8 @@ static bool is_cached(struct drive *drive, u8 op, u64 sector, u32 sectors)
 }
 
 /*
- * Service time of a disk with rotation: the latency is sampled at random, or follows from the
- * clock.
+ * Return the service time of a request on a disk with rotation. The latency is random, half a
+ * rotation, or determined by the angles.
  */
 static u64 turning_ns(struct drive *drive, u64 sector, u32 sectors, u64 start_ns)
 {
@@ -108,7 +108,10 @@ u64 drive_flush(struct drive *drive, u64 start_ns)
 	return end_ns - start_ns;
 }
 
-/* The most sectors to be read ahead. The current read-ahead may have begun with other settings. */
+/*
+ * Return the most sectors that the drive may read ahead, also in a current read-ahead that began
+ * with other settings.
+ */
 static u64 ahead_most(const struct read_ahead *ahead)
 {
 	if (!read_ahead_is_on(ahead))
@@ -117,8 +120,8 @@ static u64 ahead_most(const struct read_ahead *ahead)
 }
 
 /*
- * The longest delay before a request: a write may have to be destaged first, and the arm may be
- * returning to its read-ahead.
+ * Return the longest delay before the medium serves a request: pending writes may have to be
+ * destaged first, and the arm may be moving to the end of a segment to read ahead.
  */
 static u64 before_slowest_ns(const struct drive *drive)
 {
@@ -139,7 +142,7 @@ u64 drive_slowest_ns(const struct drive *drive, u32 sectors)
 
 	if (!drive->buffered)
 		return later(disk_slowest_ns(&drive->disk, sectors), bus->hit_ns);
-	/* Sectors read ahead may have to pass first. */
+	/* Sectors to be read ahead may have to pass first. */
 	medium_ns = disk_slowest_ns(&drive->disk, sectors + ahead_most(&drive->ahead));
 	return sum_at_most(sum_at_most(before_slowest_ns(drive), medium_ns),
 			   drive->writes.settle_ns + bus->hit_ns +

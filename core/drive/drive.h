@@ -21,13 +21,13 @@
 
 /**
  * drive_serve - serve one request and return its service time
- * @drive: the drive; its arm, cache and random generator advance
+ * @drive: the drive; the call updates its arm, cache and random generator
  * @op: enum io_op
  * @sector: first sector
  * @sectors: number of sectors
  * @start_ns: when service begins, on the caller's clock; not before the previous request
  *	completed. A drive without a buffer and without angles ignores it
- * @hit: set to whether the cache held the request
+ * @hit: set to true if the cache held the request, otherwise to false
  *
  * Returns: service time of the model, ns.
  */
@@ -37,7 +37,10 @@ u64 drive_serve(struct drive *drive, u8 op, u64 sector, u32 sectors, u64 start_n
 /* Serve a write that must be on the medium when it completes (FUA). */
 u64 drive_serve_through(struct drive *drive, u64 sector, u32 sectors, u64 start_ns);
 
-/* Serve a command that moves data, by one of the two functions above. */
+/*
+ * Serve a command that moves data like drive_serve() or, if @through is set, like
+ * drive_serve_through().
+ */
 u64 drive_serve_command(struct drive *drive, const struct command *command,
 			u64 start_ns, bool *hit);
 
@@ -45,18 +48,18 @@ u64 drive_serve_command(struct drive *drive, const struct command *command,
 u64 drive_flush(struct drive *drive, u64 start_ns);
 
 /*
- * Serve a request like drive_serve(), but by a plan that drive_plan() made with an outlook of
- * drive_look() and without a sieve.
+ * Serve a request like drive_serve(), but by this plan. drive_plan() must have made the plan from
+ * an outlook that drive_look() returned and that has no sieve.
  */
 u64 drive_commit(struct drive *drive, const struct command *command,
 		 const struct drive_plan *plan, u64 start_ns, bool *hit);
 
-/* The longest service time of a request of this length, unless settings change. */
+/* Return the longest service time of a request of this length, with the current settings. */
 u64 drive_slowest_ns(const struct drive *drive, u32 sectors);
 
 /*
- * Returns 0, or -EINVAL if the drive violates a condition stated in this file or in the files of
- * its parts, or if one request could make it count too many tracks. A drive with a buffer must read
+ * Return 0, or -EINVAL if the drive violates a condition stated in this file or in the files of its
+ * parts, or if one request could require counting too many tracks. A drive with a buffer must read
  * ahead over at most TRACKS_AHEAD_MAX tracks, and at most TRACKS_IN_TURN_MAX tracks may pass in a
  * rotation. Where angles are known, no tracks are counted.
  */

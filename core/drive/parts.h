@@ -17,9 +17,9 @@
  * @ahead: segments and read-ahead
  * @writes: writes not yet destaged
  * @done_ns: when the last request completed
- * @queue_depth: number of oldest pending commands from which the drive chooses the next
- *	(core/drive/command_queue.h), up to QUEUE_DEPTH_MAX; 0 or 1: it serves commands in order of
- *	arrival
+ * @queue_depth: number of the oldest pending commands among which the drive chooses
+ *	(core/drive/command_queue.h), up to QUEUE_DEPTH_MAX; 0 or 1: the drive serves commands in
+ *	order of arrival
  * @queue_age_ns: a command that has waited this long goes before all others
  */
 struct drive {

@@ -8,7 +8,7 @@ static struct drive_plan plan(u16 kind, u32 segment, u64 first)
 	return (struct drive_plan){ .kind = kind, .segment = segment, .first = first };
 }
 
-/* The plan for a read whose sectors are being read ahead, or will be soon. */
+/* Return the plan for a read whose sectors are being read ahead, or will be soon. */
 static struct drive_plan coming(const struct read_ahead *ahead, u64 until,
 				const struct command *command)
 {
@@ -71,7 +71,7 @@ static struct drive_plan written(const struct write_back *writes,
 	return plan(PLAN_ROOM, SEGMENTS_NONE, command->sector);
 }
 
-/* The plan of a drive with the papers' cache, where nothing happens between requests. */
+/* Return the plan of a drive with the papers' cache, which does nothing between requests. */
 static struct drive_plan unbuffered(const struct drive *drive,
 				    const struct command *command)
 {
@@ -82,8 +82,8 @@ static struct drive_plan unbuffered(const struct drive *drive,
 }
 
 /*
- * Inlined in both callers for speed: a drive that chooses a command calls it for each command in
- * its queue.
+ * This function is inlined in both callers for speed: to choose a command, a drive calls it for
+ * each command in its queue.
  */
 static inline __attribute__((always_inline)) struct drive_plan
 decided(const struct drive *drive, const struct drive_outlook *look,
@@ -149,7 +149,7 @@ void plan_look(const struct drive *drive, struct drive_outlook *look)
 	look->place = disk_arm_place(disk, look->head.sector);
 }
 
-/* When the first sector is under the head if the arm serves the whole request. */
+/* Return when the first sector is under the head if the medium serves the whole request. */
 static u64 medium_ns(const struct drive *drive, const struct drive_outlook *look,
 		     const struct command *command, u64 settle_ns, u64 by_ns)
 {

@@ -2,7 +2,7 @@
 #include "platter.h"
 #include "../least.h"
 
-/* The number of skews of each kind before a slot. */
+/* Numbers of skews of each kind between the beginning of the zone and a slot. */
 struct skews {
 	u64 plain;
 	u64 cylinders;
@@ -29,15 +29,15 @@ static u64 angle_of(const struct track_zone *zone, const struct track_mark *mark
 	       skews.cylinders * zone->cylinder.skew + skews.bands * zone->band.skew;
 }
 
-/* How long the platters need to turn by `count` times `angle`, ns. */
+/* Return how long the platters need to turn by `count` times `angle`, ns. */
 static u64 turned_ns(const struct tracks *tracks, u64 count, u64 angle)
 {
 	return count ? port_mul_div(count, angle, tracks->velocity) : 0;
 }
 
 /*
- * When a place passes, if an earlier place of the zone passes at from_ns. Each term is rounded
- * down: whole rotations are exact, and the sum of the others is a few ns too small.
+ * Return when a place passes, if an earlier place of the same zone passes at from_ns. Each term is
+ * rounded down, so the sum is a few ns too small; platter_passes_ns() corrects this.
  */
 static u64 travel_ns(const struct tracks *tracks, const struct track_zone *zone,
 		     const struct track_mark *from, const struct track_mark *to,
@@ -96,7 +96,7 @@ u64 platter_passes_ns(const struct tracks *tracks, u64 angle, u64 from_ns)
 
 /* Successive sectors of one zone that pass under the head. */
 struct passage {
-	struct track_view view; /* of the zone, seen from the first sector */
+	struct track_view view; /* the zone as seen from the first sector */
 	u64 sector;
 	u64 stop;
 	struct track_mark first;
@@ -153,7 +153,10 @@ u64 platter_end_ns(const struct tracks *tracks, u64 switch_ns, u64 sector, u64 s
 	return from_ns;
 }
 
-/* platter_sent_ns() for one passage: the bus may wait at each track and at slipped sectors. */
+/*
+ * Return platter_sent_ns() for one passage. The bus may wait at the beginning of each track and
+ * after slipped sectors.
+ */
 static u64 sent_in_zone(const struct tracks *tracks, const struct passage *passage,
 			u64 end, u64 bus_ps)
 {
@@ -220,8 +223,8 @@ u64 platter_next_ns(const struct tracks *tracks, u64 switch_ns, u64 sector, u64 
 }
 
 /*
- * The beginning of the track under the head at now_ns, or the beginning of the passage if that is
- * later.
+ * Return the beginning of the track under the head at now_ns, or the beginning of the passage if
+ * that passes later.
  */
 static struct track_mark track_at(const struct tracks *tracks,
 				  const struct passage *passage, u64 now_ns,
@@ -253,7 +256,7 @@ static struct track_mark track_at(const struct tracks *tracks,
 	return at;
 }
 
-/* platter_passed() for a passage that has not ended. */
+/* Return platter_passed() for a passage that has not ended. */
 static u64 passed_in_zone(const struct tracks *tracks, const struct passage *passage,
 			  u64 now_ns)
 {

@@ -5,12 +5,12 @@
  *
  * An angle is a u64 in units of 2^-64 turns: sums and products wrap around as turns do. The
  * platters are at angle 0 when the caller's clock is 0. One multiplication converts a time to an
- * angle, so rounding errors do not accumulate: the computed time at which an angle passes is less
+ * angle, so rounding errors do not accumulate. The computed time at which an angle passes is less
  * than a ns too early, however long the platters have turned.
  *
- * Between the end of a track's last sector and the beginning of the next track's first sector there
- * is a skew. After each cylinder of tracks there is another skew, and after each band of cylinders
- * a third.
+ * A skew separates the end of a track's last sector from the beginning of the next track's first
+ * sector. This skew has one size within a cylinder, another after the last track of a cylinder, and
+ * a third after the last track of a band.
  */
 #ifndef UNDERSTUDY_PLATTER_H
 #define UNDERSTUDY_PLATTER_H
@@ -21,30 +21,30 @@
 #define PLATTER_SLOT_MIN (1ull << 40) /* 2^-64 rotations: 2^24 sectors a track */
 
 /*
- * Returns 0, or -EINVAL if the angles do not fit this rotation time or a track is longer than a
+ * Return 0, or -EINVAL if the angles do not fit this rotation time or a track is longer than a
  * rotation.
  */
 int platter_check(const struct tracks *tracks, u64 rotation_ns);
 
-/* The angle at which the sector begins. */
+/* Return the angle at which the sector begins. */
 u64 platter_angle(const struct tracks *tracks, u64 sector);
 
 /*
- * When the angle first passes under a head that is on the track from from_ns on; monotonic in
- * from_ns.
+ * Return when the angle first passes under a head that is on the track from from_ns on; monotonic
+ * in from_ns.
  */
 u64 platter_passes_ns(const struct tracks *tracks, u64 angle, u64 from_ns);
 
 /*
- * When all these sectors have passed, if the head may begin with the first at from_ns. The way from
- * the last sector of a zone to the next zone takes at least switch_ns.
+ * Return when all these sectors have passed, if the head can begin with the first at from_ns. The
+ * move from the last sector of a zone to the next zone takes at least switch_ns.
  */
 u64 platter_end_ns(const struct tracks *tracks, u64 switch_ns, u64 sector, u64 sectors,
 		   u64 from_ns);
 
 /*
- * When sectors have been sent over a bus that needs bus_ps for each, if the first begins at
- * begins_ns.
+ * Return when these sectors have been sent over a bus that needs bus_ps for each sector, if the
+ * first begins at begins_ns.
  */
 static inline u64 over_bus_ns(u64 begins_ns, u64 sectors, u64 bus_ps)
 {
@@ -52,25 +52,25 @@ static inline u64 over_bus_ns(u64 begins_ns, u64 sectors, u64 bus_ps)
 }
 
 /*
- * When the last sector has been sent over a bus that needs bus_ps for each. The bus cannot send a
- * sector before that sector has passed, so even a bus slower than the medium may wait while heads
- * are switched. *last_ns: when the sectors have passed.
+ * Return when all these sectors have been sent over a bus that needs bus_ps for each sector. The
+ * bus cannot send a sector before that sector has passed, so even a bus slower than the medium may
+ * wait while heads are switched. Set *last_ns to the time at which all the sectors have passed.
  */
 u64 platter_sent_ns(const struct tracks *tracks, u64 switch_ns, u64 sector, u64 sectors,
 		    u64 from_ns, u64 bus_ps, u64 *last_ns);
 
 /*
- * When the sector after these begins to pass, with the same arguments. That sector must be on the
- * disk.
+ * Return when the sector after these begins to pass; the arguments are those of platter_end_ns().
+ * That sector must be on the disk.
  */
 u64 platter_next_ns(const struct tracks *tracks, u64 switch_ns, u64 sector, u64 sectors,
 		    u64 from_ns);
 
-/* How many of these sectors have passed at now_ns. */
+/* Return how many of these sectors have passed at now_ns. */
 u64 platter_passed(const struct tracks *tracks, u64 switch_ns, u64 sector, u64 sectors,
 		   u64 from_ns, u64 now_ns);
 
-/* The longest time that one sector needs to pass, ns. */
+/* Return the longest time that a sector needs to pass, ns. */
 u64 platter_slowest_ns(const struct tracks *tracks);
 
 #endif

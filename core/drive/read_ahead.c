@@ -17,7 +17,7 @@ u64 read_ahead_came_ns(const struct read_ahead *ahead, const struct disk *disk,
 	return disk_end_ns(disk, ahead->from, until - ahead->from, ahead->from_ns);
 }
 
-/* Where angles are known, the time at which the head came to its sector is not used. */
+/* Where angles are known, there_ns of the result is not used. */
 struct head read_ahead_head(const struct read_ahead *ahead, const struct disk *disk,
 			    u64 until, u64 now_ns)
 {
@@ -43,7 +43,10 @@ void read_ahead_stop(struct read_ahead *ahead, const struct disk *disk, struct a
 	ahead->into = SEGMENTS_NONE;
 }
 
-/* The end of the track at which reading ahead stops after a read up to `end`. */
+/*
+ * Return the end of the track at which reading ahead stops after a read that ends at `end`;
+ * U64_MAX: it does not stop at the end of a track.
+ */
 static u64 stop_after(const struct read_ahead *ahead, const struct disk *disk, u64 end,
 		      bool in_sequence)
 {
@@ -57,7 +60,7 @@ static u64 stop_after(const struct read_ahead *ahead, const struct disk *disk, u
 	return track_end;
 }
 
-/* The sector up to which the drive reads ahead after a read of these sectors. */
+/* Return the sector up to which the drive reads ahead after a read from `sector` to `end`. */
 static u64 limit_after(const struct read_ahead *ahead, const struct disk *disk,
 		       u64 sector, u64 end, u64 stop)
 {
@@ -79,9 +82,9 @@ void read_ahead_begin(struct read_ahead *ahead, const struct disk *disk, u32 int
 }
 
 /*
- * When the head resumes. It waits after the last sector that it has read, and resumes there after a
- * whole rotation less the time since it stopped. If the model computes no latency from positions,
- * it resumes after a latency like that of any request.
+ * Return when reading ahead resumes at the sector `until`. The head has waited on the track since
+ * `until` was reached, so reading ahead resumes a whole number of rotations later. If the model
+ * computes no latencies from positions, reading ahead resumes after an ordinary latency.
  */
 static u64 resumes_ns(const struct read_ahead *ahead, const struct disk *disk,
 		      struct arm *arm, u64 until, u64 now_ns)
@@ -105,8 +108,9 @@ static void goes_on_from(struct read_ahead *ahead, const struct disk *disk,
 }
 
 /*
- * If the read is in sequence, read-ahead does not overwrite sectors that are still to be sent over
- * the bus. Read-ahead pauses before it would do so, and then waits until its next sector passes.
+ * If the read is in sequence, read-ahead must not overwrite sectors that are still to be sent over
+ * the bus. Read-ahead pauses before it would do so, until done_ns, and then waits until its next
+ * sector passes.
  */
 static void keep(struct read_ahead *ahead, const struct disk *disk, struct arm *arm,
 		 u64 sector, u64 end, u64 done_ns)
@@ -145,7 +149,10 @@ bool read_ahead_holds(const struct read_ahead *ahead, u64 until, u64 sector)
 {
 	if (!read_ahead_is_on(ahead))
 		return false;
-	/* The requested sectors have passed, though rounding may put their end a ns later. */
+	/*
+	 * The requested sectors have passed, but because of rounding their computed end may be a ns
+	 * later.
+	 */
 	until = later(until, ahead->asked);
 	return ahead->segments.segment[ahead->into].start <= sector &&
 	       sector <= ahead->limit && sector < until + ahead->reach_sectors;

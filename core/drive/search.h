@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Search in a sorted array of curve samples, zones or slips. Each element starts with a u64, the
- * argument or sector at which it begins.
+ * Search in a sorted array of curve samples, zones or slips. Each element starts with a u64, which
+ * is the argument or sector at which the element begins.
  */
 #ifndef UNDERSTUDY_SEARCH_H
 #define UNDERSTUDY_SEARCH_H
@@ -9,9 +9,9 @@
 #include "../port.h"
 
 /*
- * The last element that begins at or before `at`, or the first element if none does; nr is at least
- * 1. Both halves are equally likely, so a branch would often be mispredicted. Therefore the number
- * of steps is fixed and there is no branch.
+ * Return the last element that begins at or before `at`, or the first element if none does; nr is
+ * at least 1. Both halves are equally likely, so a branch would often be mispredicted. Therefore
+ * the loop has a fixed number of steps and no branch.
  */
 static inline const void *search_last(const void *elements, u32 nr, u64 size, u64 at)
 {

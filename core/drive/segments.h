@@ -12,8 +12,8 @@
 #define SEGMENTS_NONE U32_MAX
 
 /*
- * Sectors [start, end); asked: where the last read from it ended; used: when it was last used, as
- * the number of uses of all segments until then. An empty segment is all 0.
+ * Sectors [start, end). asked: end of the last read from the segment. used: the number of uses of
+ * all segments when this one was last used. An empty segment is all 0.
  */
 struct segment {
 	u64 start, end;
@@ -22,10 +22,10 @@ struct segment {
 };
 
 /**
- * struct segments - all segments; zeroed: there are none
+ * struct segments - all segments; if zeroed, there are none
  * @nr: number of segments, 0 to SEGMENTS_MAX
  * @sectors: size of each segment
- * @uses: number of uses of all segments so far
+ * @uses: number of uses of all segments
  * @segment: the segments
  *
  * @nr and @sectors are parameters.
@@ -38,19 +38,20 @@ struct segments {
 };
 
 /*
- * Index of the segment that holds the sector or ends right before it: of several, the one that
- * extends farthest. SEGMENTS_NONE if there is none.
+ * Return the index of the segment that holds the sector or ends right before it; of several, the
+ * one that extends farthest. SEGMENTS_NONE if there is none.
  */
 u32 segments_find(const struct segments *segments, u64 sector);
 
 /* Empty the least recently used segment and return its index. There must be a segment. */
 u32 segments_take(struct segments *segments);
 
-/* After a hit: make the segment the most recently used. */
+/* Make the segment the most recently used one, after a hit. */
 void segments_use(struct segments *segments, u32 index);
 
 /*
- * Set the end of the segment's span. A span that is then longer than a segment loses its beginning.
+ * Set the end of the segment's span. If the span is then longer than a segment, its beginning is
+ * dropped.
  */
 void segments_trim(struct segments *segments, u32 index, u64 end);
 

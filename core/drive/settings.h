@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * All settings of a device that are a single number, in one table: name, limits and help. The
+ * A table of all settings of a device that are a single number: name, limits and help. The
  * throttle's files (kernel/vpt/sysfs_settings.c), the settings that Python passes
  * (understudy/native/settings.py) and a table in docs/vpt-sysfs.md are all derived from this table.
  *
@@ -15,7 +15,7 @@
 
 #define DEVICE_SETTINGS_MAX 64
 
-/* Offsets are those in struct timed_device; `initial` is a new device's value. */
+/* Offsets are offsets in struct timed_device; `initial` is the value in a new device. */
 extern const struct sched_field device_settings[];
 extern const u32 nr_device_settings;
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A filter for searches of many sectors in few spans, where nearly all searches fail. For most of
- * these the sieve finds without a search that no span holds the sector. It has a bit for each block
- * of sectors; several blocks may share a bit. It passes each sector that a span might hold.
+ * A filter for searches of many sectors in few spans, where nearly all searches fail. For most
+ * sectors, the sieve shows without a search that no span holds the sector. The sieve has a bit for
+ * each block of sectors; several blocks may share a bit. The sieve passes each sector that a span
+ * might hold.
  */
 #ifndef UNDERSTUDY_SIEVE_H
 #define UNDERSTUDY_SIEVE_H
@@ -22,8 +23,8 @@ struct sieve {
 };
 
 /*
- * An empty sieve for spans of up to `sectors`, which is at most 2^63. Each such span touches two or
- * three blocks at most.
+ * Return an empty sieve for spans of up to `sectors` sectors, at most 2^63. Such a span, with the
+ * sector after it, overlaps at most two blocks.
  */
 static inline struct sieve sieve_for(u64 sectors)
 {
@@ -34,7 +35,10 @@ static inline struct sieve sieve_for(u64 sectors)
 	return sieve;
 }
 
-/* Adjacent blocks get different bits, and so do blocks at a constant stride. */
+/*
+ * Return the bit of a block. Adjacent blocks get different bits, and so do blocks at a constant
+ * stride.
+ */
 static inline u32 sieve_bit(u64 block)
 {
 	return block * 0x9e3779b97f4a7c15ull >> 55;

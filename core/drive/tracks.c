@@ -8,7 +8,7 @@ static u64 quotient(u64 a, u64 b)
 	return port_mul_div(a, 1, b);
 }
 
-/* Number of ends of cylinders inside a band, without the end of the band. */
+/* Return the number of ends of cylinders inside a band, without the end of the band. */
 static u64 cylinders_within(const struct track_zone *zone)
 {
 	return quotient(zone->band.tracks - 1, zone->cylinder.tracks);
@@ -75,8 +75,8 @@ u64 track_next(const struct track_zone *zone, const struct track_mark *mark)
 }
 
 /*
- * Does each track of the level have at least one sector, even if spare sectors shorten the last
- * track?
+ * Return whether each track of the level has at least one sector, even if spare sectors shorten the
+ * last track.
  */
 static bool level_is_sound(const struct track_level *level,
 			   const struct track_level *below, u64 sectors)
@@ -111,7 +111,7 @@ static const struct track_zone *zone_of(const struct tracks *tracks, u64 sector)
 			   sector);
 }
 
-/* The number of sectors slipped right before slip i, in the same zone. */
+/* Return the number of places slipped in the zone before slip i. */
 static u64 slipped_until(const struct tracks *tracks, u32 i)
 {
 	const struct track_slip *slip = tracks->slip + i;
@@ -121,7 +121,7 @@ static u64 slipped_until(const struct tracks *tracks, u32 i)
 	return slip[-1].slipped;
 }
 
-/* Do slips ascend, and is no sector placed before its predecessor? */
+/* Return whether the slips ascend and no sector is placed before its predecessor. */
 static bool slips_are_sound(const struct tracks *tracks, u64 capacity_sectors)
 {
 	const struct track_slip *slip = tracks->slip;
@@ -160,7 +160,7 @@ int tracks_check(const struct tracks *tracks, u64 capacity_sectors)
 	return slips_are_sound(tracks, capacity_sectors) ? 0 : -EINVAL;
 }
 
-/* The first slip after the sector. */
+/* Return the first slip after the sector. */
 static const struct track_slip *slip_behind(const struct tracks *tracks, u64 sector)
 {
 	const struct track_slip *slip = tracks->slip;
@@ -221,8 +221,8 @@ __attribute__((flatten)) u64 tracks_end(const struct tracks *tracks, u64 sector)
 }
 
 /*
- * The number of a track as the arm counts them: the tracks of one cylinder on all surfaces have
- * successive numbers.
+ * Return the number of a track in the arm's count, in which the tracks at one arm position on all
+ * surfaces have successive numbers.
  */
 static u64 along_surfaces(const struct track_zone *zone, u64 track)
 {
@@ -251,7 +251,7 @@ u64 tracks_counted(const struct tracks *tracks, u64 sector)
 	return port_mul_div(view.zone->before + track, tracks->step, 1 << 16);
 }
 
-/* Number of sectors on the last track of a level. */
+/* Return the number of sectors on the last track of a level. */
 static u64 last_track(const struct track_zone *zone, u64 tracks, u64 sectors)
 {
 	return sectors - track_first(zone, tracks - 1).place;

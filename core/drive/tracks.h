@@ -5,19 +5,20 @@
  * A disk is divided into recording zones, from the outer edge to the inner. All tracks of a zone
  * have the same length (Ruemmler and Wilkes 1994, "Data layout"). Within a zone, tracks form
  * cylinders, and cylinders form bands. (Where a drive fills a surface before it changes heads,
- * "cylinder" means the tracks on one surface.) The last track of a cylinder or band may be shorter
- * by the drive's spare sectors there, which pass under the head like all others.
+ * "cylinder" means the tracks on one surface.) Spare sectors may shorten the last track of a
+ * cylinder or band; they pass under the head like all other sectors.
  *
- * Here a place is the room for one sector on a track. A drive does not use places that were
- * defective when the drive was made; such a place is slipped, and the head passes over it. All
+ * In this file, a place is the room for one sector on a track. Places that were defective when the
+ * drive was made are slipped: the drive does not use them, and the head passes over them. All
  * sectors after a slip are one place farther on. So the index of a sector's place in the zone is
  * the sector's index in the zone plus the number of places slipped before it. Where spare sectors
- * have absorbed a slip, the sectors after it move back by one place, and in this model a sector
- * then has the same place as its predecessor.
+ * make up for a slipped place, the sectors after it move back by one place. In this model, the
+ * first of these sectors then has the same place as its predecessor.
  *
- * If @step is set, the arm's distances are counted in tracks; @step is the disk's average number of
- * sectors on a track, so that a seek curve over the whole disk still applies. Where a band goes
- * along one surface and back on the next, sectors whose numbers differ much can be near each other.
+ * If @step is set, the arm's distances are counted in tracks and multiplied by @step, the disk's
+ * average number of sectors on a track. So a seek curve over the whole disk still applies. Where a
+ * band runs along one surface and back along the next, sectors whose numbers differ widely can be
+ * close together.
  *
  * Zones and slips are in the host's memory, like the samples of a curve. Without zones the layout
  * is unknown.
@@ -35,11 +36,11 @@
 #define TRACKS_STEP_MAX (1ull << 40)
 
 /**
- * struct track_level - a level of the layout: tracks that form a cylinder or a band
+ * struct track_level - a level of the layout: the tracks of a cylinder or of a band
  * @tracks: number of tracks; 0: there is no such level
- * @sectors: sectors on them, without spare ones
- * @skew: angle from the end of the last track, including spare sectors, to the beginning of the
- *	next
+ * @sectors: number of sectors on these tracks, without spare sectors
+ * @skew: angle from the end of the level's last track, including spare sectors, to the beginning of
+ *	the next track
  */
 struct track_level {
 	u64 tracks;
@@ -55,10 +56,11 @@ struct track_level {
  * @angle: angle of the zone's beginning
  * @skew: angle from a track's end to the next track's beginning
  * @cylinder: its cylinders, or surfaces
- * @band: its bands of whole cylinders; none without cylinders
- * @before: number of tracks in the zones before, as the arm counts them
- * @surfaces: number of surfaces in a band, each a level of @cylinder, filled in alternating
- *	directions; 0: all surfaces of a cylinder come first
+ * @band: its bands of whole cylinders; none if there are no cylinders
+ * @before: number of tracks in all zones before this one, in the arm's count
+ * @surfaces: number of surfaces in a band, which are filled in alternating directions; @cylinder is
+ *	then the part of a band on one surface. 0: all surfaces of a cylinder are filled before the
+ *	next cylinder
  */
 struct track_zone {
 	u64 first;
@@ -73,9 +75,9 @@ struct track_zone {
 };
 
 /**
- * struct track_slip - a slip; it applies from a sector to the next slip in its zone
+ * struct track_slip - a slip; it applies to the sectors from @sector to the next slip in the zone
  * @sector: the first sector after the slip
- * @slipped: number of places slipped between the zone's first sector and this one
+ * @slipped: number of places slipped between the zone's first sector and @sector
  */
 struct track_slip {
 	u64 sector;
@@ -87,8 +89,8 @@ struct track_slip {
  * @nr_zones, @nr_slips: number of zones and slips
  * @zone, @slip: zones and slips, in order of their sectors
  * @velocity: angle that the platters turn in one ns, in 2^-64 turns; 0: angles are not known
- * @step: average number of sectors on a track, in 2^-16; 0: the arm's distances are counted in
- *	sectors
+ * @step: average number of sectors on a track, in units of 2^-16; 0: the arm's distances are
+ *	counted in sectors
  */
 struct tracks {
 	u32 nr_zones;
@@ -105,23 +107,27 @@ struct tracks {
  */
 int tracks_check(const struct tracks *tracks, u64 capacity_sectors);
 
-/* The sector after the last one of the track that holds this one; U64_MAX if unknown. */
+/* Return the first sector after the track that holds this sector; U64_MAX if unknown. */
 u64 tracks_end(const struct tracks *tracks, u64 sector);
 
 u64 tracks_counted(const struct tracks *tracks, u64 sector);
 
-/* The arm position for a sector, in sectors of the disk. */
+/* Return the arm position for a sector, counted in sectors. */
 static inline u64 tracks_arm(const struct tracks *tracks, u64 sector)
 {
 	return tracks->step ? tracks_counted(tracks, sector) : sector;
 }
 
 /*
- * Number of sectors on the shortest track, including the last track of a level; U64_MAX if unknown.
+ * Return the number of sectors on the shortest track, which may be the last track of a level;
+ * U64_MAX if unknown.
  */
 u64 tracks_shortest(const struct tracks *tracks);
 
-/* The most places over which this many sectors can extend. */
+/*
+ * Return the largest number of places, including slipped ones, over which this many sectors can
+ * extend.
+ */
 u64 tracks_places_most(const struct tracks *tracks, u64 sectors);
 
 /**
@@ -143,10 +149,10 @@ struct track_view {
 /**
  * struct track_mark - a place in a zone
  * @place: index of the place in the zone
- * @slots: number of slots that pass from the zone's first place to this one, including spare
- *	sectors
- * @band, @cylinder, @track: how many of them are before the place; cylinders are counted within its
- *	band, tracks within its cylinder
+ * @slots: number of slots, including those of spare sectors, that pass between the zone's first
+ *	place and this one
+ * @band, @cylinder, @track: numbers of bands, cylinders and tracks before the place; cylinders are
+ *	counted within the band, tracks within the cylinder
  */
 struct track_mark {
 	u64 place;
@@ -156,20 +162,20 @@ struct track_mark {
 	u64 track;
 };
 
-/* The layout must have zones. */
+/* Return a view of the zone that holds the sector. The layout must have zones. */
 struct track_view tracks_view(const struct tracks *tracks, u64 sector);
 
 struct track_mark track_mark(const struct track_zone *zone, u64 place);
 
-/* A track's first place; the zone's first track has the number 0. */
+/* Return the first place of a track; the zone's first track has the number 0. */
 struct track_mark track_first(const struct track_zone *zone, u64 track);
 
-/* The place after the last one of the track. */
+/* Return the place after the last one of the track. */
 u64 track_next(const struct track_zone *zone, const struct track_mark *mark);
 
 u64 track_number(const struct track_zone *zone, const struct track_mark *mark);
 
-/* The first sector, from `sector` on, that is at `place` or after it. */
+/* Return the first sector, not before `sector`, that is at `place` or after it. */
 u64 track_sector(const struct track_view *view, u64 sector, u64 place);
 
 static inline u64 track_place(const struct track_view *view, u64 sector)

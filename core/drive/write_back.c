@@ -43,7 +43,7 @@ u32 write_back_touched(const struct write_back *writes, u64 sector, u64 sectors)
 	return i;
 }
 
-/* The span on its way to the medium can be extended until the medium has begun with it. */
+/* The span being destaged can be extended until the medium begins with it. */
 bool write_back_join(struct write_back *writes, const struct disk *disk,
 		     struct arm *arm, u64 sector, u64 sectors, u64 now_ns)
 {
@@ -87,8 +87,9 @@ void write_back_add(struct write_back *writes, const struct disk *disk, u64 sect
 }
 
 /*
- * The index of the next span in order of sectors, not of angles: ascending from the head or the
- * last end, then from the lowest.
+ * Return the index of the next span in order of arrival or of sectors. In order of sectors, it is
+ * the first span at or above the head (or the end of the last destaged span), or else the lowest
+ * span.
  */
 static u32 next_by_place(const struct write_back *writes, u64 head)
 {
@@ -105,7 +106,10 @@ static u32 next_by_place(const struct write_back *writes, u64 head)
 	return next;
 }
 
-/* The index of the next span to destage; *medium_ns: when its first sector is under the head. */
+/*
+ * Return the index of the next span to destage. Set medium_ns to the time at which the span's first
+ * sector is under the head.
+ */
 static u32 next_to_destage(struct write_back *writes, const struct disk *disk,
 			   struct arm *arm, u64 start_ns)
 {
@@ -138,8 +142,8 @@ static u32 next_to_destage(struct write_back *writes, const struct disk *disk,
 }
 
 /*
- * Begin to destage a pending span, whose data are in the cache by ready_ns. No span may be on its
- * way.
+ * Begin to destage a pending span, whose data are in the cache by ready_ns. The drive must not be
+ * destaging another span.
  */
 static void begin(struct write_back *writes, u32 index, const struct disk *disk,
 		  struct arm *arm, u64 ready_ns)
@@ -179,7 +183,7 @@ void destage_coming(struct write_back *writes, const struct disk *disk, struct a
 		      disk, arm, ready_ns);
 }
 
-/* The span on its way is now on the medium; a segment keeps its data. */
+/* Record that the span being destaged is now on the medium; a segment keeps its data. */
 static void is_destaged(struct write_back *writes, struct read_ahead *ahead,
 			struct arm *arm)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Writes that a drive has accepted into its cache and not yet destaged: spans of written sectors,
- * and the span on its way to the medium (Ruemmler and Wilkes 1994, "Write caching"). The drive
- * destages them when it is idle, or when it needs room. Once the data are on the medium, a segment
- * keeps them.
+ * Writes that a drive has accepted into its cache and not yet destaged: pending spans of written
+ * sectors, and the span being destaged (Ruemmler and Wilkes 1994, "Write caching"). The drive
+ * destages spans when it is idle, or when it needs room. Once a span is on the medium, a segment
+ * keeps its data.
  */
 #ifndef UNDERSTUDY_WRITE_BACK_H
 #define UNDERSTUDY_WRITE_BACK_H
@@ -13,12 +13,12 @@
 #define WRITE_BACK_SPANS_MAX 256
 
 /*
- * The order in which a drive destages: the span that is soonest under the head; ascending from the
- * head and then from the lowest again; in order of arrival; or ascending from the end of the last
- * destaged span, even if reads have moved the head. A write inside a pending span is absorbed by
- * it, and a write that follows a pending span extends it. This is different if the drive destages
- * in order of arrival without idling first: then each write remains a separate span, and the arm
- * starts to move while the data are still being transferred over the bus.
+ * The order in which a drive destages spans: shortest positioning time first; ascending from the
+ * head, then from the lowest span; order of arrival; or ascending from the end of the last destaged
+ * span, even if reads have moved the head. A write inside a pending span is absorbed by that span,
+ * and a write that begins at a span's end extends that span. If the drive destages in order of
+ * arrival without an idle time, however, each write remains a separate span, and the arm starts to
+ * move while the write's data are still being transferred over the bus.
  */
 enum write_order {
 	WRITE_SHORTEST_POSITIONING,
@@ -40,21 +40,22 @@ struct write_span {
 
 /**
  * struct write_back - pending writes; if zeroed, every write goes directly to the medium
- * @spans_max: most spans, including the span on its way to the medium, 0 to WRITE_BACK_SPANS_MAX
+ * @spans_max: most spans, including the span being destaged, 0 to WRITE_BACK_SPANS_MAX
  * @sectors_max: most sectors in all spans
  * @idle_ns: how long the drive must have been idle before it begins to destage
- * @full_idle_ns: the same after the cache was full, until the cache holds at most low_sectors
- * @low_sectors: see @full_idle_ns; if it equals sectors_max, a full cache has no effect on idle
- *	times
+ * @full_idle_ns: like @idle_ns, but from when the cache is full until it holds at most @low_sectors
+ * @low_sectors: see @full_idle_ns; if it equals @sectors_max, a full cache does not change the idle
+ *	time
  * @order: enum write_order
  * @settle_ns: how much longer a write needs than a read to reach the medium
- * @full: the cache was full, and still holds more than low_sectors
+ * @full: the cache has been full, and still holds more than @low_sectors
  * @nr: number of pending spans
- * @sectors: number of sectors in pending spans and in the span on its way
+ * @sectors: number of sectors in pending spans and in the span being destaged
  * @span: the pending spans, in order of arrival
- * @under_way: the span on its way to the medium until the arm is free
- * @medium_ns: when the medium begins with the span on its way; until then that span can be extended
- * @last: end of the span that was begun before it
+ * @under_way: the span being destaged, until the arm is free
+ * @medium_ns: when the medium begins with the span being destaged; until then that span can be
+ *	extended
+ * @last: end of the last span destaged
  *
  * The members up to @settle_ns are parameters.
  */
@@ -75,28 +76,31 @@ struct write_back {
 	u64 last;
 };
 
-/* Is a span on its way to the medium? */
+/* Return whether a span is being destaged. */
 static inline bool write_back_is_busy(const struct write_back *writes)
 {
 	return writes->under_way.start != writes->under_way.end;
 }
 
 /*
- * Is there room for these sectors as another span? If each write remains a separate span, the first
- * write that continues the span on its way needs no room for another span.
+ * Return whether there is room for a new span of these sectors. If each write remains a separate
+ * span, the first write that continues the span being destaged needs no room for a new span.
  */
 bool write_back_has_room(const struct write_back *writes, u64 sector, u64 sectors);
 
-/* Does a single pending span hold all these sectors? */
+/* Return whether a single pending span holds all these sectors. */
 bool write_back_holds(const struct write_back *writes, u64 sector, u64 sectors);
 
-/* Index of the first pending span that overlaps these sectors, or the number of pending spans. */
+/*
+ * Return the index of the first pending span that overlaps these sectors, or the number of pending
+ * spans.
+ */
 u32 write_back_touched(const struct write_back *writes, u64 sector, u64 sectors);
 
 /*
- * Accept a write. write_back_join() merges it with another span: a write inside a span is absorbed,
- * and a write that begins at a span's end may extend it. If it returns false, write_back_add() adds
- * a span, for which there must be room.
+ * Accept a write. write_back_join() merges the write with another span: a write inside a span is
+ * absorbed, and a write that begins at a span's end may extend the span. If write_back_join()
+ * returns false, write_back_add() adds a span, for which there must be room.
  */
 bool write_back_join(struct write_back *writes, const struct disk *disk,
 		     struct arm *arm, u64 sector, u64 sectors, u64 now_ns);
@@ -110,27 +114,27 @@ void write_back_add(struct write_back *writes, const struct disk *disk, u64 sect
 void destage_coming(struct write_back *writes, const struct disk *disk, struct arm *arm,
 		    u64 start_ns, u64 ready_ns);
 
-/* Destage the spans that a drive that was idle from idle_ns on has destaged by now_ns. */
+/* Bring destaging up to now_ns, for a drive that has been idle since idle_ns. */
 void destage_until(struct write_back *writes, struct read_ahead *ahead,
 		   const struct disk *disk, struct arm *arm, u64 idle_ns, u64 now_ns);
 
 /*
- * Wait until the arm is free, and return that time. The drive does not read ahead while a write is
- * on its way.
+ * Finish the span being destaged, and return when the arm is free, not before now_ns. The drive
+ * does not read ahead while it destages.
  */
 u64 destage_wait(struct write_back *writes, struct read_ahead *ahead, struct arm *arm,
 		 u64 now_ns);
 
 /*
- * Destage one span, even if it is not yet time to, and return when the span is on the medium. There
- * must be a span.
+ * Destage one span, even if the drive has not been idle long enough, and return when the span is on
+ * the medium. There must be a span.
  */
 u64 destage_one(struct write_back *writes, struct read_ahead *ahead,
 		const struct disk *disk, struct arm *arm, u64 now_ns);
 
 /*
- * Destage the span on its way, and one span that overlaps these sectors; return when both are on
- * the medium.
+ * Finish the span being destaged, then destage one pending span that overlaps these sectors; return
+ * when both are on the medium.
  */
 u64 destage_touched(struct write_back *writes, struct read_ahead *ahead,
 		    const struct disk *disk, struct arm *arm, u64 sector, u64 sectors,

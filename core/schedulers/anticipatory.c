@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * Anticipatory scheduling (Iyer and Druschel, SOSP 2001), in the form that it had in Linux 2.6: an
- * elevator with batches and deadlines, and on top of it deliberate waits.
+ * elevator with batches, deadlines and deliberate waits.
  *
  * Batches. Reads and writes take turns. A batch ends when its time is over, or earlier if no
  * request of its direction is pending and no wait is open. The next batch is of the other direction
@@ -21,14 +21,14 @@
  * - won if a read of that owner arrives in time;
  * - lost if time runs out;
  * - cut short if a read has expired, if the batch is over and writes are pending, or if another
- *   owner's read is so close that waiting is pointless: no farther from the head than
- *   close_sectors, or than the owner's own reads usually are.
+ *   owner's read is so close that waiting is pointless: its distance from the head is at most
+ *   close_sectors, or at most the mean distance between the awaited owner's reads.
  *
- * A wait is counted only if it held a pending request back.
+ * A wait is counted only if it delayed a pending request.
  *
- * If the disk accepts several requests at once: while a read of an owner worth waiting for is in
- * service, the scheduler hands out no other reads except close ones, and no writes in a batch of
- * reads.
+ * Some disks accept several requests at once. On such a disk, while a read of an owner worth
+ * waiting for is in service, the scheduler hands out no other reads except close ones, and no
+ * writes during a batch of reads.
  */
 #include "../fifo.h"
 #include "../habits.h"
@@ -41,10 +41,10 @@
 #define HOUR (3600000 * MS)
 
 /**
- * struct direction - the pending requests of one direction
+ * struct direction - the pending reads, or the pending writes
  * @sorted: by sector
  * @fifo: by arrival
- * @patient_until_ns: until this time no expired request goes first
+ * @patient_until_ns: before this time, no expired request goes first
  */
 struct direction {
 	struct sorted_queue sorted;
@@ -53,10 +53,10 @@ struct direction {
 };
 
 /**
- * struct reader - an owner as a reader
+ * struct reader - state of an owner's reads
  * @habits: habits of its reads
  * @reads: number of reads pending
- * @in_service: number of reads handed out and not completed
+ * @in_service: number of reads that were handed out and have not completed
  */
 struct reader {
 	struct habits habits;
@@ -67,8 +67,8 @@ struct reader {
 /**
  * struct wait - a wait for a read
  * @open: is a wait open?
- * @held: did it hold a request back?
- * @slot: slot of the owner for which it waits; the slot is in use as long as the wait is open
+ * @held: did this wait delay a pending request?
+ * @slot: slot of the awaited owner; the slot is in use as long as the wait is open
  * @until_ns: end of the wait
  */
 struct wait {
@@ -104,7 +104,7 @@ struct anticipatory {
 	u8 op; /* direction of the batch */
 	u64 batch_end_ns;
 	struct wait wait;
-	bool wait_paid; /* a wait was won and nothing has been served since */
+	bool wait_paid; /* a wait was won and no request has been served since */
 	u64 head; /* end of the last request handed out */
 };
 
@@ -164,7 +164,7 @@ static int anticipatory_init(void *state, const struct sched_limits *limits)
 	u32 max = limits->max_requests;
 	int error;
 
-	/* Also in use: owners with requests in service, and the owner waited for. */
+	/* Slots are also in use for owners with requests in service, and for the awaited owner. */
 	error = owners_init(&as->owners, max + limits->depth + 2);
 	error = error ?: sorted_queue_init(&as->direction[IO_READ].sorted, max);
 	error = error ?: sorted_queue_init(&as->direction[IO_WRITE].sorted, max);
@@ -190,7 +190,10 @@ static bool thinks_too_long(const struct anticipatory *as, const struct reader *
 	return reader->habits.think_ns > as->antic_expire_ns;
 }
 
-/* On a device that serves several requests at once, an open wait continues when others complete. */
+/*
+ * On a device that serves several requests at once, an open wait continues when other requests
+ * complete.
+ */
 static void wait_begin(struct anticipatory *as, u32 slot, u64 now_ns)
 {
 	if (as->wait.open)
@@ -240,7 +243,7 @@ static bool will_be_waited_for(const struct anticipatory *as,
 	       !thinks_too_long(as, reader);
 }
 
-/* The reader for which the scheduler holds back other requests, or NULL. */
+/* Return the reader for which the scheduler holds back other requests, or NULL. */
 static const struct reader *awaited(const struct anticipatory *as)
 {
 	if (as->wait.open)
@@ -258,7 +261,7 @@ static bool is_close(const struct anticipatory *as, const struct io_request *rq,
 
 /* Order. */
 
-/* The time from which the oldest request of the direction goes first. */
+/* Return the time from which the oldest request of the direction goes first. */
 static u64 due_ns(const struct anticipatory *as, u8 op)
 {
 	u64 expire_ns = op == IO_READ ? as->read_expire_ns : as->write_expire_ns;
@@ -273,7 +276,7 @@ static u64 rank(const struct anticipatory *as, const struct io_request *rq)
 	return near_rank(&as->near, as->head, rq);
 }
 
-/* The next request above the head, or a short step below it, or else the lowest. */
+/* Return the next request above the head or a short step below it, or else the lowest. */
 static struct io_request *nearest(const struct anticipatory *as, u8 op)
 {
 	const struct sorted_queue *sorted = &as->direction[op].sorted;
@@ -328,7 +331,7 @@ static void anticipatory_remove(void *state, struct io_request *rq)
 	owners_put(&as->owners, rq->slot);
 }
 
-/* The owner's slot stays in use until the request completes. */
+/* Hand out a request. The owner's slot stays in use until the request completes. */
 static struct io_request *hand_out(struct anticipatory *as, struct io_request *rq,
 				   enum pick_reason reason)
 {
@@ -384,7 +387,7 @@ static void batch_begin(struct anticipatory *as, u64 now_ns)
 		now_ns + (as->op == IO_READ ? as->read_batch_ns : as->write_batch_ns);
 }
 
-/* The first time at which the wait may be over, unless a read completes earlier. */
+/* Return the time at which waiting may end if no request arrives or completes earlier. */
 static u64 wait_wake_ns(const struct anticipatory *as)
 {
 	u64 wake_ns = as->wait.open ? as->wait.until_ns : U64_MAX;
@@ -396,7 +399,7 @@ static u64 wait_wake_ns(const struct anticipatory *as)
 	return wake_ns;
 }
 
-/* The next read. If a wait is open, no read may be pending. */
+/* Return the next read, or NULL to wait. During a wait, possibly no read is pending. */
 static struct io_request *read_next(struct anticipatory *as, u64 now_ns, u64 *wake_ns)
 {
 	struct io_request *rq = oldest(as, IO_READ) ? nearest(as, IO_READ) : NULL;

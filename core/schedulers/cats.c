@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * CATS, the cache-aware table scheduler (PERFORM 2010 section 3 and its slides). Each time the disk
+ * CATS, the cache-aware table scheduler (PERFORM 2010 section 3 and its slides). Whenever the disk
  * is free, the first applicable rule decides:
  *
  * 1. Predicted hit. The oldest read that is wholly inside one segment of the shadow cache is served
- * at once, also during a burst or a wait. It does not move the head.
+ * at once, also during a burst or a wait. Such a read does not move the head.
  *
  * 2. Overdue writes. When the oldest write is max_write_delay_ns old, all writes pending at that
- * time are served in a burst, in C-SCAN order. The next such burst may begin only after as many
- * reads have been served as were pending at the end of this one. So neither reads nor writes can
- * starve the others.
+ * time are served in a burst, in C-SCAN order. The next burst by this rule may begin only after as
+ * many reads have been served as were pending at the end of the last such burst. So neither reads
+ * nor writes can starve the others.
  *
  * 3. READDELAY. While the oldest read is at least read_delay_ns old, reads are served in C-SCAN
  * order. The deadline is soft: it is met within the next sweep.
@@ -17,9 +17,9 @@
  * 4. Busdriver. When a read completes and its owner has no other read pending, the disk is kept
  * idle for up to busdriver_ns for that owner's next read, which is likely to be near. The wait is
  * won if that read arrives in time (rule 5 then compares it with the others), lost if time runs
- * out, and cut short by rules 1-3. A wait is counted only if it held a read back. Writes wait as
- * well, since they would take the head away. There is no wait after a write, or while rule 2
- * applies.
+ * out, and cut short by rules 1-3. A wait is counted only if it delayed a pending read. Writes are
+ * delayed as well, since they would move the head away. There is no wait after a write, or while
+ * rule 2 applies.
  *
  * 5. Table. The first read of the statically optimal order is served. The order is kept until a
  * read arrives or is taken back, or until another request is served.
@@ -29,8 +29,8 @@
  *
  * Every read handed out is inserted into the shadow cache; every write drops the spans that it
  * overlaps. The paper leaves open which arrival ends the busdriver's wait, and the slides only name
- * MIN and MAX WRITEDELAY: in these points rules 2, 4 and 6 are this project's choice. The host
- * coalesces requests; it takes them back to do so.
+ * MIN and MAX WRITEDELAY. On these points, rules 2, 4 and 6 are this project's choice. The host,
+ * not the scheduler, coalesces requests; it removes them from the scheduler to do so.
  */
 #include "../busdriver.h"
 #include "../fifo.h"
@@ -45,7 +45,7 @@
 /**
  * struct burst - the writes being served in one burst
  * @end_id: the burst consists of the pending writes with smaller ids
- * @overdue: is it a burst of rule 2, not of rule 6?
+ * @overdue: was the burst begun by rule 2, not by rule 6?
  * @reads_owed: reads from the medium to serve before the next overdue burst
  */
 struct burst {
@@ -140,7 +140,7 @@ static bool write_is_overdue(const struct cats *cats, u64 now_ns)
 	return is_due(cats->fifo[IO_WRITE].oldest, cats->max_write_delay_ns, now_ns);
 }
 
-/* The first time at which a rule other than rule 4 may apply. */
+/* Return the first time at which a rule other than rule 4 may apply. */
 static u64 wait_wake_ns(const struct cats *cats)
 {
 	const struct io_request *read = cats->fifo[IO_READ].oldest;
@@ -185,7 +185,7 @@ static void cats_remove(void *state, struct io_request *rq)
 		plan_forget(&cats->plan);
 }
 
-/* The bookkeeping for every request that is handed out. */
+/* Hand out a request, with the bookkeeping that every request needs. */
 static struct io_request *hand_out(struct cats *cats, struct io_request *rq,
 				   enum pick_reason reason)
 {
@@ -219,7 +219,7 @@ static void burst_begin(struct cats *cats, bool overdue)
 	cats->write_bursts++;
 }
 
-/* The next write of the burst, in ascending order from the head, then from the lowest. */
+/* Hand out the next write of the burst: the first one at or above the head, or else the lowest. */
 static struct io_request *burst_next(struct cats *cats)
 {
 	const struct sorted_queue *writes = &cats->sorted[IO_WRITE];
@@ -260,7 +260,7 @@ static struct io_request *table_next(struct cats *cats)
 			cats->busdriver.paid ? PICK_WAITED : PICK_TABLE);
 }
 
-/* Rules 3 to 5: at least one read is pending. */
+/* Apply rules 3 to 5; at least one read is pending. */
 static struct io_request *read_next(struct cats *cats, u64 now_ns, u64 *wake_ns)
 {
 	cats->burst.end_id = 0;
@@ -279,7 +279,7 @@ static struct io_request *read_next(struct cats *cats, u64 now_ns, u64 *wake_ns)
 	return table_next(cats);
 }
 
-/* Rules 4 and 6: only writes are pending, none of them overdue. */
+/* Apply rules 4 and 6; only writes are pending, and none of them is overdue. */
 static struct io_request *write_next(struct cats *cats, u64 now_ns, u64 *wake_ns)
 {
 	const struct io_request *oldest = cats->fifo[IO_WRITE].oldest;

@@ -7,30 +7,31 @@
  * process, so they go to shared queues, one for each I/O class and level.
  *
  * Turns. Within a class the queues with pending requests take turns, each for a slice of time. The
- * slice is slice_sync for reads and slice_async for writes. It is longer by a fifth for each level
- * more urgent than the middle level, and shorter by a fifth for each level less urgent. A slice
- * begins when the queue is chosen, and at least one request of the queue is served. When the host
- * calls next, the slice ends in these cases:
+ * slice is slice_sync for reads and slice_async for writes. For each level more urgent than the
+ * middle one, the slice is longer by a fifth; for each level less urgent, it is shorter by a fifth.
+ * A slice begins when the queue is chosen, and at least one request of the queue is served. When
+ * the host calls next, the slice ends in these cases:
  *
  * - its time is up;
  * - a more urgent class has a request;
  * - no request of the queue is pending and no wait is open;
- * - it is a slice of writes, and has served twice slice_async_rq requests, times the number of
- *   levels that are not more urgent than its own.
+ * - it is a slice of writes, and has served 2 * slice_async_rq requests for each level that is not
+ *   more urgent than the slice's level.
  *
  * The unused time of a slice is lost.
  *
- * If the disk accepts several requests at once: while a read is in service whose owner's think time
- * is no longer than slice_idle, the scheduler hands out no request of another queue until the slice
- * ends. Exception: the disk accepts at least DEEP requests and the owner's reads are far apart.
+ * Some disks accept several requests at once. On such a disk, while a read is in service whose
+ * owner's think time is at most slice_idle, the scheduler hands out no request of another queue
+ * until the slice ends. This does not apply if the disk accepts at least DEEP requests and the
+ * owner's reads are far apart.
  *
  * Classes. Realtime goes before best effort, which goes before idle, strictly: a class is served
  * only while the more urgent classes have no request pending and no wait open.
  *
  * Slice idling. When a read completes and its queue is empty, the scheduler waits for the owner's
  * next read: for up to slice_idle, or slice_idle_far if the owner's reads are far apart, but not
- * beyond the slice. It does not wait if the owner's think time is usually longer than that, nor for
- * the idle class.
+ * beyond the slice. The scheduler does not wait if the owner's mean think time is longer than that
+ * wait, nor for the idle class.
  *
  * Order in a queue: ascending, with short steps back (near.h). If the oldest request has expired
  * when the slice begins, that request goes first.
@@ -45,18 +46,18 @@
 #define HOUR (3600000 * MS)
 #define CLASSES IO_CLASS_IDLE
 #define DEEP \
-	5 /* a disk that accepts this many requests at once orders them well, as in Linux 2.6 */
+	5 /* a disk that accepts this many requests at once orders them well itself (Linux 2.6) */
 #define SLICE_SHARES 5 /* adjacent levels differ by 1/5 of the middle slice */
 
 /**
  * struct cfq_queue - the reads of a process, or the writes of one level
  * @pending: its requests
  * @count: number of its requests
- * @in_service: number of its reads handed out and not completed
+ * @in_service: number of its reads that were handed out and have not completed
  * @io_class: enum io_class
- * @level: its level; the lower the level, the longer its slices
+ * @level: its level; a lower level has longer slices
  * @op: reads or writes
- * @in_round: is the queue waiting for its turn? Its requests may have been taken back meanwhile
+ * @in_round: the queue is in the round. Its requests may all have been removed since
  * @prev: the queue before it in the round
  * @next: the queue after it in the round
  * @slot: slot of its process, if it is a queue of reads
@@ -75,7 +76,7 @@ struct cfq_queue {
 	struct habits habits;
 };
 
-/* The queues of one class that wait for their turn. */
+/* The round of one class: the queues that wait for a slice, in order. */
 struct round {
 	struct cfq_queue *first, *last;
 };
@@ -84,7 +85,7 @@ struct round {
  * struct slice - the current slice
  * @queue: the queue, or NULL
  * @end_ns: end of the slice
- * @served: requests handed out in it
+ * @served: number of requests handed out in this slice
  */
 struct slice {
 	struct cfq_queue *queue;
@@ -95,8 +96,8 @@ struct slice {
 /**
  * struct wait - a wait for the next read of the slice's queue
  * @open: is a wait open?
- * @held: did it hold another request back?
- * @paid: was the last wait won, with nothing served since?
+ * @held: did this wait delay a pending request?
+ * @paid: the last wait was won, and no request has been served since
  * @until_ns: end of the wait
  */
 struct wait {
@@ -195,7 +196,7 @@ static void cfq_exit(void *state)
 	port_free(cfq->sync);
 }
 
-/* Class and level come with each request. */
+/* Set the operation of the queues of writes. Their class and level are set by each request. */
 static void init_async(struct cfq *cfq)
 {
 	u8 i;
@@ -211,7 +212,10 @@ static int cfq_init(void *state, const struct sched_limits *limits)
 {
 	struct cfq *cfq = state;
 
-	/* Also in use: owners with requests in service, and the owner of the slice. */
+	/*
+	 * Slots are also in use for owners with requests in service, and for the owner of the
+	 * slice.
+	 */
 	cfq->is_deep = limits->depth >= DEEP;
 	if (owners_init(&cfq->owners, limits->max_requests + limits->depth + 2))
 		return -ENOMEM;
@@ -260,7 +264,9 @@ static void round_remove(struct cfq *cfq, struct cfq_queue *queue)
 	queue->in_round = false;
 }
 
-/* The queue whose turn is next, or NULL; queues without requests leave the round. */
+/*
+ * Return the next queue of the round, or NULL. Queues without requests are removed from the round.
+ */
 static struct cfq_queue *round_first(struct cfq *cfq, struct round *round)
 {
 	while (round->first && !round->first->count)
@@ -346,7 +352,7 @@ static struct cfq_queue *queue_of(struct cfq *cfq, const struct io_request *rq)
 	return &cfq->sync[rq->slot];
 }
 
-/* A new request sets the priority of its process's queue. */
+/* Set the priority of a process's queue to that of a new request. */
 static void take_priority(struct cfq *cfq, struct cfq_queue *queue,
 			  const struct io_request *rq)
 {
@@ -397,7 +403,7 @@ static void take_out(struct cfq *cfq, struct cfq_queue *queue, struct io_request
 	cfq->pending--;
 }
 
-/* The queue keeps its turn, since the host may add the request again. */
+/* Remove a request. The queue stays in the round, since the host may add the request again. */
 static void cfq_remove(void *state, struct io_request *rq)
 {
 	struct cfq *cfq = state;
@@ -446,7 +452,7 @@ static void slice_end(struct cfq *cfq, u64 *counter)
 		owners_put(&cfq->owners, queue->slot);
 }
 
-/* If the slice ends now, return the counter of the reason, else NULL. */
+/* If the slice ends now, return the counter for the reason, otherwise NULL. */
 static u64 *slice_is_over(struct cfq *cfq, u64 now_ns)
 {
 	const struct cfq_queue *queue = cfq->slice.queue;
@@ -509,7 +515,7 @@ static struct io_request *choose(struct cfq *cfq, const struct cfq_queue *queue,
 	return rq;
 }
 
-/* The owner's slot stays in use until the request completes. */
+/* Serve a request of the slice. The owner's slot stays in use until the request completes. */
 static struct io_request *serve(struct cfq *cfq, u64 now_ns)
 {
 	struct cfq_queue *queue = cfq->slice.queue;

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Deadline: batches of ascending requests of one direction, reads before writes. Once the oldest
- * request has waited too long, it goes before the nearest (PERFORM 2010 section 2.2).
+ * Deadline: batches of reads or of writes, in ascending order, reads before writes. A batch begins
+ * with the oldest request if that request has waited too long (PERFORM 2010 section 2.2).
  *
  * The decisions are those of Linux 6.1's mq-deadline within one I/O priority class, so that the
  * kernel's scheduler can be checked against this one:
  *
- * - A batch continues as long as it is shorter than fifo_batch and the follower is pending. When a
- *   request of the batch is handed out, the follower is the next pending request of the same
- *   direction at a higher sector. A request that arrives later does not become the follower, even
- *   if it is nearer. If the follower is taken back, its own follower replaces it. If the follower
- *   is added again (after a merge), it is the follower again.
+ * - A batch that is shorter than fifo_batch continues with the follower, if there is one. When a
+ *   request is handed out, the next pending request of the same direction at a higher sector
+ *   becomes the follower. A request that arrives later does not become the follower, even if it is
+ *   nearer. If the follower is taken back, its own follower replaces it. If the follower is added
+ *   again (after a merge), it is the follower again.
  * - Otherwise reads go first. But after writes_starved decisions for reads while writes were
  *   pending, writes go first.
  * - A batch begins with the oldest request of its direction if that request has expired or there
  *   is no follower. Otherwise it begins with the follower.
  *
  * Two things may differ. The kernel's deadlines count jiffies (4 ms with HZ=250) from the insertion
- * of a request; the deadlines of this file count nanoseconds from its arrival. The kernel orders
- * requests for one sector by their insertion, this file by id.
+ * of a request; the deadlines of this file count nanoseconds from the request's arrival. The kernel
+ * orders requests for one sector by their insertion, this file by id.
  */
 #include "../fifo.h"
 #include "../scheduler.h"
@@ -28,7 +28,7 @@
 #define HOUR (3600000 * MS)
 
 /**
- * struct direction - the pending requests of one direction
+ * struct direction - the pending reads, or the pending writes
  * @sorted: by sector
  * @fifo: by arrival
  * @follower: the request with which a batch continues, or NULL

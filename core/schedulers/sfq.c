@@ -18,16 +18,16 @@
  * request or, if none is pending, the finish tag of its last request. A merged request is charged
  * for the size that it has when it is handed out.
  *
- * The cost is the service time if the host knows it in advance. Otherwise it is an estimate by
- * size, corrected at the completion: the device time that the request really took, minus the
- * estimate, is added to the flow's tag. The device time of a request begins at the previous
- * completion, or when the device became busy. So the charges add up to the device's busy time,
- * whatever the depth. On a disk, which has one head, each request is thus charged its own service
- * time without its queueing time.
+ * The cost is the service time if the host knows it in advance. Otherwise the cost is estimated
+ * from the size and corrected at the completion: the device time that the request really took,
+ * minus the estimate, is added to the flow's tag. The device time of a request begins at the
+ * previous completion, or when the device became busy. So the charges add up to the device's busy
+ * time, whatever the depth. On a disk, which has one head, each request is thus charged its own
+ * service time without its queueing time.
  *
- * A host that serves several requests as one (ICPE 2011, Algorithm 1) gets requests in the order of
- * their tags, as long as they are of one flow. Each request has its own tags, but together they
- * count as one of the D requests.
+ * A host that serves several requests together (ICPE 2011, Algorithm 1) gets them in the order of
+ * their tags, as long as they belong to one flow. Each of these requests has its own tags, but
+ * together they count as one of the D requests.
  */
 #include "../fifo.h"
 #include "../owners.h"
@@ -38,10 +38,10 @@
 #define DEPTH_MAX 1024
 
 /*
- * The unit of tags is 2^-TAG_BITS ns of service with weight 1. One request is charged 2^51 units at
- * most, and all requests in service together 2^61. So the tag of a flow with requests pending
- * differs from virtual time by at most 2^61. When virtual time reaches REBASE_AT, all tags are
- * lowered by REBASE_AT / 2, which keeps their differences.
+ * The unit of tags is 2^-TAG_BITS ns of service with weight 1. One request is charged at most 2^51
+ * units, and all requests in service together are charged at most 2^61. So the tag of a flow with
+ * requests pending differs from virtual time by at most 2^61. When virtual time reaches REBASE_AT,
+ * all tags are lowered by REBASE_AT / 2, which keeps their differences.
  */
 #define TAG_BITS 16
 #define COST_MAX (1ull << 35)
@@ -92,7 +92,7 @@ struct sfq {
 	u32 backlogged; /* flows in the heap */
 	u32 in_service;
 	u64 virtual_time;
-	u64 accounted_ns; /* the device's time is charged up to this time */
+	u64 accounted_ns; /* the device's time has been charged up to this time */
 };
 
 static const struct sched_field sfq_tunables[] = {
@@ -199,7 +199,10 @@ static void heap_add(struct sfq *sfq, u32 slot)
 	sift(sfq, sfq->backlogged++, entry_of(sfq, slot));
 }
 
-/* The flow's oldest request or its tag has changed, or no request is pending any more. */
+/*
+ * Update the heap after the flow's oldest request or tag has changed, or when no request of the
+ * flow is pending any more.
+ */
 static void heap_update(struct sfq *sfq, u32 slot)
 {
 	const struct flow *flow = &sfq->flow[slot];
@@ -239,7 +242,10 @@ static void rebase(struct sfq *sfq)
 	sfq->rebased++;
 }
 
-/* Replace the estimate, which is stored in the request's tag, by the device time really used. */
+/*
+ * Replace the estimate, which is stored in the request's tag, by the device time that the request
+ * really took.
+ */
 static void settle(struct sfq *sfq, const struct io_request *rq, u64 took_ns)
 {
 	struct flow *flow = &sfq->flow[rq->slot];
@@ -307,7 +313,7 @@ static void begin_service(struct sfq *sfq, u64 now_ns)
 		sfq->most_in_service = sfq->in_service;
 }
 
-/* The request with the smallest start tag; there must be one. */
+/* Hand out the request with the smallest start tag; there must be a pending request. */
 static struct io_request *issue(struct sfq *sfq)
 {
 	struct flow *flow = &sfq->flow[sfq->heap[0].slot];

@@ -2,11 +2,12 @@
 /*
  * SPTF, shortest positioning time first: the pending request whose first sector can be under the
  * head soonest, counting seek and rotation (Jacobson and Wilkes, HPL-CSP-91-7, 1991; Seltzer, Chen
- * and Ousterhout, USENIX 1990). A request that the drive's cache holds counts as a hit.
+ * and Ousterhout, USENIX 1990). For a read that the drive's cache holds, the time of a hit is used
+ * instead.
  *
  * Requests age, so that none waits forever (Worthington, Ganger and Patt, SIGMETRICS 1994): the
  * waiting time of a request, times age_permille / 1000, is subtracted from its positioning time. Of
- * two equal requests the older one goes first. Reads and writes are treated alike.
+ * two requests with equal results, the older one goes first. Reads and writes are treated alike.
  *
  * This file does not model the disk itself: a host with a model provides the positioning times.
  */

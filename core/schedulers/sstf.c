@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * SSTF, shortest seek time first (Denning 1967): the pending request that begins nearest to the
- * head. Of two requests at the same distance the upper one goes first, of several for one sector
- * the oldest. Reads and writes are treated alike, and a request far from the head may wait forever.
+ * head. Of two requests at the same distance, the one at the higher sector goes first; of several
+ * requests for one sector, the oldest goes first. Reads and writes are treated alike, and a request
+ * far from the head may wait forever.
  */
 #include "../sweep.h"
 

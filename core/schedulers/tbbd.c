@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * TBBD, the table-building bus driver of Geist, Steele and Westall (CMG 2005): Geist and Ross's
- * optimal order combined with a wait. It is CATS without a cache and without deadlines. This file
+ * optimal order combined with a wait. TBBD is CATS without a cache and without deadlines. This file
  * follows the descriptions in PERFORM 2010 section 2.2 and Jones 2010 section 4.4.1.
  *
  * 1. Busdriver. When a request completes and its owner has no other request pending, the disk is
@@ -10,8 +10,8 @@
  * 2. Table. The first request of the statically optimal order of all pending requests is served.
  * The order is kept until a request arrives or is taken back.
  *
- * The papers distinguish reads from writes only for CATS, so both rules treat them alike. A request
- * far from the others may wait forever.
+ * The papers distinguish reads from writes only for CATS, so TBBD treats them alike. A request far
+ * from the others may wait forever.
  */
 #include "../busdriver.h"
 #include "../plan.h"

@@ -6,8 +6,9 @@
  * the arm turns.
  *
  * The direction is that of the head's last movement, upwards at first. A request that begins where
- * the head is needs no turn. Of two requests at the same effective distance the upper one goes
- * first, of several for one sector the oldest. Reads and writes are treated alike.
+ * the head is needs no turn. Of two requests at the same effective distance, the one at the higher
+ * sector goes first; of several requests for one sector, the oldest goes first. Reads and writes
+ * are treated alike.
  */
 #include "../sweep.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Calls the scheduler.  The contract checks each call, and the tape records it.  The scheduler's
- * calls to the disk's model are here too.
+ * calls to the disk's model are in this file too.
  *
  * The clock is read once for each call, or once for all calls that one event causes, with the lock
  * held.  So the time never decreases from one call to the next.
@@ -24,8 +24,8 @@ static void record(struct iosched *is, enum tape_kind kind, const struct io_requ
 }
 
 /*
- * If the disk shrinks, the scheduler is not given the new size, since requests beyond the new end
- * may be pending.
+ * Passes a larger capacity to the scheduler.  A smaller capacity is not passed on, since requests
+ * beyond the new end may be pending.
  */
 static void follow_capacity(struct iosched *is, u64 needed, u64 now_ns)
 {

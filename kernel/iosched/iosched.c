@@ -6,32 +6,32 @@
  *   the disk.  This depth is usually 1, so the scheduler never has to choose a request too early,
  *   whatever the driver's own queue depth is.  For a disk that queues commands, insmod NAME.ko
  *   queue_depth=N sets a larger depth.
- * - A scheduler may deliberately wait although requests are pending.  A timer wakes it.  Until then
- *   the shim tells the block layer that there is no work, because the block layer would otherwise
- *   poll every jiffy.
+ * - A scheduler may deliberately wait although requests are pending.  A timer ends the wait.  Until
+ *   then the shim tells the block layer that there is no work, because the block layer would
+ *   otherwise poll every jiffy.
  * - The owner of a request is a process, or, after insmod NAME.ko cgroups=1, a control group.
  * - If a scheduler breaks a rule of core/scheduler.h, one line in the kernel's log names the rule:
  *   "understudy: NAME: rule broken: WHAT".  The host of the VM looks for this line.  The pending
  *   requests are then served in order of arrival (core/contract.h).
  * - On a disk with a volatile cache, a write with FLUSH or FUA never reaches the shim, because the
- *   block layer splits the write into steps and sends each of them directly to the driver, without
- *   the elevator.  So the scheduler and the tape do not see the write, and the shim does not count
- *   it as a request on the disk.  If the driver has no dispatch budget, the shim therefore asks the
+ *   block layer splits the write into steps and sends each step directly to the driver, without the
+ *   elevator.  So the scheduler and the tape do not see the write, and the shim does not count it
+ *   as a request on the disk.  If the driver has no dispatch budget, the shim therefore asks the
  *   scheduler for a request even while such a write is on the disk.  On a disk without a volatile
  *   cache (vdisk by default) the block layer drops the flags, and the write is like any other
  *   write.
  *
- * Locking: iosched->lock guards all data in this file and is the project's outermost lock.  It is
- * taken in process context (insert, merge, dispatch) and in interrupts (completion, wake-up timer),
- * and therefore always with interrupts off.  While the lock is held, only these functions are
- * called: the core scheduler, the merge helpers, hrtimer_start (whose base lock is a leaf),
+ * Locking: iosched->lock guards all data in this file and is the project's outermost lock.  The
+ * lock is taken in process context (insert, merge, dispatch) and in interrupts (completion, wake-up
+ * timer), and therefore always with interrupts off.  While the lock is held, only these functions
+ * are called: the core scheduler, the merge helpers, hrtimer_start (whose base lock is a leaf),
  * tape_record (which takes no lock), and the disk's model (whose lock is a leaf as well).
  *
  * On PREEMPT_RT, iosched->lock is a sleeping lock, and so are the locks that the block layer holds
  * when it calls the shim's functions.  So no code of the shim may run in hard interrupts there.
- * The timer's mode is therefore neither HARD nor SOFT.  In this mode a stock kernel runs the
- * timer's handler in the interrupt, without delay, and PREEMPT_RT runs it in a thread.  It would
- * not help to remove the locks from the handler, since the handler runs the queue, and the queue
+ * The timer's mode is therefore neither HARD nor SOFT.  Without either flag, a stock kernel runs
+ * the timer's handler in the interrupt, without delay, and PREEMPT_RT runs the handler in a thread.
+ * Removing the locks from the handler would not help: the handler runs the queue, and the queue
  * calls has_work, which takes the lock.
  */
 #define pr_fmt(fmt) "understudy: " fmt
@@ -46,8 +46,8 @@
 #include "pick.h"
 
 /*
- * The number of requests that a scheduler sees at once.  Further requests wait in their order of
- * arrival for a free slot.
+ * The largest number of requests that a scheduler sees at once.  Further requests wait for a free
+ * slot, in order of arrival.
  */
 #define REQUESTS_MAX 1024
 
@@ -82,7 +82,9 @@ static enum hrtimer_restart wake_fires(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* As in bfq, the level of the I/O priority determines the weight. */
+/*
+ * Sets class, level and weight from the I/O priority.  As in bfq, the level determines the weight.
+ */
 static void take_priority(struct io_request *io, unsigned short ioprio)
 {
 	bool given = IOPRIO_PRIO_CLASS(ioprio) != IOPRIO_CLASS_NONE;
@@ -94,15 +96,15 @@ static void take_priority(struct io_request *io, unsigned short ioprio)
 }
 
 /*
- * A kernel thread may issue a request of a process, so the owner is the process that created the
- * request.
+ * Returns the owner of a request.  A kernel thread may issue a request of a process, so the owner
+ * is the process that created the request.
  */
 static u32 owner_of(const struct request *rq)
 {
 	return cgroups ? owner_group(rq->bio) : (unsigned long)rq->elv.priv[1];
 }
 
-/* Returns true if a rule was broken that is not in the log yet.  Called with the lock held. */
+/* Returns true if a broken rule is not in the log yet.  Called with the lock held. */
 static bool take_news(struct iosched *is)
 {
 	bool news = contract_is_broken(&is->contract) && !is->told;
@@ -251,9 +253,9 @@ static void admit_overflow(struct iosched *is)
 }
 
 /*
- * Handles a request that has left the disk, served or not: the scheduler may choose the next
- * request.  A requeued request does not count as having left the disk.  It stays ahead of all other
- * requests, and the disk stays busy.
+ * Handles a request that has left the disk, served or not.  The scheduler may then choose the next
+ * request.  A requeued request does not count as having left the disk.  Such a request goes before
+ * all other requests, and the disk stays busy.
  */
 static void left_the_disk(struct request *rq)
 {

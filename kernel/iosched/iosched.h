@@ -36,8 +36,8 @@ struct iosched {
 	struct request_queue *q;
 	void *state; /* state of the core scheduler */
 	struct contract contract; /* checks each call into the scheduler */
-	positioning_fn *positioning; /* function of the disk's model; NULL: not used */
-	u64 capacity_sectors; /* the capacity that the scheduler was given */
+	positioning_fn *positioning; /* of the disk's model; NULL: not used */
+	u64 capacity_sectors; /* the capacity that was last passed to the scheduler */
 	/* pending requests by sector, for front merges */
 	struct rb_root sorted[IO_OPS];
 	/* requests that bypass the scheduler and are served first */
@@ -45,7 +45,7 @@ struct iosched {
 	struct list_head overflow; /* requests that wait for a free slot */
 	struct slot *slots, *free, **free_end;
 	u64 next_id;
-	bool told; /* the broken rule is in the log already */
+	bool told; /* the broken rule is already in the log */
 	/* the scheduler returned no request, and nothing has changed since */
 	bool waiting;
 	struct hrtimer wake;
@@ -65,7 +65,7 @@ static inline u8 direction(const struct request *rq)
 /* slots.c: called with the lock held; slot_take returns NULL if no slot is free */
 struct slot *slot_take(struct iosched *is);
 void slot_put(struct iosched *is, struct slot *slot);
-/* Takes the slot's request out of the slot, and then frees the slot. */
+/* Takes the request out of its slot, and then frees the slot. */
 void free_slot(struct iosched *is, struct slot *slot);
 
 /* calls.c: called with the lock held */
@@ -75,7 +75,7 @@ struct io_request *call_next(struct iosched *is, u64 now_ns, u64 *wake_ns);
 void call_completed(struct iosched *is, struct slot *slot, u64 now_ns);
 /* Fills in limits->positioning_ns if the disk has a model.  Called in process context. */
 void take_model(struct iosched *is, struct sched_limits *limits);
-/* Allows the module with the model to be unloaded again. */
+/* Releases the module with the model, which take_model kept loaded. */
 void give_model_back(struct iosched *is);
 
 /*
@@ -92,7 +92,7 @@ void iosched_request_merged(struct request_queue *q, struct request *rq,
 void iosched_requests_merged(struct request_queue *q, struct request *rq,
 			     struct request *gone);
 
-/* weights.c: called in any context; returns 0 if the user gave the owner no weight */
+/* weights.c: called in any context; returns 0 if the user assigned no weight to the owner */
 u32 weight_given(u32 owner);
 
 /*
@@ -108,7 +108,7 @@ void iosched_fill_attributes(void);
  */
 int tape_init(void);
 void tape_exit(void);
-/* Returns NULL if no tape was requested or another disk uses it. */
+/* Returns NULL if no tape was requested or another disk uses the tape. */
 struct tape *tape_begin(const struct sched_limits *limits);
 void tape_end(struct tape *tape);
 /* Records a call.  Called with the lock of the recorded disk held. */

@@ -76,7 +76,7 @@ void iosched_request_merged(struct request_queue *q, struct request *rq,
 
 /*
  * Called when the request `gone` was merged into `rq`.  If `gone` was not inserted before, it has
- * no slot.  The merged request gets the age of the older of the two.
+ * no slot.  The merged request keeps the id and the arrival time of the older of the two requests.
  */
 void iosched_requests_merged(struct request_queue *q, struct request *rq,
 			     struct request *gone)

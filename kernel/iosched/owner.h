@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The control group that owns an I/O, as the block layer accounts for I/O.  This is the group of
- * the process that submitted the I/O.  If a kernel thread writes back data, it is the group of the
- * process that wrote the data to the page cache.  Both require control groups of version 2 with the
- * memory and io controllers, and a file system that tracks the owners of pages (ext4 does).
+ * The control group that owns an I/O, as the block layer accounts for I/O.  The owner is the group
+ * of the process that submitted the I/O.  If a kernel thread writes back data, the owner is the
+ * group of the process that wrote the data to the page cache.  This accounting requires control
+ * groups of version 2 with the memory and io controllers, and a file system that tracks the owners
+ * of pages (ext4 does).
  */
 #ifndef UNDERSTUDY_OWNER_H
 #define UNDERSTUDY_OWNER_H

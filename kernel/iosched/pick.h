@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How the project's schedulers report the reason for which they picked a request.  The reason is
- * stored in rq->elv.priv[1] together with a mark.  The mark distinguishes it from what other
- * elevators store there (a kernel pointer or NULL).
+ * How a scheduler of the project passes on the reason for which it picked a request.  The reason is
+ * stored in rq->elv.priv[1] together with a mark.  The mark distinguishes the reason from other
+ * elevators' contents of this field (a kernel pointer or NULL).
  */
 #ifndef UNDERSTUDY_PICK_H
 #define UNDERSTUDY_PICK_H

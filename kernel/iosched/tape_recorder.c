@@ -12,8 +12,8 @@
  *
  * Locking: the mutex decides whether a disk or a reader owns the tape.  No other lock is taken
  * while the mutex is held.  tape_begin and tape_end take the mutex under a queue's sysfs_lock.
- * Readers take it while they hold none of the project's locks.  Calls of the disk that owns the
- * tape are recorded under that disk's lock.
+ * Readers take the mutex while they hold none of the project's locks.  Calls of the disk that owns
+ * the tape are recorded under that disk's lock.
  */
 #include <linux/module.h>
 #include <linux/mutex.h>

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Weights that the user gives to owners.  They replace the weights that follow from I/O priorities.
+ * Weights that the user assigns to owners.  An assigned weight replaces the weight that follows
+ * from the I/O priority.
  *
  *	/sys/module/NAME/parameters/weights    "OWNER:WEIGHT OWNER:WEIGHT ...", separated by spaces
  *	                                       or commas, or nothing
  *
- * A new text replaces all weights, and applies to requests that arrive later.  A refused text
- * changes nothing.
+ * A newly written text replaces all weights, and applies to requests that arrive later.  A refused
+ * text changes nothing.
  *
- * Locking: a spinlock guards the weights.  It is taken with interrupts off, either under the lock
- * of a disk or while no other lock is held.
+ * Locking: a spinlock guards the weights.  The spinlock is taken with interrupts off, either under
+ * the lock of a disk or while no other lock is held.
  */
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -99,7 +100,7 @@ static int weights_set(const char *text, const struct kernel_param *param)
 	return ret;
 }
 
-/* Prints the weights.  The lock of the module parameters prevents changes meanwhile. */
+/* Prints the weights.  Meanwhile the lock of the module parameters prevents changes. */
 static int weights_get(char *page, const struct kernel_param *param)
 {
 	int length = 0;

@@ -61,7 +61,7 @@ static bool is_landing_pad(const u8 *code)
 	return false;
 }
 
-/* Returns the address of the function's call site, or 0 if it does not have one. */
+/* Returns the address of the function's call site, or 0 if the function has none. */
 static unsigned long call_site(unsigned long address)
 {
 	u8 code[MCOUNT_INSN_SIZE];
@@ -137,7 +137,7 @@ static int intercept(struct iprobe *probe)
 	return ret;
 }
 
-/* Releases a probe.  When this function has returned, new calls are no longer redirected. */
+/* Releases a probe.  When this function has returned, new calls run the original function. */
 static void release(struct iprobe *probe)
 {
 	WARN_ON(unregister_ftrace_function(&probe->ops));
@@ -182,8 +182,8 @@ void iprobe_unregister(struct iprobe *probe)
 EXPORT_SYMBOL_GPL(iprobe_unregister);
 
 /*
- * Releases the probes on a module that is being unloaded.  ftrace would keep them, and would fail
- * when the module is loaded again.
+ * Releases the probes on functions of a module that is being unloaded.  Otherwise ftrace would keep
+ * these probes, and would fail when the module is loaded again.
  */
 static int module_changes(struct notifier_block *block, unsigned long state, void *data)
 {

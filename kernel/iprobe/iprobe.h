@@ -7,8 +7,9 @@
  * time in which two CPUs can race.  Here ftrace redirects each call at the function's entry,
  * atomically, so that race does not exist.
  *
- * A replacement has the same prototype as the function that it replaces.  It may call the replaced
- * function through probe->original.  It must call iprobe_done(probe) just before it returns:
+ * A replacement has the same prototype as the function that it replaces.  The replacement may call
+ * the replaced function through probe->original.  The replacement must call iprobe_done(probe) just
+ * before it returns:
  *
  *	static long my_fn(long x)
  *	{
@@ -31,7 +32,7 @@ struct pt_regs;
  * struct iprobe - one replaced function
  * @symbol: name of a function in the kernel or in a loaded module, or NULL
  * @address: address of the function.  If @symbol is not NULL, registration fills it in.
- * @replacement: called instead of the function
+ * @replacement: function to call instead of the replaced function
  * @decide: called at each call of the function, in the caller's context, with the arguments in
  *	@regs.  Returns true to replace this call.  If @decide is NULL, every call is replaced.
  *	Must not sleep, and must not call the probed function by its name.
@@ -89,7 +90,9 @@ static inline bool iprobe_registered(const struct iprobe *probe)
  */
 void iprobe_unregister(struct iprobe *probe);
 
-/* Must be the last call in a replacement. */
+/*
+ * Marks the end of a replacement; must be its last call.
+ */
 static inline void iprobe_done(struct iprobe *probe)
 {
 	atomic_dec(&probe->in_flight);

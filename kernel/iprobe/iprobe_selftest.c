@@ -161,7 +161,7 @@ static int test_sleeper(void)
  * The test under load: two threads, each bound to a CPU, call a function while its probe is
  * registered and unregistered, and for some time before and after.  In each phase each thread (a
  * hammer) makes at least CALLS calls and then sleeps until the next phase.  So when the hammers
- * sleep during an unregistration, only a grace period remains to wait for.
+ * sleep during an unregistration, the unregistration waits only for a grace period.
  *
  * Each round runs once through all phases.  A call that is made entirely in the phase REPLACED must
  * be replaced, and a call that is made entirely in the phase CALM must not be replaced.  Any other
@@ -178,7 +178,7 @@ static DECLARE_WAIT_QUEUE_HEAD(calls_made);
 
 struct hammer {
 	struct task_struct *task;
-	unsigned long phase_done; /* last phase in which all calls are made */
+	unsigned long phase_done; /* last phase whose calls have all been made */
 	unsigned long calls, replaced, wrong;
 	unsigned long caught[2]; /* calls during changes: to the original, replaced */
 };

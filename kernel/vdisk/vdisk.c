@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The virtual disk: a sparse, memory-backed block device that completes each request at once.  It
- * accepts one request at a time, or as many as the parameter "depth" allows.  The module creates
- * one disk, vdisk.  If the parameter "disks" is larger than 1, it also creates vdisk1, vdisk2 and
- * so on.
+ * The virtual disk: a sparse, memory-backed block device that completes each request at once.  The
+ * disk accepts one request at a time, or as many as the parameter "depth" allows.  The module
+ * creates one disk, vdisk.  If the parameter "disks" is larger than 1, it also creates vdisk1,
+ * vdisk2 and so on.
  *
  * The data are in the guest's own memory, so that under a virtual clock no host I/O is in flight
- * while idle time is skipped.  The disk has a dispatch budget, of one request by default.  The
- * block layer asks the scheduler for a request only when the disk is free to start it, so no
- * scheduler has to choose a request too early.
+ * while idle time is skipped.  The disk has a dispatch budget of one request by default.  The block
+ * layer asks the scheduler for a request only when the disk is free to start it, so no scheduler
+ * has to choose a request too early.
  *
  * User space decides whether the disk has a volatile write cache, since user space knows which
  * drive the disk represents.  If "write back" is written to the queue's write_cache file, the block
@@ -282,7 +282,7 @@ static void unmake(struct vdisk *vd)
 	free_pages_of(vd);
 }
 
-/* Removes the disks, the last one first. */
+/* Removes the disks in reverse order. */
 static void unmake_all(unsigned int made)
 {
 	while (made--)

@@ -4,9 +4,9 @@
  * waits for commands in an ioctl of /dev/vgpuSLOT (console.h).
  *
  * Only one daemon can open the device at a time.  If the daemon dies, another one can continue: the
- * pairs that the first daemon did not report as done are handed out again, and the page in which it
- * kept its state still exists.  An open file can outlive the card, so the file and the card each
- * hold a reference to the console.
+ * pairs that the first daemon did not report as done are handed out again, and the page with the
+ * first daemon's state still exists.  An open file can outlive the card, so the file and the card
+ * each hold a reference to the console.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -106,7 +106,7 @@ static int release_file(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* Handles the daemon's report, but ignores pairs that were dropped meanwhile. */
+/* Handles the daemon's report; pairs that have been dropped since are ignored. */
 static void report(struct console *console, const struct console_next *next)
 {
 	struct vgpu *device = console->device;

@@ -14,7 +14,7 @@
 
 #define CONSOLE_PAIRS (1u << 18)
 #define CONSOLE_RING_AT 0ul /* offset for mapping the ring, read-only */
-#define CONSOLE_FRAMEBUFFER_AT (1ul << 30) /* for the framebuffer, read and write */
+#define CONSOLE_FRAMEBUFFER_AT (1ul << 30) /* likewise the framebuffer, writable */
 /*
  * Offset for mapping a page in which the daemon keeps its state, so that the next daemon can
  * continue if this one is killed.  The page is zero at first.
@@ -33,7 +33,7 @@ struct console_pair {
 };
 
 /**
- * struct console_next - the daemon's report, and the answer
+ * struct console_next - the daemon's report, and the kernel's answer
  * @done: number of pairs that the daemon has executed
  * @error: 0, or the card's error code for pair @done, which failed
  * @from: the next pair to execute

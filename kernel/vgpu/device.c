@@ -21,8 +21,8 @@ static struct vgpu *vgpu_of(struct vpcib_card *card)
 }
 
 /*
- * Sends a message for each interrupt that has a new reason, and updates the set of vectors that
- * have a reason.
+ * Sends a message for each interrupt that has become active, and updates the set of active vectors.
+ * An interrupt is active while its status bit and its enable bit are both set.
  */
 static void update_interrupts(struct vgpu *device)
 {

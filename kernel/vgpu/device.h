@@ -25,7 +25,7 @@ struct vgpu {
 	struct registers registers;
 	void *state;
 
-	u64 sources; /* one bit for each interrupt of the table that has a reason */
+	u64 sources; /* one bit for each active interrupt of the table */
 	struct workqueue_struct *thread;
 	struct work_struct work;
 	u64 *values;
@@ -37,9 +37,9 @@ struct vgpu {
  * @state_bytes: size of the behaviour's own state
  * @start: called before the card is on the bus; may sleep
  * @stop: called when the card has left the bus and the card's thread has ended; may sleep
- * @reset: called after the registers got their power-on values, including the first time.  Locked.
- * @may_store: called before a driver's store.  If it returns false, the store changes nothing.
- *   Locked.  If NULL, every store is allowed.
+ * @reset: called after the registers were set to their power-on values, also at the start.  Locked.
+ * @may_store: called before a driver's store.  If @may_store returns false, the store changes
+ *   nothing.  Locked.  If NULL, every store is allowed.
  * @stored: called after a driver stored @value into register @index and the register's bits have
  *   changed.  Locked.  May be NULL.
  * @loading: called before a driver loads register @index.  Locked.  May be NULL.
@@ -69,15 +69,15 @@ unsigned long vgpu_lock(struct vgpu *device);
 void vgpu_unlock(struct vgpu *device, unsigned long flags);
 
 /*
- * Returns the value of a register, even if a driver that loads the register would get another
- * value.  Locked.
+ * Returns the value of a register, which may differ from the value that a driver would load.
+ * Locked.
  */
 static inline u64 vgpu_get(const struct vgpu *device, u32 index)
 {
 	return device->registers.values[index];
 }
 
-/* Changes a register.  The card itself, unlike a driver, may change any bit.  Locked. */
+/* Changes a register.  Unlike a driver, the card itself may change any bit.  Locked. */
 static inline void vgpu_set(struct vgpu *device, u32 index, u64 value)
 {
 	device->registers.values[index] = value;

@@ -10,18 +10,21 @@ from understudy.measure import metrics
 
 TITLE = "How exactly the throttle keeps time"
 TEXT = """
-Random 4 KiB reads by one process, mq-deadline, on every controller in the virtual clock (the
-default virtual disk; QEMU's at the papers' 73.4 GB), and in wall clock (k = 8) on the default
-disk. *Lateness* is the mean of completion - due at `block_rq_complete`. *Process* is the deviation
-of what the process itself measured around `pread`. Both are relative to the model's mean service.
+One process reads 4 KiB at random, with mq-deadline. The run is repeated on every controller in the
+virtual clock, and on the default disk in the wall clock (k = 8). The disks that QEMU emulates have
+the papers' size of 73.4 GB. *Lateness* is the mean difference between a request's completion
+(`block_rq_complete`) and its due time. *Process* is the difference between the response time that
+the process measures around `pread` and the model's service time. Lateness and process are
+percentages of the model's mean service time.
 
 {{ accuracy }}
 
-The two virtio lines are not repeatable: QEMU answers them from its main loop, and the virtual
-clock may jump to the next tick meanwhile. Use `vdisk` or `lsi53c895a` for figures.
+The figures of the two virtio controllers are not repeatable: QEMU completes their requests from its
+main loop, and meanwhile the virtual clock may jump to the next tick. Use `vdisk` or `lsi53c895a`
+for measurements.
 
-The remaining lateness is the way from the timer's callback to `block_rq_complete`. The timer is
-set 2 us early, to make up for what comes before its callback.
+The remaining lateness is the time from the timer's callback to `block_rq_complete`. The timer is
+set 2 us early, to compensate for the delay of its callback.
 """
 TABLES = {
     "accuracy": (

@@ -17,25 +17,25 @@ from understudy.measure.metrics import Times, carried_requests, response_times_m
 
 TITLE = "How well simulator and VM agree"
 TEXT = """
-The same seeds on both platforms, in closed loop: `random` with 20 processes that don't think,
-and `surge-direct` with 50. The simulator gets two medians of the VM's records. *Gap* (`--gap-us`)
-is the time that the guest's kernel needs between a completion and the next dispatch while requests
-are pending. *Ask* (`--ask-us`), only in `random`, is the time that a process needs between a
-completion and its next request. A scheduler's deliberate wait is no gap; with surge-direct tbbd
-has little else.
+Both platforms run closed-loop workloads with the same seeds: `random` with 20 processes that have
+no think time, and `surge-direct` with 50 processes. Two medians from the VM's records are
+parameters of the simulator's runs. *Gap* (`--gap-us`) is the time that the guest's kernel needs
+between a completion and the next dispatch while requests are pending. *Ask* (`--ask-us`), only in
+`random`, is the time that a process needs between a completion and its next request. A scheduler's
+deliberate wait does not count as a gap.
 
-The difference of mean responses is given as a share of the VM's, with the 95 % interval of the
-paired differences. The platforms agree if it is within 3 %, or if that interval includes zero.
+The difference of the mean response times is a percentage of the VM's, with the 95 % interval of the
+paired differences. The platforms agree if the difference is within 3 %, or if the interval includes
+zero.
 
 {{ agreement }}
 
-Two things had to be fixed before they agreed. The simulator did not merge neighbours. And in the
-VM schedulers saw the processes look up their files before the measurement, from which cfq and
-anticipatory learnt wrong habits. Now scheduler and throttle start with the measurement.
+The platforms agreed only after two faults were fixed. The simulator did not merge adjacent
+requests. In the VM, cfq and anticipatory drew wrong conclusions from the file lookups before the
+measurement. Now the scheduler and the throttle start when the measurement starts.
 
-With the same arrivals they agree in more than the mean: `tests/vm/test_parity.py` finds the
-same choice, reason and service time for each request, to the nanosecond, with each of our
-schedulers.
+With the same arrivals, the two platforms agree on every request: `tests/vm/test_parity.py` checks
+that choice, reason and service time are identical, with each of Understudy's schedulers.
 """
 TABLES = {
     "agreement": (

@@ -11,27 +11,29 @@ from understudy.profiler.profile_fit import Fitted
 
 TITLE = "How well undescribed drives are predicted"
 TEXT = """
-The drives are the detailed ones of `oracle/detailed`, which share no code with our model: skews,
-spare tracks, serpentine layouts, caches with rules of their own. Their parameters are random, from
-seeds that nobody had looked at before the run. `understudy.profile` measures each as a black box,
-reads and writes. Then the simulator runs all schedulers twice: with the profile, and with the drive
-itself, to which it sends each request. The next run takes 881 to 900.
+The drives are detailed simulated drives (`oracle/detailed`), which share no code with Understudy's
+model. They have skews, spare tracks, serpentine layouts, and caches with different rules. Their
+parameters are random, from seeds that were not used before the run. `understudy.profile` measures
+each drive as a black box, with reads and writes. Then the simulator runs all schedulers twice: with
+the profile, and with the detailed drive, which serves each request. The next run will use the seeds
+881 to 900.
 
 {{ drives }}
 
-*Within the limits* means: mean service within 3 % and mean response within 5 % of the drive's. *Or
-no difference* means: zero is within the 95 % interval of the paired differences. Pairs are those
-that differ by more than 3 % on the drive. The choice costs as much as the recommended scheduler's
-mean response on the drive exceeds the best one's. *Without an end* lists drives and schedulers for
-which more requests arrive than are served, with the profile or on the drive; they are outside the
-limits.
+A run is *within the limits* if its mean service time is within 3 % of the drive's, and its mean
+response time within 5 %. *Or no difference* also counts runs for which the 95 % interval of the
+paired differences includes zero. *Pairs ranked right* counts only pairs of schedulers that differ
+by more than 3 % on the drive. The cost of a choice is the percentage by which the recommended
+scheduler's mean response time on the drive exceeds the best scheduler's. *Without an end* lists the
+drives and schedulers with which requests arrive faster than they are served, with the profile or on
+the drive. Such runs are outside the limits.
 
 {{ workloads }}
 
-`surge` runs only on drives below 12 GB: making a larger file system takes minutes. In `concurrent`
-ten threads read ten fixed places in turns, so a drive's time depends on the angles between those
-ten places. `sfq` charges each request's service time, so a few ns decide there which request is
-next, and two runs diverge.
+`surge` runs only on drives below 12 GB, since it takes minutes to make a larger file system. In
+`concurrent` ten threads read at ten locations, so service times depend on the angles between these
+ten locations. `sfq` charges each thread for the service times of its requests. So in `concurrent` a
+difference of a few ns decides which request is next, and two runs diverge.
 
 Farthest from the drive:
 

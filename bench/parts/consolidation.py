@@ -18,17 +18,18 @@ from understudy.native.service_times import ServiceTimes
 
 TITLE = "What a prediction of consolidated VMs costs"
 TEXT = """
-Three VMs on a device of 32 servers: Poisson arrivals in files, service times of a fitted process
-of 16 phases (Erlang branches of 1, 4 and 11 stages), drawn when needed. *Load* is the share of the
-servers that would be busy without merging. The rates are millions of requests per CPU second (user
-and system, including the check of the files), the best of some simulations. *An hour* is the time
-for 50 replications of 15 million requests at that rate, on two otherwise idle processors.
+Three VMs share a device of 32 servers. Arrivals are Poisson, and are read from files. Service times
+are sampled during the simulation from a fitted process of 16 phases (Erlang branches of 1, 4 and 11
+stages). *Load* is the share of the servers that would be busy without merging. Rates are millions
+of requests per CPU second (user and system, including the check of the files), in the fastest of
+several simulations. *An hour* is the time that 50 replications of 15 million requests take at that
+rate, on two otherwise idle processors.
 
 {{ rates }}
 
-Memory is that of the simulating process at its peak: its own, and the mapped pages of the files of
-arrivals, 10 bytes a request. The kernel keeps these pages once for all processes, and drops them
-if memory runs out.
+Memory is the peak of the simulating process: its own memory, and the mapped pages of the files of
+arrivals (10 bytes for each request). All processes share one copy of these pages in the kernel's
+cache, and the kernel drops the pages if memory runs out.
 """
 TABLES = {
     "rates": (

@@ -7,10 +7,10 @@ from understudy.ask import schedulers as catalogue
 
 TITLE = "What a scheduler costs"
 TEXT = """
-The cost of a dispatch in user space with 50 reads pending, including the host and the modelled
-disk. 50 owners read 8 sectors at random and don't think, or think for 3 ms. Under such a load CATS
-sweeps all the time; with a READDELAY that never ends it uses its table. Instructions are valgrind's
-count; the last column is user CPU time.
+The table has the cost of a dispatch in user space, including the modelled disk and the program that
+calls the scheduler. 50 owners read 8 sectors at random, with no think time or with 3 ms. Under this
+load CATS sweeps all the time; in the row without READDELAY it uses its table. Instructions are
+valgrind's count; the last column is user CPU time.
 
 {{ dispatch }}
 """

@@ -8,10 +8,11 @@ from understudy.platforms.vm import card_programs
 
 TITLE = "What a triangle costs"
 TEXT = """
-Instructions, valgrind's count, for the triangles that `guest/draw_triangles.c` draws: in a picture
-of 640 x 480, with the height above the dominant edge given by the size, and a colour at each
-corner. *By commands*: the same program also writes each triangle to a buffer as commands of the
-card zach1, and reads them back. *They add* is the extra cost, relative to the rasteriser's.
+Valgrind counts the instructions while `guest/draw_triangles.c` draws triangles into a picture of
+640 x 480, with a colour at each corner. *Size* is a triangle's height above its dominant edge. *By
+commands* also includes the instructions that write each triangle to a buffer as commands of the
+card zach1, and read the commands back. *They add* is this additional cost as a percentage of the
+rasteriser's.
 
 {{ triangles }}
 """

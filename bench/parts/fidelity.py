@@ -27,26 +27,29 @@ from understudy.profiler.checks import demerit
 
 TITLE = "How well a profile keeps a drive's time"
 TEXT = """
-Profiles are compared with measured drives (`bench/drives/README.md`). First the requests of a
-trace, timed on the drive itself, one at a time with pauses between them. The demerit is the root
-mean square of the horizontal distance between the two distributions of service time (Ruemmler and
-Wilkes, "An introduction to disk drive modeling", IEEE Computer 1994).
+Profiles are compared with measured drives (`bench/drives/README.md`). The first table is about a
+trace of requests that were timed on the drive, one at a time with pauses between them. The demerit
+is the root mean square of the horizontal distance between the two distributions of service time
+(Ruemmler and Wilkes, "An introduction to disk drive modeling", IEEE Computer 1994).
 
 {{ trace }}
 
-One of the Cheetah's writes took 12.3 ms, three times as long as the next longest. Without it the
-writes' demerit is 8.6 % ([note 33](notes/0033-buffer.md)).
+One write on the Cheetah took 12.3 ms, three times as long as the next longest write. Without this
+write, the demerit of the writes is 8.6 % ([note 33](notes/0033-buffer.md)).
 
-Then schedulers: the same simulator, workloads and seeds, with a detailed model of the drive instead
-of ours. The table has the worst scheduler of each workload, and how many of the pairs that differ
-by more than 3 % in mean response on the drive are ranked right.
+The next tables compare schedulers: the simulator runs the same workloads and seeds with the
+profile, and with a detailed model of the drive. The first of them has the scheduler with the
+largest error in each workload. It also has the number of pairs of schedulers whose mean response
+times on the drive differ by more than 3 %, and the number of these pairs that the profile ranks
+right.
 
 {{ workloads }}
 
-With sfq, sums of service times that are nearly equal decide which of ten threads is served twice
-in a row, and then hits. So making a hit 0.1 us longer or shorter leads to different runs. With
-hits 0.3 us shorter to 0.5 us longer, ten seeds each, a service takes 4.9 ms on average, and runs
-differ by 0.65 ms (their standard deviation); the drive's five are 4.1 and 0.77 ms.
+With sfq, nearly equal sums of service times decide which of ten threads is served twice in a row,
+and the second request is then a hit. So if a hit takes 0.1 us more or less, the run is different.
+This was tried with hits from 0.3 us shorter to 0.5 us longer, with ten seeds each. Over these runs,
+the mean service time is 4.9 ms with a standard deviation of 0.65 ms; over the drive's five runs, it
+is 4.1 ms with 0.77 ms.
 
 Farthest from the drive:
 

@@ -17,13 +17,13 @@ from understudy.platforms import guest_programs
 
 TITLE = "The papers' full size"
 TEXT = """
-The papers' file system has a million files on 73.4 GB; smaller disks have proportionally fewer.
-Files are placed without writing their data, with an empty cache. Then the compact image is
-restored to a sparse file, which e2fsck checks.
+The papers' file system has a million files on 73.4 GB; smaller disks have proportionally fewer. The
+image is built with an empty cache, and files get blocks but no data. Then the compact image is
+unpacked to a sparse file, which e2fsck checks.
 
 {{ image }}
 
-`surge-direct` with mq-deadline in a VM, on that disk and on the default disk:
+`surge-direct` runs with mq-deadline in a VM, on the disk above and on the default disk:
 
 {{ run }}
 """

@@ -6,9 +6,10 @@ from bench.part import Column, Rows
 
 TITLE = "What the optimal order costs"
 TEXT = """
-The order with the least sum of response times, found in linear time by `core/optimal_order.h`, and
-with the papers' table of n^2 states (`tests/core/order_table.h`). Points and heads are random on
-the papers' disk; the figures are means over all of them. Instructions are valgrind's count,
+Two algorithms find the order of requests with the least sum of response times:
+`core/optimal_order.h` in linear time, and the papers' table of n^2 states
+(`tests/core/order_table.h`). The requests and the head are at random locations on the papers' disk;
+the figures are means over several sets of locations. Instructions are valgrind's count, and
 nanoseconds are user CPU time.
 
 {{ order }}

@@ -11,17 +11,19 @@ from understudy.papers.tables import TABLES as PAPER_TABLES
 
 TITLE = "The papers' tables"
 TEXT = """
-Compare the ranks. Two requests have left the scheduler at once, and service is from dispatch to
-completion, as in the papers ([decision 55](decisions/0055-two-at-once.md)). cfq left Linux in 5.0,
-so this is our own; mq-deadline is deadline's successor. The runs are in VMs on the default virtual
-disk, one for each seed; figures are means with 95 % intervals. *Ranks* compares ours with the
-papers' real disk's. `understudy reproduce table2 --seeds 5 --requests 10000 --on vm` runs one of
-the tables; with `--on sim` each takes seconds.
+Compare the ranks. As in the papers, the disk has up to two requests at once, and service is the
+time from dispatch to completion ([decision 55](decisions/0055-two-at-once.md)). Linux 5.0 removed
+cfq, so `cfq` is Understudy's own scheduler; mq-deadline is deadline's successor. Each seed is one
+run in a VM on the default virtual disk; figures are means with 95 % intervals. *Ranks* says whether
+the schedulers rank as on the papers' real disk.
+`understudy reproduce table2 --seeds 5 --requests 10000 --on vm` reproduces one of the tables. With
+`--on sim` a table takes seconds.
 
 {{ measures }}
 
-The share of the device's hits that the shadow cache in CATS predicted (the paper: 97 % of 31,949 in
-Table 2), and how many predicted hits missed:
+This table has the number of hits on the device, the share of them that the shadow cache in CATS
+predicted, and the number of predicted hits that missed. In the papers' Table 2 the share is 97 % of
+31,949 hits.
 
 {{ shadow }}
 """

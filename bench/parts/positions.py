@@ -10,18 +10,19 @@ from bench.part import Column, Rows
 
 TITLE = "What known positions cost"
 TEXT = """
-Instructions per request in the simulator, valgrind's count: eight processes read and write 4 KiB at
-random and don't think, with fcfs, on a disk of 16 zones whose seek curve has 400 samples. Either
-its latencies are drawn, or the time when each sector is under the head is known (`platter.c`). The
-buffer has all features: it prefetches into 16 segments, and holds up to 16 writes, of which it
-destages the one that is soonest under the head. With writes the buffer is always full here, and
-each destage is chosen among fifteen or so.
+The figures are instructions per request in the simulator, counted by valgrind. Eight processes
+without think time read and write 4 KiB at random, with fcfs, on a disk of 16 zones. In *drawn* each
+latency is a random number; in *known* the model computes the angle of each sector (`platter.c`); in
+*400 slips* the disk also has 400 slips. The seek curve has 400 samples. The buffer prefetches into
+16 segments and holds up to 16 writes; it destages the write that is soonest under the head. In the
+runs with writes, the buffer is always full, and the drive chooses each destage among about fifteen
+writes.
 
 {{ cost }}
 
-The same with known positions and 40 processes, on a drive that takes one command after the other or
-chooses among 4 or 32 of them (`command_queue.c`). Beside the instructions is user CPU time in ns.
-The kernel's part of the cost is that of `core/`, which is the same there.
+The next table has known angles and 40 processes. The drive accepts one command at a time, or
+chooses among 4 or 32 commands (`command_queue.c`). Next to each number of instructions is the user
+CPU time in ns. In a kernel, the code in `core/` costs the same.
 
 {{ queue }}
 """

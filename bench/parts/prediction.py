@@ -19,17 +19,18 @@ from understudy.base.errors import RunFailed
 TITLE = "What a whole prediction of consolidated VMs costs"
 TEXT = """
 The figures are for `understudy consolidate web=web.parquet mail=mail.parquet db=db.parquet
---queue-depth 32 --merge common --replications 50`, from the start of the command to its end: it
-reads traces, fits service times, searches the merge value, simulates 50 replications, and writes
-the run folder. The traces together have 15 million requests an hour. They have bursts of some 500
-requests, at four times the rate between bursts, log-normal service times that are alike for 50
-requests, and a load of 0.74 on 32 servers.
+--queue-depth 32 --merge common --replications 50`,
+from the start of the command to its end. The command reads traces, fits service times, searches for
+the merge value, simulates 50 replications, and writes the run folder. The traces together have 15
+million requests an hour, at a load of 0.74 on 32 servers. About 500 requests arrive in each burst,
+at four times the rate between bursts. Service times are log-normal, and stay similar for 50
+requests at a time.
 
 {{ predictions }}
 
-CPU seconds are those of all its processes. Memory is the sum over these at the peak, sampled twenty
-times a second: their own memory, and mapped files, of which the kernel keeps as much as it has room
-for. A page that two processes map counts twice.
+CPU seconds and memory are sums over all processes of the command. Memory is the peak, sampled
+twenty times a second, of the processes' own memory and of their mapped files. The kernel keeps as
+many pages of mapped files as it has room for, and a page that two processes map counts twice.
 """
 TABLES = {
     "predictions": (

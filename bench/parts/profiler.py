@@ -18,24 +18,28 @@ from understudy.profiler.targets.model import ModelTarget
 
 TITLE = "How well a measured profile predicts"
 TEXT = """
-The profiler ([profiler.md](profiler.md)) on drives that it knows nothing about, with its own method
-and the papers', and then the validation of SIGCSE 2006, section 2.2: 1,000 random seeks, and 1,000
-random transfers of 512 bytes to 16 MB after a seek to some tracks before. The figures are errors of
-the model's mean. With 1,000 seeks some of the error is chance, since each waits for another part of
-a rotation. So the validation was also run with ten times as many, and ± is what chance may still do
-to those (95 %). The last column is the demerit of 2,000 random reads of 4 KiB.
+The profiler ([profiler.md](profiler.md)) measures drives that it knows nothing about, with its own
+method and with the papers' methods. Each profile is then validated as in SIGCSE 2006, section 2.2.
+The validation has 1,000 random seeks, and 1,000 random transfers of 512 bytes to 16 MB, each after
+a seek to a track shortly before its data. The figures are errors of the model's mean. With 1,000
+seeks part of the error is chance, since the rotational latency of each seek is random. So the
+validation was repeated with 10,000 seeks and transfers, and ± is the 95 % interval of that error.
+The last column is the demerit of 2,000 random reads of 4 KiB.
 
-First the detailed drives of `oracle/detailed` together, which show the profiler nothing but times,
-and the paper's own figures for its two drives, which have no signs:
+The first table has means over the detailed drives of `oracle/detailed`, of which the profiler sees
+only response times. It also has the figures that the paper gives, without signs, for its two
+drives:
 
 {{ methods }}
 
-The seeks of `sigcse-2006` are too short on every drive: they begin where tracks are longest, and
-there a distance in sectors is fewer cylinders than elsewhere. `perform-2010` has no throughput. Its
-seeks are a little too long, since its line comes from pages, and these seeks read blocks.
+The method `sigcse-2006` measures seek times that are too short on every drive. Its seeks begin
+where tracks are longest, and there a distance in sectors is fewer cylinders than elsewhere. The
+method `perform-2010` measures no throughput. Its seek times are a little too long, since it fits a
+line to reads of pages, while the validation reads single blocks.
 
-Then our own models as targets. Vesper's model, like the paper's, takes the shortest seek and half a
-rotation even where the head already is. The rates of `sigcse-2006` include that, so its transfers
+In the second table, Understudy's own models are the measured drives. Vesper's model, like the
+paper's, adds the shortest seek and half a rotation to a request even if it begins at the head's
+location. The transfer rates that `sigcse-2006` measures include this time, so its transfer times
 are 1 % too long.
 
 {{ targets }}

@@ -21,17 +21,19 @@ from understudy.profiler.profile_fit import Fitted
 
 TITLE = "Command queueing"
 TEXT = """
-Detailed drives of `oracle/detailed` that queue commands, and the simulator with the profile that
-`understudy.profile` fits to each, given a queue of the same depth. Both get the same random reads
-of a page. *Theirs* is the detailed drives' mean service. The errors of ours follow: the median over
-the drives, and the worst. On a detailed drive `sptf` is the drive's own choice among all pending
-requests; ours has an age weight of 0.
+Detailed drives of `oracle/detailed` that queue commands are compared with the simulator. The
+simulator uses the profile that `understudy.profile` fits to each drive, with a queue of the same
+depth. Drive and simulator get the same random reads of one page. *Theirs* is the mean service time
+of the detailed drives. The next columns are errors of the simulator: the median over the drives,
+and the largest error. In the rows `sptf`, the detailed drive chooses among all pending requests; in
+the simulator, the scheduler `sptf` chooses, with an age weight of 0.
 
 {{ means }}
 
-The detailed drive knows the angle of each sector and saves rotation. Ours, unless its profile has
-angles, draws each latency and saves only seeks. Pairs are two rows with the same processes that
-differ by more than 3 % on the drive.
+A detailed drive knows the angle of each sector, so its choices save rotational latency. Without
+angles in the profile, the simulated drive has random latencies, and its choices save only seek
+time. A pair is two rows with the same number of processes whose means differ by more than 3 % on
+the drive.
 
 {{ ranks }}
 """

@@ -12,13 +12,14 @@ from understudy.platforms.vm.self_scaling import JUDGED, OVERHEAD_SHARE
 
 TITLE = "How k follows the stand-in disk"
 TEXT = """
-A disk of QEMU's in a VM in the wall clock is slow and fast in turn, by QEMU's own throttle. Our
-throttle is on top, with a profile that takes {intercept_ms:g} ms for each request: below *k needed*
-the disk can't be that fast. One process reads 4 KiB with `scale_auto` 1 until k has been raised and
-at most 1 % of the last 1,000 requests were late. Then k is fixed as by `--clock wall`: at least at
-the value at which a timer's lateness is {overhead_percent:g} % of a service. *Late* is the share of
-the reads recorded then; *error* is how much longer they took than k times the model's time. Other
-work of the host raises k, which these figures include.
+QEMU's own throttle makes a virtual disk slow and fast alternately, in a VM with the wall clock.
+Understudy's throttle runs in the guest, with a profile in which each request takes {intercept_ms:g}
+ms. If k is below *k needed*, the virtual disk is too slow for this profile. One process reads 4 KiB
+with `scale_auto` 1 until k has been raised and at most 1 % of the last 1,000 requests were late.
+Then k is fixed as with `--clock wall`. It is at least so large that the timer's lateness is
+{overhead_percent:g} % of a service time. *Late* is the share of the reads recorded after that which
+were late. *Error* is the percentage by which these reads took longer than k times the model's time.
+The figures include the effect of other work on the host, which raises k.
 
 {{{{ turns }}}}
 """

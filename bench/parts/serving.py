@@ -17,16 +17,19 @@ from understudy.base.errors import RunFailed
 
 TITLE = "How well a served disk keeps its time"
 TEXT = """
-Random reads of 4 KiB by fio's NBD engine from `understudy serve-disk --disk NAME`, over a socket of
-this host, in wall time, so the figures include the machine's other work. *Lateness* is returned -
-due. *Error* is the mean lateness as a share of the mean service time, for requests that take a
-millisecond or more. *fio saw* also includes the way there and back, which is all that the first row
-has, since its disk takes no time. With several requests outstanding it says nothing.
+fio's NBD engine reads 4 KiB at random from `understudy serve-disk --disk NAME`, over a socket of
+this host. Times are wall times, so the figures include the effect of other work on the machine.
+*Lateness* is the time from a request's due time to the server's answer. *Error* is the mean
+lateness as a percentage of the mean service time, for requests that take a millisecond or more.
+*fio saw* is the response time that fio measures, including the transfer over the socket. In the
+first row this is the transfer time alone, since the disk's service time is zero. With several
+requests outstanding, *fio saw* is left out.
 
 {{ kept }}
 
-Requests per second through a disk that takes no time, and through nbdkit's own memory without our
-filter, in alternation; medians of the runs. *Depth* is that of each connection.
+The next table has the requests per second from a disk with a service time of zero, and from
+nbdkit's memory disk without Understudy's filter. The two are measured alternately, and the figures
+are medians of the runs. *Depth* is the queue depth of each connection.
 
 {{ passed }}
 """

@@ -25,31 +25,33 @@ from understudy.native.simulator import run
 
 TITLE = "What the simulator costs"
 TEXT = """
-The disk is the papers' with its cache. Processes read 4 KiB at random and don't think, and
-neighbours may merge, as in `predict` on a disk. The array has 32 servers and two classes with
-weights 3 and 1, is open, and is 90 % busy. Its times come from a table, or are drawn (a logarithm
-in integers for each arrival and each service).
+The disk is the papers' with its cache. Processes without think time read 4 KiB at random, and
+adjacent requests may merge, as in `predict` on a disk. The array has 32 servers, which are 90 %
+busy; two classes with weights 3 and 1 send requests in an open loop. The array's interarrival and
+service times come from a table, or are random (each takes an integer logarithm).
 
-*Figures* are sums and a histogram; *rows* adds 13 columns, whose pages the kernel has to allocate
-first. Instructions are valgrind's count for a shorter run with figures only. The rest is millions
-of requests per CPU second, the best of some runs, since other work on the machine can only slow
-them down.
+*Figures* are runs that keep only sums and a histogram. *Rows* are runs that also keep 13 columns
+for each request; the kernel has to allocate the memory of these columns first. Instructions are
+valgrind's count for a shorter run that keeps only figures. The other columns are millions of
+requests per CPU second in the fastest of several runs, since other work on the machine can only
+make a run slower.
 
 {{ rates }}
 
-Two loops made a difference: a logarithm without a branch that would be unpredictable, and one
-comparison, in an unrolled loop, for nearly all of the 64 segments of the cache.
+Two optimisations made a difference: the logarithm has no unpredictable branch, and an unrolled loop
+looks up the cache's 64 segments, with one comparison for nearly all of them.
 
-Memory is that of a whole command with 50 processes and cats. `predict` keeps every request, checks
-it, computes figures and percentiles, draws the report and writes the Parquet file; `sweep` keeps
-only figures.
+The next table has the peak memory of a whole command with 50 processes and cats. `predict` keeps
+and checks every request, computes figures and percentiles, draws the report and writes the Parquet
+file. `sweep` keeps only figures.
 
 {{ memory }}
 
-A sweep of all schedulers, two workloads and two seeds. Since the processors have other work too,
-wall time does not count. What counts is that both jobs always have work, and together no more work
-than one job had. *Ready* is the share of the jobs' time in which a thread ran or waited for a
-processor. The efficiency is lower than that by the extra CPU seconds of two jobs.
+The last table is for a sweep of all schedulers, two workloads and two seeds, with one and with two
+jobs. Since the processors have other work too, do not compare wall times. Two jobs are efficient if
+both always have work, and use no more CPU seconds than one job. *Ready* is the share of the jobs'
+wall time in which a thread ran or waited for a processor. *Efficiency* is *ready* times the CPU
+seconds with one job, divided by those of this row.
 
 {{ sweeps }}
 """

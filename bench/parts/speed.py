@@ -10,10 +10,11 @@ from understudy.platforms import load
 
 TITLE = "How fast a run in a VM is"
 TEXT = """
-One run after another in the virtual clock, on the default disk, each on a machine that was booted
-and saved before (decision 25). *CPU s* is for the whole run, QEMU included. Wall seconds are given
-separately for the time until the scenario's first line, and for the measurement; they depend on the
-machine's other work. The papers needed 8 wall seconds for each second of the disk (k = 8).
+The runs are in the virtual clock, one after another, on the default disk. Each run resumes a VM
+that was booted and saved before (decision 25). *CPU s* is the CPU time of the whole run, including
+QEMU. There are two columns of wall seconds: until the guest's script begins, and for the
+measurement. They depend on other work on the machine. The papers' runs took 8 wall seconds for each
+second of the modelled disk (k = 8).
 
 {{ speed }}
 """

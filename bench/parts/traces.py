@@ -14,10 +14,11 @@ from understudy.traces.formats import blktrace
 
 TITLE = "How fast traces are read"
 TEXT = """
-The kernel's binary block traces, version 7: seven records a request (queued, allocated, plugged,
-inserted, unplugged, issued, completed), at random places, with 32 requests outstanding, in a file
-for each of four CPUs. The files are cached in memory, and read into tables of Polars. MB are 10^6
-bytes; CPU seconds are user and system together.
+The traces are the kernel's binary block traces, version 7, with one file for each of four CPUs.
+Each request has seven records (queued, allocated, plugged, inserted, unplugged, issued, completed).
+Requests are at random locations, and 32 are outstanding at a time. The benchmark reads the files,
+which are already in the page cache, into tables of Polars. MB are 10^6 bytes; CPU seconds are user
+and system together.
 
 {{ traces }}
 """

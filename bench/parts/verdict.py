@@ -27,28 +27,32 @@ from understudy.recommend.verdict import verdict
 
 TITLE = "Whether verdicts say where a profile does not fit"
 TEXT = """
-Random detailed drives, which fit the model, and the black boxes of `oracle/`, each of which does
-something that the model cannot describe. Each is profiled blind, reads and writes. The simulator
-then runs a set of workloads twice: with the profile, and with the drive itself. The next run takes
-the drives from 4701 on.
+This benchmark has two kinds of drives. The model can describe the detailed drives, whose parameters
+are random. Each of the black boxes in `oracle/` has a feature that the model cannot describe. The
+profiler measures each drive as a black box, with reads and writes. The simulator then runs a set of
+workloads twice: with the profile, and with the drive itself. The next run will use the drives from
+number 4701 on.
 
-A recommendation *costs* as much as the recommended scheduler's mean response on the drive exceeds
-the best one's; very much, if the recommended scheduler has no end there.
+A recommendation *costs* the percentage by which the recommended scheduler's mean response time on
+the drive exceeds the best scheduler's. The cost is very large if the recommended scheduler starves
+a request on the drive.
 
-* *Warned of* are answers without a recommendation, since a check is off (`"trusted": false`).
-* A warning is *false* if the choice would have cost at most 5 % and all means are within the
-  limits: service within 3 %, response within 5 %.
-* *Times off, choice right* are warnings that are not false, since the times are beyond the limits,
-  but whose choice would have cost at most 5 %.
-* *Unchecked* are answers that name something that was never tried (`null`).
+* *Warned of* are answers without a recommendation, because a check exceeds its limits
+  (`"trusted": false`).
+* A warning is *false* if the choice would have cost at most 5 %, all mean service times are within
+  3 % of the drive's, and all mean response times within 5 %.
+* *Times off, choice right* are warnings with means outside these limits, though the choice would
+  have cost at most 5 %.
+* *Unchecked* are answers that name a demand of the workload that no check of the profile covers
+  (`null`).
 * *Refused* drives have no profile.
-* *Missed* are recommendations that were reported as checked and within (`true`), and cost more than
-  5 %. There must be none, and at most one warning in ten may be false.
-* *Outside the limits* are checked answers with a mean that is, and whose paired interval does not
-  include zero (95 %). The limits do not apply to `sfq` in `concurrent`.
+* *Missed* are recommendations with the verdict "checked and within" (`true`) that cost more than 5
+  %. None may be missed, and at most one warning in ten may be false.
+* *Outside the limits* are checked answers with a mean beyond the limits, if the 95 % interval of
+  the paired differences does not include zero. The limits do not apply to `sfq` in `concurrent`.
 
-A scheduler counts as starving a request once the drive has served 20 times as many requests as are
-measured.
+A scheduler counts as starving a request if a measured request is still pending after the drive has
+served 20 times as many requests as are measured.
 
 {{ kinds }}
 
@@ -56,7 +60,7 @@ The costliest choices, and their verdicts:
 
 {{ answers }}
 
-What the profiler reports about each drive; the check is the one farthest off:
+The profiler's report on each drive, with the check that has the largest error:
 
 {{ drives }}
 """

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Measure, keep the results, and write docs/benchmarks.md: python -m bench [NAME ...].
 
-Or compare any drive with its profile: python -m bench fidelity --target MODULE:FACTORY.
+With `python -m bench fidelity --target MODULE:FACTORY`, profile any drive instead, and compare
+predictions from the profile with the drive.
 """
 
 import traceback
@@ -47,8 +48,8 @@ def main(
 ) -> None:
     """Run all benchmarks, or those that are named, and update docs/benchmarks.md.
 
-    If a benchmark fails, its name is printed and its last result is kept.  The other benchmarks
-    still run, and the exit code is 1.
+    If a benchmark fails, the command prints the benchmark's name and keeps its last result.  The
+    other benchmarks still run, and the exit code is 1.
     """
     if target:
         _on_target(names, target, seed, seeds, quick=quick, as_json=as_json)

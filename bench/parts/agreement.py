@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Do simulator and VM agree in closed loop?"""
+"""Whether simulator and VM agree in closed loop."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

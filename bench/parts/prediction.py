@@ -121,7 +121,9 @@ def _peak(running: "subprocess.Popen[bytes]") -> dict[str, float]:
 
 
 def _memory(process: int) -> tuple[float, float]:
-    """Return the process's memory in MB, its own and that of files; 0 if it is just ending."""
+    """Return the process's own memory and its mapped files, in MB; 0 for both if the process is
+    just ending.
+    """
     with suppress(OSError, KeyError):
         status = Path(f"/proc/{process}/status").read_text(encoding="utf-8", errors="replace")
         fields = dict(line.split(":", 1) for line in status.splitlines())

@@ -85,7 +85,7 @@ THEIRS = {
 
 
 def measure(drives: int, models: list[str]) -> Rows:
-    """Validate every target with every method: the detailed drives together, and each model."""
+    """Validate every method on every target; the detailed drives share one row per method."""
     detailed = [row for seed in range(1, drives + 1) for row in _rows(f"drive {seed}")]
     for name in methods.names():
         yield "methods", _summary(name, [row for row in detailed if row["method"] == name])

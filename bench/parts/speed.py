@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How fast a run in a VM is: seconds of the modelled disk per second of the host."""
+"""How fast a run in a VM is: simulated seconds of the disk per second of the host."""
 
 import threading
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Fill a new ext4 image, just made by mke2fs, with files that have extents on the disk but no data:
- * the extents are allocated and marked as initialised, but never written. (Extents marked as
- * unwritten would be useless: the kernel reads those without a request to the disk.)
+ * Fill a new ext4 image, just made by mke2fs, with files that have extents on the disk but no data.
+ * The extents are allocated and marked as initialised, but never written. (If the extents were
+ * marked as unwritten, the kernel would read them without a request to the disk.)
  *
  *	mkfiles [--progress] IMAGE < SCRIPT
  *
@@ -12,9 +12,9 @@
  *	l PATH        print the file's place: INODE SIZE EXTENTS {START LENGTH}...
  *	end           the script is complete; print "done FILES"
  *
- * Paths are relative to the root. The choice of a directory's group is the kernel's for top-level
- * directories. First fit fills the holes of erased files with other files; this produces the
- * fragmentation described in the papers (PERFORM 2010 section 5).
+ * Paths are relative to the root of the image. A directory's group is chosen as the kernel does for
+ * top-level directories. First fit puts new files into the holes of erased files.  This produces
+ * the fragmentation described in the papers (PERFORM 2010 section 5).
  *
  * All time stamps are the image's creation time, so equal scripts produce equal images. Until the
  * script has ended, the image is marked as not clean. After any error mkfiles prints one line with

@@ -14,7 +14,7 @@
 static int submit(struct command_sink *sink, uint32_t pairs)
 {
 	struct card_sink *card = (struct card_sink *)sink;
-	uint32_t number = pairs * PAIR_BYTES; /* in: bytes; out: number of the next buffer */
+	uint32_t number = pairs * PAIR_BYTES; /* out: number of the next buffer */
 
 	if (ioctl(card->device, ZACH1_SUBMIT, &number))
 		return -1;

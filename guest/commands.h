@@ -32,14 +32,14 @@ struct commands {
 	uint16_t rectangle_width, rectangle_height;
 	struct picture shown; /* at the last flip */
 	uint32_t fence_passed; /* number of the last fence */
-	uint32_t drawn; /* triangles, lines and rectangles; the caller may clear it */
+	uint32_t drawn; /* triangles, lines and rectangles; the caller may reset it */
 	uint32_t error; /* enum zach1_error_code */
 };
 
 enum commands_end {
 	COMMANDS_ALL, /* all pairs are executed, without any of the events below */
 	COMMANDS_PAUSED, /* the call has drawn COMMANDS_PIXELS */
-	COMMANDS_FLIP, /* number of triangles, lines and rectangles; the caller may reset it */
+	COMMANDS_FLIP, /* the caller must show `shown` now */
 	COMMANDS_FENCE, /* the fence with the number `fence_passed` was reached */
 	COMMANDS_FAILED, /* `error` says why; no command is executed until a reset */
 };

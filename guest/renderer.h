@@ -12,7 +12,7 @@
 struct renderer {
 	/* Each function returns 0, or -1 with errno set. */
 	int (*triangle)(struct renderer *renderer, const struct corner corner[3]);
-	int (*finish)(struct renderer *renderer); /* draws everything that is still in a buffer */
+	int (*finish)(struct renderer *renderer); /* draws the pending triangles */
 };
 
 struct direct_renderer {

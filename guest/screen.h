@@ -17,7 +17,7 @@ struct screen {
 	size_t bytes;
 	uint32_t width, height;
 	uint32_t row_bytes;
-	uint32_t red, green, blue; /* index of each channel's lowest bit in a 32-bit pixel */
+	uint32_t red, green, blue; /* each channel's lowest bit in a 32-bit pixel */
 	int console;
 	bool graphics;
 };

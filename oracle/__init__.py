@@ -1,4 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Simulated drives that share no code with the project's drive model; tests check the model against
-them.
-"""
+"""Simulated drives for tests of the project's drive model. The drives share no code with the model."""

@@ -10,8 +10,8 @@
  * emptied, since the due times of its requests were computed with the old k.
  *
  * A request without a service time in the model (a discard) is late with any k, so it is not
- * counted.  k is not lowered below 1, so that no request is served faster than in the model.  Nor is
- * k raised so far that the slowest request exceeds the limit (model.c).
+ * counted.  k is not lowered below 1, so that no request is served faster than in the model.  Nor
+ * is k raised so far that the slowest request exceeds the limit (model.c).
  */
 #include <linux/bitmap.h>
 #include <linux/ktime.h>

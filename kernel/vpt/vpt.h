@@ -26,8 +26,9 @@
  * Locking: each disk has two locks.  The mutex `control` serialises changes from user space.  The
  * raw spinlock `lock` guards the data that the hooks change.  Hooks run in process context, in soft
  * and hard interrupts, and under drivers' locks.  So `lock` is always taken with interrupts off.
- * The only lock that is taken under `lock` is that of the timer base, by hrtimer_start.  Completions are released after `lock` is dropped.  A setting is
- * changed with both locks held, so it may be read with either lock held.
+ * The only lock that is taken under `lock` is that of the timer base, by hrtimer_start.
+ * Completions are released after `lock` is dropped.  A setting is changed with both locks held, so
+ * it may be read with either lock held.
  */
 #ifndef UNDERSTUDY_VPT_H
 #define UNDERSTUDY_VPT_H

@@ -41,8 +41,8 @@ static void *map(const struct card_sink *card, size_t bytes, off_t at)
 }
 
 /*
- * Makes the framebuffer's first bytes the picture, for drawing and for display, and clears it to
- * black.
+ * Places the picture at the start of the framebuffer, for drawing and for display, and clears the
+ * picture to black.
  */
 static int clear(struct card_sink *card)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Draws into a picture in memory: fills it, and draws rectangles, lines and triangles. Colours are
+ * Draws into a picture in memory: fills it, and draws rectangles, lines and triangles.  Colours are
  * blended between the corners of lines and triangles.  docs/drawing.md defines each pixel's colour
  * exactly.
  *

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Simulated drives for tests of the project's drive model. The drives share no code with the model."""
+"""Simulated drives that share no code with the drive model; tests compare the model with them."""

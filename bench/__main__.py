@@ -22,19 +22,21 @@ ON_TARGET = {"full": {"seeds": 5, "requests": 5000}, "quick": {"seeds": 2, "requ
 @click.option(
     "--quick",
     is_flag=True,
-    help="Shorter runs; a result of a full run is never replaced.",
+    help="Make shorter runs; they never replace the result of a full run.",
 )
 @click.option("--list", "listed", is_flag=True, help="Name the benchmarks and stop.")
-@click.option(
-    "--page", "only_page", is_flag=True, help="Measure nothing, only write the page again."
-)
+@click.option("--page", "only_page", is_flag=True, help="Write the page again, without measuring.")
 @click.option(
     "--target",
     metavar="MODULE:FACTORY",
-    help="With fidelity: profile this black box (its data are destroyed), predict it, print it.",
+    help="With fidelity: profile this drive (destroys its data) and print predictions for it.",
 )
-@click.option("--seed", default=1, show_default=True, help="Seed of the profile of --target.")
-@click.option("--seeds", type=click.IntRange(2), help="Runs of --target each.  [default: 5, 2]")
+@click.option("--seed", default=1, show_default=True, help="Seed for profiling --target.")
+@click.option(
+    "--seeds",
+    type=click.IntRange(2),
+    help="Number of runs of each case on --target.  [default: 5; 2 if --quick]",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print --target's figures as JSON.")
 def main(
     names: tuple[str, ...],

@@ -103,7 +103,7 @@ class BlackBox:
         return self.fresh().writable or not LOADS[workload].writes
 
     def predicted(self, workload: str, requests: int, seeds: int) -> Predicted:
-        """Run the workload with one scheduler after another, and with each seed."""
+        """Predict and measure the workload with each scheduler and each seed."""
         answer = Predicted(self.name, workload, self.disk)
         alone = [one.name for one in descriptions.schedulers().values() if not one.needs_model]
         for scheduler in ["fcfs"] if workload == "random1" else alone:
@@ -141,7 +141,7 @@ class BlackBox:
         return BUSY * 1000 / reads.target_ms
 
     def _both(self, run: Experiment) -> tuple[Summary, Means]:
-        """Run the experiment with the profile, and on the drive itself."""
+        """Run the experiment twice: on the profile, and on the drive itself."""
         ours = in_simulator.summarise(run, silent)
         simulation = replace(in_simulator.describe(run), device=self.fresh())
         theirs = simulator.run(simulation, keep_rows=False).figures
@@ -149,7 +149,7 @@ class BlackBox:
 
 
 def summed_up(predictions: Sequence[Predicted]) -> Row:
-    """Return the row that sums up one workload over all drives."""
+    """Return a row with the totals of one workload over all drives."""
     rows = [row for each in predictions for row in each.rows]
     ranks = [each.ranks for each in predictions if each.rows]
     endless = [f"{each.drive} {one}" for each in predictions for one in each.endless]

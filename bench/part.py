@@ -12,8 +12,8 @@ It has
 * IN_VM, true if it boots VMs;
 * measure(**size), which yields (table's name, row) for each row.
 
-A row is data, ready for JSON.  The columns say how it is shown; values that no column shows are not
-kept.
+A row holds data that JSON can represent.  The columns say how it is shown; values that no column
+shows are not kept.
 """
 
 import pkgutil

@@ -28,8 +28,8 @@ def experiment(workload: str, scheduler: str, *, platform: str = "vm", **given: 
 
 
 def run_all(experiments: Sequence[Experiment], jobs: int = 1) -> list[Outcome]:
-    """Build everything that the experiments need, run them, `jobs` at a time, and return the
-    outcomes.
+    """Build everything that the experiments need.  Then run the experiments, `jobs` at a time, and
+    return the outcomes.
     """
     prepare(experiments)
     platform = load(experiments[0].platform.name)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Executes commands of the card zach1 (cards/zach1.yaml).  A command is a pair of words: a
- * register's offset and the register's new value.  The registers that commands set are kept in
- * struct commands.  Drawing never writes outside the framebuffer, whatever the commands are.
+ * register's offset and the register's new value.  struct commands holds the values of the
+ * registers.  Drawing never writes outside the framebuffer, whatever the commands are.
  *
  * The caller of commands_take() shows the picture after a flip, reports fences, and calls again for
  * the remaining pairs.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * See reads.h.  An atomic counter assigns the log's slots to processes.  A process stores end_ns as
- * the last field of its entry.  If the process is killed before that, the parent recognises the
+ * the last field of an entry.  If the process is killed before that, the parent recognises the
  * incomplete entry and drops it.
  */
 #define _GNU_SOURCE
@@ -361,7 +361,7 @@ static int herd_start(struct herd *herd)
 	return 0;
 }
 
-/* Removes the process from the herd.  Returns true if it was in the herd. */
+/* Removes the process from the herd.  Returns whether it was in the herd. */
 static bool herd_forget(struct herd *herd, pid_t pid)
 {
 	for (uint32_t i = 0; i < herd->count; i++) {
@@ -476,7 +476,7 @@ static int watch_once(struct herd *herd, struct pollfd *polled)
 	return WATCH_ON;
 }
 
-/* Runs until SIGTERM or SIGINT, or until a process dies. */
+/* Runs until SIGTERM or SIGINT, or until a process ends. */
 static int herd_watch(struct herd *herd)
 {
 	struct pollfd polled[WATCHED] = {

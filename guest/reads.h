@@ -115,7 +115,7 @@ void reads_sleep(uint64_t ns);
 /* Returns a zeroed, page-aligned buffer of one page; ends the program if there is no memory. */
 void *reads_buffer(void);
 
-/* Like reads_buffer, but with room for a number of sectors. */
+/* Like reads_buffer, but for a number of sectors. */
 void *reads_sectors_buffer(uint32_t sectors);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The guest's own display (/dev/fb0, a framebuffer device of the kernel), which shows the console
- * or a picture.  A person sees it in QEMU's window.
+ * or a picture.  QEMU shows the display in a window.
  */
 #ifndef UNDERSTUDY_GUEST_SCREEN_H
 #define UNDERSTUDY_GUEST_SCREEN_H

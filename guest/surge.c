@@ -2,9 +2,10 @@
 /*
  * The SURGE workload of PERFORM 2010 section 5: each process executes the ON/OFF loop of Figure 2
  * until it is killed.  A process samples a number of files from Pareto(2.43, 1.00), and then that
- * many files from a Zipf distribution.  It reads each file page by page, and sleeps for a time
- * sampled from Pareto(1.5, 2.0 ms) after every page.  All samples are integers from the process's
- * own random stream, so the requests of a process do not depend on how the processes are scheduled.
+ * many files from a Zipf distribution.  The process reads each file page by page, and sleeps for a
+ * time sampled from Pareto(1.5, 2.0 ms) after every page.  All samples are integers from the
+ * process's own random stream, so the requests of a process do not depend on how the processes are
+ * scheduled.
  *
  * In the log, `offset` is (file index << 32) + the byte offset in the file.
  */

@@ -4,8 +4,9 @@
  * In each row, the span of pixels lies between the dominant edge and one of the other two edges.
  * Computes four pixels at a time.
  *
- * Colours have 24 fractional bits and are computed modulo 2^32.  Intermediate values may exceed the
- * 8 integer bits of a channel, but the values at pixels of the triangle do not (docs/drawing.md).
+ * Colours have 24 fractional bits, and are computed modulo 2^32.  Intermediate values may exceed
+ * the 8 integer bits of a channel, but the values at pixels of the triangle do not
+ * (docs/drawing.md).
  */
 #include "walk.h"
 

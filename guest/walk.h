@@ -47,7 +47,7 @@ struct walk {
 	int64_t at, step;
 };
 
-/* Begins a walk between two integers, in at least one step. */
+/* Begins a walk from one integer to another.  The number of steps is at least 1. */
 static inline struct walk walk_from(int64_t from, int64_t to, int64_t steps)
 {
 	return (struct walk){

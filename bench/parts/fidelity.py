@@ -97,7 +97,7 @@ Times = npt.NDArray[np.float64]
 
 
 def measure(workloads: list[str], seeds: int) -> Rows:
-    """Yield the rows of all drives, then those of the schedulers with the largest errors."""
+    """Yield the rows of all drives, then the schedulers with the largest errors."""
     found: list[Row] = []
     for folder in sorted(path for path in DRIVES.iterdir() if path.is_dir()):
         disk = profile.load(folder.name)

@@ -110,7 +110,9 @@ def _trace(requests: int, mean_ms: float, seed: int) -> pl.DataFrame:
 
 
 def _peak(running: "subprocess.Popen[bytes]") -> dict[str, float]:
-    """Return the peak of the total memory of the process and its descendants, until it ends."""
+    """Wait until the process ends, and return the peak of the total memory of the process and its
+    descendants.
+    """
     own_mb = files_mb = 0.0
     while running.poll() is None:
         seen = [_memory(process) for process in _family(running.pid)]

@@ -130,7 +130,7 @@ def _figures(name: str, once: Check, more: Sequence[Compared]) -> Row:
 
 
 def _target(name: str) -> Target:
-    """Return a new target: "drive SEED" is a detailed drive, other names are models of profiles."""
+    """Return a new target: a detailed drive for "drive SEED", or the model of the named profile."""
     if name.startswith("drive "):
         return random_drive(int(name.removeprefix("drive ")))
     disk = profile.load(name)

@@ -184,7 +184,7 @@ class Asked:
 
 @dataclass
 class Host:
-    """A simple host: pending requests and a scheduler."""
+    """A simple host, which has a scheduler and pending requests."""
 
     drive: DetailedDrive
     scheduler: str

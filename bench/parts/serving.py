@@ -152,7 +152,7 @@ def _in_memory(*load: str) -> Seen:
 
 
 def _fio(place: Path, *load: str) -> Seen:
-    """Run fio and return the figures for the reads."""
+    """Run fio, and return the figures for its reads."""
     out = place.with_name("fio.json")
     uri = f"--uri=nbd+unix:///?socket={place}"
     command = ["fio", "--name=bench", "--ioengine=nbd", uri, "--rw=randread", "--randrepeat=1"]

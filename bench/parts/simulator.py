@@ -122,7 +122,7 @@ def measure(schedulers: list[str], requests: int, repeats: int, kept: int, swept
 
 
 def rates(schedulers: list[str], requests: int, repeats: int) -> Iterator[Row]:
-    """Yield a row for each scheduler on the disk, then for the arrays."""
+    """Yield a row for each scheduler on the disk, then rows for the arrays."""
     program = programs.build("simulator")
     counted = max(1, requests // COUNTED_OF)
     names = catalogue.parse(",".join(schedulers))

@@ -45,7 +45,7 @@ IN_VM = True
 def measure(schedulers: list[str], surge: int, random: int) -> Rows:
     """Measure random reads by one process, then SURGE with each scheduler.
 
-    The first run of each kind boots the machine and does not count.
+    The first run of each kind boots the machine, and is not counted.
     """
     reads = [experiment("random", "none", requests=random)]
     files = [experiment("surge-direct", scheduler, requests=surge) for scheduler in schedulers]

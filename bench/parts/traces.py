@@ -63,7 +63,7 @@ def measure(requests: list[int]) -> Rows:
 
 
 def _write(folder: Path, requests: int) -> int:
-    """Write the files of a trace; return the number of records."""
+    """Write the files of a trace, and return the number of records."""
     records = _records(requests)
     for cpu in range(CPUS):
         of_cpu = records[records["cpu"] == cpu]

@@ -221,8 +221,8 @@ def _answers(
 def _answer(drive: Box, disk: DiskProfile, load: Load, requests: int, seeds: int) -> Row:
     """Return the recommendation from the profile, its verdict, and its cost on the drive.
 
-    Two kinds of schedulers are not considered: those that starve a request, and those that serve
-    fewer requests than arrive on the profile.
+    Two kinds of schedulers are not considered: those that starve a request, and those that, on the
+    profile, serve fewer requests than arrive.
     """
     predicted: list[Summary] = []
     rows: list[Row] = []

@@ -6,10 +6,10 @@
  *
  *	mkfiles [--progress] IMAGE < SCRIPT
  *
- *	d PATH        make a directory, in the group that has the fewest
- *	f PATH SIZE   make a file of SIZE bytes, first fit from its inode's group on
+ *	d PATH        make a directory, in the group that has the fewest directories
+ *	f PATH SIZE   make a file of SIZE bytes, by first fit from its inode's group on
  *	e PATH        erase a file
- *	l PATH        print the file's place: INODE SIZE EXTENTS {START LENGTH}...
+ *	l PATH        print the file's location: INODE SIZE EXTENTS {START LENGTH}...
  *	end           the script is complete; print "done FILES"
  *
  * Paths are relative to the root of the image. A directory's group is chosen as the kernel does for

@@ -42,7 +42,7 @@ static int (*libc_unlock)(pthread_mutex_t *);
 static pthread_t main_thread;
 
 /*
- * QEMU's big lock: the first mutex that the main thread locks after it has polled. The lock guards
+ * QEMU's big lock: the first mutex that the main thread locks after its first poll. The lock guards
  * the variables below.
  */
 static pthread_mutex_t *big_lock;

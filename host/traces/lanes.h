@@ -42,7 +42,7 @@ struct trace_block;
 /**
  * struct lane - the records of a processor
  * @cpu: number of the processor
- * @began: whether the lane has had a record The last record had @sequence and @time_ns
+ * @began: whether the lane has had a record. The last record had @sequence and @time_ns
  */
 struct lane {
 	u32 cpu, sequence;

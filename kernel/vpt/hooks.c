@@ -18,8 +18,9 @@
  * off, and the replacement functions use a disk only inside the rcu_read_lock section in which they
  * looked it up.
  *
- * Locking: hooks_mutex is taken while a disk's mutex `control` is held.  While hooks_mutex is held,
- * only the locks of iprobe and of the tracepoints are taken.
+ * Locking: hooks_mutex is taken while the mutex of the list of disks (disks.c) or a disk's mutex
+ * `control` is held.  While hooks_mutex is held, the hooks take only the locks of iprobe and of the
+ * tracepoints.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

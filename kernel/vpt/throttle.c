@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Service times, due times and held completions (Jones 2010 section 4.3).
+ * Computes service times and due times, and holds completions (Jones 2010 section 4.3).
  *
  * When the driver starts a request, the throttle gives the request to the modelled device
  * (core/drive/device.h).  The device either computes the due time, or puts the request into the

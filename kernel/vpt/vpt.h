@@ -130,7 +130,7 @@ struct vpt_counters {
 	u64 overshoot_ns; /* sum over held requests: release time - due time */
 	u64 overshoot_max_ns;
 	u64 overhead_ns; /* sum of the subtracted times from possible begin of service to issue */
-	u64 missed; /* completions that did not go through the throttle */
+	u64 missed; /* completions that the hooks on the up path did not see */
 	u64 untracked; /* requests for which the table had no space */
 	u64 lost; /* bios whose completion the hooks did not see */
 	u64 pick_unseen; /* requests whose pick the hooks did not see */
@@ -206,7 +206,7 @@ struct vpt_model *vpt_model_copy(struct vpt_disk *disk);
 int vpt_requests_init(struct vpt_requests *requests); /* called without the lock */
 void vpt_requests_exit(struct vpt_requests *requests); /* called without the lock */
 struct vpt_request *vpt_find(struct vpt_disk *disk, const struct request *rq);
-/* Begins to track a request.  Returns NULL if there is no room. */
+/* Begins to track a request.  Returns NULL if there is no free entry. */
 struct vpt_request *vpt_track(struct vpt_disk *disk, struct request *rq);
 void vpt_untrack(struct vpt_disk *disk, struct vpt_request *vr);
 void vpt_untrack_all(struct vpt_disk *disk);

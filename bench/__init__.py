@@ -1,2 +1,4 @@
 # SPDX-License-Identifier: MIT
-"""Benchmarks: parts/ has the measurements, results/ their results; both make docs/benchmarks.md."""
+"""Benchmarks: parts/ holds the measurements, results/ their latest results, and page.py writes
+docs/benchmarks.md.
+"""

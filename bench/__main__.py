@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Measure, keep the results, and write docs/benchmarks.md: python -m bench [NAME ...].
 
-Or compare any drive with its profile: python -m bench fidelity --target MODULE:FACTORY.
+With `python -m bench fidelity --target MODULE:FACTORY`, profile any drive instead, and compare
+predictions from the profile with the drive.
 """
 
 import traceback
@@ -21,19 +22,21 @@ ON_TARGET = {"full": {"seeds": 5, "requests": 5000}, "quick": {"seeds": 2, "requ
 @click.option(
     "--quick",
     is_flag=True,
-    help="Shorter runs; a result of a full run is never replaced.",
+    help="Make shorter runs; they never replace the result of a full run.",
 )
 @click.option("--list", "listed", is_flag=True, help="Name the benchmarks and stop.")
-@click.option(
-    "--page", "only_page", is_flag=True, help="Measure nothing, only write the page again."
-)
+@click.option("--page", "only_page", is_flag=True, help="Write the page again, without measuring.")
 @click.option(
     "--target",
     metavar="MODULE:FACTORY",
-    help="With fidelity: profile this black box (its data are destroyed), predict it, print it.",
+    help="With fidelity: profile this drive (destroys its data) and print predictions for it.",
 )
-@click.option("--seed", default=1, show_default=True, help="Seed of the profile of --target.")
-@click.option("--seeds", type=click.IntRange(2), help="Runs of --target each.  [default: 5, 2]")
+@click.option("--seed", default=1, show_default=True, help="Seed for profiling --target.")
+@click.option(
+    "--seeds",
+    type=click.IntRange(2),
+    help="Number of runs of each case on --target.  [default: 5; 2 if --quick]",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print --target's figures as JSON.")
 def main(
     names: tuple[str, ...],
@@ -47,8 +50,8 @@ def main(
 ) -> None:
     """Run all benchmarks, or those that are named, and update docs/benchmarks.md.
 
-    If a benchmark fails, its name is printed and its last result is kept.  The other benchmarks
-    still run, and the exit code is 1.
+    If a benchmark fails, the command prints the benchmark's name and keeps its last result.  The
+    other benchmarks still run, and the exit code is 1.
     """
     if target:
         _on_target(names, target, seed, seeds, quick=quick, as_json=as_json)

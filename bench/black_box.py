@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A drive as a black box: compares predictions from its profile with the drive itself.
 
-The simulator runs each workload twice with every scheduler: with the profile, and with the drive,
-to which it sends each request.
+The simulator runs each workload twice with every scheduler: once on the profile, and once with each
+request sent to the drive.
 """
 
 from collections.abc import Callable, Sequence
@@ -58,9 +58,8 @@ LOADS = {
 class Predicted:
     """The predictions for one workload on one drive.
 
-    `rows` has one row per scheduler.  `endless` are the schedulers with which more requests arrive
-    than are served, by the profile or by the drive.  `summaries` are those of the runs with the
-    profile.
+    `rows` has one row per scheduler.  `endless` lists the schedulers that serve fewer requests than
+    arrive, on the profile or on the drive.  `summaries` are those of the runs on the profile.
     """
 
     drive: str
@@ -72,8 +71,8 @@ class Predicted:
 
     @cached_property
     def ranks(self) -> Row:
-        """Return how many pairs of schedulers are ranked right, and the cost of the chosen
-        scheduler.
+        """Return how many pairs of schedulers are ranked right, and what choosing the predicted
+        best scheduler costs.
         """
         return ranked(self.drive, self.workload, self.rows)
 
@@ -86,7 +85,7 @@ class Predicted:
 
 @dataclass(frozen=True)
 class BlackBox:
-    """A profiled drive; `fresh` returns it in its initial state."""
+    """A profiled drive.  `fresh` returns the drive in its initial state."""
 
     name: str
     fresh: Callable[[], Target]
@@ -98,13 +97,13 @@ class BlackBox:
         return self.found.disk()
 
     def takes(self, workload: str) -> bool:
-        """Return whether that workload fits on the drive."""
+        """Return whether the workload fits on the drive."""
         if workload == "surge":
             return self.found.capacity_sectors * SECTOR_BYTES <= SURGE_BYTES
         return self.fresh().writable or not LOADS[workload].writes
 
     def predicted(self, workload: str, requests: int, seeds: int) -> Predicted:
-        """Run the workload with one scheduler after another, and with each seed."""
+        """Predict and measure the workload with each scheduler and each seed."""
         answer = Predicted(self.name, workload, self.disk)
         alone = [one.name for one in descriptions.schedulers().values() if not one.needs_model]
         for scheduler in ["fcfs"] if workload == "random1" else alone:
@@ -137,12 +136,12 @@ class BlackBox:
 
     @property
     def _rate(self) -> float:
-        """Return the rate of arrivals that keeps the drive busy for the share BUSY of the time."""
+        """Return the arrival rate at which the drive is busy for the fraction BUSY of the time."""
         reads = next(check for check in self.found.checks if check.workload == "random reads")
         return BUSY * 1000 / reads.target_ms
 
     def _both(self, run: Experiment) -> tuple[Summary, Means]:
-        """Run the experiment with the profile, and on the drive itself."""
+        """Run the experiment twice: on the profile, and on the drive itself."""
         ours = in_simulator.summarise(run, silent)
         simulation = replace(in_simulator.describe(run), device=self.fresh())
         theirs = simulator.run(simulation, keep_rows=False).figures
@@ -150,7 +149,7 @@ class BlackBox:
 
 
 def summed_up(predictions: Sequence[Predicted]) -> Row:
-    """Return the row that sums up one workload over all drives."""
+    """Return a row with the totals of one workload over all drives."""
     rows = [row for each in predictions for row in each.rows]
     ranks = [each.ranks for each in predictions if each.rows]
     endless = [f"{each.drive} {one}" for each in predictions for one in each.endless]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""python -m bench fidelity --target: profiles any black box, then predicts it."""
+"""python -m bench fidelity --target: profiles a black box, and compares predictions with it."""
 
 import json
 from collections.abc import Callable
@@ -37,8 +37,8 @@ COLUMNS = (
 def measure(name: str, seed: int, seeds: int, requests: int, *, as_json: bool) -> None:
     """Profile the target, which destroys its data, and print predictions next to measured figures.
 
-    Before each run the target's reset() is called.  If it does not have reset(), a new target is
-    created instead.
+    Before each run the target's reset() is called, or a new target is created if the target has no
+    reset().
     """
     target = factory.target(name)
     found = understudy.profile(target, seed, destroy_data=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/benchmarks.md: the parts' texts with the tables of their last results."""
+"""docs/benchmarks.md: the text of each benchmark, with the tables of its last results."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ ENVIRONMENT = jinja2.Environment(  # makes Markdown from the project's own files
 
 
 def write(parts: Mapping[str, Part]) -> None:
-    """Write the page docs/benchmarks.md from the present results."""
+    """Write docs/benchmarks.md from the stored results."""
     FILE.write_text(render(parts), encoding="utf-8")
 
 

@@ -12,8 +12,8 @@ It has
 * IN_VM, true if it boots VMs;
 * measure(**size), which yields (table's name, row) for each row.
 
-A row is data, ready for JSON.  The columns say how it is shown; values without a column are not
-kept.
+A row holds data that JSON can represent.  The columns say how it is shown; values that no column
+shows are not kept.
 """
 
 import pkgutil
@@ -42,7 +42,7 @@ class Column:
         return [name for _, name, _, _ in string.Formatter().parse(self.shown) if name]
 
     def cell(self, row: Row) -> str:
-        """Return the row's text in this column; it is empty if a value is missing."""
+        """Return the row's text in this column, or an empty text if a value is missing."""
         return "" if any(row[name] is None for name in self.names) else self.shown.format_map(row)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compares a profile's predictions with the drive itself: means over seeds, and ranks."""
+"""Compares a profile's predictions with the drive itself, by means over seeds and by ranks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ class Means:
 def compared(
     drive: str, workload: str, scheduler: str, ours: Sequence[Means], theirs: Sequence[Means]
 ) -> Row:
-    """Compare one scheduler, seed by seed: return the differences in per cent, and the interval of
-    the paired differences.
+    """Compare one scheduler, seed by seed.  Return the differences in per cent, and the confidence
+    interval of the paired differences.
     """
     service = float(np.mean([run.service for run in theirs]))
     response = float(np.mean([run.response for run in theirs]))
@@ -50,13 +50,13 @@ def is_within(row: Row) -> bool:
 
 
 def may_be_none(row: Row) -> bool:
-    """Return whether the interval of the difference in response time includes zero."""
+    """Return whether the confidence interval of the difference in response time includes zero."""
     return bool(abs(row["response_percent"]) <= (row["interval_percent"] or 0.0))
 
 
 def ranked(drive: str, workload: str, rows: Sequence[Row]) -> Row:
-    """Return the worst prediction over all schedulers, and how many of the pairs of schedulers that
-    really differ are ranked right.
+    """Return the worst prediction over all schedulers.  Also count the pairs of schedulers that
+    really differ, and how many of these pairs are ranked right.
     """
     theirs = {row["scheduler"]: row["response_ms"] for row in rows}
     ours = {

@@ -35,7 +35,7 @@ def printed(program: Path, *arguments: object) -> float:
 
 
 def instructions(program: Path, function: str, *arguments: object) -> int:
-    """Return the number of instructions in all calls of the function, including its callees."""
+    """Return the number of instructions in the function and its callees, over all calls."""
     if not shutil.which("valgrind"):
         raise UserError("no valgrind here to count instructions: apt-get install valgrind")
     command = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The benchmarks' experiments, and running them."""
+"""Creates and runs the benchmarks' experiments."""
 
 import os
 import resource
@@ -28,8 +28,8 @@ def experiment(workload: str, scheduler: str, *, platform: str = "vm", **given: 
 
 
 def run_all(experiments: Sequence[Experiment], jobs: int = 1) -> list[Outcome]:
-    """Run the experiments, `jobs` at a time, and return the outcomes.  Everything they need is
-    built first.
+    """Build everything that the experiments need.  Then run the experiments, `jobs` at a time, and
+    return the outcomes.
     """
     prepare(experiments)
     platform = load(experiments[0].platform.name)
@@ -40,7 +40,7 @@ def run_all(experiments: Sequence[Experiment], jobs: int = 1) -> list[Outcome]:
 
 
 def prepare(experiments: Sequence[Experiment]) -> None:
-    """Build everything that these experiments need; they must all be on one platform."""
+    """Build everything that these experiments need.  They must all be on one platform."""
     load(experiments[0].platform.name).prepare(experiments, lambda phase, done: None)
 
 
@@ -51,13 +51,13 @@ def used() -> tuple[float, float]:
 
 
 def cpu_seconds() -> float:
-    """Return the CPU seconds of user and system together."""
+    """Return the CPU seconds, user and system together."""
     return sum(used())
 
 
 @contextmanager
 def empty_cache() -> Iterator[None]:
-    """Provide an empty cache for the block; what the block builds is removed at the block's end."""
+    """Provide an empty cache for the block, and remove it at the block's end."""
     before = os.environ.get("XDG_CACHE_HOME")
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["XDG_CACHE_HOME"] = scratch

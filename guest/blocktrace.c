@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * The kernel's own trace of a disk (blktrace).  It stays in kernel memory until the measurement is
- * over, so that no process has to run and write files meanwhile:
+ * Records the kernel's own trace of a disk (blktrace).  The records stay in kernel memory until the
+ * measurement is over, so no process runs and writes files during the measurement:
  *
- *   blocktrace start DISK KIB    starts recording; keeps up to KIB of records for each processor,
- *                                and loses later ones
- *   blocktrace stop DISK         stops recording; the records can be read now
+ *   blocktrace start DISK KIB    starts recording; keeps the first KIB of records of each processor
+ *   blocktrace stop DISK         stops recording; afterwards the records can be read
  *   blocktrace end DISK          frees the memory
  *
  * Between "stop" and "end", debugfs holds the records in block/NAME/trace0, trace1 and so on, in
- * the format of blktrace's files, and the number of lost records in block/NAME/dropped.  Time
+ * the format of blktrace's files.  block/NAME/dropped holds the number of lost records.  Time
  * stamps are from CLOCK_MONOTONIC.
  */
 #include <fcntl.h>

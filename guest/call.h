@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * System calls that return their result directly, or a negative errno if they failed.  The
- * processes of a workload share their memory, so they would also share libc's errno.
+ * processes of a workload share their memory, so they would share libc's errno.
  */
 #ifndef UNDERSTUDY_GUEST_CALL_H
 #define UNDERSTUDY_GUEST_CALL_H

@@ -14,7 +14,7 @@
 static int submit(struct command_sink *sink, uint32_t pairs)
 {
 	struct card_sink *card = (struct card_sink *)sink;
-	uint32_t number = pairs * PAIR_BYTES; /* then number of the next buffer */
+	uint32_t number = pairs * PAIR_BYTES; /* out: number of the next buffer */
 
 	if (ioctl(card->device, ZACH1_SUBMIT, &number))
 		return -1;
@@ -22,7 +22,7 @@ static int submit(struct command_sink *sink, uint32_t pairs)
 	return 0;
 }
 
-/* Waits until all commands are executed, and shows the picture. */
+/* Shows the picture, and waits until all commands are executed. */
 static int finish(struct command_sink *sink)
 {
 	sink->words[0] = ZACH1_FLIP;
@@ -40,7 +40,10 @@ static void *map(const struct card_sink *card, size_t bytes, off_t at)
 	return mapped == MAP_FAILED ? NULL : mapped;
 }
 
-/* Shows the whole picture and fills it with black. */
+/*
+ * Places the picture at the start of the framebuffer, for drawing and for display, and clears the
+ * picture to black.
+ */
 static int clear(struct card_sink *card)
 {
 	static const uint32_t commands[] = { ZACH1_FRAME_BASE,	0, ZACH1_DRAW_BASE, 0,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A command sink (renderer.h) that sends the commands to the card, through the buffers of the
- * card's driver, /dev/zach1_N.
+ * A command sink (renderer.h) that sends the commands to the card through the buffers of the card's
+ * driver (/dev/zach1_N).
  */
 #ifndef UNDERSTUDY_GUEST_CARD_SINK_H
 #define UNDERSTUDY_GUEST_CARD_SINK_H

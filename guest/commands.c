@@ -61,8 +61,8 @@ static uint64_t rectangle(const struct commands *commands,
 }
 
 /*
- * Counts each row of the picture as one more pixel, since even the rows of a thin triangle take
- * time.
+ * Adds the picture's height to the number of pixels, since rows take time even if they contain few
+ * pixels of a triangle.
  */
 static enum commands_end draw(struct commands *commands, uint32_t doorbell,
 			      uint64_t *pixels)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reports an error of a guest program: prints one line, and returns the program's exit code. */
+/* Prints a guest program's error in one line, and returns the program's exit code. */
 #ifndef UNDERSTUDY_GUEST_COMPLAIN_H
 #define UNDERSTUDY_GUEST_COMPLAIN_H
 

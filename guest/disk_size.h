@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The size of a disk, or of a regular file, which the tests use instead of a disk. */
+/* Stores the size of a disk, or of a regular file (which the tests use instead of a disk). */
 #ifndef UNDERSTUDY_GUEST_DISK_SIZE_H
 #define UNDERSTUDY_GUEST_DISK_SIZE_H
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Writes the present contents of the kernel's trace rings to standard output, page by page.
+ * Writes everything that the kernel's trace rings hold now to standard output, page by page.
  *
  *   drain FILE...   files like tracing/per_cpu/cpu0/trace_pipe_raw
  *
- * cat would instead wait for more data when the rings are empty.
+ * cat would not stop when the rings are empty, but wait for more data.
  */
 #include <fcntl.h>
 #include <unistd.h>

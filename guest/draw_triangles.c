@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * Draws smooth-shaded triangles (triangles.h) as fast as it can and prints how long that took:
+ * Draws smooth-shaded triangles (triangles.h) as fast as it can, and prints how long the drawing
+ * took:
  *
  *   done SECONDS CHECKSUM
  *
- * There are three ways to draw.  The program calls the rasteriser for each triangle.  Or it makes
- * the card's commands and executes them itself.  Or, with --card, it sends the commands to the card
- * through the driver's device, and the card shows the finished picture for --hold seconds.
+ * There are three ways to draw.  By default the program calls the rasteriser for each triangle.  It
+ * can also create the card's commands and execute them itself.  With --card, it sends the commands
+ * to the card through the driver's device, and the card shows the finished picture for --hold
+ * seconds.
  *
- * The triangles are computed from the seed alone, before the measurement begins, so all three ways
- * draw the same triangles.  The checksum is FNV-1a of the picture's words.
+ * The triangles are computed from the seed before the measurement begins, so all three ways draw
+ * the same triangles.  The checksum is FNV-1a of the picture's words.
  */
 #define _GNU_SOURCE
 #include <getopt.h>
@@ -44,7 +46,7 @@ struct triangles {
 static uint32_t pixels[WIDTH * HEIGHT];
 static struct picture picture = { pixels, WIDTH, HEIGHT, 4 * WIDTH };
 
-/* A command sink whose commands the program executes itself when they are submitted. */
+/* A command sink that executes the commands in this program when they are submitted. */
 struct local_sink {
 	struct command_sink sink;
 	struct commands commands;
@@ -100,7 +102,7 @@ static struct renderer *direct_renderer(void)
 	return &renderer.renderer;
 }
 
-/* Makes a renderer that draws with the card.  Returns NULL with errno set on failure. */
+/* Creates a renderer that draws with the card.  Returns NULL with errno set on failure. */
 static struct renderer *card_renderer(const struct triangles *triangles)
 {
 	static struct command_renderer renderer;

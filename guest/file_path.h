@@ -2,12 +2,11 @@
 /*
  * Writes the path of file number `index` of `files` files.  There are two levels of directories
  * (PERFORM 2010 section 5), with 100 files in a leaf directory and 100 leaf directories in a top
- * directory.  So every directory fits into one block, for any number of files from 100 to 1,000,000
- * and more.
+ * directory.  So every directory fits into one block, whether there are 100 files or 1,000,000.
  *
  * Files with consecutive indices are in different leaf directories.  The workload samples the index
- * from a Zipf distribution, so file 0 is the most popular one, and a file's location on the disk
- * must not depend on its popularity.  understudy/files/image.py builds the same paths.
+ * from a Zipf distribution, so file 0 is the most popular file.  A file's location on the disk must
+ * not depend on the file's popularity.  understudy/files/image.py builds the same paths.
  */
 #ifndef UNDERSTUDY_GUEST_FILE_PATH_H
 #define UNDERSTUDY_GUEST_FILE_PATH_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parses numbers on the command line of a guest program.  A number must be whole and in range;
- * otherwise the program prints one line about the error and exits with code 2.
+ * Parses numbers on the command line of a guest program.  A number must be an integer in range.
+ * Otherwise the program prints one line about the error and exits with code 2.
  */
 #ifndef UNDERSTUDY_GUEST_OPTIONS_H
 #define UNDERSTUDY_GUEST_OPTIONS_H

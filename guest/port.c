@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Messages from the guest to QEMU.
+ * Sends messages from the guest to QEMU.
  *
  *   port exit CODE     ends the VM at once through isa-debug-exit at 0x501;
  *                      QEMU's own exit code is then 2 * CODE + 1

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * PPM (netpbm's format P6): a text header, then three bytes per pixel.  The host converts it to
- * PNG.
+ * PPM (netpbm's format P6): a text header, then three bytes per pixel.  The host converts the file
+ * to PNG.
  */
 #include "ppm.h"
 

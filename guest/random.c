@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Reads and writes random pages of a whole disk, bypassing the page cache.  Each process reads
- * pages of 4 KiB at uniformly random offsets, for ever.  A given share of its requests are writes
- * instead.  The papers measured their disk with one process and no writes (PERFORM 2010 section 5),
- * and so the throttle's accuracy is measured that way too.  Written pages are zeros, so that a disk
- * in memory can stay sparse.
+ * Reads and writes random pages of a whole disk, bypassing the page cache.  Each process issues
+ * requests for pages of 4 KiB at uniformly random offsets until it is killed.  Requests are reads,
+ * except for a given share of writes.  The papers measured their disk with one process and no
+ * writes (PERFORM 2010 section 5).  The throttle's accuracy is measured in the same way.  Writes
+ * contain zeros, so that a disk in memory can stay sparse.
  *
  * In the log, `offset` is the byte offset on the disk, plus 1 for a write (byte offsets are
  * multiples of 4096).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Draws rectangles and lines.  For a line, only the steps inside the picture are computed. */
+/* Draws rectangles and lines.  For lines, computes only the pixels inside the picture. */
 #include "walk.h"
 
 static uint64_t fill(const struct picture *picture, int64_t left, int64_t top,
@@ -31,12 +31,12 @@ uint64_t raster_rectangle(const struct picture *picture, const struct corner *at
 	return fill(picture, at->x, at->y, at->x + width, at->y + height, at->color);
 }
 
-/* The values that change along a line. */
+/* Indices of the values that change along a line: the channels, X and Y. */
 enum { X = CHANNELS, Y, WALKS };
 
 /*
- * Each value begins half a pixel too low and is rounded up later.  This gives the nearest pixel, or
- * the lower of two pixels that are equally near.
+ * Each value begins half a pixel too low, and walk_place() rounds up.  The result is the nearest
+ * pixel, or the lower of two pixels that are equally near.
  */
 static void set_walks(struct walk walk[WALKS], const struct corner end[2],
 		      int64_t steps)
@@ -49,7 +49,7 @@ static void set_walks(struct walk walk[WALKS], const struct corner end[2],
 		walk[i].at -= WALK_ONE / 2;
 }
 
-/* Narrows the range of steps, first to last, to the steps whose coordinate is in 0 .. size - 1. */
+/* Narrows the range from first to last to the steps whose coordinate is in 0 .. size - 1. */
 static void clip(const struct walk *walk, int64_t size, int64_t *first, int64_t *last)
 {
 	int64_t to_low = 1 - WALK_ONE - walk->at;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Draws into a picture in memory: fills it, and draws rectangles, lines and triangles whose colours
- * are blended between their corners.  docs/drawing.md defines the pixels and their colours, to the
- * bit.
+ * Draws into a picture in memory: fills it, and draws rectangles, lines and triangles.  Colours are
+ * blended between the corners of lines and triangles.  docs/drawing.md defines each pixel's colour
+ * exactly.
  *
  * The code uses only integers, allocates no memory and needs no libc.  Corners may be anywhere.
- * Parts outside the picture are removed before anything is drawn, so the time depends only on the
- * number of pixels and rows inside the picture.
+ * Shapes are clipped to the picture before drawing, so the time depends only on the number of
+ * pixels and rows inside the picture.
  */
 #ifndef UNDERSTUDY_GUEST_RASTER_H
 #define UNDERSTUDY_GUEST_RASTER_H
@@ -16,8 +16,8 @@
 #define PICTURE_SIDE_MAX 65535
 
 /*
- * Pixels are words 0x00RRGGBB.  Rows begin `stride` bytes apart, a multiple of 4 and at
- * least 4 * width; width and height are at most PICTURE_SIDE_MAX.
+ * Pixels are words 0x00RRGGBB.  Rows begin `stride` bytes apart.  `stride` is a multiple of 4 and
+ * at least 4 * width; width and height are at most PICTURE_SIDE_MAX.
  */
 struct picture {
 	uint32_t *pixel;
@@ -27,8 +27,8 @@ struct picture {
 };
 
 /*
- * Coordinates in pixels from the picture's upper left corner, and a colour 0x00RRGGBB, whose top
- * byte is ignored.
+ * Coordinates in pixels from the picture's upper left corner, and a colour 0x00RRGGBB.  The
+ * colour's top byte is ignored.
  */
 struct corner {
 	int16_t x, y;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * See reads.h.  An atomic counter assigns the log's slots to processes.  A process stores end_ns as
- * the last field of its entry.  If it is killed half-way, the parent recognises the incomplete
- * entry and drops it.
+ * the last field of an entry.  If the process is killed before that, the parent recognises the
+ * incomplete entry and drops it.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -103,7 +103,7 @@ void reads_log_failure(const struct reads_process *process, uint64_t logged_offs
 	log_add(process->id, now_ns, now_ns, logged_offset, -error);
 }
 
-/* Moves the complete entries over the incomplete ones; returns the number of complete entries. */
+/* Moves the complete entries to the front of the log, and returns their number. */
 static uint32_t log_compact(void)
 {
 	uint64_t taken = log_shared->next < log_slots ? log_shared->next : log_slots;
@@ -252,9 +252,10 @@ static int herd_open(struct herd *herd)
 }
 
 /*
- * The page cache of a process is charged to the group of the process that owns its memory, which is
- * the parent.  The parent joins the group after it has touched the log, and leaves it before it
- * writes the log.  So a limit on the group's memory limits the page cache, but not the log.
+ * All processes share the parent's memory, so the kernel charges their page cache to the parent's
+ * control group.  The parent joins the group after touching the log's memory, and leaves the group
+ * before writing the log.  So the group's memory limit applies to the page cache, but not to the
+ * log.
  */
 static int join_group(const char *folder)
 {
@@ -331,8 +332,7 @@ static int child_main(void *argument)
 }
 
 /*
- * Starts a process on a separate stack.  The process's arguments are at the lower end of that
- * stack.
+ * Starts a process on a separate stack.  The process's arguments are at the lower end of the stack.
  */
 static pid_t child_start(const struct herd *herd, uint32_t number)
 {
@@ -361,7 +361,7 @@ static int herd_start(struct herd *herd)
 	return 0;
 }
 
-/* Removes the process from the herd.  Returns true if it was in the herd. */
+/* Removes the process from the herd.  Returns whether it was in the herd. */
 static bool herd_forget(struct herd *herd, pid_t pid)
 {
 	for (uint32_t i = 0; i < herd->count; i++) {
@@ -383,7 +383,7 @@ static void say_how_it_ended(pid_t pid, int status)
 			WEXITSTATUS(status));
 }
 
-/* Checks for processes that have ended before the parent stopped them, which is a failure. */
+/* Returns EXIT_FAILED if a process has ended although the parent did not stop it. */
 static int herd_check(struct herd *herd)
 {
 	int status, failed = 0;
@@ -409,7 +409,7 @@ static void herd_end(struct herd *herd)
 				;
 }
 
-/* Reads input; returns true at the end of a line or at the end of the input. */
+/* Reads a byte of input; returns true at the end of a line or of the input. */
 static bool input_says_go(void)
 {
 	char byte;
@@ -419,7 +419,7 @@ static bool input_says_go(void)
 	       (got == 1 && byte == '\n');
 }
 
-/* Reads the pipe; returns true at its end, when each process is ready or dead. */
+/* Reads the pipe; returns true at the pipe's end, when each process is ready or dead. */
 static bool all_arrived(struct herd *herd)
 {
 	char bytes[256];
@@ -444,7 +444,7 @@ static int say_ready(const struct herd *herd)
 
 enum { SIGNALS, ARRIVED, INPUT, WATCHED };
 
-/* Handles one event; returns WATCH_ON, or the exit code. */
+/* Handles one event; returns WATCH_ON to continue, or else the exit code. */
 #define WATCH_ON (-1)
 
 static int watch_signals(struct herd *herd)
@@ -476,7 +476,7 @@ static int watch_once(struct herd *herd, struct pollfd *polled)
 	return WATCH_ON;
 }
 
-/* Runs until SIGTERM or SIGINT, or until a process dies. */
+/* Runs until SIGTERM or SIGINT, or until a process ends. */
 static int herd_watch(struct herd *herd)
 {
 	struct pollfd polled[WATCHED] = {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The processes of a workload, and the log of their requests: each pread and pwrite, timed by the
- * clock of the process that called it.  The log is used to check the throttle's records, so it
- * shares no code with them.
+ * The processes of a workload, and the log of their requests: each pread and pwrite, with times
+ * from the clock of the calling process.  The log is used to check the throttle's records, so the
+ * log and the throttle share no code.
  *
- * The processes share one address space, like threads, because in an emulator each switch between
- * two address spaces costs as much as a request.  For the kernel, and for the scheduler under test,
- * each is a process with its own I/O context.  They do not use errno or any part of libc that keeps
+ * The processes share one address space, like threads: in an emulator, a switch between two address
+ * spaces costs as much as a request.  To the kernel and to the scheduler under test, each one is a
+ * process with its own I/O context.  The processes do not use errno or any part of libc that keeps
  * state (guest/call.h).
  *
  * A workload runs as follows.  The parent starts the processes, prints "ready" and waits for a line
  * on its standard input, or for the end of the input.  Then all processes begin together and run
- * for ever.  On SIGTERM or SIGINT the parent ends them, writes the log and prints one line: "done
- * LOGGED FAILED LOST".
+ * until they are killed.  On SIGTERM or SIGINT the parent kills them, writes the log and prints one
+ * line: "done LOGGED FAILED LOST".
  */
 #ifndef UNDERSTUDY_GUEST_READS_H
 #define UNDERSTUDY_GUEST_READS_H
@@ -28,7 +28,7 @@
 #define LOG_MAX_DEFAULT (1u << 20)
 
 /*
- * The log file, all little-endian: this header, then `count` entries in the order in which the
+ * The log file, in little-endian order: this header, then `count` entries in the order in which the
  * requests completed.  understudy/platforms/reads.py reads the file.
  */
 struct reads_header {
@@ -50,7 +50,7 @@ struct reads_options {
 	uint64_t seed;
 	const char *log_path; /* NULL: no log */
 	uint32_t log_max;
-	const char *cgroup; /* folder of their control group, or NULL */
+	const char *cgroup; /* folder of the processes' control group, or NULL */
 };
 
 /* The options that all workloads share. */
@@ -67,12 +67,12 @@ struct reads_options {
 	"       [--log FILE [--log-max ENTRIES]]\n"
 
 /*
- * Handles one of the options above; returns false for any other option.  A wrong value ends the
- * program.
+ * Handles one of the options above; returns false for any other option.  Ends the program if the
+ * value is wrong.
  */
 bool reads_option(struct reads_options *options, int option, const char *value);
 
-/* The data that each process has for itself. */
+/* The private data of a process. */
 struct reads_process {
 	struct draw draw;
 	uint32_t number; /* from 0 */
@@ -81,8 +81,8 @@ struct reads_process {
 
 /*
  * What a process does.  `prepare` is called before "ready" is printed, and may be NULL.  `run`
- * never returns.  Both get the process's stream of random numbers from its beginning, so they see
- * the same numbers.
+ * never returns.  `prepare` gets a copy of the process's random numbers, so `run` sees the same
+ * numbers again.
  */
 struct reads_play {
 	void (*prepare)(void *context, struct draw draw);
@@ -105,17 +105,17 @@ long reads_sectors(const struct reads_process *process, int fd, void *buffer,
 		   uint32_t sectors, uint64_t offset, bool write,
 		   uint64_t logged_offset);
 
-/* Logs a failure that is not one of reading or writing a page, such as a failed open. */
+/* Logs a failure other than a failed read or write, such as a failed open. */
 void reads_log_failure(const struct reads_process *process, uint64_t logged_offset,
 		       int error);
 
-/* Sleeps for a time in nanoseconds, by CLOCK_MONOTONIC. */
+/* Sleeps for `ns` nanoseconds of CLOCK_MONOTONIC. */
 void reads_sleep(uint64_t ns);
 
 /* Returns a zeroed, page-aligned buffer of one page; ends the program if there is no memory. */
 void *reads_buffer(void);
 
-/* Like reads_buffer, but with room for a number of sectors. */
+/* Like reads_buffer, but for a number of sectors. */
 void *reads_sectors_buffer(uint32_t sectors);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two ways to draw a program's triangles.  One calls the rasteriser for each triangle.  The other
- * makes commands of zach1 and puts them into a buffer for an executor, such as the card.
+ * Two ways to draw a program's triangles.  The direct renderer calls the rasteriser for each
+ * triangle.  The command renderer writes zach1's commands into a buffer, and an executor such as
+ * the card executes the buffer.
  */
 #ifndef UNDERSTUDY_GUEST_RENDERER_H
 #define UNDERSTUDY_GUEST_RENDERER_H
@@ -11,7 +12,7 @@
 struct renderer {
 	/* Each function returns 0, or -1 with errno set. */
 	int (*triangle)(struct renderer *renderer, const struct corner corner[3]);
-	int (*finish)(struct renderer *renderer); /* draws what is left to draw */
+	int (*finish)(struct renderer *renderer); /* draws the pending triangles */
 };
 
 struct direct_renderer {
@@ -22,13 +23,14 @@ struct direct_renderer {
 void direct_renderer_init(struct direct_renderer *direct,
 			  const struct picture *picture);
 
-/* A buffer for commands.  When it is full, its commands are executed. */
+/* A buffer for commands.  The commands of a full buffer are executed. */
 struct command_sink {
 	uint32_t *words;
 	uint32_t pairs_max; /* at least COMMAND_PAIRS_TRIANGLE */
 	/*
-	 * Has this many pairs of the buffer executed, at once or later.  Afterwards `words` points
-	 * to the space for the next pairs.  Returns 0, or -1 with errno set.
+	 * Starts the execution of the buffer's first `pairs` pairs.  They may be executed later.
+	 * Afterwards `words` points to the space for the next pairs.  Returns 0, or -1 with errno
+	 * set.
 	 */
 	int (*submit)(struct command_sink *sink, uint32_t pairs);
 	/* Waits until all submitted commands are executed. */

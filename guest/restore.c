@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Puts a file system's metadata onto a disk of zeros:
+ * Writes a file system's metadata to a disk of zeros:
  *
  *   restore BLOCKS DISK
  *
- * BLOCKS holds only the 4 KiB blocks that are not zero (understudy/files/image.py writes it):
- * "USBLOCK1", u64 bytes of the image, u64 count, `count` ascending u64 block numbers, then the
- * blocks; little-endian.  Blocks that are neighbours on the disk are written with one write.  The
- * whole file BLOCKS is checked before the first write.
+ * BLOCKS holds only the 4 KiB blocks that are not zero.  understudy/files/image.py writes it.  Its
+ * format, in little-endian order: "USBLOCK1", u64 bytes of the image, u64 count, `count` ascending
+ * u64 block numbers, then the blocks.  Blocks that are adjacent on the disk are written with one
+ * write.  The whole file is checked before the first write.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -110,7 +110,7 @@ static int write_at(int fd, const char *from, uint64_t bytes, uint64_t at)
 	return 0;
 }
 
-/* Returns the number of blocks, from index `first` on, that are neighbours on the disk. */
+/* Returns the number of blocks, starting with index `first`, that are adjacent on the disk. */
 static uint64_t neighbours(const struct blocks_file *blocks, uint64_t first)
 {
 	uint64_t n = 1;

@@ -106,7 +106,7 @@ static void show_row(const struct screen *screen, const uint32_t *from, uint32_t
 			(from[i] & 0xff) << screen->blue;
 }
 
-/* Returns the offset at which the shorter length begins if it is centred in the longer one. */
+/* Returns the offset that centres the shorter of two lengths in the longer one. */
 static uint32_t middle(uint32_t longer, uint32_t shorter)
 {
 	return longer > shorter ? (longer - shorter) / 2 : 0;

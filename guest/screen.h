@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The guest's own display, a framebuffer device of the kernel (/dev/fb0), which shows the console
- * or a picture.  A person sees it in QEMU's window.
+ * The guest's own display (/dev/fb0, a framebuffer device of the kernel), which shows the console
+ * or a picture.  QEMU shows the display in a window.
  */
 #ifndef UNDERSTUDY_GUEST_SCREEN_H
 #define UNDERSTUDY_GUEST_SCREEN_H
@@ -17,30 +17,30 @@ struct screen {
 	size_t bytes;
 	uint32_t width, height;
 	uint32_t row_bytes;
-	uint32_t red, green, blue; /* each channel's lowest bit in a pixel of 32 bits */
+	uint32_t red, green, blue; /* each channel's lowest bit in a 32-bit pixel */
 	int console;
 	bool graphics;
 };
 
 /*
- * Opens the display, which then still shows the console.  If the display can't be used, prints a
- * line about the error and returns EXIT_FAILED.
+ * Opens the display without changing what it shows.  On failure prints a line about the error and
+ * returns EXIT_FAILED.
  */
 int screen_open(struct screen *screen, const char *path);
 
 /*
- * Switches the display from the console to a black picture, unless it shows a picture already.
- * Reports errors as screen_open does.
+ * Switches the display from the console to a black picture.  Does nothing if the display shows a
+ * picture already.  Reports errors as screen_open does.
  */
 int screen_enter(struct screen *screen);
 
 /*
- * Shows the picture in the middle of the display.  A picture that is too large is cut off equally
- * on opposite sides.
+ * Shows the picture in the middle of the display.  Crops a picture that is too large equally on
+ * opposite sides.
  */
 void screen_show(struct screen *screen, const struct picture *picture);
 
-/* Switches the display back to the console, with the console's present contents. */
+/* Switches the display back to the console. */
 void screen_leave(struct screen *screen);
 
 #endif

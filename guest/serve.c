@@ -4,14 +4,15 @@
  *
  *   serve DISK
  *
- * The first page of the shared memory (guest/wire.h) holds the host's request, and then the
- * program's answer.  When the program requests the next one, QEMU stops the guest within that
- * instruction until the host has read the answer and stored the next request.  No time passes for
- * the guest meanwhile.  The host's side is understudy/platforms/vm/conversation.py.
+ * The first page of the shared memory (guest/wire.h) holds the host's request, and later the
+ * program's answer.  The program asks for the next request by writing to a port.  QEMU stops the
+ * guest at that instruction until the host has read the answer and stored the next request.
+ * Meanwhile no time passes for the guest.  The host's side is
+ * understudy/platforms/vm/conversation.py.
  *
  * All times are from CLOCK_MONOTONIC.  Each request has a time at which the program must send it to
- * the disk.  The program sleeps until shortly before that time, and then polls the clock.  No other
- * process runs while it polls, but interrupts do.
+ * the disk.  The program sleeps until shortly before that time, and then polls the clock.  While
+ * the program polls, interrupts are handled, but no other process runs.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -54,7 +55,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* Waits until this time, and returns the time of the end of the wait. */
+/* Waits until `ns`, and returns the time at which the wait ended. */
 static uint64_t wait_until(uint64_t ns)
 {
 	uint64_t now = now_ns();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Plays steps from a table, in a closed loop: each process waits for its think time, reads or
- * writes some sectors of the disk, bypassing the page cache, waits for completion and continues
- * with its next row.  After its last row it sleeps.  Written sectors are zeros.
- * sim/workloads/rows.c plays the same table in the simulator.
+ * Executes the rows of a table, in a closed loop.  For each row, a process waits for the think
+ * time, then reads or writes some sectors of the disk, bypassing the page cache, and waits for
+ * completion.  After its last row the process sleeps.  Written sectors are zeros.
+ * sim/workloads/rows.c executes the same table in the simulator.
  *
- * The table is a file, all little-endian: struct steps_header, the index of each process's first
- * row, the index after the last row of the last process, and the rows.
- * understudy/ask/workloads/own.py writes the file.
+ * The table is a little-endian file: struct steps_header, the index of each process's first row,
+ * the index after the last row of the last process, and the rows.  understudy/ask/workloads/own.py
+ * writes the file.
  *
  * In the log, `offset` is the byte offset on the disk, plus 1 for a write.
  */
@@ -104,7 +104,7 @@ static int refuse(const char *path)
 	return EXIT_FAILED;
 }
 
-/* Finds the parts of the table, and checks that they are all within the file. */
+/* Finds the parts of the table, and checks that all of them are within the file. */
 static bool take(struct steps *steps, const char *memory, uint64_t bytes)
 {
 	const struct steps_header *header = (const void *)memory;

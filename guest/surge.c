@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
  * The SURGE workload of PERFORM 2010 section 5: each process executes the ON/OFF loop of Figure 2
- * for ever.  A process samples a number of files from Pareto(2.43, 1.00), and then that many files
- * from a Zipf distribution.  It reads each file page by page, and sleeps for a time sampled from
- * Pareto(1.5, 2.0 ms) after every page.  All samples are integers from a random stream that belongs
- * to the process, so the requests of a process do not depend on how the processes are scheduled.
+ * until it is killed.  A process samples a number of files from Pareto(2.43, 1.00), and then that
+ * many files from a Zipf distribution.  The process reads each file page by page, and sleeps for a
+ * time sampled from Pareto(1.5, 2.0 ms) after every page.  All samples are integers from the
+ * process's own random stream, so the requests of a process do not depend on how the processes are
+ * scheduled.
  *
  * In the log, `offset` is (file index << 32) + the byte offset in the file.
  */
@@ -59,8 +60,8 @@ static int open_file(const struct surge *surge, uint32_t index, uint64_t *bytes)
 }
 
 /*
- * A failed open or read ends the work on this file.  The sleep after the failure keeps the loop
- * from spinning on a dead disk.
+ * After a failed open or read, skips the rest of the file.  The sleep after a failure keeps the
+ * loop from spinning on a dead disk.
  */
 static void read_file(const struct surge *surge, struct reads_process *process,
 		      void *page)
@@ -94,8 +95,8 @@ static void run(void *context, struct reads_process *process)
 }
 
 /*
- * Opens a file and queries its extents.  So the file's inode and extents are in memory when the run
- * begins, and the run reads only data.  Returns 0 or an errno.
+ * Opens a file and queries its extents.  Afterwards the file's inode and extents are in memory, so
+ * the run reads only data.  Returns 0 or an errno.
  */
 static int look_up(const struct surge *surge, uint32_t index, uint64_t *bytes)
 {
@@ -110,8 +111,9 @@ static int look_up(const struct surge *surge, uint32_t index, uint64_t *bytes)
 }
 
 /*
- * Looks up a file instead of reading it, for the rehearsal of the run with the same random numbers.
- * Returns the number of reads that the file would need.
+ * Samples a file as in the run, but looks it up instead of reading it.  Also consumes the random
+ * numbers for the file's sleeps, so that the next files are those of the run.  Returns the number
+ * of reads that the file would take.
  */
 static uint64_t rehearse_file(const struct surge *surge, struct draw *draw)
 {
@@ -135,7 +137,7 @@ static void rehearse(void *context, struct draw draw)
 			reads += rehearse_file(surge, &draw);
 }
 
-/* Looks up every file once, if the metadata of all files fit into memory. */
+/* Looks up every file once. */
 static int look_up_all(const struct surge *surge)
 {
 	uint64_t bytes;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
  * Draws triangles row by row.  A triangle's dominant edge is the edge with the largest range of y.
- * In each row, a span of pixels leads from the dominant edge to one of the other two edges.  Four
- * pixels are computed at a time.
+ * In each row, the span of pixels lies between the dominant edge and one of the other two edges.
+ * Computes four pixels at a time.
  *
- * Colours have 24 fractional bits and are computed modulo 2^32.  Intermediate values may exceed the
- * 8 integer bits of a channel, but the values at pixels of the triangle do not (docs/drawing.md).
+ * Colours have 24 fractional bits, and are computed modulo 2^32.  Intermediate values may exceed
+ * the 8 integer bits of a channel, but the values at pixels of the triangle do not
+ * (docs/drawing.md).
  */
 #include "walk.h"
 
@@ -15,10 +16,13 @@
 typedef uint32_t lanes __attribute__((vector_size(4 * LANES)));
 typedef uint32_t stored __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 
-/* One channel of the colours of four neighbouring pixels, the first of which is at corner a. */
+/*
+ * One channel of four neighbouring pixels' colours.  At first the leftmost of these pixels is
+ * corner a.
+ */
 struct shade {
-	lanes at, step; /* step: change from four pixels to the next four */
-	uint32_t right, down; /* change to the next pixel in that direction */
+	lanes at, step; /* step: change from one group of four pixels to the next */
+	uint32_t right, down; /* change per pixel */
 };
 
 struct triangle {
@@ -89,7 +93,8 @@ static lanes mixed(lanes red, lanes green, lanes blue)
 }
 
 /*
- * Draws n pixels.  The first is `right` pixels to the right of corner a and `down` pixels below it.
+ * Draws n pixels.  The first pixel is `right` pixels to the right of corner a and `down` pixels
+ * below it.
  */
 static void draw_span(uint32_t *restrict pixel, int64_t n,
 		      const struct shade *restrict shade, uint32_t right, uint32_t down)
@@ -135,8 +140,8 @@ static uint64_t draw_rows(const struct picture *picture,
 }
 
 /*
- * Draws the part between the dominant edge and another edge.  The row of that edge's lower corner
- * is not included.
+ * Draws the part of the triangle between the dominant edge and another edge.  Omits the row of the
+ * other edge's lower corner.
  */
 static uint64_t draw_part(const struct picture *picture,
 			  const struct triangle *triangle, const struct corner *upper,

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * The virtual console daemon: carries out the commands of a graphics card, and shows its picture
- * (Jones 2010 section 3.1.1).
+ * The virtual console daemon: executes the commands of a graphics card, and shows the card's
+ * picture (Jones 2010 section 3.1.1).
  *
  *   vcd --card /dev/vgpu0 [--screen /dev/fb0] [--ppm FOLDER] [--frames 100]
  *
- * It sleeps in the card's ioctl until there are commands (kernel/vgpu/console.h), reads their pairs
- * from the shared ring, and draws into the card's framebuffer.  In graphics mode, each flip shows a
- * picture on the guest's display, in place of the console.  The picture is also written to
- * FOLDER/frame-000001.ppm and so on; at most --frames pictures are written.  The daemon ends when
- * the card is pulled out, or on SIGINT or SIGTERM, and restores the console.  A new daemon
- * continues where the last daemon stopped, even if the last one was killed.
+ * The daemon sleeps in the card's ioctl until there are commands (kernel/vgpu/console.h), reads the
+ * commands' pairs from the shared ring, and draws into the card's framebuffer.  In graphics mode,
+ * each flip shows a picture on the guest's display, in place of the console.  With --ppm, each
+ * picture is also written to FOLDER/frame-000001.ppm and so on, up to --frames pictures.  The
+ * daemon ends when the card is removed, or on SIGINT or SIGTERM, and restores the console.  A new
+ * daemon continues from the last daemon's state, even if the last daemon was killed.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -45,12 +45,12 @@ struct state {
 };
 
 /*
- * Kept in memory of the card.  The last state is always complete, even if the daemon is killed
- * while it stores a new one.
+ * Stored in the card's memory.  The last state is always complete: if the daemon is killed while it
+ * stores a new state, the previous state remains.
  */
 struct kept {
 	uint64_t times;
-	struct state state[2]; /* the last one is state[times % 2] */
+	struct state state[2]; /* the last complete state is state[times % 2] */
 };
 
 _Static_assert(sizeof(struct kept) <= CONSOLE_KEPT_BYTES, "struct kept fits");
@@ -138,7 +138,7 @@ static int set_control(struct vcd *vcd, uint32_t control)
 	return vcd->display ? screen_enter(&vcd->screen) : 0;
 }
 
-/* Returns whether the pair's register controls the card itself and not the drawing. */
+/* Returns whether the pair sets a register that controls the card rather than the drawing. */
 static bool is_special(const struct console_pair *pair)
 {
 	return pair->offset < ZACH1_FRAME_BASE || pair->offset >= CONSOLE_RESET;
@@ -195,8 +195,8 @@ static bool is_to_be_drawn(const struct console_pair *pair)
 }
 
 /*
- * Executes pairs until an event that must be reported to the kernel.  Stores in `next` how many
- * pairs are done.
+ * Executes pairs until an event that must be reported to the kernel.  Stores the number of executed
+ * pairs in `next`.
  */
 static int carry_out(struct vcd *vcd, struct console_next *next)
 {
@@ -235,7 +235,7 @@ static void keep(struct vcd *vcd)
 	__atomic_store_n(&vcd->kept->times, times, __ATOMIC_RELEASE);
 }
 
-/* Continues from the state of the last daemon, but with the present address of the framebuffer. */
+/* Continues from the last daemon's state, but with this daemon's address of the framebuffer. */
 static void take_over(struct vcd *vcd)
 {
 	uint32_t *framebuffer = vcd->state.commands.framebuffer;
@@ -288,8 +288,8 @@ static void *map(const struct vcd *vcd, size_t bytes, int access, unsigned long 
 }
 
 /*
- * Opens the card, and retries while it is busy: a killed daemon releases the card only some time
- * after its death.
+ * Opens the card, and retries while the card is busy: after a daemon is killed, the kernel takes
+ * some time to release the card.
  */
 static int open_when_free(const char *path)
 {

@@ -3,10 +3,10 @@
  * Linear interpolation between two integers, in fixed point with 40 fractional bits, and other
  * arithmetic for drawing.
  *
- * A step is rounded down by less than 2^-40.  So after at most 65,535 steps the computed value is
- * too small by less than 2^-24.  The exact value is a fraction with a denominator of at most 2^17,
- * even if it begins at half an integer.  Therefore the computed value and the exact value give the
- * same integer when they are rounded up.
+ * Each step is rounded down by less than 2^-40.  So after at most 65,535 steps the computed value
+ * is too small by less than 2^-24.  The exact value is a fraction with a denominator of at most
+ * 2^17, even if it begins at half an integer.  Therefore the computed value and the exact value
+ * give the same integer when they are rounded up.
  */
 #ifndef UNDERSTUDY_GUEST_WALK_H
 #define UNDERSTUDY_GUEST_WALK_H
@@ -47,7 +47,7 @@ struct walk {
 	int64_t at, step;
 };
 
-/* Begins a walk between two integers, in at least one step. */
+/* Begins a walk from one integer to another.  The number of steps is at least 1. */
 static inline struct walk walk_from(int64_t from, int64_t to, int64_t steps)
 {
 	return (struct walk){

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * The guest's side of the wire, which is memory that the guest shares with the host
- * (understudy/platforms/vm/wire.py).  No device is involved, so the guest never waits for the host,
- * and the only cost of a transfer is the instructions that copy the data.
+ * The guest's side of the wire.  The wire is memory that the guest shares with the host
+ * (understudy/platforms/vm/wire.py).  No device is involved, so the guest never waits for the host.
+ * A transfer costs only the instructions that copy the data.
  *
  *   wire take   writes the host's data to standard output
  *   wire give   stores its standard input for the host
  *
- * The first page holds two numbers of bytes, one for each direction.  The host's data begin in the
- * second page.  The guest's data begin in the first page after the host's data.
+ * The first page holds two numbers of bytes: those for the guest and those for the host.  The
+ * host's data begin in the second page.  The guest's data begin in the first page after the host's
+ * data.
  */
 #define _GNU_SOURCE
 #include <stdbool.h>
@@ -39,8 +40,8 @@ static int write_all(const char *from, size_t bytes)
 }
 
 /*
- * Fills the window from the input.  Returns the number of bytes read, which is less than a window
- * only at the end of the input, or a negative number on error.
+ * Fills the window from standard input.  Returns the number of bytes read, or a negative number on
+ * error.  The number is less than a window only at the end of the input.
  */
 static ssize_t read_all(char *to, size_t bytes)
 {

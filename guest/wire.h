@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Memory that the guest and the host share (understudy/platforms/vm/wire.py).  Two environment
- * variables describe it: WIRE, the memory's physical address, and WIRE_BYTES.  They are NAME=VALUE
- * words on the kernel's command line, which the kernel passes on as environment variables.
+ * variables describe it: WIRE, the memory's physical address, and WIRE_BYTES.  The kernel passes
+ * NAME=VALUE words on its command line to init as environment variables.
  */
 #ifndef UNDERSTUDY_GUEST_WIRE_H
 #define UNDERSTUDY_GUEST_WIRE_H
@@ -14,7 +14,9 @@
 #include "complain.h"
 #include "options.h"
 
-/* Only this much is mapped at a time, since mapping each page costs time. */
+/*
+ * The size of a mapping.  Mapping each page costs time, so the whole memory is not mapped at once.
+ */
 #define WIRE_WINDOW_BYTES (1u << 20)
 
 struct wire {

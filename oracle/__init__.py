@@ -1,4 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Simulated drives that share no code with the project's drive model; tests check the model against
-them.
-"""
+"""Simulated drives that share no code with the drive model; tests compare the model with them."""

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A drive with an adaptive cache. The length of read-ahead doubles with each read in sequence, and
-read-ahead ends after some reads out of sequence. The cache has as many segments as there are
-streams of reads."""
+"""A drive with an adaptive cache. The length of read-ahead doubles with each sequential read.
+Read-ahead ends after some non-sequential reads. The cache has as many segments as there are recent
+sequential streams.
+"""
 
 import random
 from collections import OrderedDict, deque
@@ -16,7 +17,9 @@ RECENT = 64  # streams are counted over this many reads
 
 @dataclass(eq=False)
 class Adaptive(Firmware):
-    """`drive.parameters` has the largest number of segments, and their size at that number."""
+    """`drive.parameters.segments` is the largest number of segments, and `segment_sectors` is their
+    size at that number.
+    """
 
     least_sectors: int = 16  # sectors read ahead after the first read in sequence
     patience: int = 8  # number of reads out of sequence after which read-ahead ends
@@ -36,7 +39,7 @@ class Adaptive(Firmware):
         self.drive.adapt(self.segments, self.ahead_sectors)
 
     def serve(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """Adapt the cache to a read, then serve the request."""
+        """For a read, adapt the cache. Then serve the request."""
         if op == "read":
             self._observe(sector, sectors)
             self.drive.adapt(self.segments, self.ahead_sectors)
@@ -64,7 +67,7 @@ class Adaptive(Firmware):
 
 
 def random_adaptive(seed: int) -> Adaptive:
-    """A random drive, a different one for each seed."""
+    """Return a random drive, a different one for each seed."""
     draw = random.Random(f"adaptive {seed}")
     most = draw.choice((8, 16, 32))
     given = random_parameters(seed)

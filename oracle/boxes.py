@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""All black boxes by name: each entry makes a different box for each seed."""
+"""All black boxes by name. Each entry creates a different box for each seed."""
 
 from collections.abc import Callable
 from typing import Protocol

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How exactly the throttle keeps the modelled disk's time, on every controller."""
+"""How closely the throttle's completion times follow the modelled disk's, on every controller."""
 
 from typing import Any
 
@@ -57,7 +57,9 @@ WALL_SCALE = 8.0
 
 
 def measure(controllers: list[str], requests: int, wall_requests: int) -> Rows:
-    """Measure a run on each controller, and one in the wall clock if wall_requests is not 0."""
+    """Measure one run on each controller.  If wall_requests is not 0, measure another run in the
+    wall clock.
+    """
     for name in controllers:
         yield "accuracy", _row(_reads(name, requests))
     if wall_requests:

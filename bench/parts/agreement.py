@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Do simulator and VM agree in closed loop?"""
+"""Whether simulator and VM agree in closed loop."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -137,7 +137,7 @@ def gaps_us(outcome: Outcome) -> Times:
 
 
 def asks_us(outcome: Outcome) -> Times:
-    """Return the time in us from each completion to the next request of the same process."""
+    """Return the time in us from each completion to the same process's next request."""
     rows = outcome.requests.sort("owner", "arrival_ns")
     asked = rows.select(
         (pl.col("arrival_ns") - pl.col("completion_ns").shift(1).over("owner")).drop_nulls()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Undescribed drives: profiled blind, then predicted."""
+"""Predictions for drives that the profiler measures as black boxes."""
 
 from functools import partial
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a prediction of consolidated VMs costs: requests per CPU second, and memory."""
+"""The cost of predicting consolidated VMs: requests per CPU second, and memory."""
 
 import os
 import tempfile
@@ -117,13 +117,13 @@ def _once(asked: OpenQueue, seed: int) -> Row:
 
 
 class _Peak:
-    """The largest memory that this process's children were seen to use; None if none was seen."""
+    """The peak memory of this process's children, sampled; None if no child was seen."""
 
     own_mb: float | None = None
     files_mb: float | None = None
 
     def look(self, done: int) -> None:
-        """Read the memory that the children use now."""
+        """Sample the memory that the children use now."""
         for child in _children():
             with suppress(OSError, KeyError):  # the child may end at this time
                 status = Path(f"/proc/{child}/status").read_text(encoding="ascii")

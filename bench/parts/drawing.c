@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * drawing WAY SIZE TRIANGLES: draws this number of triangles and prints their mean number of
- * pixels.  WAY: "raster" calls the rasteriser for each triangle; "commands" executes commands of
- * zach1, in buffers of 256 triangles.
+ * drawing WAY SIZE TRIANGLES: draws TRIANGLES triangles of size SIZE.  If WAY is "raster", calls
+ * the rasteriser for each triangle, and prints the mean number of pixels per triangle.  If WAY is
+ * "commands", executes commands of zach1, in buffers of 256 triangles.
  */
 #include <stdio.h>
 #include <stdlib.h>

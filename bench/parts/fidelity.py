@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Does a profile keep time like the drive?"""
+"""Whether a profile predicts the drive's service and response times."""
 
 import json
 from collections.abc import Mapping
@@ -100,7 +100,7 @@ Times = npt.NDArray[np.float64]
 
 
 def measure(workloads: list[str], seeds: int) -> Rows:
-    """Yield the rows of all drives, then those of the schedulers with the largest errors."""
+    """Yield the rows of all drives, then the schedulers with the largest errors."""
     found: list[Row] = []
     for folder in sorted(path for path in DRIVES.iterdir() if path.is_dir()):
         disk = profile.load(folder.name)
@@ -149,7 +149,7 @@ def _schedulers(known: Mapping[str, Any]) -> list[str]:
 def _compared(
     disk: DiskProfile, name: str, known: Mapping[str, Any], scheduler: str, seeds: int
 ) -> Row:
-    """Compare the prediction with the measurement, for each measured seed."""
+    """Compare predictions with measurements, seed by seed."""
     runs = [run for run in known["runs"] if run["scheduler"] == scheduler][:seeds]
     summaries = [_simulated(disk, known["inputs"], scheduler, run["seed"]) for run in runs]
     ours = [Means(one.mean_service_ms, one.mean_response_ms) for one in summaries]

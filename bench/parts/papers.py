@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The papers' Tables 2 and 3 in VMs, ours beside theirs."""
+"""The papers' Tables 2 and 3, reproduced in VMs."""
 
 from bench.part import Column, Row, Rows
 from bench.runs import experiment, run_all
@@ -54,7 +54,7 @@ IN_VM = True
 
 
 def measure(platform: str, tables: list[str], seeds: int, requests: int, jobs: int) -> Rows:
-    """Yield all measures of all tables, then how well the shadow cache predicted."""
+    """Yield every measure of every table, then how well the shadow cache predicted hits."""
     for name in tables:
         paper = PAPER_TABLES[name]
         runs = [

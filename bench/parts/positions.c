@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
  * positions PHASE BUFFER WRITES PROCESSES QUEUE REQUESTS: simulates processes without think time
- * that read and write 4 KiB at random locations on a disk of 16 zones; prints the CPU time per
- * request in ns.  PHASE is "drawn" if rotational latencies are random; "known" if the angle of each
- * sector is known; or "slipped", which is "known" with 400 slipped sectors.  BUFFER is 0, or 1 for
- * a disk with all features of a buffer.  WRITES is the share of writes in per cent.  QUEUE is the
- * number of commands among which the drive chooses.
+ * that read and write 4 KiB at random locations on a disk of 16 zones.  Prints the CPU time per
+ * request in ns.  PHASE is "drawn" if rotational latencies are random, "known" if the angle of each
+ * sector is known, or "slipped" for "known" with 400 slipped sectors.  BUFFER is 1 for a disk with
+ * all features of a buffer, or 0 for a disk without a buffer.  WRITES is the share of writes in per
+ * cent.  QUEUE is the number of commands among which the drive chooses.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 #define SAMPLES 400
 #define SLIPS 400
 #define WAITING 16 /* number of writes in the buffer */
-/* a part n of a rotation, as an angle */
+/* a fraction n of a rotation, as an angle */
 #define TURN_PART(n) ((u64)((n)*18446744073709551616.0))
 
 static struct drive drive;
@@ -33,10 +33,7 @@ static u64 track_sectors(u32 zone)
 	return 1000 - 30 * zone;
 }
 
-/*
- * Gives the disk a seek curve of many samples, and for each zone the tracks and the time of a
- * sector.
- */
+/* Sets the disk's seek curve (many samples), and each zone's tracks and time per sector. */
 static void set_disk(struct disk *disk)
 {
 	static struct curve_point seek[SAMPLES], transfer[ZONES + 1];
@@ -67,7 +64,7 @@ static void set_disk(struct disk *disk)
 		};
 }
 
-/* Adds slipped sectors, if PHASE asks for them. */
+/* Adds slipped sectors. */
 static void set_slips(struct tracks *tracks)
 {
 	static struct track_slip slip[SLIPS];

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The cost of knowing each sector's position, compared with drawing latencies, and of choosing by
-position.
+"""The cost of simulating each sector's position instead of random latencies, and the cost of
+choosing requests by position.
 """
 
 from pathlib import Path
@@ -58,7 +58,7 @@ TRIES = 5
 
 
 def measure(requests: int) -> Rows:
-    """Yield a row of both tables for each disk and share of writes."""
+    """Yield a row of each table for each disk and share of writes."""
     program = programs.build("positions")
     for name, buffered in DISKS:
         for writes in WRITES:

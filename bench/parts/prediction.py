@@ -111,7 +111,9 @@ def _trace(requests: int, mean_ms: float, seed: int) -> pl.DataFrame:
 
 
 def _peak(running: "subprocess.Popen[bytes]") -> dict[str, float]:
-    """Return the peak of the total memory of the process and its descendants, until it ends."""
+    """Wait until the process ends, and return the peak of the total memory of the process and its
+    descendants.
+    """
     own_mb = files_mb = 0.0
     while running.poll() is None:
         seen = [_memory(process) for process in _family(running.pid)]
@@ -122,7 +124,9 @@ def _peak(running: "subprocess.Popen[bytes]") -> dict[str, float]:
 
 
 def _memory(process: int) -> tuple[float, float]:
-    """Return the process's memory in MB, its own and that of files; 0 if it is just ending."""
+    """Return the process's own memory and its mapped files, in MB; 0 for both if the process is
+    just ending.
+    """
     with suppress(OSError, KeyError):
         status = Path(f"/proc/{process}/status").read_text(encoding="utf-8", errors="replace")
         fields = dict(line.split(":", 1) for line in status.splitlines())

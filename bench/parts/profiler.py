@@ -89,7 +89,7 @@ THEIRS = {
 
 
 def measure(drives: int, models: list[str]) -> Rows:
-    """Validate every target with every method: the detailed drives together, and each model."""
+    """Validate every method on every target; the detailed drives share one row per method."""
     detailed = [row for seed in range(1, drives + 1) for row in _rows(f"drive {seed}")]
     for name in methods.names():
         yield "methods", _summary(name, [row for row in detailed if row["method"] == name])
@@ -134,7 +134,7 @@ def _figures(name: str, once: Check, more: Sequence[Compared]) -> Row:
 
 
 def _target(name: str) -> Target:
-    """Return a new target: "drive SEED" is a detailed drive, other names are models of profiles."""
+    """Return a new target: a detailed drive for "drive SEED", or the model of the named profile."""
     if name.startswith("drive "):
         return random_drive(int(name.removeprefix("drive ")))
     disk = profile.load(name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Command queueing: our drive's queue and sptf, compared with the choices of detailed drives."""
+"""Command queueing: our drive's queue and sptf, compared with detailed drives."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -61,7 +61,7 @@ SIZES = {
 IN_VM = False
 PAGE_SECTORS = 8
 AGE_MS = 500.0
-# sptf uses the model of the drive itself, so the drive needs no queue to choose a second time.
+# sptf already chooses by the drive's own model, so its drive needs no queue.
 CASES = [(name, depth) for name in ("fcfs", "sstf", "clook") for depth in (1, 8, 32)] + [
     ("sptf", 1)
 ]
@@ -70,7 +70,7 @@ Sectors = npt.NDArray[np.int64]  # indexed by process and number of request
 
 
 def measure(drives: int, requests: int, processes: list[int]) -> Rows:
-    """Fit each drive once, and compare the runs."""
+    """Profile each drive once, and compare the runs."""
     found = [_one_drive(number) for number in range(FIRST_DRIVE, FIRST_DRIVE + drives)]
     for count in processes:
         runs = [_runs(found, count, *case, requests) for case in CASES]
@@ -124,7 +124,7 @@ def _percent(ours: Sequence[float], theirs: Sequence[float]) -> npt.NDArray[np.f
 
 
 def _ranks(processes: int, runs: Sequence[tuple[Sequence[Means], Sequence[Means]]]) -> Row:
-    """Return the ranks, computed for each drive separately."""
+    """Return how many pairs of cases are ranked right, drive by drive."""
     right = pairs = 0
     for (ours, theirs), (our_others, others) in product(runs, repeat=2):
         for mine, other, our, their in zip(theirs, others, ours, our_others, strict=True):
@@ -186,7 +186,7 @@ class Asked:
 
 @dataclass
 class Host:
-    """A simple host: pending requests and a scheduler."""
+    """A simple host, which has a scheduler and pending requests."""
 
     drive: DetailedDrive
     scheduler: str
@@ -211,7 +211,9 @@ class Host:
 
 
 def _drives_choice(drive: DetailedDrive, queue: Sequence[tuple[Asked, int]], now: int) -> int:
-    """Return the drive's choice among its queued requests, each with the time of its queueing."""
+    """Return the index of the request that the drive chooses from `queue`, whose items are a
+    request and its time of queueing.
+    """
     requests = [Request("read", one.sector, PAGE_SECTORS, given) for one, given in queue]
     return drive.choose(requests, now)
 
@@ -219,7 +221,7 @@ def _drives_choice(drive: DetailedDrive, queue: Sequence[tuple[Asked, int]], now
 def _detailed(
     drive: DetailedDrive, sectors: Sectors, scheduler: str, depth: int, requests: int
 ) -> Means:
-    """Run processes that send their next request at each completion.
+    """Run processes each of which sends its next request when its last one completes.
 
     The drive serves the requests in its queue in an order that it chooses, and the scheduler
     refills the queue.

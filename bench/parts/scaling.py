@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How k follows a disk that is slow and fast in turn, in the wall clock."""
+"""How k adapts to a disk whose speed changes, in the wall clock."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""How well a served disk keeps its time, and how many requests it passes."""
+"""How accurately a served disk keeps the modelled times, and how many requests per second it
+serves.
+"""
 
 import json
 import signal
@@ -82,7 +84,7 @@ Seen = dict[str, Any]
 
 
 def measure(requests: int, seconds: float, repeats: int) -> Rows:
-    """Measure first the lateness, then the throughput."""
+    """Measure the lateness first, then the throughput."""
     for name, (profile, depth) in DISKS.items():
         yield "kept", _kept(name, profile, depth, requests)
     for connections, depth, block in PASSED:
@@ -115,7 +117,7 @@ def _kept(name: str, profile: str, depth: int, requests: int) -> Row:
 
 
 def _served(name: str, profile: str, *load: str) -> tuple[Seen, Seen]:
-    """Return fio's figures for a disk under that load, and the figures that the disk reports."""
+    """Return fio's figures for a disk under `load`, and the figures that the disk reports."""
     with tempfile.TemporaryDirectory() as folder:
         file, place = Path(folder) / "bench.toml", Path(folder) / "disk.sock"
         file.write_text(profile)
@@ -153,7 +155,7 @@ def _in_memory(*load: str) -> Seen:
 
 
 def _fio(place: Path, *load: str) -> Seen:
-    """Run fio and return the figures for the reads."""
+    """Run fio, and return the figures for its reads."""
     out = place.with_name("fio.json")
     uri = f"--uri=nbd+unix:///?socket={place}"
     command = ["fio", "--name=bench", "--ioengine=nbd", uri, "--rw=randread", "--randrepeat=1"]

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * simulator SCHEDULER PROCESSES REQUESTS: simulates processes without think time that read 4 KiB at
- * random from the papers' disk, and keeps no record of each request; prints the mean response time
- * in ns.
+ * random from a disk, and keeps no record of each request.  Prints the mean response time in ns.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -115,8 +115,8 @@ LOOK_SECONDS = 0.005
 
 
 def measure(schedulers: list[str], requests: int, repeats: int, kept: int, swept: int) -> Rows:
-    """Measure with `requests` requests in each run for rates, `kept` requests as rows in memory,
-    and `swept` requests in each run of a sweep.
+    """Measure the rates, the memory and a sweep.  A run has `requests` requests for the rates, up
+    to `kept` for the memory, and `swept` in the sweep.
     """
     yield from (("rates", row) for row in rates(schedulers, requests, repeats))
     yield from (("memory", row) for row in memory(kept))
@@ -124,7 +124,7 @@ def measure(schedulers: list[str], requests: int, repeats: int, kept: int, swept
 
 
 def rates(schedulers: list[str], requests: int, repeats: int) -> Iterator[Row]:
-    """Yield a row for each scheduler on the disk, then for the arrays."""
+    """Yield a row for each scheduler on the disk, then rows for the arrays."""
     program = programs.build("simulator")
     counted = max(1, requests // COUNTED_OF)
     names = catalogue.parse(",".join(schedulers))
@@ -161,7 +161,7 @@ class Rate:
 
 
 def rate(asked: Simulation, repeats: int, *, keep_rows: bool) -> Rate:
-    """Return the highest rate of `repeats` runs."""
+    """Return the best rate of `repeats` runs."""
     found = [_once(asked, keep_rows) for _ in range(repeats)]
     return max(found, key=lambda one: one.with_system)
 
@@ -192,9 +192,7 @@ def disk(scheduler: str, processes: int, requests: int) -> Simulation:
 
 
 def drawn_array(requests: int) -> Simulation:
-    """Return an open simulation of an array: two classes with shares, all times random
-    (exponential).
-    """
+    """Return an open simulation of an array: weighted classes, all times exponential."""
     mean_ns = 10 * MS
     return Simulation(
         workload="poisson",
@@ -236,8 +234,8 @@ def given_array(requests: int) -> Simulation:
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of a whole command.  `ready_seconds` is the time for which its threads ran or waited
-    for a processor.
+    """The cost of a whole command.  `ready_seconds` is the time for which the command's threads ran
+    or waited for a processor.
     """
 
     peak_mb: float
@@ -272,7 +270,9 @@ def cost(*arguments: object) -> Cost:
 
 
 def _ready_ns(process: int) -> dict[str, int]:
-    """Return the present ready time of each existing thread of the process and of its children."""
+    """Return the ready time so far of each running thread of the process and its descendants, by
+    thread.
+    """
     found = {}
     for thread in Path(f"/proc/{process}/task").glob("*"):
         with contextlib.suppress(OSError):  # the thread may end at this time
@@ -284,8 +284,8 @@ def _ready_ns(process: int) -> dict[str, int]:
 
 
 def memory(requests: int) -> Iterator[Row]:
-    """Measure memory: for records as `predict` keeps them, and for figures only, as `sweep` keeps
-    them.
+    """Measure the peak memory of `predict`, which keeps a record of each request, and of `sweep`,
+    which keeps only figures.
     """
     queue = ("--schedulers", "cats", "--processes", QUEUE, "--requests")
     for command, count in (
@@ -298,7 +298,7 @@ def memory(requests: int) -> Iterator[Row]:
 
 
 def sweeps(requests: int) -> Iterator[Row]:
-    """Measure the same sweep with one job and with two jobs."""
+    """Measure one sweep twice: with one job, and with two jobs."""
     command = ("sweep", "--schedulers", "all", "--requests", requests, "--seeds", 2, "--jobs")
     alone = cost(*command, 1)
     for jobs, found in ((1, alone), (2, cost(*command, 2))):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How fast a run in a VM is: seconds of the modelled disk per second of the host."""
+"""How fast a run in a VM is: simulated seconds of the disk per second of the host."""
 
 import threading
 
@@ -46,7 +46,7 @@ IN_VM = True
 def measure(schedulers: list[str], surge: int, random: int) -> Rows:
     """Measure random reads by one process, then SURGE with each scheduler.
 
-    The first run of each kind boots the machine and does not count.
+    The first run of each kind boots the machine, and is not counted.
     """
     reads = [experiment("random", "none", requests=random)]
     files = [experiment("surge-direct", scheduler, requests=surge) for scheduler in schedulers]

@@ -64,7 +64,7 @@ def measure(requests: list[int]) -> Rows:
 
 
 def _write(folder: Path, requests: int) -> int:
-    """Write the files of a trace; return the number of records."""
+    """Write the files of a trace, and return the number of records."""
     records = _records(requests)
     for cpu in range(CPUS):
         of_cpu = records[records["cpu"] == cpu]
@@ -74,7 +74,7 @@ def _write(folder: Path, requests: int) -> int:
 
 
 def _records(requests: int) -> npt.NDArray[np.void]:
-    """Return records in order of time, with a gap between the starts of successive requests."""
+    """Return all records in order of time; a new request starts every GAP_NS."""
     draw = np.random.default_rng(1)
     life = np.zeros((requests, len(ACTIONS) + 1), RECORD)
     life["magic"] = 0x65617407

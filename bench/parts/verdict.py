@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Drives that fit the model and drives that don't: does the verdict say where a choice is wrong?"""
+"""Whether the verdict warns of a wrong choice, for drives that fit the model and for drives that
+don't.
+"""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -221,10 +223,10 @@ def _answers(
 
 
 def _answer(drive: Box, disk: DiskProfile, load: Load, requests: int, seeds: int) -> Row:
-    """Return the recommendation from the profile, the verdict on it, and its cost on the drive.
+    """Return the recommendation from the profile, its verdict, and its cost on the drive.
 
-    Two kinds of schedulers are left out of the choice: those that never serve some request, and
-    those that, according to the profile, serve fewer requests than arrive.
+    Two kinds of schedulers are not considered: those that starve a request, and those that, on the
+    profile, serve fewer requests than arrive.
     """
     predicted: list[Summary] = []
     rows: list[Row] = []
@@ -270,7 +272,9 @@ def _answer(drive: Box, disk: DiskProfile, load: Load, requests: int, seeds: int
 
 
 class _Patient:
-    """A drive that serves a limited number of requests, since some schedulers starve a request."""
+    """A drive that fails after a limited number of requests, which ends the run of a scheduler that
+    starves a request.
+    """
 
     def __init__(self, drive: Box, requests: int) -> None:
         self._drive, self._left = drive, requests

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 /*
- * Fill a new ext4 image, just made by mke2fs, with files that have extents on the disk but no data:
- * the extents are allocated and marked as initialised, but never written. (Extents marked as
- * unwritten would be useless: the kernel reads those without a request to the disk.)
+ * Fill a new ext4 image, just made by mke2fs, with files that have extents on the disk but no data.
+ * The extents are allocated and marked as initialised, but never written. (If the extents were
+ * marked as unwritten, the kernel would read them without a request to the disk.)
  *
  *	mkfiles [--progress] IMAGE < SCRIPT
  *
- *	d PATH        make a directory, in the group that has the fewest
- *	f PATH SIZE   make a file of SIZE bytes, first fit from its inode's group on
+ *	d PATH        make a directory, in the group that has the fewest directories
+ *	f PATH SIZE   make a file of SIZE bytes, by first fit from its inode's group on
  *	e PATH        erase a file
- *	l PATH        print the file's place: INODE SIZE EXTENTS {START LENGTH}...
+ *	l PATH        print the file's location: INODE SIZE EXTENTS {START LENGTH}...
  *	end           the script is complete; print "done FILES"
  *
- * Paths are relative to the root. The choice of a directory's group is the kernel's for top-level
- * directories. First fit fills the holes of erased files with other files; this produces the
- * fragmentation described in the papers (PERFORM 2010 section 5).
+ * Paths are relative to the root of the image. A directory's group is chosen as the kernel does for
+ * top-level directories. First fit puts new files into the holes of erased files.  This produces
+ * the fragmentation described in the papers (PERFORM 2010 section 5).
  *
- * All time stamps are the image's creation time, so equal scripts produce equal images. Until the
- * script has ended, the image is marked as not clean. After any error mkfiles prints one line with
+ * All time stamps are the image's creation time, so equal scripts produce equal images. The image
+ * is marked as not clean until the script has ended. After any error, mkfiles prints one line with
  * the script's line number and exits with code 1.
  */
 #define _GNU_SOURCE
@@ -37,11 +37,11 @@ struct directory {
 	char path[];
 };
 
-/* What a path refers to: the directory that contains it, and its name in that directory. */
+/* A path after its lookup: the directory that contains it, and its name in that directory. */
 struct place {
 	ext2_ino_t parent;
 	const char *name;
-	ext2_ino_t inode; /* 0: the name does not exist yet */
+	ext2_ino_t inode; /* 0: does not exist yet */
 };
 
 struct builder {
@@ -62,7 +62,7 @@ static int complain(const struct builder *builder, const char *what, errcode_t e
 	return -1;
 }
 
-/* Directories that the script made, cached so that a path needs only one lookup. */
+/* Directories that the script has made. The cache saves looking up each part of a path. */
 
 static int compare_directories(const void *a, const void *b)
 {
@@ -159,7 +159,10 @@ static int find_file(struct builder *builder, const char *path, struct place *pl
 
 /* d PATH */
 
-/* An inode of the group with the fewest directories; of several such groups the lowest. */
+/*
+ * Return an inode number in the group with the fewest directories, the lowest of several such
+ * groups.
+ */
 static ext2_ino_t least_used_group(ext2_filsys fs)
 {
 	dgrp_t best = 0;
@@ -195,7 +198,7 @@ static int make_directory(struct builder *builder, const char *path)
 	return remember(builder, path, inode);
 }
 
-/* The blocks of a file: the extents of its data and the nodes of its extent tree. */
+/* The blocks of a file: the extents of its data, and the nodes of its extent tree. */
 
 struct extent_list {
 	size_t count, room;
@@ -208,8 +211,8 @@ static bool is_data(const struct ext2fs_extent *extent)
 }
 
 /*
- * Number of blocks of an extent; a node of the tree is one block, however much of the file it
- * covers.
+ * Return the number of blocks of an extent. A node of the tree is always one block, however much of
+ * the file it covers.
  */
 static __u32 extent_blocks(const struct ext2fs_extent *extent)
 {
@@ -240,7 +243,7 @@ static errcode_t extent_take(struct extent_list *list,
 	if (is_data(extent) && !extent->e_len)
 		return 0; /* the root of an empty tree */
 	if (extent->e_flags & EXT2_EXTENT_FLAGS_SECOND_VISIT)
-		return 0; /* a node, visited again on the way up */
+		return 0; /* a node, visited a second time on the way up */
 	return extent_add(list, extent);
 }
 
@@ -294,7 +297,7 @@ static errcode_t write_empty_inode(ext2_filsys fs, ext2_ino_t number, __u64 size
 	inode->i_flags = EXT4_EXTENTS_FL;
 	inode->i_atime = inode->i_ctime = inode->i_mtime = fs->now;
 	error = ext2fs_inode_size_set(fs, inode, size);
-	if (!error) /* opening an empty tree writes its header into the inode */
+	if (!error) /* opening an empty extent tree writes its header into the inode */
 		error = ext2fs_extent_open2(fs, number, inode, &handle);
 	if (error)
 		return error;
@@ -303,8 +306,8 @@ static errcode_t write_empty_inode(ext2_filsys fs, ext2_ino_t number, __u64 size
 }
 
 /*
- * ext2fs_fallocate of e2fsprogs 1.47 omits blocks from i_blocks once the tree needs a block of its
- * own, so count the blocks here.
+ * In e2fsprogs 1.47, ext2fs_fallocate omits blocks from i_blocks once the tree needs a block of its
+ * own. So count the blocks here.
  */
 static errcode_t count_blocks(ext2_filsys fs, ext2_ino_t number)
 {
@@ -367,7 +370,7 @@ static int make_file(struct builder *builder, const char *path, __u64 size)
 
 /* e PATH */
 
-/* Not by ext2fs_punch: e2fsprogs 1.47 refuses an extent at the end of the disk. */
+/* ext2fs_punch is not used here: in e2fsprogs 1.47 it refuses an extent at the end of the disk. */
 static errcode_t take_blocks(ext2_filsys fs, ext2_ino_t number,
 			     struct ext2_inode *inode)
 {
@@ -457,7 +460,7 @@ static int parse_size(const struct builder *builder, const char *text, __u64 *si
 	return 0;
 }
 
-/* Split the next word off; returns NULL when there is none. */
+/* Split off the next word; return NULL if there is none. */
 static char *next_word(char **rest)
 {
 	char *word;
@@ -527,7 +530,9 @@ static int run_script(struct builder *builder, bool progress)
 
 static int open_image(struct builder *builder)
 {
-	/* The image is new; to verify its checksums at each read took a third of the time. */
+	/*
+	 * The image is new, so its checksums need no verification, which took a third of the time.
+	 */
 	errcode_t error = ext2fs_open(builder->image,
 				      EXT2_FLAG_RW | EXT2_FLAG_64BITS |
 					      EXT2_FLAG_IGNORE_CSUM_ERRORS,

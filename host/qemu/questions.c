@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * A library loaded into QEMU. When a guest sends a question to the host, the instruction that sends
- * it does not finish until the answer has arrived.
+ * A library loaded into QEMU. When the guest sends a question to the host, the sending instruction
+ * does not finish until the answer has arrived.
  *
- * The guest writes a byte to a debug console's port. QEMU passes the byte on over a socket. This
- * library then makes the guest's thread wait until a byte has come back. The thread holds QEMU's
- * big lock meanwhile, so nothing else happens in the machine and its virtual clock does not
- * advance. To stop the machine for this instead (`port rest`) takes QEMU about five times as long.
+ * The guest writes a byte to a debug console's port. QEMU passes the byte to the host over a
+ * socket. This library then makes the guest's thread wait until a byte arrives from the host.
+ * Meanwhile the thread holds QEMU's big lock, so nothing else happens in the machine and its
+ * virtual clock does not advance. The alternative, stopping the machine (`port rest`), takes QEMU
+ * about five times as long.
  *
  * The environment variable QUESTIONS is the socket's descriptor; without the variable, the library
- * has no effect. understudy/platforms/vm/conversation.py is the other end.
+ * has no effect. understudy/platforms/vm/conversation.py is the host's end.
  */
 
 #define _GNU_SOURCE
@@ -31,7 +32,7 @@ __attribute__((constructor)) static void find(void)
 		questions = atoi(number);
 }
 
-/* Wait for the answer, or until the other end has closed the socket. */
+/* Wait until the answer arrives or the other end closes the socket. */
 static void wait_for_answer(void)
 {
 	struct pollfd socket = { .fd = questions, .events = POLLIN };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Prints the rate of this host's time stamp counter in kHz, measured against the monotonic clock
- * over a tenth of a second. A busy host must not falsify the result. So at the beginning and at the
- * end the counter is read many times, each time between two readings of the clock, and the attempt
- * with the least time between these two readings is used.
+ * Prints the rate of this host's time stamp counter in kHz, compared with the monotonic clock over
+ * a tenth of a second. A busy host must not distort the result. So the program reads the counter
+ * many times at the beginning and at the end, each time between two readings of the clock. It uses
+ * the attempt with the least time between these two readings.
  */
 #include <stdint.h>
 #include <stdio.h>

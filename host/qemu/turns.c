@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * A library loaded into QEMU. It makes QEMU's two threads take turns, so that the host's timing has
- * no effect on the virtual clock.
+ * A library loaded into QEMU. It makes QEMU's two threads run alternately, so that the host's
+ * timing has no effect on the virtual clock.
  *
- * The guest's thread runs without QEMU's big lock. QEMU counts the instructions that it has
- * executed and moves the clock accordingly, just before that thread takes the lock again. The main
- * thread moves the clock to the next timer when it finds the processors idle. If it does so between
- * the guest's HLT and the count, it starts from an old time. The executed instructions are added to
- * the clock afterwards, so the timer fires late by their duration. Therefore
+ * The guest's thread runs without QEMU's big lock. Just before the guest's thread takes the lock
+ * again, QEMU counts the instructions that the thread has executed, and advances the clock
+ * accordingly. When the main thread finds the processors idle, it advances the clock to the next
+ * timer. If this happens after the guest's HLT but before the count, the main thread starts from an
+ * old time. The executed instructions are added to the clock afterwards, so the timer fires late by
+ * the time of these instructions. Therefore
  *
- *   the main thread, once it has the lock, waits until the guest is not executing;
- *   the guest's thread, once it is back, lets the main thread go first if the main thread waits,
- *   or has been woken and is still to come.
+ *   once the main thread has the lock, it waits until the guest is not executing;
+ *   once the guest's thread has the lock again, it lets the main thread go first if the main thread
+ *   waits, or has been woken and is about to take the lock.
  *
  * docs/decisions/0032-turns.md gives the reasons.
  */
@@ -26,7 +27,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A guest that executes for this long without a timer is not about to execute HLT. */
+/*
+ * Time limit for a wait. A guest that executes for this long without a timer is not about to
+ * execute HLT.
+ */
 #define PATIENCE_SECONDS 2
 
 static int (*libc_poll)(struct pollfd *, nfds_t, const struct timespec *,
@@ -38,7 +42,7 @@ static int (*libc_unlock)(pthread_mutex_t *);
 static pthread_t main_thread;
 
 /*
- * QEMU's big lock: the first mutex that the main thread locks after it has polled. The lock guards
+ * QEMU's big lock: the first mutex that the main thread locks after its first poll. The lock guards
  * the variables below.
  */
 static pthread_mutex_t *big_lock;
@@ -46,7 +50,7 @@ static fd_set wakes_main;
 static bool executing;
 static bool main_is_woken;
 static bool main_waits;
-static bool main_sleeps; /* until the guest's thread has caused work for it */
+static bool main_sleeps; /* until a condition is signalled */
 static pthread_cond_t turn_of_main = PTHREAD_COND_INITIALIZER;
 static pthread_cond_t turn_of_guest = PTHREAD_COND_INITIALIZER;
 
@@ -69,8 +73,8 @@ static bool is_main(void)
 }
 
 /*
- * Only the guest's thread waits on a condition with the big lock, while the guest's processors are
- * idle.
+ * The guest's thread is the only thread that waits on a condition with the big lock. It does so
+ * while the guest's processors are idle.
  */
 static bool is_guest(void)
 {
@@ -112,7 +116,7 @@ static void let_main_go_first(void)
 }
 
 /*
- * Copy the polled files. They are nearly always the same, so it does no harm if another thread
+ * Copy the polled files. The files are nearly always the same, so it does no harm if another thread
  * reads a half-written copy.
  */
 static void remember(const struct pollfd *files, nfds_t count)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * An nbdkit filter that imitates the timing of a profiled disk. The plug-in below it stores the
- * data at once; the filter holds each answer until the modelled disk would have given it. The time
- * of each operation:
+ * An nbdkit filter that imitates the timing of a profiled disk. The plug-in below the filter stores
+ * the data at once. The filter holds each answer until the modelled disk would have completed the
+ * request. The time of each operation:
  *
  *	read, write	by the model
  *	write with FUA	by the model, for a write that must be on the medium
@@ -13,7 +13,7 @@
  *
  * Parameters: timed-disk=FILE names a file that contains a struct timed_disk. records=FILE names a
  * file into which the filter writes a row for each request (kernel/vpt/record.h), in order of the
- * answers; the numbers in the rows are in order of arrival.
+ * answers. The numbers in the rows are in order of arrival.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -132,13 +132,13 @@ static int timed_is_rotational(nbdkit_next *next, void *handle)
 	return !disk->device.array.servers;
 }
 
-/* Writing zeroes takes as long as writing other data. */
+/* Writing zeroes is not fast: it takes as long as writing other data. */
 static int timed_can_fast_zero(nbdkit_next *next, void *handle)
 {
 	return 0;
 }
 
-/* A client cannot request caching: the model decides what is read ahead. */
+/* Clients cannot request caching, since the model decides what is read ahead. */
 static int timed_can_cache(nbdkit_next *next, void *handle)
 {
 	return NBDKIT_CACHE_NONE;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * A thread sleeps until shortly before its request is due, and spins until the due time. How long
- * before the due time it wakes up, the lead, adapts so that half of the wake-ups are in time. So
- * the lead is about the time that a wake-up takes on this machine.
+ * A thread sleeps until shortly before its request is due, and spins until the due time. The lead
+ * is the time between the wake-up and the due time. It adapts so that half of the wake-ups are in
+ * time. So the lead is close to the time that a wake-up takes on this machine.
  *
- * When a request is due, the drive chooses its next one. That choice is computed by the thread of
- * the due request, or by the thread of the first request that arrives after that time. A delay of
- * either thread changes no choice and no due time (core/drive/device.h).
+ * When a request is due, the drive chooses its next request. The choice is computed by the thread
+ * of the due request, or by the thread of the first request that arrives after the due time. If
+ * either thread is delayed, all choices and due times remain the same (core/drive/device.h).
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,7 +24,7 @@
 
 static struct timed_disk *disk;
 static int records;
-static u64 lead_ns = LEAD_MAX_NS / 2; /* relaxed: any recent value is good enough */
+static u64 lead_ns = LEAD_MAX_NS / 2; /* accesses are relaxed */
 
 /* Guards disk->device, disk->lateness and the following variables. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -58,7 +58,7 @@ int hold_init(struct timed_disk *given, int record_file)
 	return 0;
 }
 
-/* Notify the threads whose requests the drive has begun by by_ns. */
+/* Let the drive begin requests up to the time by_ns, and notify the threads of these requests. */
 static void begin_until(u64 by_ns)
 {
 	struct command *command;
@@ -84,8 +84,8 @@ void hold_arrived(struct held *held)
 }
 
 /*
- * When the data of a request has been transferred: is the request already due? A request queued in
- * the drive gets its due time here.
+ * Return whether the request's data was transferred only after its due time. If the request is
+ * queued in the drive, wait until the drive begins it, which sets the due time.
  */
 static bool is_late(struct held *held)
 {

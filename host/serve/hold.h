@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Holds requests until they are due on CLOCK_MONOTONIC, which is after k times the model's time,
- * and records how late their answers are. There may be any number of threads, each holding one
- * request.
+ * Holds each request until its due time on CLOCK_MONOTONIC, and records the lateness of each
+ * answer. A request's service takes k times the model's service time. Any number of threads may
+ * each hold one request.
  */
 #ifndef UNDERSTUDY_SERVE_HOLD_H
 #define UNDERSTUDY_SERVE_HOLD_H
@@ -11,7 +11,7 @@
 
 #include "timed_disk.h"
 
-/* One request from its arrival to its answer; the caller sets only the command. */
+/* One request, from its arrival to its answer. The caller sets only `command`. */
 struct held {
 	struct command command;
 	u64 id;
@@ -23,8 +23,8 @@ struct held {
 };
 
 /*
- * Must be called first. disk: the disk, which this function checks. records: descriptor of a file
- * for records, open for appending, or -1. Returns 0, -EINVAL or -ENOMEM. Sets exact timers for the
+ * Must be called first. disk: the disk, which is checked. records: descriptor of a file for
+ * records, open for appending, or -1. Returns 0, -EINVAL or -ENOMEM. Sets exact timers for the
  * calling thread and the threads that it creates.
  */
 int hold_init(struct timed_disk *disk, int records);
@@ -32,7 +32,10 @@ int hold_init(struct timed_disk *disk, int records);
 /* The request arrives now. */
 void hold_arrived(struct held *held);
 
-/* The request's data has been transferred, or failed with `error`; returns when it is due. */
+/*
+ * To be called when the request's data has been transferred, or has failed with `error`. Returns at
+ * the request's due time.
+ */
 void hold_until_due(struct held *held, int error);
 
 #endif

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * A library loaded before nbdkit, to avoid a crash. nbdkit, in every version at least up to 1.32,
- * crashes and loses all its data if a client disconnects while several requests of that client are
- * being answered. The thread that finds the socket broken closes it for writing. The next thread,
- * which has already checked that the client is connected, then fails an assertion (raw_send_socket:
+ * A library loaded before nbdkit, to avoid a crash. nbdkit up to version 1.32, at least, crashes
+ * and loses all its data if a client disconnects while several of its requests are being answered.
+ * The thread that finds the socket broken marks the socket as closed for writing. The next thread
+ * has already checked that the client is connected, so it then fails an assertion (raw_send_socket:
  * sock >= 0).
  *
- * So in this library, an answer to a client that has disconnected is treated as sent. An event that
- * would end a connection (end of file, an error, an invalid request) is passed to nbdkit only after
- * all earlier requests have been answered. A connection is recognised by nbdkit's greeting. The
- * thread that sends the greeting also does the NBD handshake; other threads receive the requests,
- * one at a time.
+ * Therefore this library reports an answer to a disconnected client as sent. An event that would
+ * end a connection (end of file, an error, an invalid request) is passed to nbdkit only after all
+ * earlier requests have been answered. The library recognises a connection by nbdkit's greeting.
+ * The thread that sends the greeting also does the NBD handshake. Other threads receive the
+ * requests, one at a time.
  */
 #define _GNU_SOURCE
 #include <endian.h>
@@ -26,7 +26,7 @@
 #define CONNECTIONS_MAX 65536
 #define GREETING "NBDMAGICIHAVEOPT"
 #define REQUEST_MAGIC 0x25609513
-#define SKIPPED_BYTES (128u << 20) /* a longer write ends the connection */
+#define SKIPPED_BYTES (128u << 20) /* a write of more data ends the connection */
 #define LOOK_NS 1000000
 
 enum { ASKS_WRITE = 1, ASKS_END = 2 };
@@ -41,15 +41,15 @@ struct request {
 } __attribute__((packed));
 
 /*
- * Indexed by descriptor. Only the thread that currently receives a request uses the members other
- * than `unanswered`.
+ * Indexed by descriptor. `unanswered` is shared by all threads. Only the thread that currently
+ * receives a request uses the other members.
  */
 static struct connection {
 	unsigned int unanswered; /* atomic */
 	bool greeted;
 	struct request request;
 	size_t got; /* bytes of the request that have been received */
-	size_t data; /* bytes of its data not yet received */
+	size_t data; /* bytes of the request's data not yet received */
 } connections[CONNECTIONS_MAX];
 
 static _Thread_local bool shakes_hands;
@@ -117,7 +117,10 @@ static void follow(struct connection *connection, const void *data, size_t bytes
 		take(connection);
 }
 
-/* End a connection. A write whose data has not all been received will never be answered. */
+/*
+ * End a connection. A write without all its data will never be answered, so it no longer counts as
+ * unanswered.
+ */
 static void end(struct connection *connection)
 {
 	if (connection->data)

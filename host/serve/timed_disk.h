@@ -2,9 +2,9 @@
 /*
  * Memory shared by `understudy serve-disk` and the filter in nbdkit. The command stores the
  * description of the disk in this memory, and the filter stores the lateness of its answers. The
- * memory outlives both processes, so the report is complete even if the server crashed. Both
- * programs are compiled with this file (sim/binding.py) on one machine, so the model need not be
- * written or parsed as text.
+ * memory outlives the server, so the report is complete even if the server crashes. Both programs
+ * are compiled with this file (sim/binding.py) on one machine, so they share the model as a
+ * structure and not as text.
  */
 #ifndef UNDERSTUDY_SERVE_TIMED_DISK_H
 #define UNDERSTUDY_SERVE_TIMED_DISK_H
@@ -17,10 +17,10 @@
 /**
  * struct lateness - lateness of the answers so far
  * @all: lateness of all answers: time of the answer - due time, ns
- * @distribution: the same as a histogram
+ * @distribution: histogram of the lateness of all answers
  * @late: number of answers whose data was ready only after the due time
  * @service: service times, multiplied by k, of the requests that take TIMED_ENOUGH_NS or more ...
- * @service_late: ... and the lateness of these requests
+ * @service_late: ... and the lateness of the answers to these requests
  */
 struct lateness {
 	struct moments all;
@@ -33,13 +33,12 @@ struct lateness {
 /**
  * struct timed_disk - the disk that is served
  * @bytes: sizeof(struct timed_disk); the drive's samples, zones and slips follow it
- * @address: address of this structure in the process that set the pointers to the samples, zones
+ * @address: address of this structure in the process that set its pointers to the samples, zones
  *	and slips
  * @device: the disk and its state
  * @capacity_sectors: size
- * @serves: does the server accept connections?
- * @record_error: errno of the first record that could not be written; no records are written after
- *	that
+ * @serves: whether the server accepts connections
+ * @record_error: errno of the first record that could not be written; no later record is written
  * @lateness: the filter's report
  */
 struct timed_disk {

@@ -60,8 +60,9 @@ static bool check_device(struct blktrace *trace, u32 device)
 }
 
 /*
- * Is the record newer than the lane's last one? Records that repeat an earlier number of their
- * processor are left out. A gap in the numbers does not affect the records after it.
+ * Return whether the record is newer than the lane's last record. Leave out a record if its
+ * processor has used the record's number before. If numbers are missing, the records after the gap
+ * are still used.
  */
 static bool is_next(struct blktrace *trace, struct lane *lane,
 		    const struct record *record)
@@ -106,8 +107,8 @@ static u8 kind_of(const struct record *record)
 }
 
 /*
- * The reason to leave a request out, or LEFT_OUT_REASONS for a read or write, which is not left
- * out.
+ * Return the reason for leaving a request out, or LEFT_OUT_REASONS if the request is a read or
+ * write.
  */
 static u32 why_left_out(const struct record *record)
 {
@@ -123,8 +124,8 @@ static u32 why_left_out(const struct record *record)
 }
 
 /*
- * Find where the second part of a split request begins; false if the payload is not a sector after
- * the request's first.
+ * Find the first sector of the second part of a split request. Return false if the payload is not a
+ * later sector than the request's first sector.
  */
 static bool find_split(const struct record *record, struct trace_event *event)
 {

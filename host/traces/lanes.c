@@ -95,7 +95,9 @@ static bool goes_before(const struct lane *lane, const struct lane *other)
 	return a->kind != b->kind ? a->kind < b->kind : lane->cpu < other->cpu;
 }
 
-/* Move an element down to where it belongs in the heap; the other elements are in order. */
+/*
+ * Move the element at index `at` down to its position in the heap. All other elements are in order.
+ */
 static void sink(struct lanes *lanes, u32 at)
 {
 	struct lane *lane = lanes->heap[at];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The events of a trace, with a lane for each processor, merged into one order of time.
+ * Merges the events of a trace, which has a lane for each processor, into one order of time.
  *
  * Events are added to a lane in order of time. Once all events have been added, the events of all
  * lanes are returned in order of time, then of kind (in the order of a request's life), then of
@@ -25,8 +25,9 @@ enum trace_event_kind {
 
 /**
  * struct trace_event - an event of a request that moves data
- * @sectors: number of its sectors; for a split, where the second part begins, counted from @sector
- * @pid: id of the process that caused it
+ * @sectors: number of the request's sectors; for a split, the second part's first sector minus
+ *	@sector
+ * @pid: id of the process that caused the event
  * @kind: one of enum trace_event_kind
  * @op: 0 read, 1 write
  */
@@ -41,20 +42,20 @@ struct trace_block;
 /**
  * struct lane - the records of a processor
  * @cpu: number of the processor
- * @began: has there been a record? The last one had @sequence and @time_ns
+ * @began: whether the lane has had a record. The last record had @sequence and @time_ns
  */
 struct lane {
 	u32 cpu, sequence;
 	u64 time_ns;
 	bool began;
 	struct trace_block *first, *last;
-	u32 given, taken; /* returned from the first block; used in the last block */
+	u32 given, taken; /* events returned from `first`, and stored in `last` */
 };
 
 /**
  * struct lanes - all lanes
- * @lane: the lane of each processor; NULL if it has none
- * @heap: the lanes that still have events, the one with the next event first; built by the first
+ * @lane: the lane of each processor; NULL for a processor without events
+ * @heap: the lanes that still have events, the lane with the next event first; built by the first
  *	lanes_next()
  */
 struct lanes {
@@ -66,17 +67,18 @@ struct lanes {
 /* 0 or -ENOMEM. */
 int lanes_init(struct lanes *lanes);
 
-/* Valid also if init failed or the lanes are zeroed. */
+/* May also be called if lanes_init failed or the structure is zeroed. */
 void lanes_exit(struct lanes *lanes);
 
-/* The lane of a processor below LANES_MAX; NULL if there is no memory. */
+/* Return the lane of a processor below LANES_MAX, or NULL if there is no memory. */
 struct lane *lanes_get(struct lanes *lanes, u32 cpu);
 
-/* Add an event, which is not earlier than the lane's other events. Returns 0 or -ENOMEM. */
+/* Add an event. It must not be earlier than the lane's other events. Returns 0 or -ENOMEM. */
 int lane_put(struct lane *lane, const struct trace_event *event);
 
 /*
- * The next event of all lanes; false if there is none. After the first call no events may be added.
+ * Store the next event of all lanes; return false if there is none. After the first call, no event
+ * may be added.
  */
 bool lanes_next(struct lanes *lanes, struct trace_event *event);
 

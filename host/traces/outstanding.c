@@ -6,9 +6,9 @@
 
 /**
  * struct outstanding_node - a request in the table
- * @chain: for the first request of a key: the next key of the bucket
- * @same: the next request of this key
- * @last: for the first request of a key: the key's last request
+ * @chain: for the first request with a key: the first request of the bucket's next key
+ * @same: the next request with the same key
+ * @last: for the first request with a key: the last request with the key
  */
 struct outstanding_node {
 	struct outstanding_request rq;
@@ -40,7 +40,7 @@ void outstanding_exit(struct outstanding *table)
 	port_free(table->bucket);
 }
 
-/* Multiply and fold, twice, so that every bit of the key affects the lowest bits. */
+/* Multiply and fold twice, so that every bit of the key affects the lowest bits. */
 static u64 hash_of(u8 op, u64 at)
 {
 	u64 hash = (at * 2 + op) * 0x9e3779b97f4a7c15ull;
@@ -50,8 +50,8 @@ static u64 hash_of(u8 op, u64 at)
 }
 
 /*
- * Return the address of the pointer to the first request of the key; that pointer is NULL if there
- * is none.
+ * Return the address of the pointer to the first request with the key, or of the NULL pointer at
+ * the end of the bucket.
  */
 static struct outstanding_node **place_of(const struct outstanding *table, u8 op,
 					  u64 at)

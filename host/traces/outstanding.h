@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds requests by operation and first sector, in O(1) expected time; of several with the same
- * key, the one that was added first.
+ * Finds requests by their key, operation and first sector, in O(1) expected time. If several
+ * requests have the key, the request that was added first is found.
  */
 #ifndef UNDERSTUDY_TRACES_OUTSTANDING_H
 #define UNDERSTUDY_TRACES_OUTSTANDING_H
@@ -10,8 +10,8 @@
 
 /**
  * struct outstanding_request - one request
- * @at: the sector by which it is found; increases when a part of the request completes
- * @left: number of its sectors that have not completed
+ * @at: sector in the key; increases when a part of the request completes
+ * @left: number of the request's sectors that have not completed
  */
 struct outstanding_request {
 	u64 arrival_ns, dispatch_ns, sector, at;
@@ -37,17 +37,17 @@ struct outstanding {
 /* 0 or -ENOMEM. */
 int outstanding_init(struct outstanding *table);
 
-/* Valid also if init failed or the table is zeroed. */
+/* May also be called if outstanding_init failed or the table is zeroed. */
 void outstanding_exit(struct outstanding *table);
 
-/* Add a request, whose @at must be below 2^63. Returns 0 or -ENOMEM. */
+/* Add a request. Its @at must be below 2^63. Returns 0 or -ENOMEM. */
 int outstanding_put(struct outstanding *table, const struct outstanding_request *rq);
 
-/* The first request with this key, or NULL; valid until the table changes. */
+/* Return the first request with this key, or NULL. The pointer is valid until the table changes. */
 const struct outstanding_request *outstanding_find(const struct outstanding *table,
 						   u8 op, u64 at);
 
-/* Remove that request; false if there is none. */
+/* Remove and store the first request with this key; return false if there is none. */
 bool outstanding_take(struct outstanding *table, u8 op, u64 at,
 		      struct outstanding_request *rq);
 

@@ -43,7 +43,7 @@ bool record_layout_of(const u8 *bytes, struct record_layout *layout)
 	return false;
 }
 
-/* In version 8 the action has more bits and comes after the process id. */
+/* In version 8, the action has more bits and follows the process id. */
 static void decode_8(const struct record_layout *layout, const u8 *bytes,
 		     struct record *record)
 {
@@ -85,7 +85,7 @@ u32 record_decode(const struct record_layout *layout, const u8 *bytes, u64 n,
 	return header_bytes + record->payload_bytes;
 }
 
-/* This sector is always big-endian, even in a little-endian file. */
+/* The payload's sector is always big-endian, even in a little-endian file. */
 bool record_split_at(const struct record *record, u64 *sector)
 {
 	u32 at = record->action & RECORD_CGROUP ? CGROUP_BYTES : 0;

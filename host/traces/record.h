@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One binary record of the kernel's blktrace, as in linux/blktrace_api.h: a header of version 7 or
- * 8 in either byte order, followed by a payload, whose length the header contains. The contents may
- * be wrong in any way; nothing after the given bytes is read.
+ * Decodes a binary record of the kernel's blktrace (linux/blktrace_api.h): a header of version 7 or
+ * 8, in either byte order, and a payload. The header contains the payload's length. Any contents
+ * are allowed, even invalid ones. Only the given bytes are read.
  */
 #ifndef UNDERSTUDY_TRACES_RECORD_H
 #define UNDERSTUDY_TRACES_RECORD_H
@@ -13,7 +13,7 @@
 #define RECORD_MAGIC_BYTES 4
 #define RECORD_BYTES_MAX (64 + 65535)
 
-/* The low byte of an action; other actions are ignored. */
+/* The low byte of an action. All other actions are ignored. */
 enum record_action {
 	RECORD_QUEUE = 1,
 	RECORD_BACK_MERGE = 2,
@@ -24,7 +24,7 @@ enum record_action {
 	RECORD_SPLIT = 13,
 };
 
-/* Categories: bits of an action, from bit 16 on; the bits above bit 31 exist in version 8 only. */
+/* Categories: bits 16 and up of an action. Bits above 31 exist only in version 8. */
 #define RECORD_WRITE (1ull << 17)
 #define RECORD_FLUSH (1ull << 18)
 #define RECORD_PASSTHROUGH (1ull << 25)
@@ -35,12 +35,12 @@ enum record_action {
  */
 #define RECORD_WITHOUT_TRANSFER (0x7eull << 32)
 
-#define RECORD_CGROUP (1u << 8) /* the payload begins with a control group's number */
+#define RECORD_CGROUP (1u << 8) /* the payload begins with a control group's id */
 
 /**
  * struct record_layout - the layout of a file's records
  * @version: 7 or 8
- * @swapped: the byte order differs from this machine's
+ * @swapped: whether the byte order differs from this machine's
  */
 struct record_layout {
 	u32 version;
@@ -50,7 +50,7 @@ struct record_layout {
 /**
  * struct record - the contents of a header
  * @time_ns: time, on a clock that all processors share
- * @payload: the payload, after the header
+ * @payload: the payload, which follows the header
  * @payload_bytes: its length
  */
 struct record {
@@ -59,17 +59,23 @@ struct record {
 	const u8 *payload;
 };
 
-/* The magic number at the beginning of a record, in this machine's byte order. */
+/* Return the magic number at the beginning of a record, in this machine's byte order. */
 u32 record_magic(const struct record_layout *layout, const u8 *bytes);
 
-/* The layout of a file that begins with these bytes; false if it has neither version. */
+/*
+ * Store the layout of a file that begins with these bytes. Return false if its version is neither 7
+ * nor 8.
+ */
 bool record_layout_of(const u8 *bytes, struct record_layout *layout);
 
-/* The record's length with its payload, or 0 if the n bytes do not hold all of it. */
+/*
+ * Decode the record. Return its length with the payload, or 0 if the n bytes are not a whole
+ * record.
+ */
 u32 record_decode(const struct record_layout *layout, const u8 *bytes, u64 n,
 		  struct record *record);
 
-/* The sector at which the split-off part begins; false if the payload is too short. */
+/* Store the sector at which the split-off part begins; return false if the payload is too short. */
 bool record_split_at(const struct record *record, u64 *sector);
 
 #endif

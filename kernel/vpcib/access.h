@@ -12,42 +12,42 @@
 enum vpcib_what {
 	VPCIB_LOAD, /* a driver read a register */
 	VPCIB_STORE, /* a driver wrote a register */
-	VPCIB_RAISED, /* the set of reasons to interrupt has changed; it is in value */
+	VPCIB_RAISED, /* the card's reasons to interrupt have changed; value is the new set */
 	VPCIB_HANDLING, /* an interrupt handler is about to run; offset is the vector */
 	VPCIB_HANDLED, /* the interrupt handler has returned */
 	VPCIB_DMA_READ, /* the card read the driver's memory; value is the address */
 	VPCIB_DMA_WRITE,
-	VPCIB_DMA_REFUSED, /* refused, since the memory was not given to the card */
+	VPCIB_DMA_REFUSED, /* refused: the card has no right to the memory */
 	VPCIB_DMA_GIVEN, /* the driver allocated or mapped memory for the card */
-	VPCIB_DMA_TAKEN, /* the driver freed or unmapped the memory */
+	VPCIB_DMA_TAKEN, /* the driver freed or unmapped memory of the card */
 	VPCIB_ADDED, /* the card is on the bus */
 	VPCIB_REMOVED,
 	VPCIB_BOUND, /* a driver is about to be bound to the card */
 	VPCIB_UNBOUND, /* the driver was unbound, or has refused the card */
-	VPCIB_UNKNOWN, /* an instruction could not be executed; value has its bytes */
+	VPCIB_UNKNOWN, /* an instruction could not be executed; value has its first bytes */
 	VPCIB_DMA_BEGUN, /* the driver has started a transfer */
 	VPCIB_DMA_ENDED, /* the transfer has ended */
-	/* the driver changed bytes that the card had still to read */
+	/* the driver has changed bytes during a transfer in which the card reads them */
 	VPCIB_DMA_CHANGED,
-	/* the fallback has executed an instruction; value has its bytes */
+	/* the fallback has executed an instruction; value has its first bytes */
 	VPCIB_FALLBACK,
 };
 
 enum vpcib_context {
-	VPCIB_USER, /* a process, through its own mapping */
-	VPCIB_KERNEL, /* a process or thread in the kernel */
+	VPCIB_USER, /* a process, through its own mapping of the registers */
+	VPCIB_KERNEL, /* kernel code that runs in a process or thread */
 	VPCIB_SOFT_INTERRUPT,
 	VPCIB_HARD_INTERRUPT,
 	VPCIB_CARD, /* the card itself */
 };
 
-#define VPCIB_ABSENT 0x1 /* the card was already pulled out */
-#define VPCIB_INTERRUPTIBLE 0x2 /* the card could interrupt at this point */
-#define VPCIB_SOFT_INTERRUPTIBLE 0x4 /* soft interrupts could run at this point */
+#define VPCIB_ABSENT 0x1 /* the card had been removed */
+#define VPCIB_INTERRUPTIBLE 0x2 /* a handler of the card could have run at this point */
+#define VPCIB_SOFT_INTERRUPTIBLE 0x4 /* soft interrupts could have run at this point */
 
 struct vpcib_access {
-	__u64 ns; /* time stamp of the monotonic clock */
-	__u64 number; /* number of the record, from 0; a gap means lost records */
+	__u64 ns; /* time on the monotonic clock */
+	__u64 number; /* the record's number, from 0; missing numbers are lost records */
 	__u64 value;
 	__u64 ip; /* address of the instruction; 0 for actions of the card */
 	__u32 offset; /* offset in the BAR; for DMA: number of bytes */
@@ -61,9 +61,9 @@ struct vpcib_access {
 	__u8 flags; /* VPCIB_ABSENT, ... */
 };
 
-/* The page at the address "journal_at".  The records follow it. */
+/* The page at the address "journal_at".  The records follow this page. */
 struct vpcib_journal {
-	__u64 written; /* number of records, including those that did not fit */
+	__u64 written; /* number of records, including those for which there was no space */
 };
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The host bridge: a separate PCI domain with one bus of 32 slots.
+ * The host bridge, which is a PCI domain with one bus of 32 slots.
  *
- * The bridge's memory window is an unused part of the memory window of the machine's first root
- * bus.
+ * The bridge's memory window is taken from the unused part of the memory window of the machine's
+ * first root bus.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -100,7 +100,7 @@ static struct pci_ops config_operations = { .read = read_config,
 
 /* --- drivers ------------------------------------------------------------------------ */
 
-/* Called before a driver's probe, and after its removal is complete. */
+/* Called before a driver's probe, and after the driver was removed or has refused the device. */
 static int driver_changes(struct notifier_block *block, unsigned long action,
 			  void *data)
 {

@@ -49,7 +49,7 @@ static u32 offset_of(const struct access_bus *at, u64 address)
 	return at->offset + (u32)(address - at->address);
 }
 
-/* Loads from the card.  If the card is absent, every bit is one. */
+/* Loads from the card.  If the card is absent, returns all ones. */
 static u64 bus_load(struct device_bus *bus, u64 address, u32 bytes)
 {
 	struct access_bus *at = container_of(bus, struct access_bus, bus);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* One access of a driver: from the fault to the card and into the journal. */
+/* A driver's access to a card: from the fault to the card and into the journal. */
 #ifndef UNDERSTUDY_VPCIB_BUS_H
 #define UNDERSTUDY_VPCIB_BUS_H
 
@@ -7,19 +7,19 @@
 #include "instruction.h"
 
 /**
- * struct access_bus - the bus for instruction_emulate
+ * struct access_bus - the data of an access, with the bus for instruction_emulate
  * @bus: the callbacks for instruction_emulate
- * @card: NULL: the card was pulled out
+ * @card: NULL if the card was removed
  * @bar: number of the BAR that was accessed
  * @offset: offset of the faulting address in the BAR
  * @address: the faulting address
  * @ip: address of the instruction
- * @user: a process accesses the card, through its own mapping
+ * @user: whether a process accesses the card, through its own mapping
  * @interrupts: the processor accepts interrupts
- * @read_only: the mapping is read-only for the code.  The processor has not checked this if the
- *   instruction reads first.
- * @refused: a write was refused because of @read_only
- * @missing: address of other memory that could not be accessed
+ * @read_only: whether the mapping does not allow writes by this code.  The processor has not
+ *   checked this if the instruction reads before it writes.
+ * @refused: whether a write was refused because of @read_only
+ * @missing: address of ordinary memory that could not be accessed
  */
 struct access_bus {
 	struct device_bus bus;
@@ -42,8 +42,8 @@ struct access_bus {
 int bus_init(void);
 
 /*
- * Returns the bus for an access to `address` by code with these registers.  The field card is not
- * set yet.
+ * Returns the bus for an access to `address` by code with these registers.  The caller must set the
+ * field `card`.
  */
 struct access_bus bus_of(struct pt_regs *regs, unsigned long address);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Looks up cards by slot or by address, and implements the functions that the cards' modules call.
+ * Looks up cards by slot or by address, and implements functions that the cards' modules call.
  */
 #include <linux/module.h>
 
@@ -20,8 +20,8 @@ static bool is_inside(const struct resource *range, phys_addr_t address)
 }
 
 /*
- * Returns the card at a bus address, with the BAR and the offset in the BAR.  Called under
- * rcu_read_lock.
+ * Returns the card at a bus address, and stores the number of the BAR and the offset in the BAR.
+ * Called under rcu_read_lock.
  */
 struct vpcib_card *card_at(phys_addr_t address, u32 *bar, u32 *offset)
 {

@@ -2,12 +2,19 @@
 /*
  * The bus's view of a card, and the functions that the files of the bus share.
  *
- * Locks, from the outermost to the innermost: slots_lock is a mutex that guards which card is in
- * which slot.  pci_lock_rescan_remove is taken while slots_lock is held.  Drivers probe while both
- * are held, so a function that a driver calls must not take either.  A card's lock is a raw
- * spinlock, since drivers access registers in any context.  The fallback's lock is taken while a
- * card's lock is held.  The journal's lock and the lock of the DMA list are the innermost ones, and
- * raw spinlocks as well.  A function that looks up a card by its address holds rcu_read_lock.
+ * Locks, from the outermost to the innermost:
+ *
+ * - slots_lock, a mutex.  It guards the slots and the list of kinds.
+ * - pci_lock_rescan_remove, a mutex of the kernel.  Drivers are probed and removed while this mutex
+ *   and slots_lock are held, so no function that a driver calls may take either mutex.
+ * - The kernel's lock of an interrupt, which is held while the functions of an irq_chip are called.
+ * - A card's lock.  It is a raw spinlock, since drivers access registers in any context, and so are
+ *   the following locks.
+ * - The fallback's lock.
+ * - The lock of a card's DMA list.
+ * - The journal's lock.
+ *
+ * card_in, card_at and card_of must be called under rcu_read_lock.
  */
 #ifndef UNDERSTUDY_VPCIB_CARD_H
 #define UNDERSTUDY_VPCIB_CARD_H
@@ -27,7 +34,7 @@
 #define CONFIG_BYTES 256
 #define TRANSFERS_MOST 16
 
-/* The pages of a memory BAR.  They are not freed while they are mapped. */
+/* The pages of a memory BAR, which are not freed while they are mapped. */
 struct bar_memory {
 	struct kref users;
 	u32 count;
@@ -48,12 +55,12 @@ struct vpcib_card {
 
 	/* interrupts, guarded by the lock */
 	u32 asserted; /* vectors that have a reason */
-	u32 pending; /* vectors whose message was sent but not handled yet */
+	u32 pending; /* vectors whose message was sent, but not yet handled */
 	bool line_masked; /* the interrupt controller has masked INTA */
 	unsigned int line_irq;
-	u32 unanswered; /* consecutive INTAs during which a reason always existed */
+	u32 unanswered; /* number of consecutive INTAs that did not remove the reasons */
 	struct delivery __percpu *deliveries;
-	u32 held; /* number of accesses until interrupts are delivered; 0: now */
+	u32 held; /* number of register accesses after which interrupts are delivered; 0: at once */
 	u32 drawn; /* the last random number */
 	struct hrtimer hold_end;
 
@@ -127,8 +134,8 @@ int mapping_init(void);
 void mapping_exit(void);
 
 /*
- * sse.c: between vectors_begin and vectors_end the vector registers of the process are in the
- * processor, and may be changed there
+ * sse.c: between vectors_begin and vectors_end, the processor holds the vector registers of the
+ * process, and they may be changed there
  */
 struct processor;
 void vectors_begin(void);

@@ -13,8 +13,8 @@
 /**
  * struct code - a pointer into the bytes of an instruction
  * @at: the next byte
- * @end: the byte after the last available one
- * @cut_off: the instruction continues after @end
+ * @end: the byte after the last available byte
+ * @cut_off: whether the instruction continues after @end
  */
 struct code {
 	const u8 *at;
@@ -26,18 +26,18 @@ struct code code_at(const u8 *bytes, size_t count);
 
 u8 code_byte(struct code *code);
 
-/* Reads a number of this many bytes and sign-extends it.  Returns 0 if bytes is 0. */
+/* Reads a number of `bytes` bytes and sign-extends it.  Returns 0 if bytes is 0. */
 s64 code_number(struct code *code, u32 bytes);
 
 /**
- * code_prefixes - read the prefixes and the byte after them
+ * code_prefixes - read the prefixes and the byte after the prefixes
  * @code: at the first byte
- * @in: the fields rex, segment and prefix are filled in
+ * @in: the fields rex, segment and prefix are set
  * @half: set to true if 66 is among the prefixes
  *
  * Prefixes for segments other than FS and GS are ignored, since those segments begin at 0.  LOCK is
  * ignored, since it has no effect on a device.  Prefix 67, which makes addresses shorter, is
- * treated as an opcode.
+ * returned like an opcode.
  */
 u8 code_prefixes(struct code *code, struct instruction *in, bool *half);
 

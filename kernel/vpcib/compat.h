@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Hides the differences between kernels 6.1 to 6.12 in mappings and page faults. */
+/* Hides the differences in mappings and page faults between kernels 6.1 and 6.12. */
 #ifndef UNDERSTUDY_VPCIB_COMPAT_H
 #define UNDERSTUDY_VPCIB_COMPAT_H
 
@@ -18,7 +18,7 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, unsigned long flag
 }
 #endif
 
-/* Returns the vm_area_struct in the arguments of a call to mprotect_fixup. */
+/* Returns the vm_area_struct among the arguments of a call to mprotect_fixup. */
 static inline struct vm_area_struct *mprotect_area(const struct pt_regs *regs)
 {
 	return (void *)(LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0) ? regs->si
@@ -26,8 +26,8 @@ static inline struct vm_area_struct *mprotect_area(const struct pt_regs *regs)
 }
 
 /*
- * Reads a page-table entry of an area with VM_PFNMAP.  Returns 0, or a negative errno if there is
- * no entry at the address.
+ * Reads the page-table entry at an address in an area with VM_PFNMAP.  Returns 0, or a negative
+ * errno if there is no entry.
  */
 static inline int read_entry(struct vm_area_struct *vma, unsigned long address,
 			     pte_t *entry)
@@ -54,8 +54,8 @@ static inline int read_entry(struct vm_area_struct *vma, unsigned long address,
 }
 
 /*
- * A newer kernel may handle a fault with only the faulting area locked.  Such a fault must be
- * repeated with all areas locked, as in older kernels, since an access may need memory of another
+ * Kernels from 6.4 on may handle a fault with only the faulting area locked.  Such a fault must be
+ * repeated with all areas locked, as in older kernels, since the access may need memory of another
  * area.
  */
 static inline bool comes_again(struct vm_area_struct *vma, unsigned int flags)

@@ -6,8 +6,8 @@
 #define OVERFLOW_BIT 11
 
 /*
- * SAHF sets all these flags except the overflow flag, which no operation here uses as an input.
- * LAHF and SETO read the flags of the result.
+ * SAHF sets all these flags except the overflow flag.  No operation here uses the overflow flag as
+ * an input.  LAHF and SETO read the flags after the operation.
  */
 #define COMPUTE(words, type)                                 \
 	do {                                                 \

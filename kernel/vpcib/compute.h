@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The arithmetic of instructions: results and flags. */
+/* Computes the results and flags of arithmetic instructions. */
 #ifndef UNDERSTUDY_VPCIB_COMPUTE_H
 #define UNDERSTUDY_VPCIB_COMPUTE_H
 
@@ -38,10 +38,10 @@ enum operation {
  * @a: the operand that the operation changes
  * @b: the other operand; operations with one operand ignore it
  * @bytes: size of both operands: 1, 2, 4 or 8; not 1 for a multiplication
- * @flags: RFLAGS.  Flags that the operation sets or leaves undefined get the values that the
- *   processor gives them; other flags keep theirs.
+ * @flags: RFLAGS.  Flags that the operation sets or leaves undefined get the processor's values;
+ *   all other flags remain.
  *
- * Return: the result.  TEST returns the result of AND, and COMPARE that of SUB.
+ * Return: the result.  For TEST the result is that of AND, and for COMPARE that of SUB.
  */
 u64 compute(enum operation operation, u64 a, u64 b, u32 bytes, unsigned long *flags);
 

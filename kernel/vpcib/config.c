@@ -3,7 +3,7 @@
  * A card's configuration space: header of type 0, its BARs, and the MSI capability with 64-bit
  * addresses and a mask for each vector (PCI Local Bus 3.0, chapter 6).  MSI-X is in msix.c.
  *
- * All functions except the reset are called under the card's lock.
+ * All functions except config_reset are called under the card's lock.
  */
 #include <linux/log2.h>
 
@@ -44,7 +44,7 @@ static void reset_bars(struct vpcib_card *card)
 	}
 }
 
-/* Adds the MSI capability, before the existing capabilities in the chain. */
+/* Adds the MSI capability in front of the chain of capabilities. */
 static void reset_msi(struct vpcib_card *card)
 {
 	config_put(card, MSI, PCI_CAP_ID_MSI, 1);
@@ -144,8 +144,8 @@ bool config_sends_messages(const struct vpcib_card *card)
 }
 
 /*
- * Returns the data of a vector's message.  The low bits hold the vector's number; there are as many
- * of them as the number of enabled vectors needs.
+ * Returns the data of a vector's MSI message.  The low bits are the vector's number.  The number of
+ * these bits is log2 of the number of enabled vectors.
  */
 u32 config_message(const struct vpcib_card *card, u32 vector)
 {

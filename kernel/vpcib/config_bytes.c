@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads and writes the bytes of a card's configuration space, and adds capabilities to the chain of
- * capabilities.
+ * Reads and writes the bytes of a card's configuration space, and adds capabilities to the chain.
  */
 #include <linux/pci.h>
 #include <linux/string.h>
@@ -23,7 +22,7 @@ void config_put(struct vpcib_card *card, u32 where, u32 value, u32 bytes)
 	memcpy(card->config + where, &value, bytes);
 }
 
-/* Makes a capability the first one in the chain. */
+/* Puts a capability at the front of the chain. */
 void config_chain(struct vpcib_card *card, u32 at)
 {
 	config_put(card, at + PCI_CAP_LIST_NEXT,

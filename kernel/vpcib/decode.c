@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Decodes the supported instructions: for each opcode, the parts that follow the opcode. */
+/* Decodes the supported instructions.  The opcode determines the parts that follow it. */
 #include "code.h"
 #include "vector.h"
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The memory that a driver has given to its card, and the card's reads and writes of it.
+ * Keeps a list of the memory that a driver has given to its card, and carries out the card's reads
+ * and writes.
  *
- * A card can access only that memory.  An access to any other address is refused, and nothing is
- * read or written.  The list of given memory stays locked while memory is copied, so none of it is
- * freed meanwhile.
+ * A card can access only memory in the list.  Any other access is refused, and nothing is read or
+ * written.  The list stays locked while memory is copied, so the driver can't free the memory
+ * meanwhile.
  */
 #include <linux/dma-direct.h>
 #include <linux/mm.h>
@@ -18,7 +19,7 @@ struct given {
 	u64 address; /* bus address */
 	size_t bytes;
 	void *where; /* the kernel's address */
-	u8 *before; /* contents when a transfer began (with "races"), or NULL */
+	u8 *before; /* contents at the beginning of a transfer (with "races"), or NULL */
 	enum dma_data_direction direction;
 };
 
@@ -130,8 +131,8 @@ static struct given *holding(struct vpcib_card *card, u64 address, size_t bytes)
 }
 
 /*
- * Makes a record if the bytes of a transfer in progress have changed since the transfer began.  The
- * list is locked.
+ * Writes a record to the journal if bytes have changed since their transfer began.  The list is
+ * locked.
  */
 static void compare(struct vpcib_card *card, u32 index, u64 address, size_t bytes)
 {
@@ -159,7 +160,7 @@ static void compare_all(struct vpcib_card *card, u64 address, size_t bytes)
 	}
 }
 
-/* Saves the present contents of the memory.  The list is locked. */
+/* Saves the present contents of the memory, for compare().  The list is locked. */
 static void remember(struct vpcib_card *card, u64 address, size_t bytes)
 {
 	struct given *given = holding(card, address, bytes);
@@ -258,8 +259,8 @@ static bool lies_in_given(struct vpcib_card *card, phys_addr_t where)
 }
 
 /*
- * Returns whether a driver has given the memory at this address to its card.  May be called in any
- * context.
+ * Returns whether any driver has given the memory at this address to its card.  May be called in
+ * any context.
  */
 bool dma_is_given(phys_addr_t where)
 {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Intercepts the functions by which a driver gives memory to its card and takes it back, but only
- * for virtual cards.  The functions do what they always do, and dma.c records the memory.
+ * Intercepts the functions by which a driver gives memory to its card and takes it back.  Calls for
+ * other devices are not intercepted.  The functions do their usual work, and dma.c records the
+ * memory.
  *
- * Only calls from one file of the kernel to another can be intercepted reliably.  Within a file the
- * compiler may inline a function into its caller, and then no call exists.  It does so with
- * dma_free_attrs() and the devres function that frees memory.  So memory is recorded in the
- * functions from which dma_alloc_attrs() and similar functions get it.  Virtual cards have no
- * IOMMU, so these are always the functions of the direct mapping.
+ * A call can be intercepted reliably only if the function and its caller are in different files of
+ * the kernel.  Within a file, the compiler may inline the function into its caller, so that no call
+ * exists.  This happens to dma_free_attrs() and to the devres function that frees memory.  So the
+ * functions below dma_alloc_attrs() and its relatives are intercepted instead.  Virtual cards have
+ * no IOMMU, so these are always the functions of the direct mapping.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

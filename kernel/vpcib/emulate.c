@@ -13,8 +13,8 @@ static u64 low_bytes(u64 value, u32 bytes)
 }
 
 /*
- * Returns whether the register is AH, CH, DH or BH: these are byte registers 4 to 7 if there is no
- * REX prefix.
+ * Returns whether the register is AH, CH, DH or BH.  These are byte registers 4 to 7 of
+ * instructions without a REX prefix.
  */
 static bool is_high_byte(const struct instruction *in, u32 number, u32 bytes)
 {
@@ -56,7 +56,8 @@ static u64 sign_extended(u64 value, u32 bytes)
 }
 
 /*
- * Executes an operation that changes the device's operand.  COMPARE and TEST only read the operand.
+ * Executes an operation that reads, and usually writes, the device's operand.  COMPARE and TEST
+ * only read the operand.
  */
 static void change(enum operation operation, u64 by, u32 bytes, struct processor *cpu,
 		   u64 address, struct device_bus *bus)
@@ -69,8 +70,8 @@ static void change(enum operation operation, u64 by, u32 bytes, struct processor
 }
 
 /*
- * Executes opcodes below 40.  Bits 5:3 are the operation; bit 1 means that the device is the
- * source.
+ * Executes opcodes below 40.  Bits 5:3 of the opcode are the operation.  If bit 1 is set, the
+ * device is the source.
  */
 static void arithmetic(const struct instruction *in, struct processor *cpu, u64 address,
 		       struct device_bus *bus)
@@ -161,9 +162,7 @@ static void exchange_and_add(const struct instruction *in, struct processor *cpu
 	set_register(in, cpu, number, old, bytes);
 }
 
-/*
- * Executes CMPXCHG.  If the values are not exchanged, the old value is written back (SDM, CMPXCHG).
- */
+/* Executes CMPXCHG.  If the values differ, the old value is written back (SDM, CMPXCHG). */
 static void compare_and_exchange(const struct instruction *in, struct processor *cpu,
 				 u32 bytes, u64 address, struct device_bus *bus)
 {
@@ -177,7 +176,7 @@ static void compare_and_exchange(const struct instruction *in, struct processor 
 		set_register(in, cpu, REGISTER_AX, old, bytes);
 }
 
-/* Executes BT, BTS, BTR and BTC with the bit's number as an immediate operand. */
+/* Executes BT, BTS, BTR and BTC with an immediate bit number. */
 static int one_bit(const struct instruction *in, struct processor *cpu, u64 address,
 		   struct device_bus *bus)
 {
@@ -243,8 +242,8 @@ static int two_byte(const struct instruction *in, struct processor *cpu, u64 add
 }
 
 /*
- * Copies from the device to memory.  First the old contents of the memory are written back to the
- * memory.  If this fails, the device has not been read yet.
+ * Copies from the device to memory.  First the memory's old contents are written back to it, to
+ * test whether the memory is writable.  If the test fails, the device has not been read yet.
  */
 static int move_from_device(u64 to, u32 bytes, u64 address, struct device_bus *bus)
 {
@@ -270,8 +269,8 @@ static int move_to_device(u64 from, u32 bytes, u64 address, struct device_bus *b
 }
 
 /*
- * Executes one iteration of STOS, LODS or MOVS.  For MOVS, the address shows whether the device is
- * the source or the destination.
+ * Executes one iteration of STOS, LODS or MOVS.  For MOVS, the device is the destination if DI is
+ * the faulting address, and otherwise the source.
  */
 static int string(const struct instruction *in, struct processor *cpu, u64 address,
 		  struct device_bus *bus)
@@ -321,7 +320,7 @@ static int one_byte(const struct instruction *in, struct processor *cpu, u64 add
 		return 0;
 	}
 	switch (in->opcode) {
-	/* MOVSXD; with 2 bytes, how much is read depends on the CPU vendor */
+	/* MOVSXD; with 2-byte operands, the number of bytes read depends on the CPU vendor */
 	case 0x63:
 		if (in->operand_bytes == 2)
 			return -EOPNOTSUPP;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * All cards share one page, guarded by a lock that is taken while the card's lock is held.  For an
- * instruction of a process, the process's vector registers are loaded before the instruction and
- * saved after it.  For an instruction of the kernel, the processor holds the vector registers
- * already, since kernel code that uses them calls kernel_fpu_begin.
+ * All cards share one page.  The page is guarded by a lock, which is taken while the card's lock is
+ * held.  For an instruction of a process, the process's vector registers are loaded into the
+ * processor before the instruction and are not released until it has ended.  For an instruction of
+ * the kernel, the processor already holds the right vector registers, since kernel code that uses
+ * them calls kernel_fpu_begin.
  */
 #include <linux/atomic.h>
 #include <linux/mm.h>
@@ -24,10 +25,10 @@ static atomic64_t carried_out;
  * @at: the access that faulted
  * @cpu: the registers at the fault
  * @what: the decoded instruction
- * @code: its first bytes, for the journal
+ * @code: the instruction's first bytes, for the journal
  * @page: offset of the operand's page in the BAR
  * @operand: offset of the operand in the page
- * @begin: begin of the part of the page that the instruction may access, in whole registers
+ * @begin: start of the part of the page that the instruction may access, in whole registers
  * @end: end of that part
  */
 struct odd {
@@ -43,8 +44,7 @@ struct odd {
 
 /*
  * Returns the size and the value of the register that begins at this offset.  If no register begins
- * there, the size is 1 byte and the value 0.  If the card was pulled out, all bits of the value are
- * ones.
+ * there, the size is 1 byte and the value 0.  If the card was removed, returns a byte of ones.
  */
 static u32 peek(const struct odd *odd, u32 offset, u64 *value)
 {
@@ -102,7 +102,7 @@ static void write_changed(const struct odd *odd)
 	}
 }
 
-/* Executes the instruction.  The card is locked, unless it was pulled out. */
+/* Executes the instruction.  Called under the card's lock, unless the card was removed. */
 static int carry_out(const struct odd *odd)
 {
 	int ret;
@@ -135,9 +135,10 @@ static int carry_out_locked(const struct odd *odd)
 }
 
 /*
- * Finds the operand.  The whole operand must be in the page of the faulting address.  If the
+ * Finds the operand.  The operand must be entirely in the page of the faulting address.  If the
  * address uses FS or GS, whose bases are unknown, the operand is assumed to begin at the faulting
- * address, unless a page begins there.
+ * address.  If a page begins at that address, the operand might begin in the page before, so the
+ * instruction is refused.
  */
 static int find_operand(struct odd *odd)
 {

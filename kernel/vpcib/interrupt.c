@@ -3,15 +3,15 @@
  * Interrupts of the cards.  A card sends messages (MSI or MSI-X) if the driver has enabled them,
  * and uses INTA otherwise.
  *
- * The message of a card is in its configuration space, as the driver has set it.  Handlers run in a
- * hard interrupt, which an irq_work triggers.  The irq_work runs on the processor that accesses the
- * card if the interrupt's affinity allows this, and otherwise on a processor that the affinity
- * allows.  INTA is level-triggered: it repeats as long as there is a reason.
+ * The driver stores a card's message in the card's configuration space.  Handlers run in a hard
+ * interrupt, which an irq_work triggers.  The irq_work runs on the processor that accesses the
+ * card, if the interrupt's affinity allows this.  Otherwise it runs on a processor that the
+ * affinity allows.  INTA is level-triggered, so it repeats while there is a reason to interrupt.
  *
  * With the parameter "races", an interrupt is delayed so that it is likely to arrive in the middle
- * of a sequence of accesses.  It arrives right after one of the driver's next few accesses, or, if
- * there are none, at most HOLD_NS_MOST later.  A driver that excludes its handler during such a
- * sequence is not affected; other drivers may fail.
+ * of a sequence of accesses.  The interrupt arrives right after one of the driver's next few
+ * accesses, or at most HOLD_NS_MOST later if there are no accesses.  Drivers that keep their
+ * handler out of such a sequence are not affected; other drivers may fail.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -27,7 +27,7 @@
 
 #include "card.h"
 
-/* target address of messages on a PC; never written to */
+/* target address of messages on a PC; nothing is written there */
 #define MESSAGE_ADDRESS 0xfee00000
 #define UNANSWERED_MOST 10000
 #define HOLD_ACCESSES_MOST 8
@@ -74,7 +74,7 @@ static u32 vectors_of(const struct vpcib_card *card)
 	return max(card->kind->msi_vectors, card->kind->msix_vectors);
 }
 
-/* Returns the card's vectors that send this message.  Called with the card locked. */
+/* Returns the card's vectors whose message has this data.  Called with the card locked. */
 static u32 messages_of(const struct vpcib_card *card, u32 data)
 {
 	u32 vectors = 0, i;
@@ -92,13 +92,16 @@ static void compose(struct irq_data *data, struct msi_msg *message)
 		(struct msi_msg){ .address_lo = MESSAGE_ADDRESS, .data = data->hwirq };
 }
 
-/* Returns the vector's card, or NULL if it was pulled out.  Called under rcu_read_lock. */
+/* Returns the vector's card, or NULL if the card was removed.  Called under rcu_read_lock. */
 static struct vpcib_card *card_of_vector(const struct irq_data *data)
 {
 	return card_in(data->hwirq / VPCIB_VECTORS_MAX);
 }
 
-/* Called when something about the vector has changed, or its message is repeated. */
+/*
+ * Sends a vector's interrupt if it is ready.  Called when the vector's mask or affinity has
+ * changed, or with `again` to repeat its message.
+ */
 static void update_vector(struct irq_data *data, bool again)
 {
 	struct vpcib_card *card;
@@ -117,7 +120,7 @@ static void update_vector(struct irq_data *data, bool again)
 }
 
 /*
- * Called for an interrupt that arrived while the driver had disabled it with disable_irq.  The
+ * Repeats an interrupt that arrived while the driver had disabled it with disable_irq.  The
  * interrupt's lock is held.
  */
 static int retrigger(struct irq_data *data)
@@ -128,7 +131,7 @@ static int retrigger(struct irq_data *data)
 
 /*
  * Sets the processors that are allowed to handle the interrupt.  An interrupt that is pending on
- * another processor moves to one of these.
+ * another processor moves to an allowed processor.
  */
 static int set_vector_affinity(struct irq_data *data, const struct cpumask *mask,
 			       bool force)
@@ -150,7 +153,7 @@ static struct irq_chip vector_chip = {
 
 /*
  * Unmasks a vector.  For MSI-X the kernel changes only the table in memory, so the card does not
- * notice the change.
+ * see the change.
  */
 static void unmask(struct irq_data *data)
 {
@@ -264,7 +267,9 @@ static u32 ready_messages(const struct vpcib_card *card)
 		       : 0;
 }
 
-/* Returns the interrupt for a message.  A message that does not belong to this card is dropped. */
+/*
+ * Returns the interrupt for a message's data.  A message for another card's interrupt is dropped.
+ */
 static unsigned int irq_of_message(const struct vpcib_card *card, u32 data)
 {
 	return data / VPCIB_VECTORS_MAX == card->slot
@@ -277,7 +282,10 @@ static unsigned int irq_of_vector(const struct vpcib_card *card, u32 vector)
 	return irq_of_message(card, config_message(card, vector));
 }
 
-/* Returns the processor for the interrupt: the present processor, if it is allowed. */
+/*
+ * Returns the processor for the interrupt: the present processor if the affinity allows it, or else
+ * an allowed processor.
+ */
 static unsigned int cpu_of(unsigned int irq)
 {
 	unsigned int here = raw_smp_processor_id(), cpu;
@@ -302,7 +310,7 @@ static void send(struct vpcib_card *card, unsigned int irq)
 		queue_on(work, cpu);
 }
 
-/* Sends the interrupts that are ready after a change.  Called under the card's lock. */
+/* Sends the interrupts that have become ready.  Called under the card's lock. */
 void interrupt_update(struct vpcib_card *card)
 {
 	unsigned long ready;
@@ -321,7 +329,7 @@ void interrupt_update(struct vpcib_card *card)
 		send(card, card->line_irq);
 }
 
-/* Returns the next random number of the seed's sequence, below the limit. */
+/* Returns the card's next random number, which is below the limit. */
 static u32 draw(struct vpcib_card *card, u32 limit)
 {
 	card->drawn = card->drawn * 1664525u + 1013904223u;
@@ -349,7 +357,7 @@ static enum hrtimer_restart end_hold(struct hrtimer *timer)
 }
 
 /*
- * Called, under the card's lock, after the driver has accessed a register outside an interrupt
+ * Called under the card's lock, after the driver has accessed a register outside an interrupt
  * handler.
  */
 void interrupt_touched(struct vpcib_card *card)
@@ -409,7 +417,7 @@ static bool is_enabled(unsigned int irq)
 }
 
 /*
- * Returns whether the card has a handler that is not disabled by disable_irq.  Called under
+ * Returns whether the card has an interrupt that disable_irq has not disabled.  Called under
  * rcu_read_lock.
  */
 bool interrupt_may_come(const struct vpcib_card *card)
@@ -479,8 +487,8 @@ int interrupt_add(struct vpcib_card *card)
 }
 
 /*
- * Removes the card's interrupts.  If a driver was removed and did not free its handler, the
- * interrupt number is still in use.
+ * Removes the card's interrupts.  If a driver was removed without freeing its handler, the
+ * interrupt number remains in use.
  */
 void interrupt_remove(struct vpcib_card *card)
 {

@@ -7,9 +7,9 @@
  * read returns end-of-file after the newest record, and later reads return newer records.  So `cat`
  * prints all existing records, and `tail -f` also waits for new ones.
  *
- * With the parameter "journal_at", the journal is at a physical address, which the host can read
- * even if the kernel has crashed.  The journal then keeps the first records instead of the last
- * ones.
+ * With the parameter "journal_at", the journal is stored at a physical address, where the host can
+ * read it even if the kernel has crashed.  In this case the journal keeps the first records instead
+ * of the last records.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -40,7 +40,7 @@ static struct vpcib_access *ring;
 static u64 written; /* number of records written */
 static DEFINE_RAW_SPINLOCK(journal_lock);
 static DECLARE_WAIT_QUEUE_HEAD(
-	never_woken); /* records are written in any context, so readers poll */
+	never_woken); /* readers poll, since records are written in any context */
 
 void journal_note(const struct vpcib_card *card, struct vpcib_access access)
 {
@@ -61,8 +61,8 @@ void journal_note(const struct vpcib_card *card, struct vpcib_access access)
 }
 
 /*
- * Finds the first existing record with this number or a higher one; returns false if there is none
- * yet.
+ * Finds the first existing record whose number is at least `number`.  Returns false if there is
+ * none yet.
  */
 static bool take(u64 number, struct vpcib_access *access)
 {

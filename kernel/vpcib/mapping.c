@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The mappings that drivers make, by ioremap, remap_pfn_range and related functions.
+ * Intercepts the mappings that drivers make by ioremap, remap_pfn_range and related functions.
  *
- * There is no hardware at a card's bus addresses.  Registers are mapped to these addresses, but
- * without access permission (with the page-table entry that PROT_NONE makes).  So each access
- * faults, and the fault handler (trap.c) finds the bus address in the page-table entry.  Unmapping
- * these mappings, and copying them by fork and mremap, works without code here.  Memory BARs are
- * mapped to pages, with access permission.  Each page counts its mappings in processes, and a list
- * holds the kernel's mappings.  So a card's memory is not freed while it is mapped, even if the
- * card is pulled out.
+ * There is no hardware at a card's bus addresses.  Registers are mapped to these addresses without
+ * access permission, with the page-table entry that PROT_NONE makes.  So each access faults, and
+ * the fault handler (trap.c) finds the bus address in the page-table entry.  These mappings can be
+ * unmapped, and copied by fork and mremap, without any code here.  Memory BARs are mapped to pages,
+ * with access permission.  Each page counts the processes' mappings, and a list holds the kernel's
+ * mappings.  So a card's memory is not freed while it is mapped, even if the card is removed.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -29,17 +28,17 @@ typedef int (*map_fn)(unsigned long address, unsigned long end, phys_addr_t to,
 		      pgprot_t prot);
 
 /*
- * Maps pages as ioremap_page_range does, but also in a part of an area.  In newer kernels
- * ioremap_page_range maps only whole areas, and vmap_page_range maps parts of areas.
+ * Maps pages like ioremap_page_range, but can also map part of an area.  In newer kernels,
+ * ioremap_page_range maps only whole areas, so this is vmap_page_range there.
  */
 static map_fn map_range;
 
 /*
  * Points to the kernel's variant of remap_pfn_range that does not record the cache mode of the
- * memory.  The pointer is NULL if this kernel does not have such a variant.  Registers have no
- * cache mode, and memory that a driver has given to its card is cached as usual.  If the cache mode
- * were recorded, the kernel would warn (untrack_pfn) in this case: a card is pulled out, and its
- * driver calls unmap_mapping_range while a process that maps the same memory exits.
+ * memory, or NULL if the kernel has no such variant.  The cache mode is not needed: registers have
+ * none, and memory that a driver has given to its card is cached as usual.  If the cache mode were
+ * recorded, the kernel would warn (untrack_pfn) when the driver of a removed card calls
+ * unmap_mapping_range while a process that maps the same memory exits.
  */
 static int (*remap_untracked)(struct vm_area_struct *vma, unsigned long address,
 			      unsigned long pfn, unsigned long bytes, pgprot_t prot);
@@ -92,8 +91,8 @@ struct bar_memory *memory_alloc(u64 bytes)
 }
 
 /*
- * Returns the memory at a bus address, with a reference that the caller must drop.  Returns NULL if
- * registers or nothing are at the address.
+ * Returns the memory BAR at a bus address, with a reference that the caller must drop.  Returns
+ * NULL if there are registers or nothing at the address.
  */
 static struct bar_memory *memory_at(phys_addr_t address, u32 *page)
 {
@@ -122,7 +121,7 @@ static pgprot_t without_access(pgprot_t prot)
 
 /* --- the kernel's mappings -------------------------------------------------------- */
 
-/* Maps one page at a time, so that no large page is used. */
+/* Maps one page at a time, so that the kernel uses no large pages. */
 static int map_registers(unsigned long address, unsigned long end, phys_addr_t to,
 			 pgprot_t prot)
 {
@@ -220,8 +219,8 @@ static void our_iounmap(volatile void __iomem *address)
 /* --- mappings of processes -------------------------------------------------------- */
 
 /*
- * Maps memory for a process.  Each page is counted, as if the driver had inserted the pages one by
- * one.
+ * Maps memory for a process.  The pages are reference-counted, as if the driver had inserted them
+ * one by one.
  */
 static int remap_memory(struct vm_area_struct *vma, unsigned long address,
 			struct bar_memory *memory, u32 page, unsigned long bytes)
@@ -261,7 +260,10 @@ static bool is_our_remap(struct iprobe *probe, struct pt_regs *regs)
 	return on_bus(PFN_PHYS(regs->dx)) || dma_is_given(PFN_PHYS(regs->dx));
 }
 
-/* Refuses mprotect on registers: if mprotect restored access, accesses would bypass the card. */
+/*
+ * Refuses mprotect on registers.  If mprotect restored the access permission, accesses would bypass
+ * the card.
+ */
 static int our_mprotect_fixup(void)
 {
 	iprobe_done(&mprotect_probe);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The MSI-X capability (PCI Local Bus 3.0, section 6.8.2), which contains the location of the
- * vectors' table.  The kernel fills in the table for the driver.  The table is in a memory BAR, so
- * the card does not see when a mask changes in the table.  The interrupt's irq_chip sees the change
- * (interrupt.c).
+ * The MSI-X capability (PCI Local Bus 3.0, section 6.8.2), which says where the table of vectors
+ * is.  The kernel fills in the table for the driver.  The table is in a memory BAR, so the card
+ * does not see when the kernel masks a vector in the table.  The interrupt's irq_chip notices the
+ * change (interrupt.c).
  *
- * All functions except the reset are called under the card's lock.
+ * All functions except msix_reset are called under the card's lock.
  */
 #include <linux/mm.h>
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The slot is in this module's text, which is read-only.  So the slot is written through a second
- * mapping of its page.  The processor that writes the slot also runs it, after sync_core() has made
- * the processor fetch the new bytes.  No other processor runs the slot meanwhile, since the writer
- * holds a lock.
+ * mapping of its page.  The same processor writes the slot and runs it.  Between the two,
+ * sync_core() makes the processor fetch the new bytes.  Meanwhile no other processor runs the slot,
+ * since the writer holds a lock.
  *
- * The instruction may fault, since its operand may have an invalid value or the processor may not
- * support the opcode.  So the exception table has an entry for it, as for code of the kernel that
- * may fault.
+ * The instruction may fault: its operand may have an invalid value, or the processor may not
+ * support the opcode.  So the slot has an entry in the exception table, like kernel code that may
+ * fault.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -26,15 +26,15 @@
 #define ARITHMETIC_FLAGS 0x8d5ul /* OF SF ZF AF PF CF */
 
 /*
- * The general registers except RSP, in the order of their numbers, and the flags.  The assembly
- * code below uses the offsets of the fields.
+ * The general registers except RSP, by their numbers, and the flags.  The assembly code below uses
+ * the offsets of the fields.
  */
 struct slot_registers {
 	unsigned long general[REGISTERS];
 	unsigned long flags;
 };
 
-/* The code that runs after the slot and before the flags are saved does not change the flags. */
+/* Between the slot and the saving of the flags, no instruction changes the flags. */
 asm(".pushsection .text\n"
     ".macro vpcib_each do\n"
     "\\do rax, 0; \\do rcx, 8; \\do rdx, 16; \\do rbx, 24; \\do rbp, 40; \\do rsi, 48\n"
@@ -57,7 +57,7 @@ asm(".pushsection .text\n"
     "vpcib_each vpcib_take\n"
     "mov 56(%rdi), %rdi\n"
     ".balign 16, 0x90\n"
-    "vpcib_slot:\n" ANNOTATE_NOENDBR /* the address is needed to write the slot */
+    "vpcib_slot:\n" ANNOTATE_NOENDBR /* no code jumps to the address */
     ".fill 16, 1, 0x90\n"
     "xchg %rdi, (%rsp)\n"
     "vpcib_each vpcib_keep\n"
@@ -99,7 +99,8 @@ static void write_slot(const struct transplant *what, const void *operand)
 }
 
 /*
- * Returns the registers for the slot.  The flags are the kernel's, except for the arithmetic flags.
+ * Returns the register values for the slot.  The arithmetic flags are the driver's, and all other
+ * flags are the kernel's.
  */
 static struct slot_registers registers_of(const struct processor *cpu)
 {

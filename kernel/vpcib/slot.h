@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The slot: a location in this module's code, into which a driver's instruction is written in order
- * to run it.
+ * The slot: a location in this module's code where a driver's instruction is stored and run.
  */
 #ifndef UNDERSTUDY_VPCIB_SLOT_H
 #define UNDERSTUDY_VPCIB_SLOT_H
@@ -14,12 +13,12 @@ void slot_exit(void);
 /**
  * slot_run - run an instruction on given registers and on memory of this module
  * @what: the instruction
- * @cpu: the registers; RSP and the instruction pointer are not changed
+ * @cpu: the registers.  RSP and the instruction pointer are not changed.
  * @operand: address of the operand, in this module's data
  *
- * Vector and x87 registers are used as they are in the processor.  The caller has interrupts off,
- * and must ensure that no other processor is in slot_run.  Return: 0; -EOPNOTSUPP if the processor
- * did not execute the instruction; then no register has changed.
+ * The instruction uses the vector and x87 registers that are in the processor.  The caller must
+ * have interrupts off, and must ensure that no other processor is in slot_run.  Return: 0, or
+ * -EOPNOTSUPP if the processor did not execute the instruction.  On error no register has changed.
  */
 int slot_run(const struct transplant *what, struct processor *cpu, void *operand);
 

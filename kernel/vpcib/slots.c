@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Plugs cards into the slots of the bus and pulls them out.  Each card is of a registered kind.
+ * Plugs cards into the slots of the bus, and removes them.  Each card is of a registered kind.
  *
- * The BARs of a card have addresses as soon as it is plugged in, as if firmware had assigned them.
+ * A card's BARs have addresses as soon as the card is plugged in, as if firmware had assigned the
+ * addresses.
  */
 #include <linux/log2.h>
 #include <linux/module.h>
@@ -28,10 +29,7 @@ static void card_free(struct vpcib_card *card)
 	kfree(card);
 }
 
-/*
- * Reserves addresses for a BAR.  This reservation is released when the PCI core claims the
- * addresses.
- */
+/* Reserves addresses for a BAR.  The reservation ends when the PCI core claims the addresses. */
 static int place_bar(struct vpcib_card *card, u32 i)
 {
 	const struct vpcib_bar *bar = &card->kind->bars[i];
@@ -86,7 +84,7 @@ static struct vpcib_card *card_alloc(struct vpcib_kind *kind)
 
 /*
  * Prepares the device for the PCI core.  The virtual bus routes INTA itself, so the PCI core must
- * not ask the firmware about the pin.
+ * not ask the firmware about the INTA pin.
  */
 static void prepare(struct vpcib_card *card, struct pci_dev *pdev)
 {
@@ -147,7 +145,7 @@ static void pull_out(struct vpcib_card *card)
 	synchronize_rcu();
 	if (card->kind->stop)
 		card->kind->stop(card);
-	interrupt_remove(card); /* from now on nothing can raise an interrupt */
+	interrupt_remove(card); /* after this, nothing can raise an interrupt */
 	dma_forget(card);
 	card_free(card);
 }

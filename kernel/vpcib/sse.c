@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Provides the vector and x87 registers of the running process.  While the process is in the
- * kernel, the registers' values are still in the processor, unless the kernel has used these
+ * kernel, the registers' values are still in the processor, unless the kernel has used the
  * registers.  In that case the values are loaded again, as on the return to the process.
  */
 #include <linux/sched.h>

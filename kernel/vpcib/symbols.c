@@ -2,8 +2,8 @@
 /*
  * Finds the addresses of functions that are not exported to modules.
  *
- * A kprobe would find most of them, but not the functions in which a kprobe is forbidden, such as
- * page-fault handlers.  kallsyms_lookup_name finds all functions, and a kprobe finds
+ * A kprobe would find most of these functions, but not those in which kprobes are forbidden, such
+ * as page-fault handlers.  kallsyms_lookup_name finds all functions, and a kprobe finds
  * kallsyms_lookup_name.
  */
 #include <linux/kprobes.h>

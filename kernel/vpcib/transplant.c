@@ -7,7 +7,7 @@ enum map {
 	TWO_BYTE, /* 0F */
 	THREE_BYTE_38, /* 0F 38 */
 	THREE_BYTE_3A, /* 0F 3A */
-	VEX = 3, /* plus the map's number in VEX: 1, 2, 3 */
+	VEX = 3, /* plus the number of the opcode map in VEX: 1, 2, 3 */
 };
 
 #define PLAIN 0x1 /* neither 66 nor F2 nor F3 */
@@ -27,7 +27,7 @@ enum map {
  * @prefixes: allowed prefixes
  * @digits: one bit for each allowed value of bits 5:3 of the ModR/M byte; 0: all are allowed
  * @immediate: number of bytes of the immediate
- * @general: bits 5:3 of the ModR/M byte, or VEX, may name a general register
+ * @general: whether bits 5:3 of the ModR/M byte, or VEX, may name a general register
  * @operand_bytes: size of the largest operand; 0: WIDEST
  *
  * A range may contain opcodes that do not exist; the processor refuses these.
@@ -129,10 +129,12 @@ struct head {
 	u8 map;
 	u8 byte[3]; /* of VEX */
 	u8 bytes;
-	u8 other; /* the register in VEX, in addition to that in ModR/M */
+	u8 other; /* the register in VEX, in addition to the one in ModR/M */
 };
 
-/* Reads a VEX prefix of 2 or 3 bytes.  Its bits R, X and B are those of a REX prefix, inverted. */
+/*
+ * Reads a VEX prefix of 2 or 3 bytes.  The prefix holds bits R, X and B of a REX prefix, inverted.
+ */
 static int take_vex(struct head *head, struct instruction *in, struct code *c, u8 first)
 {
 	u8 last;
@@ -236,8 +238,9 @@ static void put_head(struct transplant *to, const struct head *head)
 }
 
 /*
- * Writes the rest of the instruction.  The fields of the ModR/M byte are 0, the register, and 5,
- * which means that the operand is at a displacement from the instruction pointer, whatever REX is.
+ * Writes the opcode, the ModR/M byte, space for the displacement, and the immediate.  The ModR/M
+ * byte holds mode 0, the register, and 5.  This means an operand at a displacement from the
+ * instruction pointer, whatever the REX prefix is.
  */
 static void put_rest(struct transplant *to, const struct row *row, const u8 *immediate)
 {

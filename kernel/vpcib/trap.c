@@ -2,12 +2,12 @@
 /*
  * Turns the page fault of each load and store of a card's register into an access to the card.
  *
- * Faults of kernel code arrive in fixup_exception, in any context, with interrupts off.  Faults of
- * copies from and to processes arrive there too, if the copying code must not sleep.  Faults of
- * processes arrive in handle_mm_fault, which gets the registers at the fault, with mmap_lock held
- * for reading.  The instruction is decoded and executed under the card's lock, and the instruction
- * pointer is advanced.  So the card sees each instruction once, with its value and width, and the
- * instruction's effect is complete before the next instruction begins.
+ * Kernel code's faults are handled in fixup_exception, in any context, with interrupts off.  Faults
+ * of copies from and to processes are handled there too, if the copying code must not sleep.
+ * Processes' faults are handled in handle_mm_fault, which is called with the registers at the fault
+ * and with mmap_lock held for reading.  The card is locked during each access to it, and the
+ * instruction pointer is advanced.  So the card sees each access once, with its value and width,
+ * and the instruction's effect is complete before the next instruction begins.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -42,8 +42,8 @@ static struct processor processor_of(struct pt_regs *regs)
 }
 
 /*
- * Reads the bytes of the instruction.  Fewer bytes may be available, since the next page may be
- * missing.
+ * Reads the bytes of the instruction.  If the next page is missing, returns only the bytes in the
+ * first page.
  */
 static size_t fetch(const struct access_bus *at, u8 *code)
 {
@@ -64,7 +64,7 @@ static void note_unknown(const struct access_bus *at, const u8 *code)
 			   (void *)at->ip, INSTRUCTION_BYTES_MAX, code);
 }
 
-/* Tries to execute the instruction; works only for 64-bit code. */
+/* Tries to execute the instruction.  The code must be 64-bit code. */
 static int try(struct access_bus *at, struct processor *cpu, const u8 *code,
 	       size_t bytes)
 {
@@ -91,7 +91,7 @@ static int carry_out(struct access_bus *at, struct pt_regs *regs)
 	return ret;
 }
 
-/* Pages in missing memory of a process, so that the instruction can be tried again. */
+/* Pages in a process's missing memory, so that the instruction can be tried again. */
 static int bring_in(const struct access_bus *at)
 {
 	unsigned long first = at->missing.address, last = first + at->missing.bytes - 1;
@@ -102,9 +102,9 @@ static int bring_in(const struct access_bus *at)
 }
 
 /*
- * Carries out the access at a faulting address that is mapped to this bus address.  If the
- * instruction writes but the mapping is read-only, the access fails with -EACCES, and the changes
- * to registers are undone.
+ * Carries out the access by an instruction that faulted at `address`, which is mapped to the bus
+ * address `where`.  If the instruction writes but the mapping is read-only, the access fails with
+ * -EACCES, and changes to registers are undone.
  */
 static int access_at(phys_addr_t where, unsigned long address, struct pt_regs *regs,
 		     bool read_only)
@@ -133,8 +133,8 @@ static bool without_access(pte_t entry)
 }
 
 /*
- * Returns the bus address of a kernel address that is mapped without access, or 0 if it is not on
- * the virtual bus.
+ * Returns the physical address to which a kernel address is mapped without access permission.
+ * Returns 0 if the kernel address is not mapped like this.
  */
 static phys_addr_t registers_of_kernel(unsigned long address)
 {
@@ -152,7 +152,7 @@ static phys_addr_t registers_of_kernel(unsigned long address)
 static pte_t *(*lookup_in_table)(pgd_t *pgd, unsigned long address,
 				 unsigned int *level);
 
-/* Returns whether the process itself is allowed to do this access. */
+/* Returns whether the process's own mapping allows the access. */
 static bool process_may(unsigned long address, unsigned long error)
 {
 	unsigned long right = error & X86_PF_WRITE ? VM_WRITE : VM_READ;
@@ -168,10 +168,11 @@ static bool process_may(unsigned long address, unsigned long error)
 }
 
 /*
- * Returns the bus address of a process's address, for a copy with page faults disabled.  If this
- * fault were not handled, the copy would fail, and its caller, which has already made the page
- * present, would retry for ever.  Interrupts are off so that the page table is not freed.  The page
- * table's lock is not taken, because the copying code may hold it already.
+ * Like registers_of_kernel, but for the address of a process, when it is accessed by a copy with
+ * page faults disabled.  If the fault were not handled, the copy would fail.  Its caller would make
+ * the page present, which it is already, and retry the copy without end.  Interrupts are off, so
+ * that the page table is not freed.  The page table's lock is not taken, because the copying code
+ * may hold it already.
  */
 static phys_addr_t registers_of_copy(unsigned long address, unsigned long error)
 {
@@ -213,7 +214,7 @@ static bool is_our_kernel_fault(struct iprobe *probe, struct pt_regs *call)
 	return registers_of_fault(address, error);
 }
 
-/* Replaces fixup_exception, and like it returns whether the kernel can continue. */
+/* Replaces fixup_exception, and like fixup_exception returns whether the kernel can continue. */
 static int our_kernel_fault(struct pt_regs *regs, int number, unsigned long error,
 			    unsigned long address)
 {
@@ -249,8 +250,8 @@ static bool may_be_registers(struct iprobe *probe, struct pt_regs *call)
 }
 
 /*
- * Handles a fault of a process.  If the registers are missing, nothing is being accessed: the
- * caller only wants the page to be present.
+ * Handles a fault of a process.  If `regs` is NULL, there is no access: the caller only wants the
+ * page to be present.
  */
 static vm_fault_t access_of_user(phys_addr_t where, unsigned long address,
 				 unsigned int flags, struct pt_regs *regs,

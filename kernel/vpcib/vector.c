@@ -50,10 +50,7 @@ const struct vector_move *vector_move(const struct instruction *in)
 	return NULL;
 }
 
-/*
- * Executes the move.  For a load, it sets the whole register, including the part that was not
- * loaded.
- */
+/* Executes the move.  A load sets the whole register, including the part that is not loaded. */
 int vector_emulate(const struct instruction *in, struct processor *cpu, u64 address,
 		   struct device_bus *bus)
 {

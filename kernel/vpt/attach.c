@@ -2,12 +2,12 @@
 /*
  * Checks whether a disk can be throttled, and starts and ends throttling.
  *
- * Before a disk is accepted, one real read is sent to it.  The hooks must see the read's dispatch
- * and its completion on the up path (hooks.c).  A disk whose driver completes requests in another
- * way is refused, since the throttle could not delay its requests.
+ * Before a disk is accepted, one read is sent to it.  The hooks must see the read's dispatch, and
+ * its completion on the up path (hooks.c).  If the disk's driver completes requests in another way,
+ * the disk is refused, since the throttle could not delay its requests.
  *
- * Until the disk is accepted, no request is held and no earlier profile applies, so the read takes
- * only as long as the disk itself needs.  The process that waits for the read can be killed.
+ * Until the disk is accepted, no request is held and no profile applies, so the read takes only as
+ * long as the disk itself needs.  The process that waits for the read can be killed.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -23,9 +23,9 @@
 /* Time limit for requests that are in flight when the hooks are set. */
 #define PATIENCE (30 * HZ)
 
-/* The read that shows whether a disk can be throttled. */
+/* The trial read, which shows whether a disk can be throttled. */
 struct trial {
-	refcount_t users; /* the block layer, and the waiting process */
+	refcount_t users; /* the block layer and the waiting process */
 	struct page *page;
 	struct bio_vec vec;
 	struct bio bio;
@@ -75,7 +75,10 @@ static struct trial *send_trial(struct vpt_disk *disk)
 	return trial;
 }
 
-/* Reads the first page of the disk.  The read may complete after this function has returned. */
+/*
+ * Reads the first page of the disk.  If the process is killed, this function returns before the
+ * read has completed.
+ */
 static int read_first_page(struct vpt_disk *disk)
 {
 	struct trial *trial = send_trial(disk);
@@ -117,7 +120,7 @@ static int settle(struct vpt_disk *disk)
 	return -EBUSY;
 }
 
-/* Sends a read, and checks that the throttle could have held it. */
+/* Sends a read, and checks that the throttle could have held its completion. */
 static int try_disk(struct vpt_disk *disk)
 {
 	struct vpt_counters before, after;
@@ -150,7 +153,7 @@ int vpt_open(struct vpt_disk *disk, const char *path)
 	file = filp_open(path, O_RDONLY, 0);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
-	/* The path may name another file by now. */
+	/* The path may refer to another file since lookup_bdev. */
 	if (!S_ISBLK(file_inode(file)->i_mode)) {
 		filp_close(file, NULL);
 		return -ENOTBLK;
@@ -200,6 +203,6 @@ void vpt_detach(struct vpt_disk *disk)
 void vpt_end_trials(void)
 {
 	wait_var_event(&trials, !atomic_read(&trials));
-	/* The last call of trial_answered may not have returned yet. */
+	/* The last call of trial_answered may still be running. */
 	synchronize_rcu_tasks();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* One throttled disk: its allocation and its end. */
+/* Allocates and frees throttled disks. */
 #include <linux/mm.h>
 #include <linux/slab.h>
 

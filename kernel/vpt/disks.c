@@ -4,8 +4,8 @@
  * limited only by memory (about 1 MB for each).
  *
  * Disks are added and removed one at a time.  If a disk does not respond while it is being added,
- * the processes that wait for their turn can be killed.  Disks that are throttled already are not
- * affected.
+ * processes that wait to add or remove another disk can be killed.  Disks that are already
+ * throttled are not affected.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -34,14 +34,14 @@ static bool is_throttled(const struct block_device *bdev)
 	struct vpt_disk *disk;
 
 	list_for_each_entry (disk, &disks, among_disks) {
-		/* If a disk was unplugged, another disk may have its name. */
+		/* The name may be that of a disk that was unplugged. */
 		if (!strcmp(disk->bdev->bd_disk->disk_name, bdev->bd_disk->disk_name))
 			return true;
 	}
 	return false;
 }
 
-/* Adds an open disk.  Takes over the disk even if it returns an error. */
+/* Adds an open disk.  The caller loses the disk even if this function fails. */
 static int add_open(struct vpt_disk *disk)
 {
 	int ret = is_throttled(disk->bdev) ? -EBUSY : vpt_attach(disk);
@@ -84,7 +84,7 @@ int vpt_add(const char *path)
 	return ret;
 }
 
-/* Removes the disk's files first, so that nobody can change settings from then on. */
+/* Removes the disk's files first, so that nobody can change its settings during the removal. */
 static void remove(struct vpt_disk *disk)
 {
 	list_del(&disk->among_disks);

@@ -10,15 +10,17 @@
  *	completion  tracepoint block_rq_complete (or block_bio_complete: no request)
  *	requeue     tracepoint block_rq_requeue
  *
- * The tracepoints and functions are not those of one disk, so the hooks see the requests of every
- * disk.  A hook looks up the throttled disk by the request's queue, in a hash table that is read
- * under RCU, so disks share no lock here.  The hooks exist while any disk is throttled (for hooks
- * on elevators see picks.c).  A disk that is removed is taken out of the hash table.  After a grace
- * period no hook uses the disk any more: tracepoints run with preemption off, and the replacement
- * functions use a disk only within the rcu_read_lock section in which they found it.
+ * The tracepoints and functions are shared by all disks, so the hooks see every disk's requests.  A
+ * hook looks up the throttled disk by the request's queue, in a hash table.  The table is read
+ * under RCU, so disks share no lock here.  The hooks exist while any disk is throttled (for the
+ * hooks on elevators see picks.c).  When a disk is removed, it is first removed from the hash
+ * table.  After a grace period, no hook uses the disk any more: tracepoints run with preemption
+ * off, and the replacement functions use a disk only inside the rcu_read_lock section in which they
+ * looked it up.
  *
- * Locking: hooks_mutex is taken while a disk's mutex `control` is held.  While hooks_mutex is held,
- * only the locks of iprobe and of the tracepoints are taken.
+ * Locking: hooks_mutex is taken while the mutex of the list of disks (disks.c) or a disk's mutex
+ * `control` is held.  While hooks_mutex is held, the hooks take only the locks of iprobe and of the
+ * tracepoints.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -41,7 +43,9 @@ static struct vpt_disk *disk_of_bio(const struct bio *bio)
 	return vpt_disk_of_queue(bdev_get_queue(bio->bi_bdev));
 }
 
-/* A positioning_fn for the project's schedulers, which call it with their own lock held. */
+/*
+ * A positioning_fn for the project's schedulers.  They call this function with their own lock held.
+ */
 static u64 positioning_ns(void *queue, const struct io_request *rq, u64 now_ns)
 {
 	struct vpt_disk *disk;
@@ -84,7 +88,7 @@ static void on_bio_queue(void *data, struct bio *bio)
 	raw_spin_unlock_irqrestore(&disk->lock, flags);
 }
 
-/* Called when `front` was split off a bio.  The parent of `front` is the remaining bio. */
+/* Called when `front` was split off a bio.  front->bi_private is the remaining bio. */
 static void on_split(void *data, struct bio *front, unsigned int new_sector)
 {
 	struct vpt_disk *disk = disk_of_bio(front);
@@ -97,7 +101,7 @@ static void on_split(void *data, struct bio *front, unsigned int new_sector)
 	raw_spin_unlock_irqrestore(&disk->lock, flags);
 }
 
-/* Called only for a bio that ended without a request. */
+/* Called only when a bio has ended without a request. */
 static void on_bio_complete(void *data, struct request_queue *q, struct bio *bio)
 {
 	struct vpt_disk *disk = vpt_disk_of_queue(q);
@@ -163,9 +167,9 @@ struct hook {
 };
 
 /*
- * The hooks, in the order of registration.  The hooks that see the end of a request are registered
- * first, because the throttle may see the end of a request without its begin, but must not see the
- * begin without the end.
+ * The hooks, in the order of registration.  The throttle may see the end of a request without its
+ * beginning, but must not see its beginning without its end.  So the hooks that see the end of a
+ * request are registered first.
  */
 static struct hook hooks[] = {
 	{ .name = "block_rq_complete", .probe = on_rq_complete },
@@ -245,9 +249,9 @@ static struct iprobe complete_remote_probe = {
 };
 
 /*
- * Does what blk_mq_complete_request does.  The original function can't be called: it calls
- * blk_mq_complete_request_remote, and the hook on that function would find that the request is
- * complete already.
+ * Does what blk_mq_complete_request does.  The original of that function can't be called: it calls
+ * blk_mq_complete_request_remote, and the hook on that function would drop the request, because the
+ * request is already marked as complete.
  */
 static void complete_now(struct request *rq)
 {
@@ -257,7 +261,10 @@ static void complete_now(struct request *rq)
 		rq->q->mq_ops->complete(rq);
 }
 
-/* Returns whether the throttle holds the request.  The disk may no longer be throttled. */
+/*
+ * Returns whether the throttle holds the request.  Returns false if the disk is no longer
+ * throttled.
+ */
 static bool is_held(struct request *rq)
 {
 	struct vpt_disk *disk;
@@ -277,7 +284,7 @@ static void hold_complete(struct request *rq)
 	iprobe_done(&complete_probe);
 }
 
-/* Returns true to tell the driver that another function completes the request. */
+/* Returns true if the driver need not complete the request. */
 static bool hold_complete_remote(struct request *rq)
 {
 	bool (*original)(struct request *) = complete_remote_probe.original;
@@ -317,7 +324,7 @@ int vpt_rehook_elevator(struct vpt_disk *disk)
 	mutex_lock(&hooks_mutex);
 	ret = vpt_watch_elevator(disk, dispatch);
 	mutex_unlock(&hooks_mutex);
-	module_put(owner); /* from now on iprobe notices if the module is unloaded */
+	module_put(owner); /* from here on, iprobe notices if the module is unloaded */
 	return ret;
 }
 
@@ -325,7 +332,8 @@ int vpt_rehook_elevator(struct vpt_disk *disk)
 static int hook_all(void)
 {
 	/*
-	 * The up path first, so that every request that is tracked from its issue on can be held.
+	 * The hooks on the up path are set first, so that every request can be held whose issue is
+	 * seen.
 	 */
 	int ret = hook_up_path();
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The profile of the disk, which user space sets, and the limits of the profile.  Every change is
- * checked.  No request may be held so long that the disk looks dead (VPT_HOLD_MAX_NS), and no
- * setting may contradict another one.
+ * The profile of the disk, which user space sets, and the profile's limits.  Every change is
+ * checked.  No request may be held for so long that the disk seems to be dead (VPT_HOLD_MAX_NS),
+ * and no two settings may contradict each other.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

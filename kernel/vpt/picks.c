@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The probes on elevators, which show when a scheduler picks a request.  Each dispatch function has
- * one probe, which all throttled disks with that elevator share.  hooks.c calls these functions
- * with hooks_mutex held.
+ * one probe, which is shared by all throttled disks with that elevator.  hooks.c calls these
+ * functions with hooks_mutex held.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -24,9 +24,10 @@ struct vpt_watch {
 static LIST_HEAD(watches);
 
 /*
- * The replacement can't find the probe through the queue, since the queue's elevator may have
- * changed since the call.  So the probe is passed as a second argument.  The dispatch function has
- * only one argument, and a callee may overwrite the register in which a second argument is passed.
+ * The replacement function can't find the probe through the queue, since the queue's elevator may
+ * have changed since the call.  So the probe is passed as a second argument.  This is
+ * possible because the dispatch function has only one argument, and because functions may overwrite
+ * the register of a second argument.
  */
 static bool picks_for_ours(struct iprobe *probe, struct pt_regs *regs)
 {
@@ -52,8 +53,8 @@ static void pick_seen(struct request *rq)
 }
 
 /*
- * Called when the elevator returned no request.  This counts only while no request is on its way to
- * the disk or on the disk, since only then could the disk have accepted a request.
+ * Called when the elevator returned no request.  This matters only while no request is tracked,
+ * since the disk could accept a request only then.
  */
 static void none_picked(struct request_queue *queue)
 {
@@ -85,8 +86,8 @@ static struct request *watch_dispatch(struct blk_mq_hw_ctx *hctx, struct iprobe 
 }
 
 /*
- * Returns whether the watch is on this dispatch function.  The probe is no longer registered if the
- * module with the function was unloaded.
+ * Returns whether the watch is on this dispatch function.  If the module with the function was
+ * unloaded, the probe is no longer registered.
  */
 static bool watches_it(const struct vpt_watch *watch, unsigned long dispatch)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Records the arrival, pick, dispatch, due time and completion of each bio.  To keep the overhead
- * low, the buffer is allocated before the run and read after the run (PERFORM 2010, section 5,
- * stored the time stamps in a static kernel array for the same reason).
+ * low, the buffer is allocated before the run and read after the run.  PERFORM 2010, section 5,
+ * stored the time stamps in a static kernel array for the same reason.
  *
- * A measurement covers the first N bios that arrive after the start.  It is over when all N have
- * completed.
+ * A measurement covers the first N bios that arrive after its start.  The measurement is over when
+ * all N bios have completed.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -91,8 +91,7 @@ void vpt_bio_lost(struct vpt_disk *disk, struct bio *bio)
 }
 
 /*
- * Deletes the record of a bio, as if the bio had never arrived.  Later records, of bios from other
- * processors, move up by one.
+ * Deletes the record of a bio, as if the bio had never arrived.  All later records move up by one.
  */
 static void withdraw(struct vpt_recorder *recorder, struct vpt_pending *p)
 {
@@ -126,11 +125,11 @@ void vpt_bio_arrived(struct vpt_disk *disk, struct bio *bio, u64 now_ns)
 	struct vpt_recorder *recorder = &disk->recorder;
 
 	/*
-	 * If the bio has a record already, that bio ended unseen, and its memory was reused for
-	 * this one.
+	 * If the bio already has a record, that record is of an earlier bio, which ended unseen and
+	 * whose memory was reused.
 	 */
 	vpt_bio_lost(disk, bio);
-	/* A bare flush is not recorded: the block layer sends a request of its own for it. */
+	/* A bare flush is not recorded: the block layer sends a separate request for it. */
 	if (recorder->arrived == recorder->wanted || !bio_sectors(bio))
 		return;
 	*begin_record(recorder, bio) = (struct vpt_record){
@@ -144,8 +143,8 @@ void vpt_bio_arrived(struct vpt_disk *disk, struct bio *bio, u64 now_ns)
 }
 
 /*
- * Called when the block layer has split `front` off `rest`.  `rest` keeps the record.  Both count
- * as bios that arrived at the same time.
+ * Called when the block layer has split `front` off `rest`.  `rest` keeps the record.  Both bios
+ * count as having arrived at the same time.
  */
 void vpt_bio_split(struct vpt_disk *disk, struct bio *front, struct bio *rest)
 {
@@ -178,10 +177,10 @@ static void describe(struct vpt_record *r, const struct vpt_request *vr)
 }
 
 /*
- * A write may need a flush before it or, on a disk without FUA, after it.  block_rq_complete then
- * fires twice for this write: first when the data are written, with the mark RQF_FLUSH_SEQ, and
- * again when the last flush is done and the bio ends.  The first event gives the service times, and
- * the second one gives the completion time.
+ * A write may need a flush before it, or after it on a disk without FUA.  block_rq_complete then
+ * fires twice for this write.  It fires when the data are written, with the mark RQF_FLUSH_SEQ, and
+ * again when the last flush is done and the bio ends.  The service times are taken at the first
+ * event, and the completion time at the second.
  */
 void vpt_bios_served(struct vpt_disk *disk, struct request *rq,
 		     const struct vpt_request *vr)
@@ -197,8 +196,8 @@ void vpt_bios_served(struct vpt_disk *disk, struct request *rq,
 }
 
 /*
- * Called when the first bytes of the request are done.  Completes each bio that ends within these
- * bytes.
+ * Called when the first `bytes` bytes of the request are done.  Completes each bio that ends within
+ * these bytes.
  */
 void vpt_bios_completed(struct vpt_disk *disk, struct request *rq,
 			const struct vpt_request *vr, int error, unsigned int bytes,
@@ -236,8 +235,8 @@ void vpt_record_free(struct vpt_disk *disk)
 }
 
 /*
- * Allocates a buffer.  Ten million records need a gigabyte.  If not enough memory is available, the
- * allocation must fail, and must not make the OOM killer kill a process.  So it gives up early, and
+ * Allocates a buffer.  Ten million records need a gigabyte.  If memory is short, the allocation
+ * must fail and must not make the OOM killer kill a process.  So this check refuses early, and
  * leaves some memory for other allocations.
  */
 static bool is_available(u64 bytes)

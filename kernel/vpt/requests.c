@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of a disk's requests between their pick and their completion.  An entry is found by the
- * block layer's struct request.  It is removed at block_rq_complete, because the block layer may
- * then use the memory of the request for another I/O.
+ * The table of a disk's requests, from their pick to their completion.  The key of an entry is the
+ * block layer's struct request.  The entry is removed at block_rq_complete, because the block layer
+ * may then reuse the request's memory for another I/O.
  */
 #include <linux/mm.h>
 #include <linux/string.h>

@@ -4,14 +4,14 @@
  * section 4.3.2).
  *
  * A late request shows that the underlying disk is slower than k allows.  If more than 1 % of the
- * last 1,000 requests are late, k rises; if less than 0.1 % are late, k falls.  The papers do not
- * say by how much.  Here k rises by a quarter and falls by a sixteenth.  It rises fast because late
- * requests are errors, and it falls slowly.  After each change the count of 1,000 starts again,
- * since the due times of the counted requests were computed with the old k.
+ * last 1,000 requests are late, k rises; if less than 0.1 % of a full window are late, k falls.
+ * The papers do not say by how much k changes.  Here k rises by a quarter and falls by a sixteenth.
+ * k rises fast because late requests are errors, and falls slowly.  After each change the window is
+ * emptied, since the due times of its requests were computed with the old k.
  *
- * A request that has no service time in the model (a discard) is late with any k, so it is not
- * counted.  k is not lowered below 1, so that no request is served faster than in the model.  k is
- * never raised so far that the slowest request exceeds the limit (model.c).
+ * A request without a service time in the model (a discard) is late with any k, so it is not
+ * counted.  k is not lowered below 1, so that no request is served faster than in the model.  Nor
+ * is k raised so far that the slowest request exceeds the limit (model.c).
  */
 #include <linux/bitmap.h>
 #include <linux/ktime.h>
@@ -67,7 +67,7 @@ static void lower(struct vpt_disk *disk)
 	disk->counters.scale_lowered++;
 }
 
-/* Counts a request: the newest request replaces the oldest one in the window. */
+/* Counts a request, which replaces the oldest request in the window. */
 static void count(struct vpt_scaling *scaling, bool late)
 {
 	scaling->nr_late += late;

@@ -174,14 +174,17 @@ void vpt_sysfs_del(struct vpt_disk *disk)
 	kobject_del(&disk->kobj);
 }
 
-/* Releases the disk and waits until it is freed, so that the module may be unloaded. */
+/*
+ * Drops the last reference to the disk, and waits until the disk is freed, so that the module may
+ * be unloaded.
+ */
 void vpt_sysfs_put(struct vpt_disk *disk)
 {
 	kobject_put(&disk->kobj);
 	wait_for_completion(&disk_freed);
 }
 
-/* The folder that holds the folders of all disks. */
+/* The folder that contains the folders of all disks. */
 
 static ssize_t with_line(int act(const char *line), const char *page, size_t count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Declarations shared by the source files that make a disk's folder in /sys/kernel/vpt. */
+/* Declarations shared by the source files that create a disk's folder in /sys/kernel/vpt. */
 #ifndef UNDERSTUDY_VPT_SYSFS_H
 #define UNDERSTUDY_VPT_SYSFS_H
 
@@ -8,7 +8,7 @@
 #include "vpt.h"
 
 extern const struct attribute_group vpt_settings_group; /* sysfs_settings.c */
-/* Must be called before the first folder is made. */
+/* Must be called before the first folder is created. */
 void vpt_declare_settings(void);
 extern const struct attribute_group vpt_curves_group; /* sysfs_curves.c */
 extern const struct attribute_group vpt_records_group; /* sysfs_records.c */

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * /sys/kernel/vpt/DISK: the tables of the profile.  Spaces separate the rows of a table.  Colons
- * separate the numbers of a row.  A row has at least two numbers; numbers left out at its end are
- * 0.
+ * separate the numbers of a row.  A row has at least two numbers; missing numbers at its end are 0.
  *
  *	seek_curve              "sectors:ns sectors:ns ...", 0 to the capacity
  *	transfer_curve          "sector:ps sector:ps ...", 0 to the capacity, or nothing
  *	tracks                  a row for each zone, as in struct track_zone, or nothing
  *	tracks_slips            "sector:slipped sector:slipped ...", or nothing
  *
- * The text of a table can be longer than a page, so these are binary attributes, which are read and
- * written in several pieces.  A table takes effect when a newline completes it.
+ * The text of a table can be longer than a page, so the tables are binary attributes, which can be
+ * read and written in several pieces.  A table takes effect when its newline is written.
  */
 #include <linux/err.h>
 #include <linux/kernel.h>
@@ -27,13 +26,13 @@ static ssize_t table_write(struct file *file, struct kobject *kobj,
 			   size_t count);
 
 /**
- * struct table - a table's file, and the offsets of its rows in struct disk
+ * struct table - a table's file, and where the table is in struct disk
  * @attr: the file
  * @row: offset of the pointer to the rows; all columns are u64
  * @nr: offset of the number of rows
  * @columns: number of columns
  * @most: highest number of rows
- * @largest: highest value in the second column
+ * @largest: highest allowed value in the second column
  */
 struct table {
 	struct bin_attribute attr;
@@ -156,8 +155,8 @@ static int parse(const struct table *table, char *text, u64 *value, u32 *nr)
 }
 
 /*
- * Replaces all rows at once, while requests are served.  On return `rows` points to the table that
- * the caller must free: the old rows, or the new rows if they were refused.
+ * Replaces all rows at once, while requests are being served.  On return `rows` points to the rows
+ * that the caller must free: the old rows, or on failure the new rows.
  */
 static int swap_rows(struct vpt_disk *disk, const struct table *table, u64 **rows,
 		     u32 nr)
@@ -205,9 +204,7 @@ static void forget(struct vpt_table_text *incoming)
 	*incoming = (struct vpt_table_text){ 0 };
 }
 
-/*
- * Stores the next piece of text.  A write at the beginning of the file drops an unfinished table.
- */
+/* Stores the next piece of text.  A write at position 0 drops an unfinished table. */
 static int take_piece(struct vpt_table_text *incoming, struct file *file,
 		      const char *piece, loff_t position, size_t count)
 {

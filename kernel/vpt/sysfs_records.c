@@ -4,8 +4,9 @@
  *
  *	record                  write N to reset the disk and then record the first N arrivals; read
  *	                        it for three numbers: wanted, arrived, completed
- *	records                 struct vpt_record for each arrival, when all have completed;
- *	                        readable by root only, since the records show who read what
+ *	records                 struct vpt_record for each arrival; EBUSY while any of them has
+ *	                        not completed; readable by root only, since the records show who
+ *	                        read what
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -31,7 +32,7 @@ static ssize_t record_show(struct kobject *kobj, struct kobj_attribute *attr,
 	return sysfs_emit(page, "%llu %llu %llu\n", wanted, arrived, completed);
 }
 
-/* Checks that the profile is complete and that the longest possible request is within the limit. */
+/* Checks that the profile is complete, and that the slowest request is within the limit. */
 static int check_profile(struct vpt_disk *disk)
 {
 	struct vpt_model *copy;
@@ -50,7 +51,7 @@ static int check_profile(struct vpt_disk *disk)
 	return ret;
 }
 
-/* Starts a recording.  The throttle's clock and counters are reset at the same point in time. */
+/* Starts a recording.  The throttle's clock and counters are reset at the same moment. */
 static void start(struct vpt_disk *disk, u64 arrivals)
 {
 	unsigned long flags;
@@ -87,7 +88,8 @@ static ssize_t record_store(struct kobject *kobj, struct kobj_attribute *attr,
 static struct kobj_attribute record_attr = __ATTR_RW(record);
 
 /*
- * Returns whether all recorded arrivals have completed.  `bytes` does not include later arrivals.
+ * Returns whether all bios recorded until now have completed.  Stores the size of their records in
+ * `bytes`.
  */
 static bool all_completed(struct vpt_disk *disk, size_t *bytes)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /sys/kernel/vpt/DISK: the settings that are a single number.  Most are settings of the modelled
- * device (core/drive/settings.h).  These belong to the throttle itself:
+ * /sys/kernel/vpt/DISK: the settings that are single numbers.  Most are settings of the modelled
+ * device (core/drive/settings.h).  These settings belong to the throttle itself:
  *
  *	scale_auto              1: k is adapted to late requests
  *	subtract_overhead       1: the overhead of kernel and throttle is not service time

@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Service times, due times and held completions (Jones 2010 section 4.3).
+ * Computes service times and due times, and holds completions (Jones 2010 section 4.3).
  *
- * The modelled device (core/drive/device.h) gets a request when the driver starts the request.  The
- * device returns the due time, or puts the request into the modelled drive's queue, where the
- * request has no due time yet.  Before each new request, the throttle computes the choices that the
- * drive has made from its queue by that time.
+ * When the driver starts a request, the throttle gives the request to the modelled device
+ * (core/drive/device.h).  The device either computes the due time, or puts the request into the
+ * modelled drive's queue.  A queued request has no due time yet.  Before each new request, the
+ * throttle computes which requests the drive has chosen from its queue until then.
  *
  * A completion that arrives before the due time is held, and a timer releases it in hard interrupt
  * context.  A completion that arrives after the due time is passed on at once and counted as late.
  *
- * Why holding a request is safe: the driver has completed the request, so while it is held, its
- * state is MQ_RQ_COMPLETE.  Without the throttle, a request is in the same state between
- * blk_mq_complete_request and the soft interrupt that executes the completion, and the block layer
- * and the drivers handle that state.  A request in this state does not time out.  A reset that
- * cancels requests in flight skips the request and waits until it is completed
- * (blk_mq_tagset_wait_completed_request).  Until then neither the block layer nor a driver ends the
- * request, requeues it, or uses its memory for another I/O.  So the memory still holds the same
- * request when the throttle releases it, which happens after the lock is dropped.
+ * Holding a request is safe for the following reason.  The driver has completed the request, so
+ * while it is held, its state is MQ_RQ_COMPLETE.  Without the throttle, the request has this state
+ * between blk_mq_complete_request and the soft interrupt that executes the completion.  So the
+ * block layer and the drivers can handle the state.  A request in this state does not time out.  A
+ * reset that cancels requests in flight skips a held request, and waits until the request is
+ * completed (blk_mq_tagset_wait_completed_request).  Until then, neither the block layer nor a
+ * driver ends the request, requeues it, or reuses its memory for another I/O.  So the memory still
+ * holds the same request when the throttle releases the request, which happens after the throttle
+ * has dropped the lock.
  *
  * The state is tested and set under the lock.  If a request is completed twice, only the first
- * completion counts.  The second one is dropped, whether the first one is being held or released.
+ * completion counts.  The second completion is dropped, whether the request is still being held or
+ * already released.
  *
- * A faulty driver may end or requeue a held request.  The throttle sees this at block_rq_complete,
- * block_rq_requeue or the next block_rq_issue.  It then removes the request from the list of held
- * requests, so the timer does not access it.
+ * A faulty driver may end or requeue a held request.  The throttle notices this at
+ * block_rq_complete, block_rq_requeue or the next block_rq_issue.  It then removes the request from
+ * the list of held requests, so the timer does not access it.
  */
 #include <linux/blk-mq.h>
 #include <linux/kernel.h>
@@ -33,14 +35,14 @@
 #include "vpt.h"
 
 /*
- * A timer's callback runs a little late.  So the timer is set to a time that is earlier by about
- * that delay, and the callback spins until the due time.
+ * A timer's callback runs a little late.  So the timer is set earlier than the due time by about
+ * this delay, and the callback spins until the due time.
  */
 #define LEAD_NS 2000
 
 /*
- * Marks a request as stale if more requests are unfinished than the device accepts at once: the
- * scheduler's choice then becomes old while it waits.
+ * Marks a request as stale if there are more unfinished requests than the device accepts at once.
+ * In this case the scheduler's choice becomes old while the request waits.
  */
 static void mark_stale(struct vpt_disk *disk, struct vpt_request *vr)
 {
@@ -65,7 +67,7 @@ void vpt_picked(struct vpt_disk *disk, struct request *rq, u64 now_ns, u8 reason
 	mark_stale(disk, vr);
 }
 
-/* Removes a request from the held requests, so that the throttle no longer releases it. */
+/* Ends the holding of a request, so that the timer does not release it. */
 static void stop_holding(struct vpt_request *vr)
 {
 	if (vr->state != VPT_HELD)
@@ -88,8 +90,8 @@ static void insert_held(struct vpt_throttle *throttle, struct vpt_request *vr)
 }
 
 /*
- * Lets the modelled drive choose requests from its queue until the time by_ns.  Each chosen request
- * gets its due time.
+ * Lets the modelled drive choose requests from its queue, up to the time by_ns.  Each chosen
+ * request gets its due time.
  */
 static void choose_until(struct vpt_disk *disk, u64 by_ns)
 {
@@ -119,11 +121,11 @@ static u8 command_op(const struct request *rq)
 }
 
 /*
- * Returns the time when the drive would have begun the request if kernel and throttle took no time.
- * This is the arrival time of the request or the due time of the previous request, whichever is
- * later.  If the elevator deliberately kept the request back, the time of the pick is used instead
- * of the arrival time.  The time from the result to the issue is the overhead of kernel and
- * throttle (Jones 2010 section 4.4.4: up to 2 ms).
+ * Returns when the drive would have begun the request if kernel and throttle took no time.  This is
+ * the request's arrival time or the previous request's due time, whichever is later.  If the
+ * elevator deliberately delayed the request, the time of the pick is used instead of the arrival
+ * time.  The time from this result to the issue is the overhead of kernel and throttle (Jones 2010
+ * section 4.4.4: up to 2 ms).
  */
 static u64 handed_over_ns(struct vpt_disk *disk, const struct vpt_request *vr,
 			  u64 now_ns)
@@ -150,14 +152,14 @@ static void give(struct vpt_disk *disk, struct vpt_request *vr, u64 now_ns)
 	};
 	disk->counters.overhead_ns += now_ns - start_ns;
 	/*
-	 * If k is too small the request will be late, but its due time is never before its issue.
+	 * If k is too small, the request will be late, but its due time is never before its issue.
 	 */
 	device_give_late(&disk->model.device, &vr->command, start_ns, now_ns);
 }
 
 /*
- * The first issue of a request starts its service.  After a requeue the tracepoint fires again for
- * the same request.
+ * A request's service starts when the request is first issued.  After a requeue the tracepoint
+ * fires again for the request.
  */
 void vpt_issued(struct vpt_disk *disk, struct request *rq, u64 now_ns)
 {
@@ -206,7 +208,7 @@ void vpt_finished(struct vpt_disk *disk, struct vpt_request *vr, bool failed)
 	vpt_untrack(disk, vr);
 }
 
-/* Returns the next time at which the timer must run, or U64_MAX if it need not run. */
+/* Returns when the timer must run next, or U64_MAX if it need not run. */
 static u64 next_event_ns(const struct vpt_disk *disk)
 {
 	const struct vpt_request *first = list_first_entry_or_null(
@@ -226,8 +228,8 @@ static void arm_timer(struct vpt_disk *disk)
 }
 
 /*
- * Turns off polling for a held request.  The request will complete in a hard interrupt, where a
- * polled bio must not be freed, because the cache of such bios belongs to the polling task.
+ * Turns off polling for a held request.  The request will complete in a hard interrupt.  A polled
+ * bio must not be freed there, because the cache of such bios belongs to the polling task.
  */
 static void end_polling(struct request *rq)
 {
@@ -260,8 +262,8 @@ static void pass_on(struct vpt_disk *disk, struct vpt_request *vr, u64 now_ns)
 }
 
 /*
- * Called when the driver completes the request.  Returns true if the driver must not complete it,
- * because the throttle will do so or because the request was completed before.
+ * Called when the driver completes the request.  Returns true if the driver must not complete the
+ * request: the throttle will do so, or the request was completed before.
  */
 static bool take(struct vpt_disk *disk, struct vpt_request *vr)
 {
@@ -297,10 +299,7 @@ bool vpt_hold(struct vpt_disk *disk, struct request *rq)
 	return taken;
 }
 
-/*
- * Removes and returns the next held request that is due at the time by_ns, or returns NULL if there
- * is none.
- */
+/* Removes and returns the first held request if it is due at the time by_ns, else returns NULL. */
 static struct vpt_request *take_due(struct vpt_throttle *throttle, u64 by_ns)
 {
 	struct vpt_request *vr =
@@ -379,7 +378,7 @@ void vpt_release_all(struct vpt_disk *disk)
 	raw_spin_unlock_irqrestore(&disk->lock, flags);
 	hrtimer_cancel(&throttle->timer);
 
-	/* Drivers expect completions to run with interrupts off, as they do in the timer. */
+	/* Drivers expect completions to run with interrupts off, as in the timer's callback. */
 	raw_spin_lock_irqsave(&disk->lock, flags);
 	choose_until(disk, U64_MAX);
 	while ((vr = take_due(throttle, U64_MAX))) {
@@ -402,8 +401,8 @@ void vpt_forget_all(struct vpt_disk *disk)
 }
 
 /*
- * Resets the throttle.  Requests on the disk stay there, but in the model the next request does not
- * wait for them.
+ * Resets the throttle.  Requests on the disk stay there, but the modelled drive is not busy with
+ * them.
  */
 void vpt_throttle_reset(struct vpt_disk *disk)
 {
@@ -421,8 +420,8 @@ void vpt_throttle_reset(struct vpt_disk *disk)
 }
 
 /*
- * The mode is not ..._HARD.  Without PREEMPT_RT this makes no difference.  With PREEMPT_RT the
- * release takes drivers' spinlocks, so it must not run in a hard interrupt.
+ * The mode is not ..._HARD.  Without PREEMPT_RT this makes no difference.  With PREEMPT_RT,
+ * releasing a request takes drivers' spinlocks, which is not allowed in a hard interrupt.
  */
 void vpt_throttle_init(struct vpt_disk *disk)
 {

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Detailed drives, the oracle of the drive model; see detailed.h."""
+"""Detailed drives, which serve as an oracle for the drive model; see detailed.h."""

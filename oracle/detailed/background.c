@@ -4,7 +4,9 @@
 
 #include "background.h"
 
-/* Rounding error, in sectors: a sector that lacks no more than this has passed. */
+/*
+ * Rounding error, in sectors. A sector counts as passed if no more than this part of it is missing.
+ */
 #define ROUNDING 1e-6
 
 static void find_run(const struct background *b, struct run *run)
@@ -50,7 +52,8 @@ static uint32_t passed_by(const struct run *run, double now_ns)
 }
 
 /*
- * Advance to to_ns by whole sectors. A sector that is still passing then counts in the next step.
+ * Advance to to_ns by whole sectors. A sector that is partly under the head then counts in the next
+ * step.
  */
 static void step_to(struct background *b, double to_ns)
 {
@@ -67,7 +70,7 @@ static void step_to(struct background *b, double to_ns)
 	}
 }
 
-/* Stop read-ahead. A seek that has begun is completed. */
+/* Stop read-ahead. A seek in progress is completed. */
 void background_stop_ahead(struct background *b, double now_ns)
 {
 	struct run run;
@@ -92,7 +95,7 @@ static void begin_put(struct background *b, uint32_t extent, double now_ns)
 	b->end = b->dirty.extent[0].end;
 }
 
-/* JW91, WGP94: the extent with the shortest time of seek plus rotation. */
+/* Return the extent with the shortest time of seek plus rotation (JW91, WGP94). */
 static uint32_t soonest(const struct background *b, double now_ns)
 {
 	double best_ns = INFINITY;
@@ -145,7 +148,7 @@ static double put_due_ns(const struct background *b)
 	return fmax(b->advanced_ns, b->idle_since_ns + b->parameters->write_idle_ns);
 }
 
-/* Read-ahead ends when data are due for destaging. */
+/* End read-ahead when data are due for destaging. */
 void background_advance(struct background *b, double to_ns)
 {
 	for (;;) {
@@ -172,7 +175,7 @@ static void finish_put(struct background *b)
 	step_to(b, INFINITY);
 }
 
-/* Destage to the end of the extent, or of the track. */
+/* Destage up to the end of the extent or of the track. */
 static void finish_part(struct background *b)
 {
 	struct run run;
@@ -225,7 +228,7 @@ double background_put_all(struct background *b, double now_ns)
 	return now_ns;
 }
 
-/* Destage until there is room, but on one track at most. */
+/* Destage until there is enough space, but at most to the end of one track. */
 static double put_some(struct background *b, uint64_t lacks)
 {
 	struct run run;
@@ -264,7 +267,7 @@ void background_read_ahead(struct background *b, struct segment *segment,
 	b->at_ns = from_ns;
 }
 
-/* Set the end of read-ahead; if read-ahead has ended at an earlier sector, it resumes. */
+/* Set the end of read-ahead. If read-ahead has reached an earlier end, it resumes. */
 static void set_end(struct background *b, uint64_t end, double now_ns)
 {
 	if (b->next == b->end && b->at_ns < now_ns)
@@ -281,8 +284,8 @@ static uint64_t track_end(const struct layout *layout, uint64_t sector)
 }
 
 /*
- * The end of the last track that read-ahead may read; after a read in sequence this is the next
- * track.
+ * Return the end of the last track from which read-ahead may read. After a sequential read this is
+ * the next track, otherwise the request's track.
  */
 static uint64_t last_track_end(const struct background *b, int in_sequence)
 {
@@ -298,7 +301,7 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The end of read-ahead if it must not overwrite the sectors from `kept` on. */
+/* Return the end of read-ahead, given that it must not overwrite the sectors from `kept` on. */
 static uint64_t ahead_end(const struct background *b, uint64_t kept, int in_sequence)
 {
 	const struct detailed_parameters *p = b->parameters;

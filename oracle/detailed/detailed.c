@@ -147,9 +147,9 @@ void detailed_locate(const struct detailed_drive *d, uint64_t sector,
 /* ---- reads ------------------------------------------------------------------------ */
 
 /*
- * Read from the medium through the buffer onto the bus, by half buffers. If the bus is slower than
- * the medium, the head waits until there is room for the next half. The buffer already holds
- * `before` sectors of the request.
+ * Read from the medium through the buffer onto the bus, half a buffer at a time. If the bus is
+ * slower than the medium, the head waits until there is space for the next half. `before` is the
+ * number of the request's sectors that are already in the buffer.
  */
 static double read_medium(struct detailed_drive *d, double now_ns, uint64_t start,
 			  uint64_t end, uint64_t before, struct bus *bus)
@@ -172,7 +172,9 @@ static double read_medium(struct detailed_drive *d, double now_ns, uint64_t star
 	return now_ns;
 }
 
-/* The medium has read the whole request: start read-ahead, although the bus may still be busy. */
+/*
+ * Start read-ahead when the medium has read the whole request, although the bus may still be busy.
+ */
 static double end_read(struct detailed_drive *d, struct segment *segment,
 		       uint64_t start, uint64_t end, double medium_ns,
 		       const struct bus *bus)
@@ -192,8 +194,8 @@ static double end_read(struct detailed_drive *d, struct segment *segment,
 }
 
 /*
- * Read until the bus may begin, which is when the watermark is in the buffer or the buffer is full.
- * Returns the first sector not read.
+ * Read until the bus may begin: when the buffer holds the watermark, or is full. Returns the first
+ * sector that was not read.
  */
 static uint64_t read_to_watermark(struct detailed_drive *d, double *now_ns,
 				  uint64_t start, uint64_t end, struct bus *bus)
@@ -210,8 +212,8 @@ static uint64_t read_to_watermark(struct detailed_drive *d, double *now_ns,
 }
 
 /*
- * Read from the medium the part of a request that no segment holds; the segment `part` holds the
- * beginning, or is NULL.
+ * Read from the medium the part of a request that no segment holds. `part` is the segment that
+ * holds the request's beginning, or NULL.
  */
 static double read_miss(struct detailed_drive *d, double at_ns, uint64_t start,
 			uint64_t end, struct segment *part)
@@ -230,7 +232,7 @@ static double read_miss(struct detailed_drive *d, double at_ns, uint64_t start,
 	return end_read(d, segment, start, end, now_ns, &bus);
 }
 
-/* Is the head about to reach these sectors, or has it just reached them? */
+/* Return whether read-ahead is about to reach the sector, or has just passed it. */
 static int comes_by(const struct background *b, uint64_t start)
 {
 	if (b->activity != READING_AHEAD || b->next == b->end ||
@@ -263,7 +265,7 @@ static void hit_elsewhere(struct background *b, double at_ns)
 		background_stop_ahead(b, at_ns);
 }
 
-/* Serve a hit. A hit in sequence extends read-ahead. */
+/* Serve a hit. A sequential hit extends read-ahead. */
 static double read_hit(struct detailed_drive *d, double at_ns, uint64_t start,
 		       uint64_t end, struct segment *segment)
 {
@@ -315,8 +317,8 @@ static double read_sectors(struct detailed_drive *d, double at_ns, uint64_t star
 /* ---- writes ----------------------------------------------------------------------- */
 
 /*
- * Write sectors that arrive over the bus one by one from bus_ns on. The writing of each track
- * begins when the bus will deliver all of its sectors in time.
+ * Write sectors that arrive over the bus one by one, beginning at bus_ns. The write of each track
+ * begins as soon as the bus is sure to deliver all of the track's sectors in time.
  */
 static double write_part(struct detailed_drive *d, double now_ns, double bus_ns,
 			 uint64_t start, uint64_t end)
@@ -342,8 +344,8 @@ static double write_part(struct detailed_drive *d, double now_ns, double bus_ns,
 }
 
 /*
- * Write from the bus through the buffer, by half buffers: the bus transfers one half while the
- * previous one is written.
+ * Write from the bus through the buffer, half a buffer at a time: the bus transfers one half while
+ * the medium writes the previous half.
  */
 static double write_medium(struct detailed_drive *d, double now_ns, double bus_ns,
 			   uint64_t start, uint64_t end)
@@ -378,8 +380,8 @@ static double write_through(struct detailed_drive *d, double at_ns, uint64_t sta
 }
 
 /*
- * Write into the cache. The data can be destaged once all of them have arrived; the room for them
- * may be lost until then.
+ * Write into the cache. The data can be destaged only when all of them have arrived. Other writes
+ * may use up the space until then.
  */
 static double write_back(struct detailed_drive *d, double at_ns, uint64_t start,
 			 uint64_t end)
@@ -497,8 +499,8 @@ static int is_cached(const struct background *b, const struct detailed_request *
 }
 
 /*
- * When the first sector of the request would be under the head; at once, if the request does not
- * need the medium.
+ * Return when the first sector of the request would be under the head, or now_ns if the request
+ * does not need the medium.
  */
 static double begins_ns(const struct detailed_drive *d,
 			const struct detailed_request *request, double now_ns)

@@ -81,8 +81,8 @@ uint64_t dirty_lacks(const struct dirty *dirty, uint64_t start, uint64_t end)
 }
 
 /*
- * Can [start, end) be joined to extent i? Data can only be appended to the extent under way, but
- * can be joined to the others anywhere.
+ * Return whether [start, end) can be joined to extent i. Data can only be appended to the extent
+ * under way, but can be joined to any other extent on both sides.
  */
 static int joins(const struct dirty *dirty, uint32_t i, uint64_t start, uint64_t end)
 {

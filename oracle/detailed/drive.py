@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The Python interface of detailed.h: detailed magnetic disk drives, the oracle for the project's
-own model.
+"""The Python interface of detailed.h: detailed magnetic disk drives, which serve as an oracle for
+the project's own model.
 
 A drive serves one request at a time. The caller passes the time at which the request is sent:
 
@@ -48,7 +48,9 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Zone:
-    """Adjacent cylinders whose tracks all have the same number of sectors; skews are in sectors."""
+    """Adjacent cylinders whose tracks all have the same number of sectors. The skews are in
+    sectors.
+    """
 
     cylinders: int
     sectors: int
@@ -60,7 +62,7 @@ class Zone:
 
 @dataclass(frozen=True)
 class Parameters:
-    """`struct detailed_parameters`; the defaults describe a drive without any cache."""
+    """`struct detailed_parameters`. The defaults describe a drive without a cache."""
 
     zone: tuple[Zone, ...]
     period_ns: float
@@ -99,7 +101,7 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Place:
-    """The location of a sector; the angle is in rotations."""
+    """The location of a sector. The angle is in rotations."""
 
     cylinder: int
     head: int
@@ -109,7 +111,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Request:
-    """A request pending in the drive's queue."""
+    """A request that is pending in the drive's queue."""
 
     op: str
     sector: int
@@ -147,7 +149,7 @@ WRITE = {"read": 0, "write": 1}
 
 @dataclass
 class DetailedDrive:
-    """A target that serves one request at a time; `at_ns` is not before the last completion."""
+    """A target that serves one request at a time. No `at_ns` may be before the last completion."""
 
     parameters: Parameters
     writable: bool = True
@@ -165,7 +167,7 @@ class DetailedDrive:
         self.capacity_sectors = library.detailed_capacity(drive)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle only the parameters: unpickling yields a drive in its initial state."""
+        """Pickle only the parameters, so that unpickling yields a drive in its initial state."""
         return type(self), (self.parameters, self.writable)
 
     def reset(self) -> None:
@@ -173,19 +175,21 @@ class DetailedDrive:
         _library().detailed_reset(self._drive)
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """Serve a request; return when it completes."""
+        """Serve a request, and return the time at which it completes."""
         completion_ns: int = self._request(self._drive, WRITE[op], sector, sectors, at_ns)
         if completion_ns < 0:
             raise ValueError(f"{op} of {sectors} sectors at {sector}, {at_ns} ns: not possible")
         return completion_ns
 
     def adapt(self, segments: int, ahead_sectors: int) -> None:
-        """Change the cache from now on; a change of the number of segments empties them."""
+        """Change the cache from now on. If the number of segments changes, all segments are
+        emptied.
+        """
         if _library().detailed_adapt(self._drive, segments, ahead_sectors):
             raise ValueError(f"{segments} segments, of {self.parameters.segments} at most")
 
     def flush(self, at_ns: int) -> int:
-        """Destage everything; return when all written data is on the medium."""
+        """Destage everything, and return the time at which all written data are on the medium."""
         completion_ns: int = _library().detailed_flush(self._drive, at_ns)
         if completion_ns < 0:
             raise ValueError(f"flush at {at_ns} ns: before the last completion")
@@ -205,7 +209,7 @@ class DetailedDrive:
         return chosen
 
     def locate(self, sector: int) -> Place:
-        """Return where a sector is on the platters."""
+        """Return a sector's location on the platters."""
         if not 0 <= sector < self.capacity_sectors:
             raise ValueError(f"sector {sector} of {self.capacity_sectors}")
         found = _ffi().new("struct detailed_place *")
@@ -220,10 +224,10 @@ class DetailedDrive:
         at_ns: npt.ArrayLike = 0,
         think_ns: npt.ArrayLike = 0,
     ) -> Integers:
-        """Serve the requests of a trace in order; return their completion times.
+        """Serve the requests of a trace in order, and return their completion times.
 
         Each request is sent at its `at_ns`, but not before `think_ns` after the completion of the
-        request before it.
+        previous request.
         """
         n = len(np.atleast_1d(np.asarray(sector)))
         completion_ns = np.empty(n, np.int64)
@@ -250,7 +254,7 @@ def _column(declared: str, values: npt.ArrayLike, n: int, kind: type[np.generic]
 
 
 def random_drive(seed: int) -> DetailedDrive:
-    """Return a plausible drive from between 1996 and 2015, a different one for each seed."""
+    """Return a plausible drive from the years 1996 to 2015, a different one for each seed."""
     return DetailedDrive(random_parameters(seed))
 
 
@@ -272,7 +276,7 @@ def _sectors(parameters: Parameters) -> int:
 
 
 def _grown(first: float, last: float, age: float) -> float:
-    """Interpolate a density or rate, which grew exponentially; age 0 is 1996 and age 1 is 2015."""
+    """Return a density or rate at an age from 0 (1996) to 1 (2015), if it grew exponentially."""
     return float(first * (last / first) ** age)
 
 
@@ -301,8 +305,8 @@ def _random_parameters(draw: random.Random) -> Parameters:
 
 
 def _random_arm(draw: random.Random, rpm: int, cylinders: int) -> dict[str, Any]:
-    """Compute the arm's parameters from seek times as in data sheets: over one cylinder, mean (over
-    a third of the cylinders) and full stroke.
+    """Compute the arm's parameters from random seek times of the kinds in data sheets: a mean time
+    (over a third of the cylinders) and a full stroke.
     """
     mean_ms = {5400: (9, 13), 5900: (8, 12), 7200: (7, 9.5), 10000: (4.5, 6), 15000: (3.2, 4.2)}
     mean_ns = draw.uniform(*mean_ms[rpm]) * MS
@@ -331,7 +335,7 @@ def _random_zones(
     outer: int,
     arm: dict[str, Any],
 ) -> tuple[Zone, ...]:
-    """Return random zones, whose tracks get shorter from zone to zone, down to about half."""
+    """Return random zones. Their tracks get shorter from zone to zone, down to about half."""
     n = draw.randint(4, 20)
     inner = draw.uniform(0.45, 0.7)
     shares = [draw.uniform(0.5, 1.5) for _ in range(n)]
@@ -349,7 +353,9 @@ def _random_zones(
 
 
 def _switches_ns(arm: dict[str, Any]) -> tuple[float, float]:
-    """Return the times, in ns, to the next head and to the next cylinder, settled for a write."""
+    """Return the times in ns to switch to the next head and to the next cylinder, until the arm has
+    settled for a write.
+    """
     head_ns = arm["head_switch_ns"] + arm["write_settle_ns"] - arm["read_settle_ns"]
     cylinder_ns = arm["seek_a_ns"] + arm["seek_b_ns"] + arm["write_settle_ns"]
     return head_ns, max(head_ns, cylinder_ns)
@@ -373,7 +379,9 @@ def _random_controller(draw: random.Random, age: float, sector_ns: float) -> dic
 
 
 def _random_caches(draw: random.Random, age: float, outer: int) -> dict[str, Any]:
-    """Return a cache of 0.5 to 64 MB, partly for writes; a segment holds a third of a track."""
+    """Return a cache of 0.5 to 64 MB, of which a part may be for writes. A segment usually holds at
+    least a third of an outer track.
+    """
     power = min(max(round(age * 7 + draw.uniform(-1.5, 1.5)), 0), 7)
     sectors = 1024 * 2**power
     writes = draw.random() < 0.6

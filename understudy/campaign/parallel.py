@@ -30,7 +30,7 @@ def run_all(
 ) -> tuple[list[Outcome], dict[str, str]]:
     """Run the experiments, `jobs` at a time; return outcomes in order, and failures by scheduler.
 
-    The first thread for which no run is left calls `meanwhile`, which does work for later steps.
+    `meanwhile` is called once, in the first thread that has no run left, to prepare later steps.
     """
     stop = threading.Event()
     failures: dict[str, str] = {}

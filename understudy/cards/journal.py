@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The journal of a virtual PCI bus: all accesses between drivers and cards, in order, as in the
-guest's /dev/vpcib (kernel/vpcib/access.h).
+"""The journal of a virtual PCI bus: all accesses between drivers and cards, in order.  The format
+is that of the guest's /dev/vpcib (kernel/vpcib/access.h).
 """
 
 from enum import IntEnum
@@ -107,7 +107,8 @@ NOTHING_KEPT = Kept(np.zeros(0, ACCESS), 0)
 
 
 def bytes_outside(records: int) -> int:
-    """Return the size of a journal outside the guest (journal_at, kernel/vpcib/journal.c)."""
+    """Return the bytes of a journal that the guest writes to a file of the host (journal_at,
+    kernel/vpcib/journal.c)."""
     return PAGE_BYTES + records * ACCESS.itemsize
 
 

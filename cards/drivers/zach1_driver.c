@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The reference driver of Zach 1: it makes /dev/zach1_N, which one program at a time can use
+ * The reference driver of Zach 1: it provides /dev/zach1_N, which one program at a time can open
  * (zach1_driver.h).
  *
  * The command buffers form a ring.  The program fills the buffer number "filled", and the card

@@ -24,8 +24,8 @@ SIMULATED = {"mq-deadline": "deadline", "none": "fcfs"}
 
 DEFAULTS = {"sim": "cats,deadline,cfq,fcfs", "vm": "cats,mq-deadline,bfq,none"}
 
-# Names that a scheduler can't have, in addition to the names of the kernel's schedulers: words of
-# the command line, and this project's other kernel modules.
+# More names that a user's scheduler can't have: words of the command line, and names of this
+# project's other kernel modules.
 RESERVED = ("all", "base", "iosched", "iprobe", "iprobe_selftest", "vdisk", "vgpu", "vpcib", "vpt")
 
 

@@ -96,7 +96,8 @@ class OnVm(Parameters):
     controller: str = parameter(
         "vdisk",
         option="--controller",
-        help="vdisk, null_blk, lsi53c895a, virtio-scsi or virtio-blk (vm) [default: vdisk].",
+        help="Virtual disk: vdisk, null_blk, lsi53c895a, virtio-scsi or virtio-blk (vm) "
+        "[default: vdisk].",
         kind=str,
         platforms=("vm",),
     )

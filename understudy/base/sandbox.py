@@ -27,7 +27,7 @@ from understudy.base.plain import plain
 PACKAGE = "bubblewrap"
 APART = ("bwrap", "--unshare-all", "--cap-drop", "ALL", "--die-with-parent", "--clearenv")
 
-# The files that compilers need; all can be read by everyone anyway.
+# The files that compilers need; every user of this machine can read them.
 TOOLS = (
     *("/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/include"),
     *("/usr/x86_64-linux-gnu", "/usr/aarch64-linux-gnu", "/etc/alternatives", "/etc/ld.so.cache"),
@@ -231,7 +231,7 @@ def _run(
 
 
 def _ended(process: "subprocess.Popen[bytes]") -> int | None:
-    """The process's exit code, if it ends within LOOK_SECONDS."""
+    """Return the process's exit code if it ends within LOOK_SECONDS; else None."""
     try:
         return process.wait(LOOK_SECONDS)
     except subprocess.TimeoutExpired:

@@ -3,7 +3,7 @@
 
 If one run of a scheduler fails, all runs of that scheduler are left out of the results, but the
 results of other schedulers count.  Ctrl-C, and any error other than a failed run, stops everything.
-Each run's records are checked against the definitions before they count.
+A run counts only if its records pass the checks in understudy/measure/records.py.
 """
 
 import threading

@@ -3,7 +3,7 @@
 
 The skeleton contains everything that the specification determines: IDs, BARs, DMA masks,
 acknowledging and disabling interrupts, and undoing everything in reverse after a failure.  TODOs
-mark where the author's work begins.
+mark the parts that the author must write.
 """
 
 from itertools import groupby

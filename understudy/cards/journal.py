@@ -96,7 +96,7 @@ def journal(raw: bytes) -> Journal:
 
 
 class Kept(NamedTuple):
-    """The first accesses of a run, and how many accesses came after them."""
+    """The accesses that fit in a run's journal, and the number of accesses that did not fit."""
 
     accesses: Journal
     missed: int

@@ -41,7 +41,7 @@ class Bits:
 
     @property
     def mask(self) -> int:
-        """The mask of these bits in the register, not shifted."""
+        """Return a mask with these bits, at their positions in the register."""
         return ((1 << self.count) - 1) << self.low
 
     def __str__(self) -> str:

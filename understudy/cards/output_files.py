@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Writes generated files, but never over a person's changes (docs/decisions/0041-hand-written.md).
 
-The first line of a generated file says that it is generated, with the SHA-256 of the other lines;
-in a PDF it is the last line.  If that line is missing or the digest differs, a person wrote or
-changed the file, and it is never overwritten.  A changed file that was generated as a starting
+The first line of a generated file (in a PDF the last line) says that the file is generated, and
+has the SHA-256 of the other lines.  If that line is missing or the digest differs, a person wrote
+or changed the file, and it is never overwritten.  A changed file that was generated as a starting
 point is kept; any other changed file is an error.
 """
 

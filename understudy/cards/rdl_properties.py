@@ -3,8 +3,8 @@
 for accesses.
 
 SystemRDL 2.0 (Accellera) has registers, fields, enums, resets and texts.  Config space, BARs,
-doorbells, ports, interrupts and DMA are user-defined properties (its section 15).  A structure has
-the same members as the model with its name (model.py).
+doorbells, ports, interrupts and DMA are user-defined properties (its section 15).  Each structure
+has the members of the model with the same name (model.py).
 """
 
 from typing import Final, get_type_hints

@@ -104,8 +104,8 @@ def command(
     A trace must have response times (docs/traces.md).  A trace reveals less than a measurement.
     --keep takes cache, facts and short seeks from another profile.
 
-    In the file each value has its confidence above it, or "not seen".  --disk accepts the file.
-    The same command given again resumes a run that was interrupted.
+    In the file, a comment above each value has the confidence in the value, or "not seen". --disk
+    accepts the file.  The same command given again resumes a run that was interrupted.
     """
     if [device, name, trace].count(None) != 2:
         raise UserError("profile: name what to profile: one of --device, --target and --trace")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""VMs that share one storage device (ICPE 2011 section 5.1), as the kernel sees them.
+"""VMs that share a storage device (ICPE 2011 section 5.1), modelled as control groups of a kernel.
 
 A VM is a control group with limited memory, which also limits its page cache.  Each VM has its
 own partition of the device, with its own file system.  The device always has three partitions,

@@ -22,10 +22,10 @@ KEY = "parameter"
 class Parameter:
     """The declaration of a field.
 
-    `low` and `high` are inclusive, in `unit`.  `told` is a format string: a heading shows the
-    value with it, unless it is the default.  `parse` converts the text that was typed; if there
-    is no `parse`, `kind` converts it.  `column` is the column's name in results, if it differs
-    from the field's name; None means that there is no column.
+    `low` and `high` are inclusive, in `unit`.  `told` is the format of the value in headings,
+    which do not show default values.  `parse` converts the text that was typed; if there is no
+    `parse`, `kind` converts it.  `column` is the column's name in results, if it differs from the
+    field's name; None means that there is no column.
     """
 
     option: str

@@ -18,7 +18,8 @@ from pathlib import Path
 
 FOLDER = Path("/run/understudy")
 OWN_DEFAULT = {"wbt_lat_usec": "-1"}
-"""Values that make the kernel choose the setting by itself again, which the old value would not."""
+"""Settings whose value the kernel can choose, each with the value that tells the kernel to
+choose."""
 
 
 def held(file: Path) -> str:

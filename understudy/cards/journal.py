@@ -68,9 +68,9 @@ ACCESS = np.dtype(
 ABSENT = 0x1
 """The card was gone."""
 INTERRUPTIBLE = 0x2
-"""The card could interrupt at that place."""
+"""The card could interrupt at this point."""
 SOFT_INTERRUPTIBLE = 0x4
-"""Soft interrupts could run at that place."""
+"""Soft interrupts could run at this point."""
 
 Journal = NDArray[np.void]
 

@@ -2,8 +2,8 @@
 """A kernel module that tests a card against its specification, register by register.
 
 The module makes only accesses without side effects.  It reads every register except ports once,
-and compares the readable bits with the value after a reset.  It also writes registers of plain
-storage, without wo or w1s bits.
+and compares the readable bits with the value after a reset.  It also writes registers of kind
+"plain" that have no wo or w1s bits.
 """
 
 from typing import Any, Final

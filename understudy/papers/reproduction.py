@@ -108,8 +108,7 @@ def note(comparison: Comparison) -> str:
 
 
 def ranks_sentence(table: PaperTable, comparison: Comparison) -> str:
-    """Return in words the number of measures by which the ranks are those on the papers' real
-    disk."""
+    """Return in words for how many measures the ranks match those on the papers' real disk."""
     found = rows(table, comparison)
     ours, virtual = (
         sum(row.agrees for row in found if row.source == source) for source in (OURS, VIRTUAL)

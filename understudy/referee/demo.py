@@ -60,7 +60,7 @@ def demonstrate(
 ) -> Demonstration:
     """Run a card's demo; write its files to a folder.
 
-    With `vnc` the guest has a display, which QEMU shows as that VNC display of this machine.
+    With `vnc` the guest has a display, which QEMU serves as VNC display `vnc` of this machine.
     Each picture is then shown for five seconds of wall time.
     """
     card = specification.load(name)

@@ -24,7 +24,7 @@ from understudy.cards.shadow import Part, Places, Values, reserved
 from understudy.referee.ring import Ring
 
 NEAR = 64
-"""Number of stores after which an unfinished start of a transfer no longer counts."""
+"""An unfinished start of a transfer is ignored after this many more stores."""
 HANDLERS = {
     INTERRUPTIBLE: Context.HARD_INTERRUPT,
     SOFT_INTERRUPTIBLE: Context.SOFT_INTERRUPT,
@@ -56,7 +56,7 @@ class Event:
     pid: int
     absent: bool
     handlers: frozenset[Context]
-    """The handlers that could have run there."""
+    """The kinds of handlers that could run at this point."""
     parts: tuple[Part, ...]
 
 

@@ -2,9 +2,9 @@
 """Statistics of a trace: sizes, interarrival times, response times, and outstanding requests
 (ICPE 2011, section 5.2, Figure 6 and Table 3).
 
-Standard deviations are those of a population.  A percentile is the smallest value that is not
-below the given share of the values (nearest rank), as everywhere (docs/method.md).  Figures that
-a trace does not record are None.
+Standard deviations are those of a population.  A percentile is the smallest value such that at
+least the given share of the values does not exceed it (nearest rank), as everywhere
+(docs/method.md).  Figures that a trace does not record are None.
 """
 
 import math

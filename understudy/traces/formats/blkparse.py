@@ -2,8 +2,8 @@
 """blkparse's text of a blktrace: a row for each request that was issued (D) and completed (C).
 
 A request's arrival is the time when its first sector was queued (Q), if the trace has that event.
-A merge drops the queueing time of the request that no longer begins at its sector: after a back
-merge (M), of the merged request; after a front merge (F), of the request that was extended.
+A back merge (M) drops the queueing time of the merged request, and a front merge (F) that of the
+extended request.  So a later request at the same sector does not get this time.
 
 Other lines (plugs, messages, blkparse's summary) are ignored.  Requests with only an issue or
 only a completion in the trace are counted, and have no row.

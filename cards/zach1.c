@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The behaviour of Zach 1 (zach1.yaml): commands arrive through registers, the FIFO and DMA.  The
- * card passes all of them, in one order, to the daemon that draws.
+ * card passes the commands in order of arrival to the daemon that draws.
  */
 #include <linux/module.h>
 #include <linux/sizes.h>
@@ -12,7 +12,7 @@
 
 #define PIECE_PAIRS 512u
 #define FIFO_WORDS 512u
-#define KEPT_ROOM 4096u /* pairs that DMA leaves free for registers and FIFO */
+#define KEPT_ROOM 4096u /* entries of the daemon's queue that DMA leaves free */
 #define PAIR_BYTES sizeof(struct console_pair)
 
 struct zach1 {
@@ -22,8 +22,8 @@ struct zach1 {
 	/* guarded by the card's lock */
 	u32 resets;
 	u64 begun; /* bus address of the DMA buffer */
-	u64 next; /* bus address of the rest of the buffer */
-	u32 left; /* number of bytes in the rest of the buffer */
+	u64 next; /* bus address of the first byte not yet fetched */
+	u32 left; /* number of bytes not yet fetched */
 	u32 fifo_words; /* number of words in the FIFO */
 	u32 fifo_offset; /* first word of a command whose second word has not arrived */
 	bool fifo_half;
@@ -39,7 +39,7 @@ static bool has_failed(const struct vgpu *device)
 	return vgpu_get(device, ZACH1_INDEX_ERROR);
 }
 
-/* Returns the buffer to the driver.  Called with the card locked. */
+/* Ends DMA, so that the buffer belongs to the driver again.  Called with the card locked. */
 static void end_dma(struct vgpu *device)
 {
 	vgpu_clear_bits(device, ZACH1_INDEX_STATUS, ZACH1_STATUS_DMA_BUSY_MASK);
@@ -166,7 +166,10 @@ static void start_dma(struct vgpu *device)
 	vgpu_wake(device);
 }
 
-/* Returns how many pairs of the buffer can be handed over now.  Called with the card locked. */
+/*
+ * Returns how many pairs the next piece of the buffer has; 0 if the daemon's queue has no room for
+ * them.  Called with the card locked.
+ */
 static u32 next_pairs(const struct zach1 *zach1)
 {
 	u32 room = console_room(zach1->console);
@@ -176,8 +179,8 @@ static u32 next_pairs(const struct zach1 *zach1)
 }
 
 /*
- * Handles the pairs of the piece that was read.  Called with the card locked, after a check that no
- * reset has happened since the piece was read.
+ * Handles the first `pairs` commands of zach1->piece.  Called with the card locked, after a check
+ * that no reset has happened since the piece was read.
  */
 static void take_piece(struct vgpu *device, u32 pairs)
 {
@@ -192,7 +195,10 @@ static void take_piece(struct vgpu *device, u32 pairs)
 		hand_over(device, (struct console_pair){ .offset = CONSOLE_END });
 }
 
-/* Fetches a piece of the buffer.  Returns false if nothing is left or there is no room. */
+/*
+ * Fetches and handles the next piece of the buffer.  Returns false if no piece is left, or the
+ * daemon's queue has no room for it.
+ */
 static bool fetch(struct vgpu *device)
 {
 	struct zach1 *zach1 = zach1_of(device);

@@ -15,10 +15,11 @@ def profile(
 ) -> "Fitted":
     """Measure a drive and fit a profile to it, which `to_toml()` prints.
 
-    A target has `capacity_sectors`, `writable` and `request(op, sector, sectors, at_ns)`,
-    which returns when the "read" or "write" that is sent at `at_ns` completes, in ns; requests
-    come one at a time, none before the last one has completed.  It is written only with
-    `destroy_data`.  `method` is "full", or one of a paper's (docs/profiler.md).
+    `target` needs `capacity_sectors`, `writable` and `request(op, sector, sectors, at_ns)`.
+    `request` sends a "read" or "write" at the time `at_ns` and returns the time of its
+    completion, in ns.  Each request is sent after the previous request has completed.  The drive
+    is written only if `destroy_data` is true.  `method` is "full", or the name of a paper's
+    method (docs/profiler.md).
     """
     from understudy.profiler import profile_fit
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""The `understudy` command is two processes: one works, and one waits to stop it.
+"""The `understudy` command runs as two processes: a worker, and a parent that can stop it.
 
-Whoever works may be anywhere when it is told to stop: in a compiler, in a VM, in an
-import, in C code of a library that has taken over the signals.  So nothing in it has to
-notice.  The process that was started kills the other with all that came from it, takes
-away what `understudy.base.scratch` had listed, and says so in one line
-(docs/decisions/0027-stopping.md).  When both are killed outright, the next command takes it
-away: the list is in a temporary folder that is locked as long as its command lives.
+When the user stops the command, the worker may be anywhere: in a compiler, in a VM, in an import,
+or in a C library that has replaced the signal handlers.  So the worker does not handle the
+signal.  The parent kills the worker and all its descendants, removes the files that
+`understudy.base.scratch` has listed, and prints one line (docs/decisions/0027-stopping.md).  If
+both processes are killed with SIGKILL, the next command removes these files.  The list is in a
+temporary folder, which stays locked until the parent and the worker have ended.
 
-It imports nothing of the package, for that may compile the core first.
+The parent imports nothing from the package, since such an import may compile the core.
 """
 
 import signal
@@ -17,7 +17,7 @@ ENDS = {signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP}
 HEARD = {*ENDS, signal.SIGCHLD, signal.SIGTSTP}
 signal.pthread_sigmask(signal.SIG_BLOCK, HEARD)
 
-import ctypes  # noqa: E402 - from the line above on no signal is lost
+import ctypes  # noqa: E402 - the line above blocks signals before the slow imports
 import fcntl  # noqa: E402
 import gc  # noqa: E402
 import os  # noqa: E402
@@ -36,19 +36,20 @@ EXIT_INTERRUPTED = 130
 PR_SET_CHILD_SUBREAPER = 36
 STUCK_SECONDS = 2.0
 LAST_SECONDS = 1.0
-# Libraries make a hundred thousand objects that stay: looking through them takes a tenth of
-# the time of their import.
+# Importing libraries makes a hundred thousand objects, none of which is garbage.  Collections
+# would take a tenth of the import's time.
 GARBAGE_LOOKED_FOR = 100_000
 PUT_BACK = Path(__file__).parent / "base" / "put_back.py"
 PUT_BACK_SECONDS = 30.0
 LIST = ".listed"
-LIST_BYTES = 4096  # had from the start: on a disk that fills up, what is made gets listed
+LIST_BYTES = 4096  # allocated at the start, so that entries fit even on a full disk
 SHOW_CURSOR = "\033[?25h"
 COMPILERS_WORD = re.compile(r"^(?:\.\./)*(\S+:\d+:\d+: (?:fatal )?error: .*)$", re.MULTILINE)
 
 
 def main() -> NoReturn:
-    """Run the command in a process of its own; end as it ends, or 130 if told to."""
+    """Run the command in a worker process; exit with the worker's code, or with 130 if
+    interrupted."""
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         ENDS.discard(signal.SIGHUP)  # nohup
     parent = Path(os.environ.get("TMPDIR") or "/tmp").absolute()
@@ -60,7 +61,7 @@ def main() -> NoReturn:
     if worker == 0:
         os.close(alive)
         _work(scratch, mine)
-    with suppress(OSError):  # it has done so, or is gone
+    with suppress(OSError):  # the worker has already done so, or has ended
         os.setpgid(worker, worker)
     status = _wait(worker)
     if status is None and any(kind == "!" for kind, _ in _entries(scratch)):
@@ -80,7 +81,8 @@ def main() -> NoReturn:
 
 
 def _own_temporary_folder(parent: Path) -> tuple[Path | None, int]:
-    """For what compilers and others leave there when they are killed; and the open list."""
+    """Make a temporary folder for this command and its compilers; return the folder and the open
+    list."""
     folder = parent / f"understudy-{os.getpid()}-{os.urandom(4).hex()}"
     unlocked = folder.with_name(f".{folder.name}")
     try:
@@ -93,14 +95,14 @@ def _own_temporary_folder(parent: Path) -> tuple[Path | None, int]:
         except OSError:
             shutil.rmtree(unlocked, ignore_errors=True)
             raise
-    except OSError:  # then only those fail that need one
+    except OSError:  # then only code that needs the folder fails
         return None, os.memfd_create("scratch")
     os.environ["TMPDIR"] = str(folder)
     return folder, scratch
 
 
 def _lock(folder: Path) -> int:
-    """As long as this process lives, or one that comes from it; OSError if others have it."""
+    """Lock the folder until this process and its forks end; OSError if it is locked already."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -111,7 +113,8 @@ def _lock(folder: Path) -> int:
 
 
 def _take_away_what_is_left(parent: Path) -> None:
-    """By commands that were killed outright; settings of disks are `measure`'s to put back."""
+    """Remove the files of commands that were killed; only `measure` restores the settings of
+    disks."""
     for folder in parent.glob("understudy-*-*"):
         with suppress(OSError):
             if folder.lstat().st_uid == os.geteuid() and (folder / LIST).is_file():
@@ -126,7 +129,7 @@ def _take_away_what_is_left(parent: Path) -> None:
 
 
 def _wait(worker: int) -> int | None:
-    """How the worker ended; None if it is to be stopped."""
+    """Return the worker's wait status when it ends; None if a signal asks to stop the command."""
     while True:
         heard = signal.sigwait(HEARD)
         if heard in ENDS:
@@ -141,7 +144,7 @@ def _wait(worker: int) -> int | None:
 
 
 def _pause(worker: int) -> None:
-    """Ctrl-Z reaches only us: stop together, go on together."""
+    """Stop the worker and this process on Ctrl-Z, which the terminal sends only to this process."""
     os.killpg(worker, signal.SIGSTOP)
     signal.raise_signal(signal.SIGTSTP)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTSTP})
@@ -150,7 +153,7 @@ def _pause(worker: int) -> None:
 
 
 def _let_end(worker: int) -> None:
-    """It has a report to give, and a second for that."""
+    """Send SIGTERM to a worker that prints a report when interrupted; wait a second for its end."""
     os.kill(worker, signal.SIGTERM)
     until = time.monotonic() + LAST_SECONDS
     while not os.waitid(os.P_PID, worker, os.WEXITED | os.WNOHANG | os.WNOWAIT):
@@ -161,9 +164,9 @@ def _let_end(worker: int) -> None:
 
 
 def _end_descendants() -> None:
-    """Kill and bury every one: who loses its parent becomes our child.
+    """Kill all descendants and wait for them; an orphan becomes a child of this process.
 
-    One in a read that a broken disk never answers can't end; it is left to do so.
+    A process whose read a broken disk never completes can't be killed; it is left running.
     """
     patience = time.monotonic() + STUCK_SECONDS
     while True:
@@ -181,7 +184,7 @@ def _end_descendants() -> None:
 
 
 def _children() -> dict[int, str]:
-    """Each with the state that it is in."""
+    """Return the state of each child, by process number."""
     found = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
@@ -192,14 +195,15 @@ def _children() -> dict[int, str]:
 
 
 def _entries(scratch: int) -> list[tuple[str, str]]:
-    """What the worker has noted (understudy/base/scratch.py): kind and text."""
+    """Return the entries that the worker has written (understudy/base/scratch.py): kind and
+    text."""
     size = os.lseek(scratch, 0, os.SEEK_END)
     entries = os.pread(scratch, size, 0).decode(errors="surrogateescape").split("\0")
     return [(entry[:1], entry[1:]) for entry in entries]
 
 
 def _take_away(entries: list[tuple[str, str]]) -> str:
-    """What was listed and is still there; returns the last words that were left."""
+    """Remove listed files that still exist and restore settings; return the message to print."""
     listed: dict[Path, str] = {}
     words = unrestored = ""
     for kind, text in entries:
@@ -223,7 +227,8 @@ def _take_away(entries: list[tuple[str, str]]) -> str:
 
 
 def _put_back(journal: Path) -> str:
-    """What is left of the settings that a journal lists; a disk may hold up whoever asks it."""
+    """Restore the settings in a journal, in a process with a time-out, since a disk may not
+    answer; return errors."""
     import subprocess  # few commands need it
 
     command = [sys.executable, "-I", "-S", str(PUT_BACK), str(journal)]
@@ -235,7 +240,7 @@ def _put_back(journal: Path) -> str:
 
 
 def _say(message: str) -> None:
-    """One line, below what a progress bar has left."""
+    """Print one line, below an interrupted progress bar."""
     with suppress(OSError, ValueError):
         if sys.stderr.isatty():
             sys.stderr.write(SHOW_CURSOR + "\n")
@@ -247,9 +252,10 @@ def _say(message: str) -> None:
 
 
 def _work(scratch: int, alive: int) -> NoReturn:
-    """A group of its own: the terminal's signals are for the one that waits."""
+    """Run the command in a process group of its own, so that the terminal signals only the
+    parent."""
     os.setpgid(0, 0)
-    signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # so that it may write there all the same
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # so the worker can write to the terminal
     for end in ENDS:
         signal.signal(end, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, HEARD)
@@ -266,13 +272,13 @@ def _work(scratch: int, alive: int) -> NoReturn:
 
 
 def _follow(alive: int) -> None:
-    """End with the process that waits, if that is killed."""
+    """Kill the worker's process group when the parent is killed."""
     os.read(alive, 1)
     os.killpg(0, signal.SIGKILL)
 
 
 def _refuse(error: ImportError) -> NoReturn:
-    """The core is compiled when it is imported: an error there is the compiler's to explain."""
+    """Print the compiler's messages if the core, which is compiled on import, does not compile."""
     notes = "\n".join(getattr(error, "__notes__", ()))
     if not notes:
         raise error

@@ -30,7 +30,7 @@
 #define COPIER_DO_FILL _IOW('c', 1, u32)
 
 struct copier {
-	struct kref users; /* held by the card and by each open file */
+	struct kref users; /* references: one by the card, one by each open file */
 	struct pci_dev *pdev;
 	void __iomem *registers;
 	struct miscdevice node;
@@ -44,7 +44,7 @@ struct copier {
 	dma_addr_t source_address, destination_address;
 
 	struct completion finished;
-	u32 status; /* status bits that the handler has acknowledged */
+	u32 status; /* status bits of the operation, acknowledged by the interrupt handler */
 };
 
 static DEFINE_IDA(numbers);
@@ -69,7 +69,7 @@ static irqreturn_t handle(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
-/* Runs one operation of the card and waits for its end.  Called under the lock. */
+/* Starts one operation of the card and waits until it ends.  Called under the lock. */
 static int operate(struct copier *copier, enum copier_command_operation operation,
 		   u32 bytes)
 {
@@ -283,7 +283,7 @@ static void copier_remove(struct pci_dev *pdev)
 
 	misc_deregister(&copier->node);
 	WRITE_ONCE(copier->gone, true);
-	/* ends the wait for an operation that the card will not finish */
+	/* wakes a caller that waits for an operation: the removed card will not finish it */
 	complete(&copier->finished);
 	mutex_lock(&copier->lock);
 	stop_interrupts(copier);

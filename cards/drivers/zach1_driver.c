@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The reference driver of Zach 1: it makes /dev/zach1_N, which one program at a time can use
+ * The reference driver of Zach 1: it provides /dev/zach1_N, which one program at a time can open
  * (zach1_driver.h).
  *
- * The buffers are a ring: the program fills buffer number "filled", the card draws number "drawn",
- * and the buffers between wait.  The two numbers count from 0 and increase until a reset sets them
- * to 0.  The lock "lock" guards both numbers and the registers that start a buffer, and the
- * interrupt handler takes the lock too.  Without the lock, this could happen: the program sees that
- * the card is busy, the card then completes its last buffer, and the program adds a buffer that
- * nobody starts (Jones 2010 section 3.3: no student's driver handled this).
+ * The command buffers form a ring.  The program fills the buffer number "filled", and the card
+ * draws the buffer number "drawn".  The buffers from "drawn" + 1 to "filled" - 1 wait for the
+ * card.  Both numbers count from 0, and only a reset sets them back to 0.  The lock "lock" guards
+ * both numbers and the registers that start a buffer, and the interrupt handler takes the lock
+ * too.  Without the lock, a buffer could stay unstarted: the program sees a busy card and leaves
+ * the start to the interrupt handler, but the card completes its last buffer before the new one
+ * is added (Jones 2010 section 3.3: no student's driver handled this).
  */
 #include <linux/dma-mapping.h>
 #include <linux/fs.h>
@@ -34,15 +35,15 @@
 #define HANDLED (ZACH1_STATUS_DMA_DONE_MASK | ZACH1_STATUS_FAILED_MASK)
 
 struct zach1 {
-	struct kref users; /* held by the card and by the open file */
+	struct kref users; /* references: one by the card, one by the open file */
 	struct pci_dev *pdev;
 	void __iomem *registers;
 	struct miscdevice node;
 	char name[16];
 	int number;
 
-	struct mutex control; /* keeps file operations and the removal apart */
-	struct file *file; /* the file that has the card open */
+	struct mutex control; /* held by each file operation, and by the removal */
+	struct file *file; /* the open file of the card; NULL if there is none */
 
 	void *buffers;
 	dma_addr_t address;

@@ -16,13 +16,13 @@
 #define ZACH1_FRAMEBUFFER_AT (1 << 30)
 
 /*
- * Submits a buffer.  The argument is the number of bytes in the filled buffer; on return it is the
- * number of the next buffer, which is free.
+ * Submits a buffer.  The caller sets the argument to the number of bytes in the filled buffer.
+ * On return the argument is the index of the next buffer to fill, which is then free.
  */
 #define ZACH1_SUBMIT _IOWR('z', 0, __u32)
 /* Waits until all submitted buffers are drawn. */
 #define ZACH1_SYNC _IO('z', 1)
-/* With 1, shows the framebuffer; with 0, shows the console again. */
+/* 1 shows the framebuffer; 0 shows the console again. */
 #define ZACH1_GRAPHICS _IOW('z', 2, __u32)
 /* Resets the card after an error (EIO).  The card is then idle. */
 #define ZACH1_RESET _IO('z', 3)

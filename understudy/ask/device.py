@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The device of an experiment: the disk or array, its size, its number of concurrent requests."""
+"""The device of an experiment: the disk or array, its size, and its queue depth."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,7 +18,7 @@ LARGEST = 16 * 2**40
 
 @lru_cache(maxsize=32)
 def _timing(disk: DiskProfile, capacity_sectors: int, at_once: int) -> Timing:
-    """Return the disk's timing, cached: to compute it takes milliseconds, and the runs share it."""
+    """Return the disk's timing; cached, since computing it takes milliseconds in each run."""
     return disk.timing(capacity_sectors, at_once)
 
 
@@ -73,7 +73,8 @@ class Device(Parameters):
 
     @property
     def at_once(self) -> int:
-        """Return the most requests on the device at the same time: `queue_depth` or its default."""
+        """Return the largest number of requests on the device at once: `queue_depth` or its
+        default."""
         return self.queue_depth or self.disk.servers
 
     def timing(self, capacity_sectors: int) -> Timing:

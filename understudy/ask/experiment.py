@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What a platform is given (an Experiment) and what it returns (an Outcome).
+"""The input of a platform (an Experiment) and its result (an Outcome).
 
-An Experiment means: run this workload through this scheduler on this device, on this platform, and
-record every request.  It has a field, called a slot in this package, for the workload, scheduler,
-device and platform; all values are checked.  An Outcome is the record of every bio and the facts of
-the run.
+An Experiment describes a run: a workload through a scheduler on a device, on a platform, with a
+record of every request.  Each of these four parts is a field, called a slot in this package.  All
+values are checked.  An Outcome is the record of every bio and the facts of the run.
 """
 
 from collections.abc import Mapping

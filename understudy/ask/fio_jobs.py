@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""fio's job files: the requests of their jobs, as far as the file alone determines them."""
+"""fio's job files, and the requests that the simulator generates for their jobs."""
 
 import configparser
 import re
@@ -23,7 +23,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Options on which no request depends, or which a run sets by itself.
+# Options that change no request, or that a run sets by itself.
 OF_NO_ACCOUNT = _words(
     """
     name description ioengine thread group_reporting gtod_reduce gtod_cpu disk_util clocksource
@@ -41,8 +41,8 @@ USED = _words(
     thinktime_blocks direct
 """
 )
-# Engines that have one request outstanding, whatever iodepth is; and engines that have as many as
-# iodepth.
+# Engines that ignore iodepth and have one request outstanding; and engines that have up to
+# iodepth requests outstanding.
 ONE_AT_A_TIME = _words("sync psync vsync pvsync pvsync2")
 AS_DEEP = _words("libaio io_uring posixaio")
 PATTERNS = {
@@ -100,7 +100,7 @@ class JobFile:
 
 @dataclass(frozen=True)
 class Asks:
-    """The requests of one process of a job, one at a time."""
+    """The parameters of one process of a job; a process has one request outstanding."""
 
     random: bool
     reads_percent: int

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Parameters: each is declared once, as a field of the class to which it belongs.
+"""Parameters of an experiment; each is declared once, as a field of a dataclass.
 
 The declaration determines the option on the command line, the check of the range, the platforms
 that support the parameter, and the parameter's column in results.  A slot of an experiment
@@ -22,10 +22,10 @@ KEY = "parameter"
 class Parameter:
     """The declaration of a field.
 
-    `low` and `high` are inclusive, in `unit`.  `told` is the format in which headings show a value
-    that is not the default.  `parse` converts the text that was typed; if there is no `parse`,
-    `kind` converts it.  `column` is the column's name in results, if it differs from the field's
-    name; None means that there is no column.
+    `low` and `high` are inclusive, in `unit`.  `told` is the format of the value in headings,
+    which do not show default values.  `parse` converts the text that was typed; if there is no
+    `parse`, `kind` converts it.  `column` is the column's name in results, if it differs from the
+    field's name; None means that there is no column.
     """
 
     option: str
@@ -57,7 +57,7 @@ def parameter(default: Any = dataclasses.MISSING, **declared: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """A slot, or a part of a slot; every parameter is checked against its range."""
+    """The base class of slots and of their parts; it checks every parameter against its range."""
 
     name: ClassVar[str] = ""
     chosen_by: ClassVar[str] = ""  # the option that chooses among the slot's classes
@@ -78,7 +78,7 @@ class Parameters:
 
     @classmethod
     def of(cls, given: Mapping[str, Any], **rest: Any) -> Self:
-        """Make an instance from those of the given values that belong to it; ignore None values."""
+        """Make an instance from the given values whose names it declares; ignore None values."""
         own = {name: given[name] for name in cls.declared() if given.get(name) is not None}
         for field in dataclasses.fields(cls):
             if field.name in own or field.name in rest or KEY not in field.metadata:
@@ -97,7 +97,7 @@ class Parameters:
         }
 
     def told(self) -> list[str]:
-        """Return the parts of a heading for values that are not the defaults."""
+        """Return a phrase for the heading for each value that is not the default."""
         return [
             field.metadata[KEY].told.format(_listed(getattr(self, field.name)))
             for field in dataclasses.fields(self)
@@ -122,7 +122,8 @@ def only_on(option: str, platform: str) -> str:
 
 
 def columns_of(slots: Iterable[type[Parameters]]) -> dict[str, type[Any]]:
-    """Return the columns of several classes of a slot, with their types, each column once."""
+    """Return the columns of a slot's classes, with their types; a column of several classes
+    occurs once."""
     return {
         declared.column or field: declared.kind
         for slot in slots

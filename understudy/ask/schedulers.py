@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The schedulers that a run can use: this project's schedulers (one file each in core/), a user's
-scheduler in a file, and the kernel's own schedulers."""
+"""The schedulers that a run can use: those of this project (one file each in core/schedulers/),
+those in users' files, and the kernel's."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,14 +24,14 @@ SIMULATED = {"mq-deadline": "deadline", "none": "fcfs"}
 
 DEFAULTS = {"sim": "cats,deadline,cfq,fcfs", "vm": "cats,mq-deadline,bfq,none"}
 
-# Names that a scheduler can't have, in addition to the names of the kernel's schedulers: words of
-# the command line, and this project's other kernel modules.
+# More names that a user's scheduler can't have: words of the command line, and names of this
+# project's other kernel modules.
 RESERVED = ("all", "base", "iosched", "iprobe", "iprobe_selftest", "vdisk", "vgpu", "vpcib", "vpt")
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A scheduler, and its tunables that differ from their defaults; their values are not scaled by
+    """A scheduler and its tunables that differ from their defaults; the values are not scaled by
     k."""
 
     name: str
@@ -49,7 +49,8 @@ def declarations() -> dict[str, descriptions.Scheduler]:
 
 
 def on(platform: str) -> list[str]:
-    """Return the project's and the kernel's schedulers that the platform can run, without files."""
+    """Return the project's and the kernel's schedulers that the platform can run; no users'
+    files."""
     return [*core(), *(SIMULATED if platform == "sim" else KERNEL)]
 
 
@@ -120,7 +121,7 @@ def _is_file(word: str) -> bool:
 
 @cache
 def _from_file(word: str) -> str:
-    """Return the name of the scheduler in a file; the file's name if it crashes before that."""
+    """Return the scheduler's name that a file declares, or the file's name if its code crashes."""
     path = Path(word).expanduser()
     if path.exists() and not path.is_file():
         raise UserError(f"--schedulers: {word} is not a file")

@@ -13,11 +13,11 @@ HOUR_US = 3_600_000_000
 
 
 def _think_scale() -> Any:
-    """Return the field for --think-scale, which both settings have."""
+    """Return the field for --think-scale, which the simulator and the VM have."""
     return parameter(
         1.0,
         option="--think-scale",
-        help="Factor for think times [default: that of --scale; papers: 1].",
+        help="Factor for think times [default: the value of --scale; papers: 1].",
         kind=float,
         low=0,
         high=100,
@@ -67,10 +67,10 @@ class OnSim(Parameters):
 class OnVm(Parameters):
     """A VM.
 
-    `scale` is the papers' k: the disk takes k times as long as its model, and all times measured in
-    the run are divided by k.  The processes' sleeps are multiplied by `think_scale`, which equals
-    `scale` unless the user wants the papers' unscaled sleeps.  `to_find` names the scales that the
-    run itself finds; it is empty unless the clock is wall and k is not given.
+    `scale` is the papers' k: the disk takes k times as long as its model, and all times measured
+    in the run are divided by k.  The processes' sleeps are multiplied by `think_scale`, which
+    equals `scale` unless the user wants the papers' unscaled sleeps.  `to_find` names the scales
+    that the run itself determines.  It is empty unless the clock is wall and k is not given.
     """
 
     name: ClassVar[str] = "vm"
@@ -96,14 +96,15 @@ class OnVm(Parameters):
     controller: str = parameter(
         "vdisk",
         option="--controller",
-        help="vdisk, null_blk, lsi53c895a, virtio-scsi or virtio-blk (vm) [default: vdisk].",
+        help="Virtual disk: vdisk, null_blk, lsi53c895a, virtio-scsi or virtio-blk (vm) "
+        "[default: vdisk].",
         kind=str,
         platforms=("vm",),
     )
     to_find: tuple[str, ...] = ()
 
     def found(self, scale: float) -> Self:
-        """Return the setting with the k that the run has found."""
+        """Return the setting with the k that the run has determined."""
         scales: dict[str, Any] = dict.fromkeys(self.to_find, scale)
         return replace(self, to_find=(), **scales)
 

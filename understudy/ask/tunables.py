@@ -38,8 +38,8 @@ def parse(settings: Sequence[str], schedulers: Sequence[str]) -> dict[str, Tunab
 def following(scheduler: str, disk: Timing) -> dict[str, int]:
     """Return the tunables that describe this disk to a scheduler that has a model of the disk.
 
-    CATS has a shadow copy of the disk's cache.  SCAN's model moves the arm to the disk's edge at
-    the speed of the disk's seeks.
+    CATS has a shadow copy of the disk's cache.  SCAN's model of the arm needs the duration of a
+    seek across the disk.
     """
     segments, segment_sectors, prefetch_sectors = disk.cache
     if disk.buffer:
@@ -72,10 +72,10 @@ def _that_it_has(scheduler: str, values: dict[str, int]) -> dict[str, int]:
 
 
 def _ahead_at_once(disk: Timing) -> int:
-    """Return how many sectors the drive has certainly read ahead when a page has passed the bus.
+    """Return how many sectors the drive has surely prefetched while a page was sent over the bus.
 
-    If another request follows at once, a scheduler can't count on a longer prefetch anywhere on
-    the disk.
+    This is the prefetch that a scheduler can assume on any track when the next request follows
+    immediately.
     """
     most = disk.buffer["read_ahead_sectors"]
     slowest_ps = max((ps for _, ps in disk.transfer), default=0)

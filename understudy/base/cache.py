@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Folders in the cache: each is made once, completely, by one process at a time.
+"""Folders in the cache.  One process makes a folder; the folder appears when it is complete.
 
 A hidden lock file next to each folder records a digest of the folder's contents when the folder
 was made.  If the contents have changed since then, the folder is made again.  A command that uses
@@ -28,7 +28,7 @@ _used: dict[Path, int] = {}
 
 
 def digest(parts: Iterable[bytes]) -> str:
-    """Return a digest of the concatenated parts: 16 hexadecimal digits."""
+    """Return a digest of the parts and their lengths: 16 hexadecimal digits."""
     sha = hashlib.sha256()
     for part in parts:
         sha.update(len(part).to_bytes(8, "little"))
@@ -44,7 +44,7 @@ def digest_of_files(files: Iterable[Path]) -> str:
 
 
 def cached_folder(name: str, make: Callable[[Path], None]) -> Path:
-    """Return the folder `name` of the cache; make(folder) fills it if it is missing or incomplete.
+    """Return the cache folder `name`; if it is missing or incomplete, make(folder) fills it.
 
     The folder appears only when it is complete.  If another process is making it, wait for that
     process.
@@ -98,7 +98,8 @@ def _is_mine(final: Path) -> bool:
 
 
 def _is_whole(final: Path) -> bool:
-    """Return whether the folder is unchanged; True for an old folder without recorded contents."""
+    """Return whether the folder's digest is the recorded one; True for an old folder without a
+    record."""
     try:
         noted = _lock(final.name, final.parent).read_text()
     except FileNotFoundError:
@@ -107,7 +108,8 @@ def _is_whole(final: Path) -> bool:
 
 
 def _contents(folder: Path) -> str:
-    """Return a digest of the sizes of the folder's files and, in a small folder, their contents."""
+    """Return a digest of the sizes of the folder's files and, if the folder is small, of their
+    contents."""
     files = sorted(f"{at}/{name}" for at, _, names in os.walk(folder) for name in names)
     found = {file: os.lstat(file) for file in files}
     parts = [os.fsencode(f"{file[len(str(folder)) :]} {found[file].st_size}") for file in files]
@@ -133,7 +135,7 @@ def _make(final: Path, make: Callable[[Path], None]) -> None:
 
 
 def _sweep(mine: Path) -> None:
-    """Remove unfinished folders that nobody has locked; killed processes leave such folders."""
+    """Remove the unfinished folders of killed processes: those without a lock."""
     for left in mine.parent.glob(".*"):
         name = left.name[1:].rpartition(".")[0]
         if left.is_dir() and (name == mine.name or _is_free(_lock(name, mine.parent))):

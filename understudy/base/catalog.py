@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pick an entry of a catalogue by name, and suggest a name for an unknown one."""
+"""Pick an entry of a catalogue by name; if the name is unknown, suggest the nearest known name."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches

@@ -17,7 +17,7 @@ class RunFailed(Exception):  # noqa: N818 - it is the run that has the error
 class Unstable(RunFailed):
     """Requests arrive faster than the device can ever serve them.
 
-    `load` is the utilisation that would be needed to serve all arrivals; None if unknown.
+    `load` is the offered load, as a fraction of the device's capacity; None if unknown.
     """
 
     def __init__(self, message: str, load: float | None) -> None:

@@ -55,9 +55,10 @@ def blocks(length: int) -> Iterator[slice]:
 
 
 def each(function: Callable[..., Array], *columns: Array) -> Array:
-    """Apply the function to equally long columns, block by block.
+    """Apply the function to the blocks of columns of equal length; return the joined results.
 
-    For each block the function must return as many values as the block has, always of one type.
+    For each block, the function must return as many values as the block has; all blocks must have
+    the same type.
     """
     first, *rest = blocks(len(columns[0]))
     values = function(*(column[first] for column in columns))
@@ -80,7 +81,7 @@ def joined(columns: list[Array]) -> Array:
 
 
 def ordered(keys: Ints, *columns: Array) -> tuple[Array, ...]:
-    """Return the columns sorted by the keys; the sort is stable."""
+    """Return the columns in ascending order of the keys; equal keys keep their order."""
     if all((np.diff(keys[part.start : part.stop + 1]) >= 0).all() for part in blocks(len(keys))):
         return columns
     at = order(keys)
@@ -103,7 +104,7 @@ def order(keys: Ints) -> Ints:
 
 
 def _merged(ranked: Ints) -> Iterator[Ints]:
-    """Yield the indices that sort an array of sorted blocks, at most BLOCK indices at a time.
+    """Merge an array of sorted blocks: yield its indices in ascending order of the values.
 
     Each step chooses a pivot such that no block has many values below the pivot.  It yields the
     indices of the values below the pivot, then those of the values equal to the pivot, in the order
@@ -126,6 +127,6 @@ def _merged(ranked: Ints) -> Iterator[Ints]:
 
 
 def _first(ranked: Ints, head: int, end: int, pivot: int, side: Any) -> int:
-    """Return the first index from `head` on whose value is not below the pivot (side "left") or
-    above the pivot (side "right")."""
+    """Return the first index from `head` to `end` with a value of at least the pivot (side
+    "left"), or above the pivot (side "right")."""
     return head + int(np.searchsorted(ranked[head:end], pivot, side))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Functions that run once per argument in a command; failures are remembered like results."""
+"""Caches the results of functions, and also their failures, until the command ends."""
 
 from collections.abc import Callable, Hashable
 from functools import cache, wraps
@@ -12,7 +12,7 @@ Found = TypeVar("Found")
 
 
 def once(function: Callable[[Asked], Found]) -> Callable[[Asked], Found]:
-    """Return a function that remembers the result or exception of `function` for each argument."""
+    """Return `function` with a cache of results, UserErrors and RunFaileds, by argument."""
 
     @cache
     def tried(asked: Asked) -> tuple[list[Found], Exception | None]:

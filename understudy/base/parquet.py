@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Write tables to files; a failure is an OSError, as for any file."""
+"""Write tables to files; raise the OSError of a failed write."""
 
 import io
 from pathlib import Path
@@ -8,7 +8,8 @@ import polars as pl
 
 
 class _Noted(io.RawIOBase):
-    """A file that stores the OSError of a failed write; Polars would replace that error."""
+    """A file that stores the OSError of a failed write, which Polars replaces by an error of its
+    own."""
 
     def __init__(self, file: io.BufferedWriter) -> None:
         self._file = file

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Compile small C programs: the guest's programs (static) and the host's program mkfiles.
+"""Compile small C programs: the guest's static programs, and programs and libraries of the host.
 
 A program is compiled only once for given sources, and kept in the cache.  The compiler reads a
-copy of the sources, made when the command first reads them, in a folder whose name is the same on
-every machine.  So the program depends neither on later changes of the sources nor on the path of
-the checkout.  Included headers are found by reading the sources.
+copy of the sources, which is made when the command first reads them.  The copy's folder has the
+same name on every machine.  So the program depends neither on later changes of the sources nor on
+the checkout's path.  The sources are searched for #include lines to find this project's headers.
 """
 
 import hashlib

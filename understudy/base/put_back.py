@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Restore settings of the kernel, even if the command is killed.
 
-Before the first setting is changed, a journal lists the values of all settings, in the order in
-which to restore them.  The journal is in /run, which is empty after each boot.  The journal is
-removed when all settings are restored.
+Before the first setting is changed, the values of all settings are written to a journal, in the
+order in which they are restored.  The journal is in /run, which is empty after each boot.  The
+journal is removed when all settings are restored.
 
 This file is also a program, which imports no module of the package.  After a command was killed,
 understudy/__main__.py runs `put_back.py JOURNAL`.  The program prints a line for each setting
@@ -18,11 +18,13 @@ from pathlib import Path
 
 FOLDER = Path("/run/understudy")
 OWN_DEFAULT = {"wbt_lat_usec": "-1"}
-"""Values that make the kernel choose the setting by itself again, which the old value would not."""
+"""Settings whose value the kernel can choose, each with the value that tells the kernel to
+choose."""
 
 
 def held(file: Path) -> str:
-    """Return the value of a setting; if the file lists all choices, the choice in brackets."""
+    """Return the value of a setting; if the file lists all choices, that is the choice in
+    brackets."""
     text = file.read_text().strip()
     return text.partition("[")[2].partition("]")[0] or text
 
@@ -30,7 +32,7 @@ def held(file: Path) -> str:
 def write(journal: Path, identity: Path, files: Iterable[Path]) -> None:
     """Write the current settings to the journal.
 
-    `identity` is a file whose content tells this disk from a later disk with the same name.
+    `identity` is a file with the disk's identity, since another disk may get the same name later.
     """
     listed = {
         "identity": [str(identity), held(identity)],
@@ -43,7 +45,7 @@ def write(journal: Path, identity: Path, files: Iterable[Path]) -> None:
 
 
 def put_back(journal: Path) -> list[str]:
-    """Restore the settings, except for a disk that is gone.
+    """Restore the settings of a journal, unless its disk has been removed.
 
     Return a line for each setting that could not be restored.
     """

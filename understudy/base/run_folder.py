@@ -21,7 +21,7 @@ HIDDEN = ".understudy-"
 
 @contextmanager
 def reserved(out: Path | None, label: str) -> Iterator[Path]:
-    """Yield a new or empty folder for the results; it stays empty until `filled` replaces it.
+    """Yield a new or empty folder for the results; `filled` replaces the empty folder later.
 
     Without `out` the folder's name consists of the time and the label.  A folder that can't be
     written is refused here, before any work.  A folder that is empty at the end is removed.
@@ -42,7 +42,8 @@ def reserved(out: Path | None, label: str) -> Iterator[Path]:
 
 @contextmanager
 def filled(folder: Path) -> Iterator[Path]:
-    """Yield a temporary folder for all files; at the end it replaces `folder` in one step."""
+    """Yield a temporary folder for all files; when the block ends, it replaces `folder` in one
+    step."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The sandbox for other people's code: bubblewrap's namespaces, without access to the host.
 
-A process in the sandbox has its own namespaces for users, processes, network and IPC.  It can read
-the files that it is given, and can write to at most one folder.  docs/strangers.md says what the
-sandbox guarantees and what it does not.
+A process in the sandbox has its own namespaces for users, processes, network and IPC.  It can
+read only the files that the caller names, and can write to at most one folder. docs/strangers.md
+says what the sandbox guarantees and what it does not.
 """
 
 import io
@@ -27,7 +27,7 @@ from understudy.base.plain import plain
 PACKAGE = "bubblewrap"
 APART = ("bwrap", "--unshare-all", "--cap-drop", "ALL", "--die-with-parent", "--clearenv")
 
-# The files that compilers need; all can be read by everyone anyway.
+# The files that compilers need; every user of this machine can read them.
 TOOLS = (
     *("/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/include"),
     *("/usr/x86_64-linux-gnu", "/usr/aarch64-linux-gnu", "/etc/alternatives", "/etc/ld.so.cache"),
@@ -60,7 +60,8 @@ def is_open() -> bool:
 
 
 def require(what: str) -> None:
-    """Raise a UserError if this machine has no sandbox for `what`, a user's file."""
+    """Raise a UserError if this machine has no sandbox; `what` is the user's file that needs
+    one."""
     why = "" if _open else _missing()
     if why:
         raise UserError(f"{what} needs a sandbox, and there is none: {why}; --unsafe does without")
@@ -80,7 +81,7 @@ def _missing() -> str:
 
 
 def _tools() -> list[str]:
-    """Return bwrap's options that make TOOLS visible in the sandbox; a link stays a link."""
+    """Return bwrap's options that make TOOLS visible in the sandbox; symbolic links stay links."""
     return [
         word
         for path in map(Path, TOOLS)
@@ -93,7 +94,7 @@ def _tools() -> list[str]:
 
 
 def stranger(file: Path) -> str:
-    """Return the file's name, or an empty string if the file is in this project's checkout."""
+    """Return the name of a user's file; an empty string for a file of this project's checkout."""
     return "" if file.resolve().is_relative_to(ROOT) else str(file)
 
 
@@ -114,7 +115,8 @@ def program(files: Mapping[str, Path], options: Sequence[str], words: Sequence[s
 
 @cache
 def _loaded() -> dict[str, Path]:
-    """Return the dynamic loader and the C library that this process uses, by names in the root."""
+    """Return the dynamic loader and the C library of this process, by their paths in the
+    sandbox."""
     lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
     mapped = {Path(line.split(maxsplit=5)[-1]) for line in lines if "/" in line}
     wanted = sorted(path for path in mapped if path.name.startswith(("libc.so", "ld-linux")))
@@ -229,7 +231,7 @@ def _run(
 
 
 def _ended(process: "subprocess.Popen[bytes]") -> int | None:
-    """The process's exit code, if it ends within LOOK_SECONDS."""
+    """Return the process's exit code if it ends within LOOK_SECONDS; else None."""
     try:
         return process.wait(LOOK_SECONDS)
     except subprocess.TimeoutExpired:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Temporary files and folders, and files that are either complete or absent.
 
-Each temporary file or folder is listed before it is made, and another entry says when it is gone.
-So the process that kills the command (understudy/__main__.py) knows what to remove.  The list is a
-file of entries, each ended by a zero byte:
+Each temporary file or folder is listed before it is made; another entry follows when it is
+removed.  So the process that kills the command (understudy/__main__.py) knows what to remove.
+The list is a file of entries, each ended by a zero byte:
 
 +PATH   this file or folder will be made; remove it
 ?PATH   this is a folder; remove it if it is empty
@@ -29,7 +29,7 @@ _list: int | None = None
 
 
 def list_in(descriptor: int) -> None:
-    """Write the list to an open file from now on."""
+    """Write all later entries of the list to an open file."""
     global _list
     _list = descriptor
 
@@ -80,7 +80,7 @@ def write(file: io.FileIO, data: memoryview) -> None:
 
 @contextmanager
 def unless_filled() -> Iterator["Reserved"]:
-    """Yield a maker of folders that are removed at the end if they are empty."""
+    """Yield an object that makes folders; at the end, those that are still empty are removed."""
     reserved = Reserved()
     try:
         yield reserved
@@ -114,7 +114,7 @@ class Reserved:
 
 @contextmanager
 def settings(journal: Path, identity: Path, files: Iterable[Path]) -> Iterator[None]:
-    """Restore the settings in these files at the end (understudy/base/put_back.py)."""
+    """Restore the settings in these files when the block ends (understudy/base/put_back.py)."""
     with _writing(journal, journal):
         _note("~", journal)
         put_back.write(journal, identity, files)
@@ -127,12 +127,12 @@ def settings(journal: Path, identity: Path, files: Iterable[Path]) -> Iterator[N
 
 
 def say_if_interrupted(words: str) -> None:
-    """If the command is interrupted, print this instead of "every run was stopped"."""
+    """Make an interruption of the command print `words` instead of "every run was stopped"."""
     _note("=", words)
 
 
 def report_if_interrupted() -> None:
-    """From now on an interruption sends the worker SIGTERM; it then has one second to end."""
+    """Make an interruption send SIGTERM to the worker, which then has one second to end."""
     _note("!", "")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A seccomp(2) filter that denies other people's tools the system calls that no compiler needs.
+"""A seccomp(2) filter for compilers in the sandbox; it refuses system calls that no compiler needs.
 
 Linux numbers system calls differently on each architecture (asm/unistd.h).  On an architecture
 that is missing in ARCHITECTURES, the filter is empty.
@@ -9,7 +9,8 @@ import errno
 import platform
 import struct
 
-# For each architecture: its AUDIT_ARCH in linux/audit.h, and the column of its numbers in REFUSED.
+# For each architecture: its AUDIT_ARCH of linux/audit.h, and its column of system call numbers in
+# REFUSED.
 ARCHITECTURES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
 
 # System calls for other processes, namespaces, the network, BPF, keys and kernel modules.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sizes as people type them: 73.4G is in decimal gigabytes, 1.5GiB in binary ones."""
+"""Sizes as people type them: 73.4G is a number of decimal gigabytes, 1.5GiB of binary gigabytes."""
 
 import re
 from fractions import Fraction
@@ -43,6 +43,6 @@ def parse(option: str, text: str, low: int, high: int) -> int:
 
 
 def _shown(size: int) -> str:
-    """Return a round number of bytes as text, in the largest binary unit not above the number."""
+    """Return a round number of bytes as text, in its largest binary unit: 64KiB."""
     power = (size.bit_length() - 1) // 10
     return f"{size // 1024**power}{('', 'Ki', 'Mi', 'Gi', 'Ti')[power]}B"

@@ -17,8 +17,8 @@ def run_all(
 ) -> list[T]:
     """Run the tasks in threads and return their results in order; call `done` after each task.
 
-    An exception in a task or in this thread is raised at once: no further task starts, and `stop`
-    is set for the tasks that are running.
+    After an exception in a task or in this thread, no further task starts, and `stop` is set, so
+    that running tasks end.  The exception is then raised.
     """
     with ThreadPoolExecutor(at_once) as pool:
         try:

@@ -3,7 +3,7 @@
 
 If one run of a scheduler fails, all runs of that scheduler are left out of the results, but the
 results of other schedulers count.  Ctrl-C, and any error other than a failed run, stops everything.
-Each run's records are checked against the definitions before they count.
+A run counts only if its records pass the checks in understudy/measure/records.py.
 """
 
 import threading
@@ -30,7 +30,7 @@ def run_all(
 ) -> tuple[list[Outcome], dict[str, str]]:
     """Run the experiments, `jobs` at a time; return outcomes in order, and failures by scheduler.
 
-    The first thread for which no run is left calls `meanwhile`, which does work for later steps.
+    `meanwhile` is called once, in the first thread that has no run left, to prepare later steps.
     """
     stop = threading.Event()
     failures: dict[str, str] = {}

@@ -132,8 +132,7 @@ def inputs(command: str, experiments: Sequence[Experiment]) -> dict[str, Any]:
 
 
 def environment(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Return the versions on which the results depend, and the host's processors, on which the
-    wall seconds depend."""
+    """Return the software versions and the host's number of processors, for the record."""
     facts = outcomes[0].facts
     return {
         "understudy": __version__,

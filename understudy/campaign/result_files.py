@@ -47,7 +47,7 @@ class Kept:
         return tuple(dict.fromkeys(run.seed for run in self.runs))
 
     def comparison(self, schedulers: Sequence[str], seeds: Sequence[int]) -> Comparison:
-        """Return a comparison of only these schedulers and seeds."""
+        """Return a Comparison of the runs with these schedulers and seeds."""
         chosen = [run for run in self.runs if run.scheduler in schedulers and run.seed in seeds]
         return Comparison(chosen)
 
@@ -147,7 +147,8 @@ def _listed(values: Sequence[Any]) -> str:
 
 
 def _inside(folder: Path) -> str:
-    """Return the end of a message: the run folders inside this folder, one for each platform."""
+    """Return a hint for a message: the names of run folders inside this folder, one per
+    platform."""
     found = sorted(str(file.parent) for file in folder.glob(f"*/{RESULT}"))
     return f"; name one of {', '.join(found)}" if found else ""
 

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Check a user's scheduler that ran in a VM against the same file in the simulator.
 
-In the VM the scheduler is part of the kernel that measures it, and could forge its own figures.  In
-the simulator the scheduler runs in a separate process, and can't forge them.  The simulator runs
-the VM's seed and OTHER_SEEDS more.  If a figure of the VM is better than the best of them by more
-than its limit, the VM's run does not count.
+In the VM the scheduler is part of the kernel that measures it, and could forge its own figures.
+In the simulator the scheduler runs in a separate process, and can't forge them.  The simulator
+runs the scheduler with the VM's seed and OTHER_SEEDS other seeds.  The VM's run does not count if
+one of its figures is better than the best simulated figure by more than the figure's limit.
 
-How often chance alone does that was tried in the simulator: one of 17 seeds against the others,
-with this project's schedulers, random and SURGE workloads, and 300, 1,000 and 5,000 requests, on a
-disk and on an array.  Means were over their limit in at most 0.4 % of runs, and in none with 5,000
-requests.
+An honest run may exceed a limit by chance.  To learn how often, runs in the simulator were
+compared with each other: one of 17 seeds with the others, for this project's schedulers, random
+and SURGE workloads, and 300, 1,000 and 5,000 requests, on a disk and on an array.  Means were
+over their limit in at most 0.4 % of runs, and in none with 5,000 requests.
 """
 
 from collections.abc import Callable
@@ -37,8 +37,8 @@ MEASURES = [one for one in (*PAPER_MEASURES, *MORE_MEASURES) if one.key in LIMIT
 
 
 def trust(experiment: Experiment) -> Trust:
-    """Return the trust in a run: not checked if the scheduler could forge the figures and the
-    simulator can't run the experiment."""
+    """Return the trust in a run: None (not checked) if the scheduler could forge the figures and
+    the simulator can't run the experiment."""
     if not _is_forgeable(experiment) or not (why := _in_simulator(experiment)[1]):
         return Trust(True)
     name = experiment.scheduler.name

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Check the consolidation predictor against a kernel: the paper's six configurations in one, two
-and three VMs on one array (ICPE 2011, section 5).
+"""Compare the consolidation predictor with a kernel, for the paper's six configurations in one,
+two and three VMs on an array (ICPE 2011, section 5).
 
 First each VM runs alone, and the kernel records a block trace.  From these traces the predictor
 predicts the response times of the VMs when they run together.  Then the VMs do run together, and
@@ -69,10 +69,10 @@ class Plan:
 
 @dataclass(frozen=True)
 class Held:
-    """VMs of one configuration that ran together.  Each sequence has a value for each VM; times are
-    in ms.
+    """The results of VMs of one configuration that ran together.  Each sequence has a value for
+    each VM; times are in ms.
 
-    alone_recorded_ms: the throttle's figures for the runs to which alone_ms belongs.
+    alone_ms and alone_recorded_ms: mean response times of the runs alone, by trace and by throttle.
     interarrival_ms: times between arrivals, alone and together, in ascending order (Figure 8).
     distance: the Kolmogorov-Smirnov distance between these two distributions.
     """
@@ -129,7 +129,7 @@ class Held:
 
 
 def plans(configurations: Sequence[str]) -> list[Plan]:
-    """Return all runs that are needed; raise a UserError for an unknown configuration."""
+    """Return the plans of all necessary runs; raise a UserError for an unknown configuration."""
     for name in configurations:
         if name not in CONFIGURATIONS:
             raise UserError(f"{name}: no such configuration; there are {', '.join(CONFIGURATIONS)}")
@@ -139,7 +139,7 @@ def plans(configurations: Sequence[str]) -> list[Plan]:
 def experiment(plan: Plan, disk: DiskProfile, seed: int) -> Experiment:
     """Return a plan's run on the VM platform under sfq.
 
-    For sfq each request costs the array's mean service time.
+    sfq charges the array's mean service time for each request.
     """
     name, given = CONFIGURATIONS[plan.configuration]
     assert disk.array
@@ -192,7 +192,8 @@ def as_json(
     outcomes: Mapping[tuple[str, Vms], Sequence[Outcome]],
     found: Sequence[Held],
 ) -> dict[str, Any]:
-    """Return result.json: each set of VMs that ran together, and each run; times in ms."""
+    """Return the content of result.json: each set of VMs that ran together, and each run; times
+    in ms."""
     runs = [(name, vms, one) for (name, vms), each in outcomes.items() for one in each]
     return {
         "schema": SCHEMA,

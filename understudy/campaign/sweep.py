@@ -9,7 +9,7 @@ depend on the order of the runs (except for the column of wall seconds).
 
 Each run that ends is saved immediately in FILE.partial, as a line of JSON, so that an interrupted
 sweep can be resumed.  A run whose requests arrive faster than the disk can serve them also has a
-row.  The `status` of such a row is "unstable", its `utilisation` is the load that arrived, and the
+row.  The `status` of such a row is "unstable", its `utilisation` is the offered load, and the
 figures are empty.
 """
 
@@ -84,7 +84,7 @@ SCHEMA: dict[str, Column] = {
     **FIGURES,
 }
 CONTENT = {"scheduler": "version", "disk": "disk_digest", "trace": "trace_digest"}
-"""For each column of names, the column with the digests of what is named."""
+"""For each column with a name, the column with the digest of the named object."""
 NAMES: dict[str, Column] = {
     name: SCHEMA[name] for name in ("key", "version", *CONTENT, *CONTENT.values())
 }
@@ -96,7 +96,7 @@ LINE_BEGINS = b'{"key": '  # the beginning of every line in the journal
 class Book:
     """A sweep's file and its rows.
 
-    At first the rows are those of the file and its journal; later, those to be written.
+    `rows` are first read from the file and its journal; later they are the rows to be written.
     """
 
     file: Path
@@ -142,7 +142,7 @@ def run(
     jobs: int,
     report: Report,
 ) -> tuple[pl.DataFrame, dict[str, str]]:
-    """Carry out the runs that the book does not have yet, `jobs` at a time.
+    """Carry out the runs that have no row in the book yet, `jobs` at a time.
 
     Return the rows of these experiments, and the failures by scheduler.  If one run of a scheduler
     fails, all runs and rows of that scheduler are left out.
@@ -179,7 +179,7 @@ def run(
 
 
 def _say_how_to_go_on(book: Book) -> None:
-    """Make an interruption from now on print how to resume the sweep."""
+    """Make a later interruption print how to resume the sweep."""
     if book.journal.exists():
         scratch.say_if_interrupted(
             f"finished runs are kept in {book.journal}; give the same command again to go on"
@@ -187,13 +187,14 @@ def _say_how_to_go_on(book: Book) -> None:
 
 
 def outdated(book: Book, experiments: Sequence[Experiment]) -> int:
-    """Return how many rows are from other versions of these experiments' schedulers, disks and
+    """Return how many rows have an outdated digest of these experiments' schedulers, disks or
     traces."""
     return book.rows.height - _current(book.rows, _names(experiments)).height
 
 
 def _current(rows: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows whose scheduler, disk and trace have the same digests in `names`."""
+    """Return the rows whose digests of scheduler, disk and trace do not contradict those in
+    `names`."""
     for name, content in CONTENT.items():
         now = dict(names.select(name, content).drop_nulls().unique().rows())
         same = pl.col(name).replace_strict(now, default=pl.col(content), return_dtype=pl.String)
@@ -253,8 +254,9 @@ def _answers(
 ) -> Iterator[tuple[int, Row | None]]:
     """Yield each run's figures as soon as it ends.
 
-    If several runs end together and one has an error, the others' figures are yielded before the
-    error is raised.  A failed scheduler yields no figures, but gets an entry in `failures`.
+    If several runs end together and one has an error, the figures of the other runs are yielded
+    before the error is raised.  A failed scheduler yields no figures, but gets an entry in
+    `failures`.
     """
     stop = threading.Event()
     waiting = iter(missing)
@@ -289,7 +291,7 @@ def _answers(
 
 
 def _figures(platform: Platform, experiment: Experiment, stop: threading.Event) -> Row:
-    """Return the figures of a run; for an unstable run, only the load that arrived."""
+    """Return the figures of a run; for an unstable run, only the offered load."""
     try:
         summary = platform.summarise(experiment, _silent, stop=stop)
         second_run.check(experiment, lambda: summary)
@@ -304,7 +306,7 @@ def _figures(platform: Platform, experiment: Experiment, stop: threading.Event) 
 
 
 def _silent(phase: str, fraction: float) -> None:
-    """Show no progress of single runs, since there is one bar for the whole sweep."""
+    """Ignore the progress of a single run, since the sweep has one bar for all runs."""
 
 
 def _row(name: str, experiment: Experiment, figures: Row) -> Row:

@@ -21,7 +21,7 @@ Place = tuple[str | int, ...]
 
 
 class Document:
-    """`data`: the file's content; `line` returns the line number of each part."""
+    """A parsed file: its content (`data`), and the line number of each part (`line`)."""
 
     def __init__(self, name: str, raw: bytes) -> None:
         """Parse the file; raise a WrongCard if it is not YAML."""
@@ -33,8 +33,8 @@ class Document:
         self.data: dict[str, Any] = _plain(self._root)
 
     def line(self, place: Place) -> int:
-        """Return the line, from 1, of the part at a path, or of the nearest existing part around
-        it.
+        """Return the line, from 1, of the part at a path; if it does not exist, of the nearest
+        existing part around it.
         """
         node: Any = self._root
         line = 1
@@ -76,8 +76,8 @@ def _parse(name: str, text: str) -> Any:
 
 
 def _foreign(text: str) -> Iterator[tuple[int, str]]:
-    """Yield lines with YAML features that specifications don't use: aliases, tags, merged keys,
-    depth.
+    """Yield (line, reason) of YAML features that are refused: aliases, tags, merged keys, deep
+    nesting.
     """
     depth = 0
     for event in YAML().parse(text):
@@ -96,7 +96,7 @@ def _foreign(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _refused(node: Any) -> Iterator[tuple[int, str]]:
-    """Yield lines of keys that are not text."""
+    """Yield (line, reason) of keys that are not text."""
     if not isinstance(node, dict | list):
         return
     for key in node if isinstance(node, dict) else ():

@@ -3,7 +3,7 @@
 
 The skeleton contains everything that the specification determines: IDs, BARs, DMA masks,
 acknowledging and disabling interrupts, and undoing everything in reverse after a failure.  TODOs
-mark where the author's work begins.
+mark the parts that the author must write.
 """
 
 from itertools import groupby
@@ -60,7 +60,7 @@ def address(card: Card, register: Register) -> str:
 
 
 def mask(card: Card, register: Register, field: RegisterField) -> str:
-    """Return the header's name of a field's mask."""
+    """Return the name of a field's mask in the card's header."""
     return f"{card.name}_{register.name}_{field.name}_mask".upper()
 
 
@@ -84,8 +84,8 @@ def _field(register: Register, interrupt: Interrupt, key: str) -> RegisterField:
 
 
 def _source(card: Card, register: Register, interrupts: list[Interrupt]) -> dict[str, Any]:
-    """Describe a status register: its bits, those cleared by writing 1, and those that a write must
-    keep.
+    """Describe a status register: its bits, the bits that a 1 clears, and the bits that a write
+    must preserve.
     """
     fields = [_field(register, one, "status") for one in interrupts]
     unique = list(dict.fromkeys(fields))
@@ -103,8 +103,8 @@ def _source(card: Card, register: Register, interrupts: list[Interrupt]) -> dict
 
 
 def _enable(card: Card, register: Register, interrupts: list[Interrupt]) -> dict[str, Any]:
-    """Describe an enable register: the bits that let the card interrupt, and others that must
-    stay.
+    """Describe an enable register: the bits that enable interrupts, and the bits that a write
+    must preserve.
     """
     fields = list(dict.fromkeys(_field(register, one, "enable") for one in interrupts))
     stay = [one for one in register.fields if one.access == "rw" and one not in fields]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Pieces of a driver that show how to use a card, with the names of its header.
+"""Example functions of a driver, which use the names in the card's header.
 
-They and the skeleton (driver.py) are the code in the programmer's manual, and compile together.
-The card's registers decide which pieces there are.
+The programmer's manual shows them with the skeleton (driver.py); both compile together.  The
+card's registers determine which examples there are.
 """
 
 from collections.abc import Iterator
@@ -23,8 +23,8 @@ def enabling(card: Card) -> str:
 
 
 def transfers(card: Card) -> Iterator[tuple[list[Buffer], str]]:
-    """Yield the buffers that one doorbell starts, with a function that writes it; then each single
-    ring.
+    """Yield the buffers of each doorbell, with a function that writes the doorbell; then yield
+    each ring alone.
     """
     by_doorbell = sorted(card.buffers, key=lambda one: one.doorbell)
     for doorbell, some in groupby(by_doorbell, key=lambda one: one.doorbell):
@@ -38,13 +38,14 @@ def transfers(card: Card) -> Iterator[tuple[list[Buffer], str]]:
 
 
 def named_values(card: Card, *accesses: str) -> Iterator[tuple[str, RegisterField, str]]:
-    """Yield registers and fields with named values and one of these accesses, each with a function.
+    """Yield each register and field that has named values and one of these accesses, with a
+    function.
 
-    The function writes a value if the field is rw; otherwise it returns the text for the value
-    read.
+    The function writes a value if the field is rw; otherwise it reads the field and returns the
+    value's name.
 
-    Ports are left out, since each access to a port has an effect.  So are values too large for a C
-    enum.
+    Ports are left out, since each access to a port has an effect.  Fields with values too large
+    for a C enum are left out too.
     """
     for register in card.registers:
         for field in register.fields:
@@ -84,7 +85,8 @@ def _written(card: Card, buffers: list[Buffer]) -> Iterator[dict[str, str]]:
 
 
 def _store(card: Card, name: str, value: str) -> str:
-    """Return a statement that stores a value in a register, whose only field may be shifted."""
+    """Return a statement that stores a value in a register; if its only field is shifted, so is
+    the value."""
     register = _register(card, name)
     shift = _shift(card, register)
     shifted = f"(u{register.width}){value} << {shift}" if shift else value
@@ -103,8 +105,8 @@ def _register(card: Card, name: str) -> Register:
 
 
 def _shift(card: Card, register: Register) -> str:
-    """Return the shift of a register's only field; empty if it is at bit 0 or not the only
-    field.
+    """Return the name of the shift of a register's only field; empty if that field begins at bit
+    0, or if there are several fields.
     """
     field = register.fields[0] if len(register.fields) == 1 else None
     named = f"{card.name}_{register.name}_{field.name}_shift".upper() if field else ""

@@ -2,7 +2,7 @@
 """The C header of a card: offsets, masks, shifts, reset values, enums.
 
 It is valid C11 and C++11, in and outside the kernel, and includes no other header.  CARD_REG is an
-offset in bytes.  CARD_REG_FIELD_MASK is not shifted: its bits are those of the register.  An enum's
+offset in bytes.  CARD_REG_FIELD_MASK has the bit positions of the register.  An enum's
 values are shifted down to bit 0.  Values above 2^31 - 1, which no C11 enum can have, are macros.
 """
 
@@ -130,7 +130,7 @@ def _hex(value: int) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text for a C comment, without marks that would end the comment or begin another."""
+    """Return the text with every mark changed that would begin or end a C comment."""
     return " ".join(text.split()).replace("*/", "* /").replace("/*", "/ *")
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The journal of a virtual PCI bus: all accesses between drivers and cards, in order, as in the
-guest's /dev/vpcib (kernel/vpcib/access.h).
+"""The journal of a virtual PCI bus: all accesses between drivers and cards, in order.  The format
+is that of the guest's /dev/vpcib (kernel/vpcib/access.h).
 """
 
 from enum import IntEnum
@@ -68,9 +68,9 @@ ACCESS = np.dtype(
 ABSENT = 0x1
 """The card was gone."""
 INTERRUPTIBLE = 0x2
-"""The card could interrupt at that place."""
+"""The card could interrupt at this point."""
 SOFT_INTERRUPTIBLE = 0x4
-"""Soft interrupts could run at that place."""
+"""Soft interrupts could run at this point."""
 
 Journal = NDArray[np.void]
 
@@ -96,7 +96,7 @@ def journal(raw: bytes) -> Journal:
 
 
 class Kept(NamedTuple):
-    """The first accesses of a run, and how many accesses came after them."""
+    """The accesses that fit in a run's journal, and the number of accesses that did not fit."""
 
     accesses: Journal
     missed: int
@@ -107,7 +107,8 @@ NOTHING_KEPT = Kept(np.zeros(0, ACCESS), 0)
 
 
 def bytes_outside(records: int) -> int:
-    """Return the size of a journal outside the guest (journal_at, kernel/vpcib/journal.c)."""
+    """Return the bytes of a journal that the guest writes to a file of the host (journal_at,
+    kernel/vpcib/journal.c)."""
     return PAGE_BYTES + records * ACCESS.itemsize
 
 

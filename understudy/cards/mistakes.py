@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Finds all mistakes of a specification at once.
+"""Finds all mistakes of a specification, so that the author sees them together.
 
-First, each part is checked alone.  Wrong parts (an unknown key, an entry of a list, a key of the
-card) are set aside.  Then rules.py checks the rules between the remaining parts.
+First, each part is checked alone.  A wrong part is set aside: an unknown key, an entry of a list,
+or a key of the card.  Then rules.py checks the rules between the remaining parts.
 """
 
 from collections.abc import Iterable, Iterator
@@ -51,7 +51,8 @@ SHOWN = 40  # letters of a wrong value in a message
 
 
 class Mistakes:
-    """`found`: (path, reason) of each mistake; `card`: the card if the document has no mistakes."""
+    """The mistakes of a document (`found`: path and reason); `card` is set only if there are
+    none."""
 
     def __init__(self, data: dict[str, Any]) -> None:
         """Check a document; the check modifies it."""
@@ -84,7 +85,7 @@ class Mistakes:
         self.card = None if self.found else card
 
     def _place(self, path: Place) -> Place:
-        """Return the original path in the document of a part that is at `path` now."""
+        """Return the path that a part had in the document before other parts were removed."""
         node: Any = self._data
         place: Place = ()
         for step in path:
@@ -130,7 +131,7 @@ class Mistakes:
 
 
 def _places(node: Any, place: Place) -> Iterator[tuple[int, Place]]:
-    """Yield the path of each mapping, with the mapping's id()."""
+    """Yield the id() and the path of each mapping."""
     if isinstance(node, dict):
         yield id(node), place
     pairs = node.items() if isinstance(node, dict) else enumerate(node)

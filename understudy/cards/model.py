@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A card as its specification describes it: config space, BARs, registers, interrupts, DMA.
 
-The models define which values each key may have; rules.py has the rules between keys.  Offsets,
-sizes and alignments are in bytes; widths of fields and bit numbers are in bits.  Register bits
-without a field are reserved.  Instances are frozen.
+The models define the valid values of each key; rules.py checks rules between several keys.
+Offsets, sizes and alignments are in bytes; widths of fields and bit numbers are in bits.
+Register bits without a field are reserved.  Instances are frozen.
 """
 
 import re
@@ -41,7 +41,7 @@ class Bits:
 
     @property
     def mask(self) -> int:
-        """The mask of these bits in the register, not shifted."""
+        """Return a mask with these bits, at their positions in the register."""
         return ((1 << self.count) - 1) << self.low
 
     def __str__(self) -> str:
@@ -78,7 +78,8 @@ BitsKey = Annotated[
 
 
 class Section(BaseModel):
-    """The base of all parts of a specification: frozen, no unknown keys, no values converted."""
+    """The base class of all parts of a specification: frozen, without unknown keys or type
+    conversions."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True
@@ -116,7 +117,7 @@ class Capabilities(Section):
 
     @property
     def largest(self) -> str | None:
-        """The capability with that number of vectors; None: INTA."""
+        """Return the capability with the most vectors, "MSIX" or "MSI"; None: INTA."""
         kinds = {"MSIX": self.msix, "MSI": self.msi}
         return next((name for name, it in kinds.items() if it and it.vectors == self.vectors), None)
 
@@ -188,7 +189,7 @@ class RegisterField(Section):
 
 
 class Register(Section):
-    """A register: its offset and fields, or, if it is one value throughout, its access."""
+    """A register: its offset, and either its fields or, if it has a single value, its access."""
 
     name: Name
     """Unique in the card."""
@@ -244,7 +245,7 @@ class Interrupt(Section):
 
 
 class Buffer(Section):
-    """Memory of the driver that the card reads or writes."""
+    """A buffer in the driver's memory that the card reads or writes by DMA."""
 
     name: SourceName
     """Unique among buffers and rings."""
@@ -265,7 +266,7 @@ class Buffer(Section):
 
 
 class Ring(Buffer):
-    """A buffer of equal entries that is used cyclically."""
+    """A ring buffer of entries of equal size."""
 
     entry_bytes: Bytes
     """Size of an entry."""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Writes generated files without overwriting anybody's work (docs/decisions/0041-hand-written.md).
+"""Writes generated files, but never over a person's changes (docs/decisions/0041-hand-written.md).
 
-The first line of a generated file says that it is generated, with the SHA-256 of the other lines;
-in a PDF it is the last line.  If that line is missing or the digest differs, a person wrote or
-changed the file, and it is never overwritten.  If the file was generated as a starting point, it is
-then left alone; otherwise it is an error.
+The first line of a generated file (in a PDF the last line) says that the file is generated, and
+has the SHA-256 of the other lines.  If that line is missing or the digest differs, a person wrote
+or changed the file, and it is never overwritten.  A changed file that was generated as a starting
+point is kept; any other changed file is an error.
 """
 
 import hashlib
@@ -50,7 +50,7 @@ def _marked(card: str, suffix: str, content: bytes) -> bytes:
 
 
 def _changed(file: Path) -> str | None:
-    """Return why a file is not as generated; None: it is unchanged, or does not exist."""
+    """Return how a person changed the file; None if it is as generated, or does not exist."""
     if not file.exists() and not file.is_symlink():
         return None
     if not file.is_file() or file.is_symlink():

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A card in SystemRDL 2.0; rdl_import.py reads the same card from it.
 
-The card is an addrmap.  Each BAR is an addrmap inside it, or a memory if the BAR has no registers.
-On PCI a BAR may have any address; here each begins at the next multiple of its size.
+The card is an addrmap.  Each BAR is an addrmap inside it, or a memory if the BAR has no
+registers.  A BAR has no fixed address on PCI; in the .rdl file, each BAR begins at the next
+multiple of its size.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -117,5 +118,5 @@ def _ways(part: Register | RegisterField) -> list[str]:
 
 
 def _in(lines: Iterable[str]) -> list[str]:
-    """Return the lines, indented by one level; a text of several lines stays as it is."""
+    """Return the lines, indented by one level, without changing texts of several lines."""
     return [f"\t{line}" for line in lines]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A card from SystemRDL: a file from rdl_export.py, or any addrmap with the project's properties.
 
-Registers in register files and arrays are named by their path, such as CHANNEL_1_STATUS.  Features
-that a card can't have (counters, other accesses, memories that are not BARs) are mistakes, each
-with its line.  All mistakes are reported at once, unless the file is not SystemRDL.
+Registers in register files and arrays are named by their path, such as CHANNEL_1_STATUS.
+Features that a card can't have are mistakes, each with its line: counters, other accesses,
+memories that are not BARs.  All mistakes are reported at once, unless the file is not SystemRDL.
 """
 
 from pathlib import Path

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The project's properties, with which SystemRDL can describe a card, and SystemRDL's terms for
-accesses.
+"""The properties that this project adds to SystemRDL to describe a card, and SystemRDL's terms
+for accesses.
 
 SystemRDL 2.0 (Accellera) has registers, fields, enums, resets and texts.  Config space, BARs,
-doorbells, ports, interrupts and DMA are user-defined properties (its section 15).  A structure has
-the same members as the model with its name (model.py).
+doorbells, ports, interrupts and DMA are user-defined properties (its section 15).  Each structure
+has the members of the model with the same name (model.py).
 """
 
 from typing import Final, get_type_hints
@@ -32,7 +32,8 @@ PROPERTIES = {  # name: components that have it, type
     "pci_register_kind": ("reg", TEXT),
     "pci_one_value": ("reg", "boolean"),
 }
-"""pci_one_value: the register has one value instead of fields; in SystemRDL that is field VALUE."""
+"""pci_one_value: the register has a single value and no fields; SystemRDL needs a field, named
+VALUE."""
 
 Ways = tuple[str, str | None, str | None]  # sw, onread, onwrite
 WAYS: Final[dict[Access, Ways]] = {

@@ -31,7 +31,8 @@ def compiled(file: Path) -> AddrmapNode:
 
 
 def line(file: Path, node: Node) -> int:
-    """Return the line where a node is instantiated, or declared; 1 if that is in another file."""
+    """Return the line where a node is instantiated, else declared; 1 if the line is in another
+    file."""
     return _line(file, node.inst.inst_src_ref or node.inst.def_src_ref)
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Converts texts to SystemRDL strings, and back.
 
-Quotation marks in a string are escaped.  But SystemRDL's preprocessors also replace `NAME and <% in
-strings (SystemRDL 2.0, section 16).  So these marks become character references as in HTML, which
-most tools show as the characters.
+Quotation marks in a string are escaped.  But SystemRDL's preprocessors also replace `NAME and <%
+inside strings (SystemRDL 2.0, section 16).  So the first character of each is written as a
+character reference, as in HTML, which most tools display correctly.
 """
 
 import re
@@ -19,5 +19,5 @@ def quoted(text: str) -> str:
 
 
 def plain(string: str) -> str:
-    """Return the text that quoted() turned into this string, after the compiler has read it."""
+    """Return the original text of a string that quoted() wrote and the compiler has read."""
     return REFERENCE.sub(lambda found: chr(int(found[1])), string)

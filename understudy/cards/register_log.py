@@ -4,7 +4,7 @@
     12.003456789 CPU0 kernel   pid 71  store DMA_LENGTH 0x1c0 BYTES=448
 
 The columns are seconds of the guest's monotonic clock, the processor, the driver's context, the
-process, the access with its register and value, and the register's fields that are not 0.
+process, the access with its register and value, and those fields of the register that are not 0.
 """
 
 from collections.abc import Iterator

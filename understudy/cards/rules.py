@@ -20,9 +20,9 @@ Broken = Iterator[tuple[Path, str]]
 
 @dataclass(frozen=True)
 class Known:
-    """Names in the document, including the names of wrong parts that were set aside.
+    """The names in a document, including those of wrong parts that were set aside.
 
-    So these parts are not reported as missing.
+    With these names, a reference to a part that was set aside is not reported as wrong.
     """
 
     bars: frozenset[int]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A kernel module that tests a card against its specification, register by register.
 
-It tests only accesses that have no effect on the card.  It reads every register except ports once,
-and compares the readable bits with the value after a reset.  It also writes plain registers that
-have no wo or w1s bits.
+The module makes only accesses without side effects.  It reads every register except ports once,
+and compares the readable bits with the value after a reset.  It also writes registers of kind
+"plain" that have no wo or w1s bits.
 """
 
 from typing import Any, Final

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The registers of a card as far as its driver's loads and stores reveal their values.
+"""The values of a card's registers, as far as its driver's stores determine them.
 
 An access of 1 to 8 bytes may touch several registers, or part of a register; `Places` splits it.
 """
@@ -49,7 +49,7 @@ class Places:
 
 
 def reserved(register: Register) -> int:
-    """Return the bits of a register that no field covers."""
+    """Return the mask of a register's reserved bits, which no field covers."""
     everything = (1 << register.width) - 1
     if register.access:
         return 0
@@ -57,12 +57,12 @@ def reserved(register: Register) -> int:
 
 
 def meaning(register: Register) -> int:
-    """Return the bits of a register that have a meaning."""
+    """Return the mask of a register's bits that are not reserved."""
     return ((1 << register.width) - 1) & ~reserved(register)
 
 
 class Values:
-    """The values that a driver's stores have left in a card's registers, as far as recorded."""
+    """The values of a card's registers after the recorded stores of its driver."""
 
     def __init__(self, card: Card) -> None:
         self._held = {register.name: register.initial for register in card.registers}

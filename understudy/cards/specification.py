@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Specifications of cards: cards/NAME.yaml, or a user's own file, checked.
 
-`load` returns a Card, or raises one WrongCard with a line `FILE:LINE: reason` per mistake.  A
-card's other files are in the same folder: NAME.c, its behaviour; and drivers/ with NAME_driver.c,
+`load` returns a Card, or raises one WrongCard with a line `FILE:LINE: reason` per mistake.  The
+folder also has the card's other files: NAME.c, its behaviour; and drivers/ with NAME_driver.c,
 the reference driver, NAME_exercise, a test for drivers, and NAME_demo.
 """
 
@@ -25,7 +25,7 @@ def catalogue() -> dict[str, Path]:
 
 
 def load(name: str | Path) -> Card:
-    """Return the card with that name, or the card in that file; a name in the catalogue wins."""
+    """Return the card with this name in the catalogue, else the card in the file of this name."""
     return parse(*read(name))
 
 

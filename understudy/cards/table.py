@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The C table of a card, for the C code of its device side (core/cards/card_table.h).
+"""The C table of a card, for the code that implements the card (core/cards/card_table.h).
 
 CARD_INDEX_REG is a register's index, CARD_REGISTERS the number of registers, and `card_table` the
 table.  The text has no #include; include core/cards/registers.h before it.

@@ -12,7 +12,8 @@ from understudy.cards.header import one_line
 
 
 def render(name: str, view: dict[str, Any]) -> str:
-    """Return a file from NAME.j2; a filter keeps the card's texts from ending a comment."""
+    """Return the file that NAME.j2 produces; a filter removes comment marks from the card's
+    texts."""
     return _environment().get_template(f"{name}.j2").render(view)
 
 

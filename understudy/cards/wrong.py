@@ -13,7 +13,7 @@ class WrongCard(UserError):  # noqa: N818 - it is the card that is wrong
     """
 
     def __init__(self, file: str, mistakes: Iterable[tuple[int, str]]) -> None:
-        """Build the message; `file` is the file's name in it."""
+        """Build the message, which begins each line with `file`."""
         self.file = file
         self.mistakes = sorted(set(mistakes))
         super().__init__("\n".join(f"{file}:{line}: {reason}" for line, reason in self.mistakes))

@@ -57,8 +57,8 @@ class Entry:
 def command(context: click.Context, as_json: bool) -> None:
     """Show what the cache holds, how large it is, and when it was last used.
 
-    All of it can be made again; kernels need a network. A folder with a truncated or changed file
-    is made again automatically.
+    Every folder can be made again; kernels need a network.  A folder with a truncated or changed
+    file is made again automatically.
 
     \b
     Example:
@@ -115,7 +115,7 @@ def prune(days: float | None, everything: bool) -> None:
 
 
 def _entries() -> Iterator[Entry]:
-    """Yield every folder of each kind, except unfinished folders."""
+    """Yield the finished folders of each kind."""
     for kind in sorted(cache_dir().glob("[!.]*/")):
         for path in sorted(kind.glob("[!.]*/")):
             yield Entry(path)

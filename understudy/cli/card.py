@@ -113,8 +113,8 @@ def generate(name: str, out: Path) -> None:
     to start from, NAME_selftest.c a kernel module that tests a card; make builds both. reference
     and programmer are the manuals, .html and .pdf.
 
-    The same card always gives the same bytes. A file that you have changed is never overwritten:
-    driver and Makefile are kept, and any other changed file is reported.
+    The same card always results in the same bytes.  A file that you have changed is never
+    overwritten: driver and Makefile are kept, and any other changed file is reported.
     """
     card = specification.load(name)
     contents, begun = _files(card)

@@ -29,8 +29,8 @@ from understudy.referee.demo import demonstrate
 def demo(name: str, out: Path | None, vnc: int | None) -> None:
     """Boot a VM with a card, load its reference driver, and run a demonstration.
 
-    Writes the pictures that a graphics card showed (frame-*.png), and register-log.txt: each load
-    and store of the driver, each interrupt and each transfer, by name.
+    Writes the pictures of a graphics card (frame-*.png), and register-log.txt, which lists each
+    load and store of the driver with the register's name, each interrupt and each transfer.
     """
     folder = out or Path(f"{Path(name).stem}-demo")
     with phases(name) as report:

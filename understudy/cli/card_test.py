@@ -50,7 +50,7 @@ def _cpus(context: click.Context, option: click.Parameter, given: str) -> tuple[
     default="1,2,4",
     show_default=True,
     callback=_cpus,
-    help="One run with each number of processors; a run with 1 repeats exactly.",
+    help="Numbers of processors, one run for each; a run with 1 processor is repeatable.",
 )
 @click.option(
     "--seed",
@@ -75,7 +75,7 @@ def test(
     out: Path | None,
     as_json: bool,
 ) -> int:
-    """Build a driver, run it against a virtual card, and say what is wrong with it.
+    """Build a driver, run it against a virtual card, and report its mistakes.
 
     The driver is loaded, exercised, unloaded and loaded again; then the card is removed while in
     use. Exit code 1 if anything is wrong.

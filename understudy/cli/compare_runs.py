@@ -25,9 +25,9 @@ FOLDER = click.Path(path_type=Path, readable=False)
 def command(real: Path, virtual: Path, as_json: bool) -> None:
     """Compare the runs of one folder with those of another, with errors and ranks.
 
-    REAL has the true figures: a folder from understudy measure, or from any platform.  VIRTUAL is
-    compared with it.  Both must have run the same workload with the same options; only schedulers
-    and seeds that both have are compared.
+    REAL is the reference: a run folder of understudy measure, or of any platform.  VIRTUAL is
+    compared with it.  Both folders must have the same workload and options.  Only schedulers and
+    seeds in both folders are compared.
     """
     first, second = result_files.load(real), result_files.load(virtual)
     names, seeds = result_files.common(first, second)

@@ -57,7 +57,7 @@ LABEL = 80  # most letters of the label in a run folder's name
 @click.option(
     "--disk",
     metavar="NAME|FILE",
-    help="The device's profile, used only for the number of servers: an array's, or 1 for a disk.",
+    help="The device's profile, of which only the number of servers is used (1 for a disk).",
 )
 @click.option(
     "--weights", metavar="NAME=N,...", default="", help="Shares of the device; 1 if not named."
@@ -66,8 +66,8 @@ LABEL = 80  # most letters of the label in a run folder's name
     "--merge",
     metavar="common|per-vm|VALUE",
     default=f"{UNMERGED:g}",
-    help="Number of requests that a server merges into one: a VALUE (1: no merging), or found by "
-    "search: one value for all VMs (common) or one for each (per-vm).",
+    help="Mean number of requests that a server merges into one: a VALUE (1: no merging), or found "
+    "by search: one value for all VMs (common) or one for each (per-vm).",
 )
 @click.option(
     "--service-times",

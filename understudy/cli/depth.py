@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The number of requests (D) that the VMs' shared device serves at once.
+"""The number of servers (D) of the VMs' shared device: how many requests it serves at once.
 
 D is the value of --queue-depth, or it is in the disk's profile, or in the run folders that hold the
-VMs' traces.  If D is in none of these, the command is refused.
+VMs' traces.  If none of these has D, the command is refused.
 """
 
 import json
@@ -25,7 +25,7 @@ UNKNOWN = (
 
 @dataclass(frozen=True)
 class Depth:
-    """D, and the source from which D is known."""
+    """D, and the source of D for messages."""
 
     servers: int
     source: str

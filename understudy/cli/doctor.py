@@ -23,9 +23,9 @@ Look = Callable[[], Iterator["Finding"]]
 
 @dataclass(frozen=True)
 class Finding:
-    """The state of one requirement; `mend` is the command that fixes it, or empty.
+    """The state of one requirement; `mend` is the command that installs it, or empty.
 
-    A requirement that is not `needed` (KVM) may be missing.
+    A requirement may be missing if `needed` is false, as for KVM.
     """
 
     name: str
@@ -132,8 +132,8 @@ def examine(again: bool, say: Callable[[str], None]) -> list[Finding]:
 
 @contextmanager
 def _saying() -> Iterator[Callable[[str], None]]:
-    """Yield a function that announces checks on stderr: a terminal has one line, which changes;
-    elsewhere each announcement is a new line."""
+    """Yield a function that announces checks on stderr: in one line that changes on a terminal,
+    and as separate lines elsewhere."""
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
         yield partial(console.print, soft_wrap=True)

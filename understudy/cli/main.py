@@ -5,8 +5,8 @@ A sub-command is a module in this folder with a click command object named `comm
 list of sub-commands.  Exit codes: 0 means success, 1 a failed run, 2 a wrong request.  An error is
 printed as one line on stderr.  understudy/__main__.py handles interruptions.
 
-The attribute `obj` of the click context is the command line as it was typed: a command prints it
-and stores it in its result.
+The click context's attribute `obj` is the command line as it was typed, which a command prints
+and stores in its result.
 """
 
 import os
@@ -95,7 +95,7 @@ def _complain(message: str, code: int) -> int:
 
 
 def _reason(error: OSError) -> str:
-    """Return the name of the file that could not be read or written, and the reason."""
+    """Return the reason of a failed read or write, after the file's name."""
     return f"{error.filename or 'standard output'}: {error.strerror or error}"
 
 

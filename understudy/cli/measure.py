@@ -46,9 +46,9 @@ def command(
 ) -> None:
     """Measure I/O schedulers on a disk of this machine.
 
-    Workloads and table are those of predict --on vm, but times are the disk's own.  Each
-    scheduler runs in turn.  At the end the disk's settings are restored, even if the command is
-    interrupted.  Nothing is written without --destroy-data.
+    The workloads and the table are those of predict --on vm, but the disk itself determines the
+    times.  Each scheduler runs in turn.  At the end the disk's settings are restored, even if the
+    command is interrupted.  Nothing is written without --destroy-data.
     """
     for said in on_disk.put_back_left():
         click.echo(said, err=True)
@@ -81,7 +81,7 @@ def _check_writing(
 
 
 def _for(disk: Disk, settings: Settings) -> Settings:
-    """Return the settings for that disk: its size, and the value of --queue-depth.
+    """Return the settings, with the disk's size and the default of --queue-depth inserted.
 
     By default the disk gets one request at a time, if its queue depth can be set.
     """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Old spellings of options: still accepted, but not shown.
 
-Today each option's name has a single meaning: `--on` names a platform, `--disk` a profile,
-`--device` a device of this machine.  An option's name includes the unit of its value.
+Each current name has a single meaning: `--on` names a platform, `--disk` a profile, `--device` a
+device of this machine.  A current name includes the unit of the option's value.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ OF_COMMANDS = {
 
 
 def spelled_anew(command: str, words: Sequence[str]) -> list[str]:
-    """Return the words after a command, with old option names replaced by today's names."""
+    """Return the words after a command, with old option names replaced by the current names."""
     names = EVERYWHERE | OF_COMMANDS.get(command, {})
     end = words.index("--") if "--" in words else len(words)
     return [_anew(word, names) for word in words[:end]] + list(words[end:])

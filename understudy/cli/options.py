@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Options of commands that carry out runs.
 
-Most options are declared by the slots, the parts of an experiment (understudy/ask/); the others
-are declared here.  An option that was not given is None until its slot inserts the default.
+The slots, which are the parts of an experiment (understudy/ask/), declare most options; this file
+declares the other options.  An option that was not given is None until its slot inserts the
+default.
 """
 
 import functools
@@ -88,7 +89,7 @@ OPTIONS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """The values of all options; `given` has the slots' parameters, by the names of the fields."""
+    """The values of all options; `given` has the values of the slots' parameters, by field name."""
 
     on: str
     seeds: int
@@ -155,9 +156,9 @@ class Settings:
 
 
 def workload_of(text: str, settings: Settings) -> tuple[type[Workload], Settings]:
-    """Return the workload of that name, of a C file (.c, or a path), or of a job file of fio.
+    """Return the workload for a name, for a C file (.c, or a path), or for a job file of fio.
 
-    Also return the settings with that file.
+    Also return the settings, with the file inserted.
     """
     if text.endswith((".fio", ".job", ".ini")):
         jobs = OF_WORKLOADS["job_file"].parse
@@ -266,7 +267,7 @@ def with_settings(
 
 
 def _gathered(function: Callable[..., None]) -> Callable[..., None]:
-    """Return a function that click can call: it gathers the options into `settings`."""
+    """Wrap the function: click's arguments become the one argument `settings`."""
 
     @functools.wraps(function)
     def gathered(*args: Any, **asked: Any) -> None:

@@ -21,9 +21,9 @@ from understudy.papers.orders import Order, orders
 def command(head: str, requests: str, as_json: bool) -> None:
     """Compare the orders in which pending requests could be served.
 
-    A request's service time is the distance from the one before; response time counts from
-    now.  "optimal" has the least mean response time of all orders, though not always the least
-    mean service time.  The papers' example:
+    The service time of a request is its distance from the previous request.  Response times count
+    from now.  The order "optimal" has the least mean response time, but not always the least mean
+    service time.  The papers' example:
 
     \b
         understudy order --head 100 --requests 20,82,120,200

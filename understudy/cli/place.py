@@ -55,14 +55,14 @@ LENGTHS = 2.0  # warn if the longest trace is more than this many times as long 
     "--p95-ms",
     "p95",
     type=click.FloatRange(TARGET_LEAST_MS, TARGET_MOST_MS),
-    help="Limit for every VM's 95th percentile of response time, in ms.",
+    help="Limit for the 95th percentile of each VM's response times, in ms.",
 )
 @click.option(
     "--targets-ms",
     "targets",
     metavar="NAME=MS,...",
     default="",
-    help="Limits for single VMs, overriding --p95-ms.",
+    help="Limits for individual VMs, which override --p95-ms.",
 )
 @click.option(
     "--copies", metavar="NAME=N,...", default="", help="Place N VMs that behave like this one."
@@ -110,9 +110,9 @@ def command(
 ) -> None:
     """Find a storage device for each VM, so that all meet their targets.
 
-    Give VMs as for understudy consolidate: traces of each VM running alone. Exit code 1 if no
-    assignment is found; the command then prints why there is none, or the nearest one found.
-    Method: docs/consolidation.md.
+    Name the VMs as for understudy consolidate, with traces of each VM running alone.  Exit code 1
+    if no assignment is found.  The command then prints why none exists, or the best assignment
+    that it found.  Method: docs/consolidation.md.
     """
     where = _devices(devices)
     named = vm.named([*vms, *(text for folder in folders for text in _entries(folder))])
@@ -151,7 +151,7 @@ def command(
 def _read(
     named: dict[str, Path], reading: vms_given.Reading, folder: Path, report: Report
 ) -> dict[Path, Tenant]:
-    """Read each trace once, however many VMs use it."""
+    """Read each trace once, even if several VMs use it."""
     first: dict[Path, str] = {}
     for name, path in named.items():
         first.setdefault(path.resolve(), name)

@@ -36,9 +36,9 @@ def command(
 ) -> None:
     """Predict how I/O schedulers perform on a disk you don't have.
 
-    The simulator answers at once.  --on vm boots a stock kernel for each scheduler, with a
-    virtual disk that has the timing of the disk in question, and compares the response times
-    that the workload saw.
+    By default the simulator predicts in less than a second. --on vm boots a stock kernel for each
+    scheduler, with a virtual disk that has the timing of the chosen disk, and compares the
+    response times of the workload's requests.
     """
     chosen = schedulers.DEFAULTS[settings.platforms[-1]] if names is None else names
     found = profile.load(disk)

@@ -43,34 +43,40 @@ SEEDS = click.IntRange(0, 2**63 - 1)
     type=click.Path(path_type=Path, readable=False),
     help="A whole disk, or an image file.",
 )
-@click.option("--target", "name", metavar="MODULE:FACTORY", help="Python code that acts as drive.")
-@click.option("--trace", metavar="FILE", help="Recorded requests, for a drive that is not here.")
 @click.option(
-    "--keep", metavar="PROFILE", help="With --trace: a profile for the values that no trace shows."
+    "--target", "name", metavar="MODULE:FACTORY", help="Python code that acts as a drive."
+)
+@click.option("--trace", metavar="FILE", help="Trace of a drive that is not in this machine.")
+@click.option(
+    "--keep",
+    metavar="PROFILE",
+    help="With --trace: the profile that supplies the values that no trace reveals.",
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Profile to write.")
 @click.option(
     "--method",
     type=click.Choice(methods.names()),
     default=methods.FULL,
-    help="full: a separate probe for each part; others: as in a paper.",
+    help="full: a separate probe for each part of the drive; others: a paper's method.",
 )
 @click.option(
     "--picture",
     type=click.Path(path_type=Path),
     help="Draw the profile: a .png, .svg or .pdf file.",
 )
-@click.option("--seed", type=SEEDS, default=1, help="Seed for the places that are read or written.")
+@click.option(
+    "--seed", type=SEEDS, default=1, help="Seed for the sectors that are read or written."
+)
 @click.option(
     "--minutes",
     type=click.FloatRange(min=0, min_open=True),
-    help="Limit for the drive's time; the most important probes run first.",
+    help="Limit in minutes of the drive's time; the most important probes run first.",
 )
 @click.option(
     "--as",
     "kind",
     type=click.Choice(["disk"]),
-    help="Profile the device as a disk, though it has neither arm nor rotation.",
+    help="Profile the device as a disk, even if it has neither arm nor rotation.",
 )
 @click.option("--destroy-data", is_flag=True, help="Measure writes too, anywhere on the drive.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
@@ -90,16 +96,16 @@ def command(
 ) -> None:
     """Measure a drive by timing requests, fit a profile to it, and say how well it predicts.
 
-    Reads of a device bypass the page cache; nobody else may use the device meanwhile.  The
-    factory of a target returns an object with `capacity_sectors`, `writable` and `request(op,
-    sector, sectors, at_ns)`, which returns when the "read" or "write" completes, in ns.  One
-    request is sent at a time.  Nothing is written to a drive without --destroy-data.
+    Reads of a device bypass the page cache.  No other program may use the device at the same
+    time.  The factory of a target returns an object with `capacity_sectors`, `writable` and
+    `request(op, sector, sectors, at_ns)`, which returns when the "read" or "write" completes, in
+    ns.  One request is sent at a time.  Nothing is written to a drive without --destroy-data.
 
-    A trace must have response times (docs/traces.md).  It shows less than a measurement; --keep
-    takes cache, facts and short seeks from another profile.
+    A trace must have response times (docs/traces.md).  A trace reveals less than a measurement.
+    --keep takes cache, facts and short seeks from another profile.
 
-    In the file each value has its confidence above it, or "not seen".  --disk accepts the file.
-    The same command given again resumes a run that was interrupted.
+    In the file, a comment above each value has the confidence in the value, or "not seen". --disk
+    accepts the file.  The same command given again resumes a run that was interrupted.
     """
     if [device, name, trace].count(None) != 2:
         raise UserError("profile: name what to profile: one of --device, --target and --trace")
@@ -170,7 +176,7 @@ def _fitted(trace: str, seed: int, keep: str | None) -> Fitted:
 
 @dataclass(frozen=True)
 class How:
-    """The options of a measurement; to resume a journal, they must be those of its start."""
+    """The options of a measurement; only a command with the same options can resume its journal."""
 
     seed: int
     destroy_data: bool

@@ -2,8 +2,8 @@
 """Progress on stderr.
 
 A terminal shows progress bars: one for all runs together, and one for each run in progress.
-Elsewhere a few lines report the preparation and then each finished tenth of the runs, or the phases
-of a single run.  Bars and lines show the remaining time as soon as it can be estimated.
+Elsewhere lines report the phases of the preparation or of a single run, and each finished tenth
+of several runs.  Bars and lines show the remaining time as soon as it can be estimated.
 """
 
 import threading
@@ -79,7 +79,7 @@ class Bars:
                 self._say(f"{name}: {phase}", self._to_go(name, fraction))
 
     def count(self, done: int, total: int) -> None:
-        """Show how many of all runs are done."""
+        """Show how many runs are done."""
         with self._lock:
             self._count(done)
 
@@ -146,7 +146,7 @@ class _Pace:
 
 
 class _ToGo(ProgressColumn):
-    """The column with the remaining time, as estimated at the last report."""
+    """The column with the remaining time that was estimated at the last report."""
 
     def render(self, task: Task) -> Text:
         return Text(task.fields["to_go"], no_wrap=True)

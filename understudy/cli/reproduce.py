@@ -31,9 +31,9 @@ def command(line: str, name: str, triangles: int | None, settings: Settings) -> 
     """Run a table of the papers and print the papers' figures beside ours.
 
     table2 and table3 run cats, mq-deadline (the successor of deadline) and our cfq on the papers'
-    disk, which gets two requests at once, as in the papers.  Compare the ranks by each measure,
-    not the absolute figures.  table3.1 draws triangles directly, and through the virtual graphics
-    card.
+    disk.  As in the papers, the disk has two requests at once.  Compare the ranks by each
+    measure, not the absolute figures. table3.1 draws triangles directly, and through the virtual
+    graphics card.
     """
     paper = catalog.pick("table", name, {**TABLES, DRAWING: None})
     if paper is None:

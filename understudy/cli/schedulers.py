@@ -18,7 +18,7 @@ WORDS = ("what it is", "tunable")
 @click.command("schedulers", epilog="Example: understudy schedulers --json")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def command(as_json: bool) -> None:
-    """The schedulers that --schedulers takes, and the tunables that --set takes.
+    """List the schedulers for --schedulers, and their tunables for --set.
 
     This project's schedulers run everywhere; the kernel's own run in a VM (--on vm) and on a disk
     of this machine.

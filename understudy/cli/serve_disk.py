@@ -64,7 +64,7 @@ WAYS = {
 @click.option(
     "--records",
     type=click.Path(path_type=Path),
-    help="New file for a record of each request (format: docs/vpt-sysfs.md).",
+    help="New file with one record per request (format: docs/vpt-sysfs.md).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def command(
@@ -80,13 +80,13 @@ def command(
 ) -> int:
     """Serve a disk with the timing of its profile, until Ctrl-C.
 
-    Any program or guest that speaks NBD may use the disk. Data goes to memory or a file at once;
-    each answer is held back until the disk would have given it. At the end a report says how late
-    the answers were.
+    Any program or guest that speaks NBD may use the disk.  Data is stored in memory or a file at
+    once.  Each answer is delayed until the disk would have sent it.  At the end the command
+    reports how late the answers were.
 
-    A guest in a virtual clock (QEMU with -icount, predict --on vm) can't use this disk: host time
-    does not pass there, so the guest would see a disk that takes almost no time. Use the throttle
-    (docs/vpt-sysfs.md) for such a guest, or link core/ into it.
+    A guest with a virtual clock (QEMU with -icount, predict --on vm) can't use this disk: its
+    clock does not follow the host's time, so the disk would seem to take almost no time.  Use the
+    throttle (docs/vpt-sysfs.md) for such a guest, or link core/ into it.
     """
     wanted = profile.load(name)
     disk = ServedDisk(wanted, _bytes(wanted, size, data), scale, seed)

@@ -35,7 +35,7 @@ FILE_WIDTH = 120  # width, in characters, of a table that is written to a file o
 
 @dataclass(frozen=True)
 class Asked:
-    """The workload, schedulers and device of the experiments; `Settings` has the platforms."""
+    """The disk, workload and schedulers of the experiments; `Settings` has the platforms."""
 
     disk: DiskProfile
     workload: type[Workload]
@@ -48,7 +48,7 @@ def carry_out(
     asked: Asked,
     layout: table.Layout | None = None,
 ) -> None:
-    """Run everything, or with --dry-run print what would be run."""
+    """Run all experiments, or with --dry-run only print their commands."""
     warn_of_trace(settings)
     names = settings.platforms
     planned = {name: _for(name, settings, asked) for name in names}
@@ -95,7 +95,7 @@ def _fit(experiments: Sequence[Experiment], failures: Mapping[str, str]) -> list
 
 
 def _load_report() -> None:
-    """Import Matplotlib during the runs, since the import takes half a second."""
+    """Import Matplotlib while runs are in progress, since the import takes half a second."""
     from understudy.show import report  # noqa: F401
 
 
@@ -152,7 +152,7 @@ def _print_lines(platform: platforms.Platform, experiments: Sequence[Experiment]
 
 
 def _warn(found: result.Result) -> None:
-    """Print what schedulers printed, and warn of overload."""
+    """Print the output of users' schedulers, and warn of overload."""
     for outcome in found.outcomes:
         printed = outcome.facts.get("printed", "").splitlines()
         rest = [f"... {len(printed) - PRINTED_LINES:,} lines more in result.json"]
@@ -177,13 +177,13 @@ def warn_of_trace(settings: Settings) -> None:
 
 
 def console() -> Console:
-    """Return a console for standard output, as wide as the terminal or FILE_WIDTH."""
+    """Return a console for standard output; its width is that of the terminal, else FILE_WIDTH."""
     found = Console(highlight=False)
     return found if found.is_terminal else Console(width=FILE_WIDTH)
 
 
 def _conclude(answers: Sequence[result.Result], settings: Settings) -> None:
-    """Print the conclusions for which the answers of all platforms are needed."""
+    """Print the conclusions, which depend on the results of all platforms."""
     if settings.as_json and answers:
         documents = {found.platform: found.as_json() for found in answers}
         whole = documents if len(answers) > 1 else answers[0].as_json()

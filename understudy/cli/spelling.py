@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Output for terminals that can't show a character: replace the character instead of failing."""
+"""Output for terminals that can't show every character: such a character is replaced."""
 
 import codecs
 import io
@@ -10,7 +10,7 @@ NAME = "understudy.spelled"
 
 
 def for_any_terminal() -> None:
-    """Make standard output and standard error accept every text from now on."""
+    """Make standard output and standard error replace unsupported characters instead of failing."""
     codecs.register_error(NAME, _spell)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

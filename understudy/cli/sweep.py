@@ -47,10 +47,10 @@ def command(disks: str, workloads: str, names: str, settings: Settings) -> None:
     """Run every disk with every workload, every scheduler and every seed.
 
     The file that --out names [sweep.parquet] keeps only the figures, a row for each run.  A
-    command runs only what the file does not have yet: the same command resumes an interrupted
-    sweep, and a command with more seeds runs only the new ones.  If a scheduler, disk or trace
-    has changed, its rows are removed.  An option of some workloads (--writes, --rate ...) affects
-    only those.
+    command carries out only the runs that the file lacks.  So the same command resumes an
+    interrupted sweep, and a command with more seeds carries out only the runs with new seeds.  If
+    a scheduler, disk or trace has changed, its rows are removed.  An option that only some
+    workloads have (--writes, --rate ...) affects only these workloads.
     """
     if len(settings.platforms) > 1:
         raise UserError("--on: one platform at a time; run the command once for each")
@@ -160,7 +160,7 @@ def _trusted(rows: pl.DataFrame) -> bool | None:
 
 
 def _verdicts(frame: pl.DataFrame) -> list[str]:
-    """Return which results not to trust, with the reasons; equal reasons appear once."""
+    """Return the reasons against trusting results, each once, with the results that it concerns."""
     stable = frame.filter(status=sweep.STABLE)
     found = (
         f"{disk}, {workload}: {because}"
@@ -177,9 +177,9 @@ def _overload(load: float | None) -> str:
 
 
 def _lines(rows: pl.DataFrame) -> list[Line]:
-    """Return the lines of one disk and workload.
+    """Return the lines of one disk with one workload, a line for each scheduler.
 
-    A scheduler has a mean if the disk kept up with the requests for every seed.
+    A scheduler has a mean response time only if no seed's run was overloaded.
     """
     place = (rows["disk"][0], rows["workload"][0])
     loads = dict(

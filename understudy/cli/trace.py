@@ -31,7 +31,7 @@ NONE = "-"
 
 @click.group()
 def command() -> None:
-    """Look at recorded traces, in any format (docs/traces.md).
+    """Describe or convert recorded traces, in any format (docs/traces.md).
 
     \b
     Example:
@@ -49,7 +49,7 @@ def command() -> None:
 def info(files: tuple[str, ...], as_json: bool, picture: Path | None) -> None:
     """Describe each trace: request sizes, times between arrivals, response times.
 
-    Exit code 1 if a file is cut off; the requests before the cut are still described.
+    If a file is truncated, the complete requests are still described, and the exit code is 1.
     """
     draw = _drawing(picture)
     documents, traces = [], []
@@ -74,7 +74,7 @@ def info(files: tuple[str, ...], as_json: bool, picture: Path | None) -> None:
 def convert(file: str, out: Path) -> None:
     """Write a trace as Parquet, with the columns of requests.parquet (docs/method.md).
 
-    Exit code 1 if FILE is cut off; the requests before the cut are still written.
+    If FILE is truncated, the complete requests are still written, and the exit code is 1.
     """
     if out.suffix != ".parquet":
         raise UserError(f"{out}: the name of a Parquet file ends in .parquet")
@@ -157,7 +157,7 @@ def _cells(figures: Series | None) -> list[str]:
 
 
 def _device(found: Character) -> Iterator[str]:
-    """Yield the figures that need completion times, some of which also need dispatch times."""
+    """Yield the figures that depend on completion times, and in part on dispatch times."""
     if found.response is None:
         yield "arrivals only: the trace has no response times"
     if waiting := found.outstanding:
@@ -167,7 +167,7 @@ def _device(found: Character) -> Iterator[str]:
 
 
 def _losses(trace: Trace) -> Iterator[str]:
-    """Yield how many requests were left out, sorted or cut off."""
+    """Yield sentences about records that were left out, out of order, or cut off."""
     if trace.losses:
         yield trace.losses
     if trace.out_of_order:

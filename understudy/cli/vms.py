@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Options of commands whose arguments are VMs, and reading the traces of these VMs."""
+"""The common options of commands with VMs as arguments; reads the traces of these VMs."""
 
 import itertools
 from collections.abc import Callable, Mapping
@@ -35,13 +35,13 @@ OPTIONS = (
         "when it is queued.",
     ),
     click.option(
-        "--accept-poor-fit", is_flag=True, help="Go on although service times fit poorly."
+        "--accept-poor-fit", is_flag=True, help="Continue even if service times fit poorly."
     ),
     click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, help="Random seed."),
     click.option(
         "--jobs",
         type=click.IntRange(1, 1000),
-        help="Fits or replications at a time [default: one per processor].",
+        help="Number of fits or replications in parallel [default: one per processor].",
     ),
     click.option("--json", "as_json", is_flag=True, help="Print result.json instead of the table."),
     click.option("--out", type=click.Path(path_type=Path), help="New folder for the results."),
@@ -57,7 +57,7 @@ def with_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class Reading:
-    """How traces are read and fitted."""
+    """The options for reading traces and fitting service times."""
 
     reduction: vm.Reduction
     accept_poor_fit: bool
@@ -66,7 +66,8 @@ class Reading:
     def tenants(
         self, vms: Mapping[str, Path], weights: Mapping[str, int], folder: Path, report: Report
     ) -> list[Tenant]:
-        """Return all VMs in the given order, with their files in `folder`.
+        """Read and fit all VMs; return them in the given order, with their data in files in
+        `folder`.
 
         Print which requests are left out.
         """

@@ -10,26 +10,26 @@ from understudy.device.timing import Curve, Timing
 def seek_ms(timing: Timing) -> float:
     """Return the mean seek time between two random sectors, in ms.
 
-    The distance x, as a fraction of the disk, has the density 2 (1 - x).
+    The seek distance x, as a fraction of the disk, has the probability density 2 (1 - x).
     """
     return _mean(timing.seek, lambda x: 2 * x - x**2, lambda x: x**2 - 2 * x**3 / 3) / 1e6
 
 
 def sector_ms(timing: Timing) -> float:
-    """Return the mean time in ms in which a sector passes under the head."""
+    """Return the mean time that a sector needs to pass under the head, in ms."""
     return _mean(timing.transfer, lambda x: x, lambda x: x**2 / 2) / 1e9 if timing.transfer else 0.0
 
 
 def random_read_ms(timing: Timing, sectors: int) -> float:
-    """Return the mean time in ms of a single read of that many sectors from the medium, at random
-    sectors of the disk."""
+    """Return the mean time in ms of a read of `sectors` sectors from the medium, at a random
+    location."""
     fixed_ms = (timing.intercept_ns + timing.rotation_ns / 2) / 1e6
     return fixed_ms + seek_ms(timing) + transfer_ms(timing, sectors)
 
 
 def transfer_ms(timing: Timing, sectors: int) -> float:
-    """Return the mean transfer time in ms; the transfer over the bus begins when the first sector
-    has passed under the head."""
+    """Return the mean transfer time in ms.  With a buffer, the transfer over the bus overlaps the
+    reading, from the first sector on."""
     medium_ms = sectors * sector_ms(timing)
     if not timing.buffer:
         return medium_ms
@@ -39,7 +39,7 @@ def transfer_ms(timing: Timing, sectors: int) -> float:
 def _mean(
     curve: Curve, weight: Callable[[float], float], moment: Callable[[float], float]
 ) -> float:
-    """Return the mean of a piecewise linear curve under a density.
+    """Return the mean of a piecewise linear curve, weighted by a density over x from 0 to 1.
 
     `weight` is the integral of the density, and `moment` is the integral of x times the density.
     """

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""[[checks]] of a profile: each compares the drive's times with the model's, for one workload.
+"""The [[checks]] of a profile: each compares the drive's times with the model's, for one workload.
 
-A check uses requests that no fit has seen, at sectors that no probe has used.  The key "asks" lists
-the demands of the requests on the drive, such as writes or long requests.  The requests of a run
-have such demands too (understudy/measure/demand.py).  A run is judged by the checks with the same
-demands (understudy/recommend/verdict.py).
+A check uses requests that no fit has seen, at sectors that no probe has used.  The key "asks"
+lists the demands of the requests on the drive, such as writes or long requests.  The demands of a
+run's requests are counted too (understudy/measure/demand.py).  A check judges only runs that have
+all of its demands (understudy/recommend/verdict.py).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -55,7 +55,7 @@ CHECKS_MAX = 100
 LIMITS = ("limit_percent", "demerit_limit_percent")
 LEAST_MS = 1e-6  # 1 ns
 LEAST_SHARE = 0.01
-"""A demand that a smaller share of the requests has is left out."""
+"""A demand is left out if less than this share of the requests has it."""
 
 Time = Annotated[float, Field(ge=0, le=MINUTE_MS)]
 Limit = Annotated[float, Field(gt=0, le=1000)]
@@ -89,7 +89,7 @@ class Check(Section):
 
     @property
     def within(self) -> bool:
-        """Return whether the errors of mean and distribution are within their limits."""
+        """Return whether the error of the mean and the demerit are within their limits."""
         return (
             abs(self.difference_percent) <= self.limit_percent
             and self.demerit_percent <= self.demerit_limit_percent
@@ -135,7 +135,7 @@ class Check(Section):
 
 
 def standing(checks: Sequence[Check]) -> str:
-    """Return how many checks are within their limits, in words."""
+    """Return in words how many checks are within their limits."""
     if not checks:
         return "never checked"
     return f"within the limits in {sum(check.within for check in checks)} of {len(checks)} checks"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""[buffer] of a profile: a drive's buffer in the terms of data sheets (core/drive/parts.h)."""
+"""The section [buffer] of a profile: a drive's buffer in the terms of data sheets
+(core/drive/parts.h)."""
 
 from typing import Annotated, Any, Literal, Self, get_args
 
@@ -70,8 +71,8 @@ Ahead = Annotated[int | Literal["to track end"], PlainValidator(_ahead)]
 
 
 class DriveBuffer(Section):
-    """A buffer with timing: sectors read ahead are available once they have passed under the
-    head, and writes may complete before they are on the medium (core/drive/drive.h)."""
+    """A buffer with timing.  A sector that is read ahead is available once it has passed under
+    the head; a write may complete before its data is on the medium (core/drive/drive.h)."""
 
     bus_mb_per_s: MegabytesPerSecond
     bus_watermark_percent: Annotated[int, Field(ge=0, le=100)] = 0
@@ -115,8 +116,9 @@ class DriveBuffer(Section):
 
     @property
     def write_room(self) -> tuple[int, int, int]:
-        """Return limits for pending writes: their number, the sum of their sectors, and how many
-        sectors may be left when a drive that was full no longer counts as full."""
+        """Return limits for pending writes: their number, the sum of their sectors, and the
+        low-water mark.  A buffer that was full counts as full until at most that many sectors are
+        pending."""
         if isinstance(self.write_back, int):
             sectors = self.write_back * self.segment_sectors
             return self.write_back, sectors, sectors

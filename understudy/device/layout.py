@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""[layout] of a profile: the track of each sector and, if known, the sector's angle on the track
+"""The section [layout] of a profile: the track of each sector and, if known, the sector's angle
 (core/drive/tracks.h, core/drive/platter.h)."""
 
 from collections.abc import Sequence
@@ -52,8 +52,8 @@ class Level:
     """A group of tracks.
 
     The last track has `spare` sectors that hold no data but pass under the head like others.
-    `skew` is the angle from the end of that track to the beginning of the next group, in
-    rotations.
+    `skew` is the angle, in rotations, from the end of the last track to the beginning of the next
+    group.
     """
 
     tracks: int
@@ -119,7 +119,7 @@ def _cells(level: Level | None) -> tuple[object, ...]:
 
 
 def _core(level: Level | None, below: TrackLevel, spare: int, sectors: int) -> TrackLevel:
-    """Return a level in the units of core/; `spare` belongs to the level `below`."""
+    """Return a level in the units of core/."""
     if not level:
         return NO_LEVEL
     within = (level.tracks - 1) // below.tracks if below.tracks else 0
@@ -128,7 +128,7 @@ def _core(level: Level | None, below: TrackLevel, spare: int, sectors: int) -> T
 
 
 def tracks_of(zone: TrackZone, places: int) -> int:
-    """Return the number of tracks, whole or begun, of the first `places` sectors of a zone."""
+    """Return how many tracks the first `places` sectors of a zone occupy, wholly or partly."""
     last, tracks, band, cylinder = places - 1, 0, zone.band, zone.cylinder
     if band.tracks:
         tracks += last // band.sectors * band.tracks
@@ -204,8 +204,8 @@ def _level(row: table.Row, name: str) -> Level | None:
 def _fault(zone: Zone) -> str:
     """Return why the zone's values contradict each other; an empty string if they do not.
 
-    Spare slots pass under the head before the next track begins.  One of the computed spare slots
-    may be a rounding error.
+    A skew must be at least as long as the spare slots, which pass under the head before the next
+    track begins.  The comparison tolerates a rounding error of one slot.
     """
     if zone.slots is None:
         return ""
@@ -245,11 +245,12 @@ def _slips(given: object, info: ValidationInfo) -> tuple[tuple[int, int], ...]:
 class Layout(Section):
     """The recording zones of the disk, as a table (ZONE).
 
-    A transfer across a track's end takes `switch_ms` longer.  If angles are known, this additional
-    time follows from the skews instead.  Between two zones it is at least `switch_ms`.
+    A transfer across a track's end takes `switch_ms` longer.  If angles are known, the skews
+    determine this additional time instead; between two zones it is at least `switch_ms`.
 
     `slips` is another table.  An entry shifts all sectors, from the entry's sector to the end of
-    the zone, by a number of slots.  An entry of -1 ends a shift where spare sectors absorb it.
+    the zone, by a number of slots.  An entry of -1 undoes one slot of the earlier shifts, at a
+    spare sector.
     """
 
     zones: Annotated[tuple[Zone, ...], BeforeValidator(_zones)]
@@ -286,8 +287,8 @@ class Layout(Section):
         return self.zones[0].slots is not None
 
     def slipped(self) -> tuple[tuple[int, int], ...]:
-        """Return the slips, each with the total number of slots by which its zone has slipped up to
-        that sector."""
+        """Return the slips, each with the total shift from that sector on: the sum over the slips
+        of its zone until then, in slots."""
         firsts = iter([*(zone.first for zone in self.zones[1:]), 2**64])
         end, total, found = next(firsts), 0, []
         for sector, slots in self.slips:
@@ -313,9 +314,9 @@ class Layout(Section):
     ) -> Tracks:
         """Return the tracks of a disk of that size, without angles if no period is given.
 
-        If `counts` is true, seek distances are counted in tracks.  The real size, rounded down to
-        a MiB, counts as the real size.  A disk of any other size has no slips, and a zone that
-        would be shorter than a track on that disk is joined to the zone before it.
+        If `counts` is true, seek distances are counted in tracks.  Only a disk of the real size,
+        or of the real size rounded down to a MiB, has slips.  On a smaller disk, a zone that
+        would be shorter than a track is joined to the zone before it.
         """
         if capacity_sectors < self.zones[0].sectors:
             raise UserError(
@@ -356,7 +357,7 @@ class Layout(Section):
 
     @staticmethod
     def transfer(period_ms: float, tracks: Tracks, capacity_sectors: int) -> Curve:
-        """Return the time in ps in which a sector passes under the head, as a curve over the
+        """Return the time in ps that a sector needs to pass under the head, as a curve over the
         sectors; the angles must be known."""
         period_ps = exact(period_ms) * 10**9
         rates = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The profile of a disk: profiles/NAME.toml, checked.
+"""The profile of a disk, read from profiles/NAME.toml and checked.
 
 The mechanics follow one of two models.  The section [model] is the line intercept + full_seek *
 d/D of PERFORM 2010 section 4.  [seek], [throughput] and [rotation] are Vesper's sampled curves
@@ -59,7 +59,7 @@ SERVERS_MAX = 2**16  # the same limit as in sim/check.c
 TURN_MS_MIN, TURN_MS_MAX = 0.001, 1000  # angles: PLATTER_TURN_NS_MAX in core/drive/platter.h
 QUEUE_DEPTH_MAX = 256  # core/drive/drive.h
 
-# Former keys of profiles, each with its replacement.
+# Keys of older profiles, each with its replacement.
 DROPPED = {
     "tracks": "[layout] replaces it; profile the drive again",
     "seek.contains_rotation": "subtract half a rotation from seek.ms",
@@ -150,8 +150,8 @@ class Throughput(_Section):
 
 
 class Rotation(_Section):
-    """The rotational latency: half a rotation, a random part of a rotation, or the exact time, if
-    the layout gives each sector's angle."""
+    """The rotational latency: half a rotation, a random part of a rotation, or, if the layout
+    gives each sector's angle, the exact latency."""
 
     period_ms: PositiveMs
     phase: Literal["mean", "random", "known"] = "mean"
@@ -176,8 +176,8 @@ class DiskCache(_Section):
 class CommandQueue(_Section):
     """The queue for requests that arrive while the drive is busy.
 
-    When the drive becomes free, it chooses the request whose first sector will be the first under
-    the head, unless the oldest request has waited too long (core/drive/command_queue.h).
+    A free drive chooses the request with the shortest positioning time, unless the oldest request
+    has waited longer than the age limit (core/drive/command_queue.h).
     """
 
     depth: Annotated[int, Field(ge=1, le=QUEUE_DEPTH_MAX)]
@@ -269,8 +269,8 @@ class DiskProfile(BaseModel):
     def _check_layout(self, layout: Layout) -> None:
         """Check the layout against the rates.
 
-        The layout is that of the real disk.  By the rates, the sectors of a track must take about
-        one rotation; not exactly one, since spare sectors are not counted.
+        The layout is that of the real disk.  At the rates of the profile, the sectors of a track
+        must take about one rotation.  It is not exactly one, since spare sectors are not counted.
         """
         if not self.facts:
             raise _wrong("layout.zones", "needs the disk's size: add facts.capacity_sectors")
@@ -339,12 +339,13 @@ class DiskProfile(BaseModel):
         return self.model_copy(update=curves)
 
     def __hash__(self) -> int:
-        """Hash only the name, since the checks' demands are dictionaries, which have no hash."""
+        """Return a hash of the name only, since the checks contain dictionaries, which have no
+        hash."""
         return hash(self.name)
 
     @property
     def holds_for(self) -> tuple[Ask, ...]:
-        """Return the demands that were checked, and whose checks are all within their limits."""
+        """Return the demands that have checks, all of which are within their limits."""
         return tuple(
             ask
             for ask in ASKS
@@ -371,7 +372,8 @@ class DiskProfile(BaseModel):
 
     @property
     def _slower(self) -> Fraction:
-        """Return the factor by which a sector takes longer on the virtual disk."""
+        """Return the ratio of a sector's transfer time on the virtual disk to that on the real
+        disk."""
         if not self.scaling:
             return Fraction(1)
         return Fraction(self.scaling.real_track_sectors, self.scaling.track_sectors)
@@ -455,7 +457,7 @@ def _samples(at: Sequence[float] | None, values: Sequence[Fraction]) -> list[Sam
 
 
 def unmodelled(name: str, facts: DiskFacts | None, takes: int) -> DiskProfile:
-    """Return the profile of a real disk that accepts `takes` requests at once.
+    """Make a profile for a disk of this machine, which accepts `takes` requests at once.
 
     The profile has no timing, since the disk's times are measured.
     """
@@ -534,7 +536,7 @@ def _first_reason(error: ValidationError) -> str:
 
 
 def _nearest_key(place: tuple[int | str, ...]) -> str:
-    """Return a hint about an unknown key: the known keys of its section."""
+    """Return a hint for a message about an unknown key: the known keys of the section."""
     section: Any = DiskProfile
     for name in place[:-1]:
         field = section.model_fields.get(name)

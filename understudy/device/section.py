@@ -40,7 +40,7 @@ def wrong(key: str, reason: str) -> PydanticCustomError:
 
 
 def check_places(at: Sequence[float], values: int) -> None:
-    """Check locations: ascending fractions of the disk, the first 0, one for each value."""
+    """Check locations: one for each value, in ascending order from 0, as fractions of the disk."""
     if len(at) != values:
         raise wrong("at", f"has {len(at)} places for {values} values")
     if at[0] != 0:
@@ -51,12 +51,12 @@ def check_places(at: Sequence[float], values: int) -> None:
 
 
 def sector_ps(mb_per_s: float) -> Fraction:
-    """Return the time per sector, in picoseconds, at a throughput."""
+    """Return the time per sector at this throughput, in picoseconds."""
     return SECTOR_BYTES * 10**6 / exact(mb_per_s)
 
 
 def exact(value: float) -> Fraction:
-    """Return the decimal number that was typed, without the error of its binary representation."""
+    """Return a float as the exact decimal number that was typed."""
     return Fraction(repr(value))
 
 

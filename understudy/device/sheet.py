@@ -2,8 +2,8 @@
 """A disk from the figures of its data sheet: three seek times, rpm and two rates.
 
 Seeks follow the curve that Lee and Katz drew through the same three figures ("An analytic
-performance model of disk arrays", SIGMETRICS 1993): over the share x of the way from one
-track to the full stroke,
+performance model of disk arrays", SIGMETRICS 1993): with x from 0 (one track) to 1 (the full
+stroke), a seek takes
 
     track to track + a sqrt(x) + b x
 
@@ -12,8 +12,9 @@ sheet.  If the sheet has no full stroke, b = 0.  A seek of distance 0 takes no t
 shorter than a track takes the track-to-track time multiplied by the probability that the seek
 crosses a track's end.
 
-Transfer rates fall along the disk as on tracks of equal width with equally dense sectors: the
-square of the rate falls linearly.  docs/disks.md derives the curves of seeks and rates.
+Transfer rates decrease along the disk.  The tracks are assumed to have equal width and equally
+dense sectors, so the square of the rate decreases linearly. docs/disks.md derives the curves of
+seeks and rates.
 """
 
 from collections.abc import Callable
@@ -71,7 +72,7 @@ class DataSheet(Section):
             raise wrong("outer_mb_per_s", "is missing: give both rates, or none")
 
     def _check_shape(self, full_stroke_ms: float) -> None:
-        """Check that the curve rises everywhere and bends down, not up."""
+        """Check that the curve is increasing and concave."""
         if full_stroke_ms <= self.average_seek_ms:
             raise wrong(
                 "full_stroke_ms",

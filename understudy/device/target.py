@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A drive as a black box, which can be measured, and with which its profile can be compared."""
+"""The interface of a drive that the profiler measures as a black box."""
 
 from typing import Protocol
 

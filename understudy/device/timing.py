@@ -55,8 +55,8 @@ def flat(zone: TrackZone) -> list[int]:
 
 @dataclass(frozen=True)
 class Tracks:
-    """The layout (struct tracks in core/drive/tracks.h); `slips` are sectors, each with the total
-    number of slots skipped up to that sector."""
+    """The layout (struct tracks in core/drive/tracks.h); `slips` are pairs of a sector and the
+    total number of slots skipped before that sector."""
 
     zones: tuple[TrackZone, ...] = ()
     slips: tuple[tuple[int, int], ...] = ()
@@ -117,10 +117,10 @@ class Timing:
 
 
 def lines(samples: Sequence[Sample], end: int) -> Curve:
-    """Return the piecewise linear curve through the samples, evaluated at the nearest sectors.
+    """Return the piecewise linear curve as points at whole sectors, those nearest to the samples.
 
-    The samples themselves are not moved to these sectors, so each point is on the profile's curve.
-    Samples with the same nearest sector (on a small disk) become one point.
+    A point has the curve's value at its sector, which may differ from the sample's value.  Samples
+    with the same nearest sector (on a small disk) become one point.
     """
     places = sorted({round(at * end) for at, _ in samples})
     return tuple((place, round(_value(samples, Fraction(place, end)))) for place in places)
@@ -151,7 +151,7 @@ def steps(firsts: Sequence[tuple[int, int]], end: int) -> Curve:
 
 
 def value_at(curve: Curve, place: int) -> Fraction:
-    """Return the curve's value at a sector or distance, linear between two points."""
+    """Return the curve's value at a sector or distance, interpolated linearly."""
     return _value([(Fraction(at), Fraction(value)) for at, value in curve], Fraction(place))
 
 

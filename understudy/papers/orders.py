@@ -5,7 +5,7 @@ The setting is that of PERFORM 2010 Table 1: a request is a point, and its servi
 distance of the head from that point.  In this setting the greedy order (SSTF) is not optimal, which
 motivates the table-building scheduler.
 
-The schedulers in core/ compute all orders.  They serve requests of length 0, after a first request
+Code in core/ computes all orders.  The schedulers get requests of length 0, after a first request
 that moves the head to its initial location.
 """
 
@@ -29,7 +29,7 @@ class Order:
 
 
 def orders(head: int, requests: Sequence[int]) -> dict[str, Order]:
-    """Return every scheduler's static order of the requests, given in order of arrival."""
+    """Return each scheduler's static order; `requests` are locations in order of arrival."""
     _check(head, requests)
     return {name: _cost(head, find(head, requests)) for name, find in ORDERS.items()}
 
@@ -49,7 +49,8 @@ def _scheduled(scheduler: str, head: int, requests: Sequence[int]) -> list[int]:
 
 
 def _optimal(head: int, requests: Sequence[int]) -> list[int]:
-    """Return the order with the least mean response time, from the table-building scheduler."""
+    """Return the order with the least mean response time, computed like the table-building
+    scheduler."""
     positions = sorted(requests)
     return [positions[i] for i in optimal_order(head, positions)]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compare this project's runs with a table of the papers, measure by measure, with the ranks.
+"""Compare this project's runs with a table of the papers: for each measure, figures and ranks.
 
 Absolute figures are not expected to agree.  The papers claim to predict the order of the
 schedulers (PERFORM 2010 section 6), so the ranks are compared.
@@ -31,7 +31,7 @@ VIRTUAL = "virtual"
 
 @dataclass(frozen=True)
 class Row:
-    """The figures of one measure from one source, by the papers' schedulers."""
+    """The figures of one measure from one source, for each of the papers' schedulers."""
 
     measure: Measure
     source: str
@@ -108,7 +108,7 @@ def note(comparison: Comparison) -> str:
 
 
 def ranks_sentence(table: PaperTable, comparison: Comparison) -> str:
-    """Return, in words, by how many measures the schedulers rank as on the papers' real disk."""
+    """Return in words for how many measures the ranks match those on the papers' real disk."""
     found = rows(table, comparison)
     ours, virtual = (
         sum(row.agrees for row in found if row.source == source) for source in (OURS, VIRTUAL)
@@ -120,8 +120,8 @@ def ranks_sentence(table: PaperTable, comparison: Comparison) -> str:
 
 
 def shadow_sentence(comparison: Comparison, scheduler: str, workload: str) -> str | None:
-    """Return, in words, what share of the hits in the device's cache the scheduler's shadow cache
-    predicted; None if there was no hit."""
+    """Return in words how many hits in the device's cache the scheduler's shadow cache predicted;
+    None if there was no hit."""
     runs = comparison.runs(scheduler)
     hits = sum(run.hits for run in runs)
     foreseen = sum(run.predicted_hits for run in runs)

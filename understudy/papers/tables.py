@@ -13,9 +13,9 @@ from understudy.measure.metrics import PAPER_MEASURES, Measure
 
 PAPERS_DISK = "cheetah-15k4"
 
-# The papers' kernel fetches a second request from the scheduler while the disk serves the first,
-# and records its time stamps outside of the scheduler.  So the papers' service time is the device
-# time of this project (docs/decisions/0055-two-at-once.md).
+# While the disk serves a request, the papers' kernel fetches the next request from the scheduler.
+# The kernel records time stamps outside of the scheduler.  So the papers' service time is the
+# device time of this project (docs/decisions/0055-two-at-once.md).
 AT_ONCE = 2
 MEASURES = (
     Measure("mean_device_ms", "mean service", "ms"),

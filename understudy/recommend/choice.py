@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The scheduler to pick for each goal (mean, tail, throughput), and the answer in words.
 
-A choice among n schedulers has n - 1 chances to be wrong, so its intervals are wider than the
-interval of a single difference (docs/decisions/0029-choice-among-many.md).  With one seed there is
-no interval, and the choice's text says so.
+A choice among n schedulers compares the best with n - 1 others, so its confidence intervals are
+wider than the interval of a single difference (docs/decisions/0029-choice-among-many.md).  With
+one seed there is no interval, and the sentence about the choice says this.
 """
 
 from collections.abc import Iterable
@@ -66,8 +66,8 @@ class Best:
 class Choice:
     """The answer for one goal: the schedulers that are among the best by each of its measures.
 
-    If another scheduler is better by each of several measures, a scheduler is tied with the best
-    only because of noise, and is not named.
+    If a goal has several measures, a scheduler is not named if another scheduler has the better
+    mean by all of them: it is tied with the best only because of noise.
     """
 
     goal: str
@@ -104,7 +104,7 @@ class Choice:
         return f"for {self.goal} pick {' or '.join(self.names)}{apart} ({self._figures()})"
 
     def _each(self) -> str:
-        """Return the schedulers to choose by each measure, in words."""
+        """Return in words which schedulers to choose by each measure."""
         picks = (
             f"{' or '.join(self._undominated(one))} by {one.measure.label} ({one.figure(one.best)})"
             for one in self.by
@@ -112,7 +112,8 @@ class Choice:
         return ", ".join(picks)
 
     def _undominated(self, found: Best) -> list[str]:
-        """Return the schedulers that no other scheduler beats by each of several measures."""
+        """Return the best schedulers by a measure, without those that another beats by all
+        measures."""
         return [
             name
             for name in found.names
@@ -174,7 +175,8 @@ def best(comparison: Comparison, measure: Measure) -> Best:
 
 
 def as_json(comparison: Comparison, picks: Iterable[Choice]) -> dict[str, Any]:
-    """Return the choices, and the seed-by-seed differences by all goals' measures, as JSON."""
+    """Return the choices as JSON, with the differences between schedulers for each seed and
+    measure."""
     measures = (measure for by in GOALS.values() for measure in by)
     return {
         "choices": [choice.as_json() for choice in picks],

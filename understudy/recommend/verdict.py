@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Decide whether to trust a prediction: compare its runs' demands with the profile's checks.
 
-There are three states.  True: for each pair of the runs' demands there is a check with both, and
-the errors are within the limits.  None: some demand or pair was never checked.  False: some check
-with the runs' demands is outside its limits, or the runs themselves are invalid; then nothing is
-recommended.
+The verdict is one of three.  True: each pair of the runs' demands occurs together in some check,
+and no check shows too large an error for the runs.  None: no check has some demand or some pair of
+demands.  False: a check shows too large an error, or the runs themselves are invalid; then nothing
+is recommended.
 
-The error of a failed check is weighted by its effect on the runs of each scheduler, since the order
-of requests changes the demands on a disk.  If the mean is wrong, nothing is recommended; if only
-the distribution is wrong, nothing is recommended for the tail.
+The error of a check counts in proportion to its effect on the runs of each scheduler, since the
+order of requests changes their demands on a disk.  If the mean is wrong, nothing is recommended.
+If only the distribution is wrong, nothing is recommended for the tail.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,11 +25,11 @@ OPEN_SHARE = 3 / 5
 """The limit for service times is an error of 3 %, the limit for response times is 5 %; an open
 queue amplifies errors of service times."""
 APART: tuple[Ask, ...] = ("writes", "pauses", "rests", "queue")
-"""Requests with one of these demands are not judged by a check without that demand."""
+"""A check without one of these demands says nothing about requests that have the demand."""
 
 
 def sentences(found: Trust) -> list[str]:
-    """Return the sentences below a table; none if all was checked and is within the limits."""
+    """Return the sentences below a table; none if everything was checked and is within limits."""
     return [*missing(found), *doubts(found)]
 
 
@@ -78,7 +78,7 @@ def verdict(
 
 
 def _checked(disk: DiskProfile, wanted: Mapping[Ask, float]) -> Trust:
-    """Return whether for each pair of the runs' demands there is a check with both demands."""
+    """Return True if each pair of demands occurs together in some check; else None, and why."""
     if not disk.checks:
         made = f", made from {disk.limits}," if disk.limits else ""
         why = f"{disk.name}{made} was never checked against its drive; this workload has"
@@ -128,10 +128,11 @@ def _queued(run: Summary) -> float:
 def _part(check: Check, wanted: Mapping[Ask, float], run: Summary) -> float:
     """Return the part of a check's error that affects a run, from 0 to 1.
 
-    The part is the run's share of requests like those of the check, weighted by their service time.
-    These are at most the requests with the same demands about locations, without the requests that
-    have a demand of APART that the check lacks.  The part is smaller if the run has the check's
-    other demands (writes, sizes, pauses) less often than the check.
+    The part is 0 if the run lacks a demand of the check (except "random").  Else it is the share of
+    the run's service time in requests like those of the check.  The number of these requests is
+    bounded in two ways: by the overlap of run and check in the demands about locations (PLACES),
+    and by the requests that have no demand of APART that the check lacks.  The part is reduced in
+    proportion if the run has another demand of the check (writes, sizes, pauses) less often.
     """
     if not check.asks.keys() <= {*wanted, "random"}:
         return 0.0

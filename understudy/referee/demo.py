@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs cards/drivers/NAME_demo with a card's reference driver in a VM; keeps the demo's pictures
-and the register log.
+"""Runs cards/drivers/NAME_demo with a card's reference driver in a VM; writes the demo's pictures
+and the register log to a folder.
 """
 
 import socket
@@ -44,7 +44,7 @@ STEPS = {
 
 @dataclass(frozen=True)
 class Demonstration:
-    """The demo's printed text, the files that it left, and how many accesses were logged."""
+    """The text that a demo printed, the files that it wrote, and the number of logged accesses."""
 
     said: str
     files: tuple[Path, ...]
@@ -60,8 +60,8 @@ def demonstrate(
 ) -> Demonstration:
     """Run a card's demo; write its files to a folder.
 
-    With `vnc` the guest has a display, which QEMU shows as that VNC display of this machine.  Each
-    picture then remains for five seconds, on the wall clock.
+    With `vnc` the guest has a display, which QEMU serves as VNC display `vnc` of this machine.
+    Each picture is then shown for five seconds of wall time.
     """
     card = specification.load(name)
     folder = specification.file_of(name).parent / "drivers"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Finds a driver's mistakes in the journal of a run.
 
-Each rule is a function.  Its argument is a run on one card; it yields its findings, each with the
-access that shows the finding.  A rule reports only mistakes that the journal proves.
-docs/referee.md explains the rules.
+Each rule is a function.  It gets a run on one card and yields findings, each with the access that
+proves the mistake.  A rule reports a mistake only if the journal proves it. docs/referee.md
+explains the rules.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ from understudy.cards.shadow import Part, Places, Values, reserved
 from understudy.referee.ring import Ring
 
 NEAR = 64
-"""Number of stores after which an unfinished start of a transfer no longer counts."""
+"""An unfinished start of a transfer is ignored after this many more stores."""
 HANDLERS = {
     INTERRUPTIBLE: Context.HARD_INTERRUPT,
     SOFT_INTERRUPTIBLE: Context.SOFT_INTERRUPT,
@@ -56,7 +56,7 @@ class Event:
     pid: int
     absent: bool
     handlers: frozenset[Context]
-    """The handlers that could have run there."""
+    """The kinds of handlers that could run at this point."""
     parts: tuple[Part, ...]
 
 
@@ -135,8 +135,8 @@ def unknown_instruction(run: Run) -> Iterator[Finding]:
 
 @dataclass
 class _Reason:
-    """A cause of an interrupt: the record at which it began, whether a handler has run, whether its
-    status was read, and by which threads.
+    """A pending cause of an interrupt: since which record, whether a handler has run for it,
+    whether its status bit was read, and by which threads outside of handlers.
     """
 
     since: int
@@ -146,10 +146,11 @@ class _Reason:
 
 
 def missing_acknowledge(run: Run) -> Iterator[Finding]:
-    """A handler has run for a cause, and nothing clears the cause until the driver is unbound.
+    """A handler has run for a cause, but the driver does not clear the cause before it is unbound.
 
-    A reset clears the cause too.  That is correct if the driver has not read the cause yet, or if
-    the same thread has just read it.  A card that has been pulled out has no causes.
+    A reset of the card also clears the cause.  It is a mistake only if the driver has read the
+    status bit before, and the resetting thread has not read it itself, outside of handlers.  A
+    card that was pulled out has no causes.
     """
     for index, interrupt in enumerate(run.card.interrupts):
         reason: _Reason | None = None
@@ -182,8 +183,8 @@ def missing_acknowledge(run: Run) -> Iterator[Finding]:
 def _acknowledges(card: Card, event: Event, interrupt: Interrupt) -> bool:
     """Return whether the event clears the cause.
 
-    If neither writing ones nor reading clears a status bit, it becomes 0 when its cause ends, and
-    the card reports that.
+    A status bit that neither a written 1 nor a read clears becomes 0 when its cause ends; the
+    journal then has a RAISED record.
     """
     access = _field(card, interrupt.status).access
     bits = _bits(event, interrupt.status)
@@ -195,7 +196,7 @@ def _acknowledges(card: Card, event: Event, interrupt: Interrupt) -> bool:
 
 
 class _Bits(NamedTuple):
-    """The part of one field that an access touches: which bits, and their values."""
+    """The bits of one field that an access touches (`lanes`), and their values."""
 
     lanes: int
     value: int
@@ -265,7 +266,7 @@ def freed_in_use(run: Run) -> Iterator[Finding]:
 
 
 def changed_in_use(run: Run) -> Iterator[Finding]:
-    """DMA memory changes while the card reads it, or before it has read it."""
+    """The driver changes DMA memory that the card has still to read."""
     for event in run.events:
         if event.what == What.DMA_CHANGED:
             text = f"among the {event.offset} bytes at {event.value:#x}"
@@ -273,9 +274,9 @@ def changed_in_use(run: Run) -> Iterator[Finding]:
 
 
 def not_given(run: Run) -> Iterator[Finding]:
-    """The driver sets an address of the card to memory that it has not given to the card.
+    """The card accesses memory that the driver has not given to it; the bus refuses the access.
 
-    An address past the end of given memory means that a ring does not wrap where it should.
+    If the address is just past given memory, the driver's ring does not wrap where it should.
     """
     given: dict[int, int] = {}
     for event in run.events:
@@ -294,11 +295,10 @@ def not_given(run: Run) -> Iterator[Finding]:
 
 
 def turned_early(run: Run) -> Iterator[Finding]:
-    """A ring wraps before the end of its memory, and its memory changes after that.
+    """A ring wraps early, and the driver then changes bytes there that the card has still to read.
 
-    So the driver fills other addresses than it tells the card, or more of them than it uses.
-
-    Without a change the ring is merely smaller.
+    So the driver writes entries at other addresses than it gives to the card, or more entries than
+    the card gets.  Without such a change, the ring is merely smaller than its memory.
     """
     rings: dict[int, Ring] = {}
     changed: dict[int, int] = {}  # a ring's first address, and the first change after a wrap
@@ -327,7 +327,7 @@ def turned_early(run: Run) -> Iterator[Finding]:
 
 
 def _sets_off(event: Event) -> bool:
-    """Return whether it is a store of ones that trigger an action, such as a reset."""
+    """Return whether the event stores a 1 that triggers an action, such as a reset."""
     return any(
         part.value & found.bits.mask
         for part in event.parts
@@ -370,8 +370,8 @@ def leaked(run: Run) -> Iterator[Finding]:
 
 
 def no_lock(run: Run) -> Iterator[Finding]:
-    """A handler of hard or soft interrupts starts transfers, and so does code that it may
-    interrupt.
+    """A handler of hard or soft interrupts starts transfers, and code that the handler can
+    interrupt starts transfers too.
     """
     for buffer in run.buffers():
         steps = {buffer.address, buffer.length, buffer.doorbell}
@@ -400,8 +400,8 @@ def _names(event: Event) -> set[str]:
 
 
 def torn_start(run: Run) -> Iterator[Finding]:
-    """Between two of the stores that start a transfer, another context starts a transfer: there is
-    no lock, or one that does not work across processors.
+    """Another context starts a transfer between two of the stores that start this transfer.  So
+    the driver has no lock, or a lock that does not exclude other processors.
     """
     for buffer in run.buffers():
         steps = {buffer.address, buffer.length, buffer.doorbell}
@@ -422,7 +422,8 @@ def torn_start(run: Run) -> Iterator[Finding]:
 
 
 def noted(accesses: Journal) -> list[Finding]:
-    """Return notes on parts where the journal is less exact; these are not mistakes."""
+    """Return notes on parts where the journal is less exact, which are no mistakes of the
+    driver."""
     rows = accesses[accesses["what"] == What.FALLBACK]
     return [
         Finding(

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Recognises a ring in memory that a driver has given to its card, from the addresses that the
-driver writes to the card.
+"""Recognises a ring buffer in memory that a driver has given to its card, from the addresses of
+the transfers that the driver starts.
 
-A ring's addresses proceed through the memory in equal steps from its beginning, and wrap to the
-beginning.  A ring that always wraps at the same address, although there is room after it, wraps
-early.  That alone is not a mistake: the remaining memory may have another use.
+A ring's addresses increase in equal steps from the beginning of the memory, and wrap to the
+beginning.  A ring wraps early if it always wraps after the same address and there is room for
+more steps.  That alone is not a mistake: the remaining memory may have another use.
 """
 
 
@@ -24,7 +24,7 @@ class Ring:
         return 0 <= address - self._begin < self._size
 
     def sent(self, address: int) -> None:
-        """Record an address in this memory that the driver writes to the card."""
+        """Record the address of a transfer that the driver starts in this memory."""
         place = address - self._begin
         if place == 0:
             self._turned |= {self._last} if self._last else set()
@@ -43,7 +43,7 @@ class Ring:
         return bool(self._turned)
 
     def early(self) -> str | None:
-        """Return where the ring wraps, if that is too early."""
+        """Return in words where the ring wraps; None if it does not wrap early."""
         if not self._is_ring or self._turned != {self._top}:
             return None
         used, there = self._top // self._step + 1, self._size // self._step

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Runs a driver against a virtual card, with a new VM for each run.
 
-The first run is on one processor in the virtual clock.  A seed decides at which of the driver's
-accesses interrupts arrive, so the run is repeatable.  The other runs are on several processors. In
-each run the driver is loaded, exercised, unloaded, loaded again, exercised while its card is pulled
-out, and unloaded.
+A seed determines at which of the driver's accesses interrupts arrive.  A run on one processor
+uses the virtual clock, so it is repeatable; a run on several processors uses the wall clock.  In
+each run the driver is loaded, exercised, unloaded, loaded again, exercised while its card is
+removed, and unloaded.
 """
 
 import re
@@ -42,7 +42,7 @@ Notify = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Setting:
-    """The number of processors, and the seed of the interrupts' times."""
+    """The number of processors, and the seed for the times of interrupts."""
 
     cpus: int
     seed: int
@@ -200,7 +200,8 @@ def run(
 
 
 def _died(subject: Subject, setting: Setting, error: RunFailed, kept: Kept) -> Outcome:
-    """Return what killed the kernel, and the driver's accesses before."""
+    """Return the outcome of a run in which the kernel died: the cause, and the accesses until
+    then."""
     text = str(error)
     rule = next((rule for rule, words in DEATHS.items() if words.search(text)), None)
     if rule is None:
@@ -226,7 +227,7 @@ def _last(console: str) -> str:
 
 
 def prepared(name: str, source: Path, exercise: Path | None = None) -> Subject:
-    """Build the driver of a card; the default exercise is the card's own.
+    """Build a driver for a card; without `exercise`, use the exercise in the card's folder.
 
     UserError with the compiler's messages if something does not compile.
     """

@@ -19,7 +19,7 @@ class ServedDisk:
 
     @property
     def at_once(self) -> int:
-        """Return how many requests the disk serves at once, or among how many it chooses."""
+        """Return the queue depth of the disk or, for an array, its number of servers."""
         return self.profile.queue_depth or self.profile.servers
 
     def _device(self, sectors: int) -> Drive | Array:

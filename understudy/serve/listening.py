@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The address at which clients find the disk: a socket in the file system, or a port of this host.
 
-The socket listens before the server starts, and is then passed to the server.  So a wrong address
-is reported at once, and no client can connect too early.
+This process opens the socket before the server starts, and passes it to the server.  So a wrong
+address is reported at once, and no client can connect too early.
 """
 
 import shlex
@@ -30,7 +30,7 @@ class Place:
     nbd_client: str
 
     def ways(self) -> dict[str, str]:
-        """Return the commands that attach the disk, each by its purpose."""
+        """Return the commands that attach the disk, by purpose."""
         drive = f"file={self.qemu.replace(',', ',,')},format=raw,if=virtio"
         uri = shlex.quote(self.uri)
         fio = f"fio --name=reads --ioengine=nbd --uri={uri} --rw=randread --bs=4k --number_ios=1000"

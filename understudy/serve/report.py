@@ -13,7 +13,7 @@ ERROR_MOST = 0.03
 
 
 def figures(found: Lateness) -> dict[str, Any]:
-    """Return the figures for --json; a figure is None if there were no requests.
+    """Return the figures for --json; a mean or percentile without requests is None.
 
     The service error is the mean lateness as a fraction of the mean service time.  It includes only
     requests that should take at least ENOUGH_NS.

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """nbdkit in the foreground, with this project's filter, until the command is interrupted.
 
-The disk's state and the lateness of its answers are in memory that nbdkit shares with this process.
-So nbdkit can simply be killed: it holds no data that must be saved, and no client can keep it
-running.
+The disk's state and the lateness of its answers are in memory that nbdkit shares with this
+process.  So nbdkit can simply be killed: it holds no data that must be saved, and no connected
+client can delay its end.
 """
 
 import os
@@ -37,8 +37,8 @@ THREADS_MAX = 512
 
 @dataclass(frozen=True)
 class Service:
-    """The service: the disk, nbdkit's options for its data, the number of requests that a
-    connection may have at once, and the file for a record of each request."""
+    """The disk to serve, nbdkit's options for the disk's data, the number of concurrent requests
+    per connection, and the file for the requests' records."""
 
     disk: TimedDisk
     store: Sequence[str]
@@ -122,7 +122,7 @@ def _told() -> Iterator[int]:
 
 @contextmanager
 def _running(command: list[str], listener: socket.socket) -> Iterator[tuple[int, int]]:
-    """Start the process and kill it at the end.
+    """Start the process; kill it when the block ends.
 
     Yield its process id, and a descriptor that becomes readable when the process ends.
     """

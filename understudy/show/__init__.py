@@ -3,5 +3,6 @@
 
 import logging
 
-# On import Matplotlib complains if it can't store its list of fonts, which is not needed here.
+# Matplotlib's warning that it can't store its list of fonts is suppressed, since the list is not
+# needed.
 logging.getLogger("matplotlib").setLevel(logging.ERROR)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A table of two sets of runs, like the papers' Tables 2 and 3: the runs on the real disk and those
-that should predict them, with errors and ranks.
+"""A table that compares runs on the real disk with predicted runs, like the papers' Tables 2 and
+3, with errors and ranks.
 """
 
 from collections.abc import Sequence
@@ -37,14 +37,14 @@ def _headline(real: Kept, virtual: Kept, seeds: Sequence[int]) -> str:
 
 
 def _labels(real: Kept, virtual: Kept) -> tuple[str, str]:
-    """Return labels that distinguish the two sets."""
+    """Return labels for the two sets of runs; the labels differ."""
     if real.platform != virtual.platform:
         return real.platform, virtual.platform
     return str(real.folder), str(virtual.folder)
 
 
 def _block(found: Agreement, labels: tuple[str, str]) -> Block:
-    """Return both figures of one measure, with their ranks, and the error."""
+    """Return the row of one measure: both figures, their ranks, and the error."""
     real, virtual = found.ranks()
     errors = [found.error(name) for name in found.real]
     tau = "" if found.tau is None else f", tau {found.tau:.2f}"

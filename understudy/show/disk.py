@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A disk's profile as a picture: seek time by distance, and throughput by location.
 
-For an array, it shows throughput and response time by the number of requests.  The limits of the
-profile are below the picture.
+For an array, it shows throughput and response time by the number of requests.  The text below the
+picture says what the profile is based on, and how its checks ended.
 """
 
 from collections.abc import Sequence
@@ -91,9 +91,7 @@ def _draw_array(throughput: Axes, response: Axes, array: Servers) -> None:
 
 
 def _draw_checks(axes: Axes, checks: Sequence[Check]) -> None:
-    """Draw the error of each check's mean, with the demerit as an error bar; cut off at
-    FARTHEST.
-    """
+    """Draw the error of each check's mean, with the demerit as an error bar, up to FARTHEST."""
     for row, check in enumerate(checks):
         colour = "C0" if check.within else "C3"
         percent = min(max(check.difference_percent, -FARTHEST), FARTHEST)
@@ -107,7 +105,7 @@ def _draw_checks(axes: Axes, checks: Sequence[Check]) -> None:
 
 
 def _validity(disk: DiskProfile) -> str:
-    """Return text that a reader should know before trusting the curves."""
+    """Return the text below the picture: what the profile is based on, and how its checks ended."""
     said = ["rotational positions are known"] if disk.knows_positions else []
     if disk.limits:
         said.append(f"made from {disk.limits}")

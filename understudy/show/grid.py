@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Figures in rows and columns, printed so that no cell is wrapped or cut.
+"""Tables of figures, printed without wrapping or truncating a cell.
 
-A table that is too wide for the terminal is printed as several tables, one below the other, each
-with the rows' names and the next columns that fit.
+A table that is too wide for the terminal is split into several tables, one below the other.  Each
+repeats the names of the rows, and has as many of the remaining columns as fit.
 """
 
 from collections.abc import Iterator, Sequence

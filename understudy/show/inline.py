@@ -47,14 +47,14 @@ def styled() -> Iterator[None]:
 
 
 def svg(figure: Figure, name: str) -> str:
-    """Return the figure as an element of a page; its name must be unique on the page."""
+    """Return the figure as an SVG element; `name` must be unique on the page."""
     text = io.StringIO()
     figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
     return _inline(text.getvalue(), name)
 
 
 def _inline(svg: str, name: str) -> str:
-    """Adapt an SVG to an HTML page: no prologue, no size, unique ids."""
+    """Adapt an SVG to an HTML page: without prologue and size, with unique ids."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r' xmlns(:xlink)?="[^"]*"', "", svg)

@@ -26,7 +26,7 @@ def render(template: str, view: dict[str, Any]) -> str:
 
 
 def flat(tree: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
-    """Return nested inputs as lines: disk.model.intercept_ms, 4.25."""
+    """Return nested inputs as pairs of a path and a value: disk.model.intercept_ms, 4.25."""
     lines: list[tuple[str, str]] = []
     for key, value in tree.items():
         if isinstance(value, dict):

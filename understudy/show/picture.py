@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Pictures: one style for all of them, and files that are identical to the byte.
+"""Pictures, in a single style; the same figure always results in the same bytes.
 
-Pictures use Matplotlib's own defaults and STYLE, whatever the user's matplotlibrc says.  No file
-contains a date.  The last bits of Matplotlib's layout differ from run to run, and SVG and PDF store
-all bits; so the layout is computed once and rounded.
+Pictures use Matplotlib's defaults and STYLE, and ignore the user's matplotlibrc.  No file
+contains a date.  The last bits of Matplotlib's layout differ from run to run, and would change
+SVG and PDF files.  So the layout is computed once and rounded.
 """
 
 from collections.abc import Iterator

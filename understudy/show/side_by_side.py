@@ -40,7 +40,7 @@ class Pair:
 
 
 def pairs(first: Result, second: Result) -> list[Pair]:
-    """Return every measure of every scheduler that both platforms have run."""
+    """Return a row for each measure of each scheduler that ran on both platforms."""
     one, other = first.comparison, second.comparison
     both = [name for name in other.schedulers if name in one.schedulers]
     return [_pair(name, measure, first, second) for measure in MEASURES for name in both]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The papers' table (PERFORM 2010 Tables 2 and 3), for a terminal and for the report.
 
-Rows are measures, columns schedulers.  `rows` returns the table as text; the other functions lay it
-out with Rich.  Figures of several seeds are means with half the width of their 95 % interval;
-counts and seconds are sums over the seeds.
+Rows are measures, columns schedulers.  `rows` returns the cells as text; the other functions lay
+them out with Rich.  Figures of several seeds are means with half the width of their 95 %
+interval; counts and seconds are sums over the seeds.
 """
 
 import math
@@ -22,7 +22,7 @@ from understudy.recommend import verdict
 from understudy.recommend.choice import Best, best
 from understudy.show.grid import Grid
 
-# Fields of Summary below the measures: label, how to show the sum over the seeds.
+# Fields of Summary in the table's last block: a label, and the format of the sum over the seeds.
 TOTALS = {
     "requests": ("requests", ",.0f"),
     "dispatched": ("sent to the disk", ",.0f"),
@@ -36,7 +36,7 @@ TOTALS = {
     "wall_seconds": ("wall seconds in all", ",.1f"),
 }
 
-# Figures of TOTALS that a platform lacks: a simulation has no kernel, a real disk no throttle.
+# Fields of TOTALS that a platform lacks: a simulation has no kernel, and a real disk no throttle.
 NOT_OF = {
     "sim": ("late", "stale", "virtual_seconds", "boot_wall_seconds", "wall_seconds"),
     "real": ("late", "stale", "virtual_seconds", "boot_wall_seconds"),
@@ -89,7 +89,7 @@ def number(estimate: Estimate) -> str:
 
 
 def _places(value: float) -> int:
-    """Return the number of decimals worth showing."""
+    """Return the number of decimals to show."""
     return 0 if abs(value) >= LARGE else 2
 
 
@@ -127,9 +127,9 @@ def show(result: Result, console: Console, layout: Layout | None = None) -> None
 
 
 def conclude(results: Sequence[Result], console: Console) -> None:
-    """Print the sentences about the answers, recommendations last.
+    """Print the conclusions from the results, recommendations last.
 
-    A sentence that is true for only some platforms names them.
+    A sentence that applies to only some platforms begins with their names.
     """
     for kind in (remarks, picks):
         said = [(sentence, found.platform) for found in results for sentence in kind(found)]
@@ -157,7 +157,7 @@ def is_wide(comparison: Comparison) -> bool:
 def ranked(comparison: Comparison, *, trusted: bool | None) -> Rows:
     """Return a row of figures for each scheduler, best mean response time first.
 
-    After the mean response time there is the verdict that compares it with the best one, unless the
+    The column after the mean response time compares it with the best scheduler's, unless the
     results are known to be wrong.
     """
     order = comparison.ranks(RANKED[0])
@@ -178,9 +178,7 @@ def ranking(result: Result) -> Grid:
 
 
 def _against(first: Best | None, name: str) -> str:
-    """Return the verdict on a scheduler's mean response time, compared with the best
-    scheduler's.
-    """
+    """Return in words how a scheduler's mean response time compares with the best scheduler's."""
     if first is None:
         return ""
     if name == first.best:
@@ -204,7 +202,7 @@ def picks(result: Result) -> list[str]:
 
 
 def remarks(result: Result) -> list[str]:
-    """Return what was not checked, and how well the shadow caches predicted hits."""
+    """Return sentences on unchecked demands, and on the hits that shadow caches predicted."""
     comparison = result.comparison
     shadows = (
         reproduction.shadow_sentence(comparison, name, result.experiment.workload.name)
@@ -216,7 +214,7 @@ def remarks(result: Result) -> list[str]:
 
 
 def _instruments(result: Result) -> list[str]:
-    """Return the instruments that measured a real disk, and what they can't show."""
+    """Return sentences on how a real disk was measured, and on what the measurement can't show."""
     found = []
     for name in dict.fromkeys(run.facts.get("instrument", "") for run in result.outcomes):
         runs = [run for run in result.outcomes if run.facts.get("instrument") == name]

@@ -18,8 +18,8 @@ SHORTEST_MS = 1e-3  # shorter times are drawn at the left edge
 
 
 def draw(traces: Sequence[Trace], file: Path) -> None:
-    """Write the picture, with a line and a row of bars for each trace; the ending of the file's
-    name chooses the format.
+    """Write the picture, with a curve and a row of bars for each trace; the file's ending chooses
+    the format.
     """
     picture.check(file)
     with picture.styled():

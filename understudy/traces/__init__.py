@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Recorded traces, read into one table."""
+"""Recorded traces: reads all formats into the same columns, and computes their statistics."""

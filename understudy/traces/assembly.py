@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Joins blocks of a file's rows to a trace in order of arrival, without all of it in memory."""
+"""Joins blocks of a file's rows into a trace in order of arrival; long columns are mapped files."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,7 +26,7 @@ class Gathered:
         self._out_of_order = 0
 
     def put(self, columns: Mapping[str, Ints], owners: pl.Series) -> None:
-        """Add at least one row; the columns must always be the same."""
+        """Add at least one row; all calls must have the same columns."""
         self.requests += len(owners)
         self._see_order(columns["arrival_ns"])
         for name, values in {**columns, "owner": self._numbers(owners)}.items():
@@ -35,7 +35,7 @@ class Gathered:
     def trace(
         self, name: str, slowdown: int, left_out: Mapping[str, int], broken: str | None
     ) -> Trace:
-        """Return the trace of all rows, with times from the first arrival on, divided by
+        """Return the trace of all rows.  Times count from the first arrival and are divided by
         `slowdown`.
         """
         found: dict[str, Ints] = {key: column.array() for key, column in self._columns.items()}
@@ -69,7 +69,8 @@ class Gathered:
         self._latest_ns = int(latest_ns[-1])
 
     def _numbers(self, owners: pl.Series) -> Ints:
-        """Return the owners' numbers, in the order in which owners are first seen."""
+        """Return each row's owner as a number; owners are numbered in the order in which they
+        first occur."""
         table = owners.alias("owner").to_frame()
         seen = table.unique(maintain_order=True)["owner"]
         numbers = [self._owners.setdefault(owner, len(self._owners)) for owner in seen.to_list()]
@@ -79,7 +80,7 @@ class Gathered:
 
 
 def _by_first(owner: Ints, owners: int) -> Ints:
-    """Return numbers from 0, in the order of owners' first requests."""
+    """Return the column of owners, renumbered from 0 in the order of the owners' first requests."""
     first = np.full(owners, len(owner))
     for part in file_arrays.blocks(len(owner)):
         seen, places = np.unique(owner[part], return_index=True)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A trace's sizes, interarrival and response times, and outstanding requests (ICPE 2011, section
-5.2, Figure 6 and Table 3).
+"""Statistics of a trace: sizes, interarrival times, response times, and outstanding requests
+(ICPE 2011, section 5.2, Figure 6 and Table 3).
 
-Deviations are the population's.  Percentiles are nearest-rank (the smallest value that this share
-of the values does not exceed), as everywhere (docs/method.md).  Figures that a trace does not
-record are None.
+Standard deviations are those of a population.  A percentile is the smallest value such that at
+least the given share of the values does not exceed it (nearest rank), as everywhere
+(docs/method.md).  Figures that a trace does not record are None.
 """
 
 import math
@@ -19,8 +19,8 @@ from understudy.traces.trace import Ints, Trace
 
 LAGS = (1, 2, 3, 10, 100)
 PERCENTS = (50, 95, 99)
-BLOCK_SECTORS = 8  # Figure 6: the largest of each bin; a last bin is for larger sizes
-BLOCKS = (1, 2, 4, 8, 16, 32, 64, 128)  # Figure 6: the largest of each bin; a last bin has the rest
+BLOCK_SECTORS = 8  # a block of 4 KiB
+BLOCKS = (1, 2, 4, 8, 16, 32, 64, 128)  # Figure 6: largest size of each bin, in blocks
 BINS = (*(f"{blocks}" for blocks in BLOCKS), f">{BLOCKS[-1]}")
 NS_PER_MS = 10**6
 SECTORS_PER_KIB = 2
@@ -31,18 +31,19 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Series:
-    """Figures of one value per request, in order of arrival."""
+    """Statistics of a series with one value per request, in order of arrival."""
 
     mean: float
     std: float
-    cv: float | None  # by lag; None if it is too short, or constant
-    autocorrelation: Mapping[int, float | None]  # by lag; None if too short, or all are alike
+    cv: float | None  # std / mean; None if the mean is 0
+    autocorrelation: Mapping[int, float | None]  # by lag; None if too short, or constant
     percentiles: Mapping[int, float]
 
 
 @dataclass(frozen=True)
 class Outstanding:
-    """Requests that have arrived but are not complete, from first arrival to last completion."""
+    """The number of requests that have arrived but are not complete, over the span from the first
+    arrival to the last completion."""
 
     mean: float
     most: int
@@ -87,7 +88,7 @@ def characterise(trace: Trace) -> Character:
 
 
 def gaps_ms(arrival_ns: Ints) -> Floats:
-    """Return the times from each arrival to the next, (N - 1,)."""
+    """Return the N - 1 times from each arrival to the next, in ms."""
     return file_arrays.each(
         lambda later, earlier: (later - earlier) / NS_PER_MS, arrival_ns[1:], arrival_ns[:-1]
     )
@@ -106,17 +107,18 @@ def series(values: Floats) -> Series:
 
 
 def std(values: Floats) -> float:
-    """Return the population's standard deviation, identical to NumPy's to the bit."""
+    """Return the population's standard deviation, with the same bits as NumPy's."""
     mean = values.mean()
     squares = file_arrays.each(lambda part: np.square(part - mean), values)
     return math.sqrt(squares.mean())
 
 
 def autocorrelation(values: Floats, lags: Iterable[int]) -> dict[int, float | None]:
-    """Return the sum of (x[i] - mean) (x[i + lag] - mean) over that of (x[i] - mean)^2, by lag from
-    1.
+    """Return, for each lag, the sum of (x[i] - mean) (x[i + lag] - mean), divided by the sum of
+    (x[i] - mean)^2.
 
-    None if the series is too short for the lag, or if all values are equal except for rounding.
+    The value is None if the series is too short for the lag, or if all its values are equal
+    except for rounding.
     """
     mean = values.mean()
     off = file_arrays.each(lambda part: part - mean, values)
@@ -137,9 +139,7 @@ def percentiles(values: Floats) -> dict[int, float]:
 
 
 def bins(sectors: Ints) -> list[int]:
-    """Return the number of requests in each bin: at most its blocks, and more than the bin
-    before.
-    """
+    """Return the number of requests in each bin of BINS, by size."""
     counts = np.zeros(len(BINS), np.int64)
     for part in file_arrays.blocks(len(sectors)):
         at = np.searchsorted(np.array(BLOCKS) * BLOCK_SECTORS, sectors[part], side="left")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Unpacks gzip, bzip2, xz and Zstandard files, recognised by content.
 
-Files are unpacked while they are read, PIECE_BYTES at a time, and never more than some 8 MiB ahead,
-whatever size a file claims to have.  Consecutive streams in a file count as one.  A damaged or cut
-stream ends where it can no longer be unpacked; afterwards `damage` returns the reason.
+Files are unpacked while they are read, PIECE_BYTES at a time.  At most about 8 MiB are unpacked
+ahead, even if a file expands to a huge size.  Consecutive streams in a file are joined.  A
+damaged or truncated stream ends where unpacking fails; afterwards `damage` returns the reason.
 """
 
 import bz2
@@ -24,7 +24,7 @@ WHOLE_MAX_BYTES = 2**30
 
 
 class Stream(Protocol):
-    """A compressed stream; bz2's and lzma's own streams fit this interface."""
+    """The decompressor of a stream; those of bz2 and lzma have this interface."""
 
     @property
     def eof(self) -> bool:
@@ -32,7 +32,7 @@ class Stream(Protocol):
 
     @property
     def needs_input(self) -> bool:
-        """Return whether all input until now is unpacked."""
+        """Return whether all input that was passed is unpacked."""
 
     @property
     def unused_data(self) -> bytes:
@@ -67,8 +67,8 @@ class _Gzip:
 class _Zstandard:
     """Zstandard's decompressor as a Stream.
 
-    It returns all output at once, and 4 bytes may represent a block of 128 KiB, so its input is
-    passed in small parts.
+    The decompressor ignores `max_length`, and 4 bytes of input may expand to 128 KiB.  So its
+    input is passed in small parts.
     """
 
     INPUT_BYTES = 2**8
@@ -110,7 +110,7 @@ DAMAGED = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zstandard.
 
 
 class Unpacked(io.RawIOBase):
-    """The content of a compressed file, from its beginning; `damage` says why it ends too early."""
+    """The unpacked content of a compressed file; `damage` says why the content ends too early."""
 
     def __init__(self, file: BinaryIO, name: str, stream: Callable[[], Stream]) -> None:
         """Begin at the file's current position."""
@@ -127,7 +127,7 @@ class Unpacked(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Read the bytes that are available now."""
+        """Read at least one byte, and as many as are unpacked already; 0 at the end."""
         if not self._ready:
             self._ready = memoryview(self._more())
         size = min(len(buffer), len(self._ready))
@@ -137,7 +137,7 @@ class Unpacked(io.RawIOBase):
         return size
 
     def _more(self) -> bytes:
-        """Return some bytes; none at the end."""
+        """Return the next unpacked bytes; no bytes at the end."""
         while not self.damage:
             given = self._input()
             if given is None:
@@ -183,14 +183,15 @@ def unpacked(file: BinaryIO) -> BinaryIO:
 
 
 def damage(file: BinaryIO) -> str | None:
-    """Return why a file from `unpacked` ended too early, up to where it was read."""
+    """Return why a file that `unpacked` returned has ended too early; None if no damage was read
+    yet."""
     raw = getattr(file, "raw", None)
     return raw.damage if isinstance(raw, Unpacked) else None
 
 
 @contextmanager
 def whole(file: BinaryIO) -> Iterator[BinaryIO]:
-    """Open the file so that it is seekable.
+    """Yield the file in seekable form.
 
     A compressed file is unpacked to a nameless file, of at most WHOLE_MAX_BYTES.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finds all files of a blktrace: one per CPU, NAME.blktrace.0 and so on, each possibly compressed.
+"""Finds the files of a blktrace, one per CPU: NAME.blktrace.0 and so on, perhaps compressed.
 
 The name of one of these files, or NAME alone, stands for all of them.
 """
@@ -11,8 +11,8 @@ PER_CPU = re.compile(r"(?P<name>.+)\.blktrace\.(?P<cpu>\d+)(\.(gz|bz2|xz|zst))?"
 
 
 def files_of(path: Path) -> list[Path]:
-    """Return all files of the trace that the path names, by CPU; only the path itself if it is not
-    such a trace.
+    """Return the files of the trace that the path names, in order of CPUs; for any other path,
+    only the path.
     """
     named = PER_CPU.fullmatch(path.name)
     if not named and path.exists():
@@ -27,7 +27,7 @@ def files_of(path: Path) -> list[Path]:
 
 
 def largest(path: Path) -> Path:
-    """Return the largest file, which shows the format: the file of a CPU that was idle is empty."""
+    """Return the largest of the files, to recognise the format; an idle CPU's file is empty."""
     return max(files_of(path), key=_bytes)
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Reads a trace from a file in any format; columns are those of requests.parquet (docs/method.md).
+"""Reads a trace from a file in any format, into the columns of requests.parquet (docs/method.md).
 
-A run folder's requests.parquet contains several runs; FILE:SCHEDULER or FILE:SCHEDULER:SEED selects
-one run.  Its times are those of a disk that was made k times slower; they are divided by k, which
-is in the result.json of the same folder.  NAME.blktrace.0, or NAME alone, is the trace of all CPUs
-that blktrace has written (per_cpu.py).
+A run folder's requests.parquet contains several runs; FILE:SCHEDULER or FILE:SCHEDULER:SEED
+selects one run.  The times in requests.parquet are those of a disk that was k times slower.  They
+are divided by k, which result.json in the same folder contains.  NAME.blktrace.0, or NAME alone,
+is the trace of all CPUs that blktrace has written (per_cpu.py).
 """
 
 import json
@@ -28,7 +28,7 @@ REQUESTS = "requests.parquet"
 
 
 def load(text: str) -> Trace:
-    """Return the whole trace that --trace names; UserError if it can't be read to its end."""
+    """Return the trace that --trace names; UserError if it can't be read completely."""
     try:
         found = recorded(text)
     except UserError as error:
@@ -69,10 +69,10 @@ def recorded(text: str) -> Trace:
 
 
 def every_run(text: str) -> list[str]:
-    """Return the names of all runs in FILE, or of SCHEDULER in FILE:SCHEDULER.
+    """Return a name FILE:SCHEDULER:SEED for each run that the text names.
 
-    If the file is not a run folder's, return the text itself.  UserError if the runs are of several
-    schedulers.
+    If the file is not in a run folder, return only the text.  UserError if the text names runs of
+    several schedulers.
     """
     path, scheduler, seed = parts(text)
     if seed or path.name != REQUESTS or not path.is_file():
@@ -102,8 +102,8 @@ def parts(text: str) -> tuple[Path, str | None, str | None]:
 
 
 def _pieces(path: Path) -> Iterator[Reading]:
-    """Yield the file in blocks of rows, each with the needed columns and numbered rows; UserError
-    if it has no rows.
+    """Yield the file in blocks with the needed columns and numbered rows; UserError if it has no
+    rows.
     """
     requests, left_out, broken = 0, Counter[str](), None
     try:
@@ -134,7 +134,7 @@ def _numbered(frame: pl.DataFrame, before: int, path: Path) -> pl.DataFrame:
 
 
 def _slowdown(path: Path) -> int:
-    """Return the k of a run folder."""
+    """Return k, the slowdown of the disk in the runs of a run folder."""
     beside = path.with_name("result.json")
     try:
         scale = float(json.loads(beside.read_text(encoding="utf-8"))["inputs"]["scale"])

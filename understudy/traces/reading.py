@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The result of reading a part of a file, and which records were left out."""
+"""The result of reading part of a trace file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,8 +18,9 @@ class Reading:
     """A block of a file's rows: one row per request, in any order.
 
     `left_out` counts the records that are not in the table, by reason ("of no length").  `broken`
-    says in one line where the file breaks off; None if it does not break off in this block.
-    `relative`: times count from one of the requests, so the times of earlier requests are negative.
+    says in one line where the file breaks off; None if this block is complete.  If `relative` is
+    true, times count from the arrival of some request, so the times of earlier requests are
+    negative.
     """
 
     frame: pl.DataFrame = field(default_factory=pl.DataFrame)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The rows of a table as checked numbers; UserError names the first wrong row.
+"""Converts the rows of a table to checked numbers; UserError names the first wrong row.
 
 arrival_ns, sector and sectors are required. op, owner, dispatch_ns and completion_ns are used if
 present, request_id only in a run folder's table.
@@ -22,7 +22,7 @@ REQUEST = "request_id"
 
 
 def transfers(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
-    """Return the rows that read or write."""
+    """Return the rows with reads and writes."""
     if "op" not in frame.columns:
         return frame
     op = words(frame, "op", path)
@@ -31,7 +31,7 @@ def transfers(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
 
 
 def columns(frame: pl.DataFrame, path: Path, relative: bool, ours: bool) -> dict[str, Ints]:
-    """Return all columns except the owners; relative times may be negative."""
+    """Return all columns except `owner`; times may be negative if they are relative."""
     names = (*NEEDED, REQUEST) if ours and REQUEST in frame.columns else NEEDED
     found = {name: integers(frame, name, path) for name in names}
     bad = {
@@ -94,9 +94,7 @@ def _ops(frame: pl.DataFrame) -> Ints:
 
 
 def _ends(frame: pl.DataFrame, path: Path, arrival_ns: Ints) -> Iterator[tuple[str, Ints]]:
-    """Yield the times of completion and of dispatch.  Without completions, dispatches are not
-    used.
-    """
+    """Yield the columns of completion and dispatch times; without completions, neither of them."""
     if "completion_ns" not in frame.columns:
         return
     completion_ns = integers(frame, "completion_ns", path)

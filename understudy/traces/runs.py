@@ -15,17 +15,17 @@ Run = tuple[str, int]
 
 
 def has_runs(frame: pl.DataFrame) -> bool:
-    """Return whether the table names each row's run."""
+    """Return whether the table has the columns that name each row's run."""
     return set(frame.columns) >= COLUMNS
 
 
 def runs_in(frame: pl.DataFrame) -> list[Run]:
-    """Return all runs, in order of appearance."""
+    """Return all runs, in the order of their first rows."""
     return frame.select("scheduler", "seed").unique(maintain_order=True).rows()
 
 
 class Choice:
-    """The run that FILE, FILE:SCHEDULER or FILE:SCHEDULER:SEED names."""
+    """The choice of a run by FILE, FILE:SCHEDULER or FILE:SCHEDULER:SEED."""
 
     def __init__(self, text: str, scheduler: str | None, seed: str | None) -> None:
         """Begin without rows."""
@@ -48,7 +48,8 @@ class Choice:
         return frame if self._seed is None else frame.filter(number == self._seed)
 
     def check(self) -> None:
-        """Raise UserError unless exactly one run was chosen; call this after all rows."""
+        """Raise UserError if the table names runs and not exactly one is chosen; call this after
+        all rows."""
         fitting = [
             (name, number)
             for name, number in self._seen

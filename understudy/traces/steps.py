@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""A trace as steps for the engine: open as recorded, or closed with inferred think times.
+"""Converts a trace to steps for the simulator's engine: open, at recorded times, or closed, with
+inferred think times.
 
-In the closed form, each owner is a process.  The think time before a request is the time since the
-owner's latest completion before that request.  If a request was sent while the owner's previous
-request was pending, its think time counts from the arrival of the previous request, and begins once
-that request is completed.  A trace without completions has no think times, so it can only be
-replayed open.
+In the closed form, each owner is a process.  The think time before a request is the time since
+the owner's latest completion or previous arrival, whichever is later.  In the replay, think time
+begins when the owner's previous request completes.  A trace without completions has no think
+times, so it can only be replayed open.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from understudy.traces.trace import Ints, Trace
 
 
 def open_rows(trace: Trace) -> Rows:
-    """Return every request at its recorded time."""
+    """Return all requests at their recorded times, as the steps of a single process."""
     return Rows(
         first=[0, len(trace)],
         think_ns=np.diff(trace.arrival_ns, prepend=0),
@@ -30,14 +30,14 @@ def open_rows(trace: Trace) -> Rows:
 
 
 def open_rows_by_owner(trace: Trace) -> Rows:
-    """Return each request at its recorded time, with a process per owner; simultaneous requests are
-    ordered by number.
+    """Return all requests at their recorded times, with a process per owner.  Simultaneous
+    requests arrive in the order of the processes' numbers.
     """
     return _by_owner(trace, lambda rows: np.diff(trace.arrival_ns[rows], prepend=0))
 
 
 def closed_rows(trace: Trace) -> Rows:
-    """Return each owner's requests with think times; UserError if the trace has no completions."""
+    """Return a process per owner, with think times; UserError if the trace has no completions."""
     try:
         completion_ns = trace.completed_ns()
     except UserError as error:
@@ -46,7 +46,8 @@ def closed_rows(trace: Trace) -> Rows:
 
 
 def _by_owner(trace: Trace, think_ns: Callable[[Ints], Ints]) -> Rows:
-    """Return a process per owner; `think_ns` computes the think times of its rows."""
+    """Return a process per owner; `think_ns` computes an owner's think times from its row
+    numbers."""
     order = np.argsort(trace.owner, kind="stable")
     first = np.searchsorted(trace.owner[order], np.arange(trace.owners + 1))
     return Rows(
@@ -60,8 +61,8 @@ def _by_owner(trace: Trace, think_ns: Callable[[Ints], Ints]) -> Rows:
 
 
 def _think_ns(arrival_ns: Ints, completion_ns: Ints) -> Ints:
-    """Return one owner's think times: since its latest completion until then, else since its last
-    arrival.
+    """Return one owner's think times: from its latest completion or previous arrival, whichever
+    is later, to each arrival.
     """
     ends = np.sort(completion_ns)
     seen = np.searchsorted(ends, arrival_ns, side="right")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Reads traces that are lines of text, in blocks, so that only one block is in memory.
+"""Reads traces that consist of lines of text, block by block, to save memory.
 
 A format's `Convert` turns the columns of a block into requests.  If a field is wrong, `Fields`
-raises an error with the row in the block; the reader turns the row into the line of the file, from
-1.  Blank lines are ignored.  If the last line has no newline and can't be read, the file breaks off
-there.  Any other unreadable line is an error (ValueError), since other lines may be wrong too.
+raises an error with the row in the block, and the reader computes the line number in the file.
+Blank lines are ignored.  If the last line lacks a newline and can't be read, the file breaks off
+there.  Any other unreadable line is a ValueError, since more lines may be wrong.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +31,7 @@ class FieldError(ValueError):
     """An error in a field, with its row in the block, from 0."""
 
     def __init__(self, row: int, message: str) -> None:
-        """Make the error; the message lacks the line, which only the reader knows."""
+        """Make the error; the reader adds the line number to the message."""
         super().__init__(message)
         self.row = row
 
@@ -51,7 +51,7 @@ class Fields:
         return found.to_numpy()
 
     def seconds_ns(self, name: str) -> Ints:
-        """Convert decimal seconds to ns, without floats; fractions of a ns are cut off."""
+        """Convert decimal seconds to ns, without floats; truncate fractions of a ns."""
         parts = self.frame[name].str.extract_groups(SECONDS).struct
         self.refuse(parts["1"].is_null(), name, "is no time in seconds")
         seconds = parts["1"].cast(pl.Int64)
@@ -69,7 +69,7 @@ class Fields:
         )["op"]
 
     def words(self, name: str) -> pl.Series:
-        """Return any text."""
+        """Return a column of text without missing values."""
         column = self.frame[name]
         self.refuse(column.is_null(), name, "is missing")
         return column
@@ -95,7 +95,7 @@ def places(fields: Fields, offset: str, size: str) -> dict[str, Ints]:
 
 
 def with_length(frame: pl.DataFrame) -> Reading:
-    """Leave out requests of length 0."""
+    """Remove requests of length 0, and count them."""
     kept = frame.filter(pl.col("sectors") > 0)
     return Reading(kept, {NO_LENGTH: frame.height - kept.height})
 
@@ -124,9 +124,10 @@ def read(
     separator: str = ",",
     line: int = 1,
 ) -> Iterator[Reading]:
-    """Read the lines of a file from that line on, as far as possible.
+    """Read a file's lines up to its end, or to an incomplete last line.  The first line has
+    number `line`.
 
-    A header in the first line is not a record.
+    If the first line equals `header`, it is skipped.
     """
     begin, some = line, False
     for text, ended in pieces(file):
@@ -146,10 +147,9 @@ def read(
 
 
 def pieces(file: BinaryIO) -> Iterator[tuple[bytes, bool]]:
-    """Yield blocks of whole lines, and last the text after the last newline.
+    """Yield blocks of whole lines, and at the end the text after the last newline.
 
-    If the file is a damaged compressed file, that text is dropped, since its continuation is
-    unknown.
+    If the file is a damaged compressed file, the text after the last newline is dropped.
     """
     rest = b""
     line = 1
@@ -199,7 +199,7 @@ def _filled(text: bytes) -> Iterator[bytes]:
 
 
 def _line_of(text: bytes, records: bytes, row: int) -> int:
-    """Return how many lines of the block precede a row of its records."""
+    """Return the number of lines in the block before the given row of its records."""
     before = text[: len(text) - len(records)].count(b"\n")
     filled = (at for at, line in enumerate(records.split(b"\n")) if line.strip())
     return before + next(at for rank, at in enumerate(filled) if rank == row)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A recorded trace: each request's owner, address and arrival, and its completion if recorded."""
+"""A recorded trace: each request's owner, address, arrival time and, if recorded, completion
+time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """Requests in order of arrival, the first at time 0; times in ns, addresses in sectors.
+    """Requests in order of arrival; times in ns from the first arrival, addresses in sectors.
 
     The columns of a long trace are mapped from files (base/file_arrays.py).
     """
@@ -38,7 +39,7 @@ class Trace:
         return len(self.arrival_ns)
 
     def completed_ns(self) -> Ints:
-        """Return when each request completed, ns; UserError if the trace has no completions."""
+        """Return completion times in ns; UserError if the trace has none."""
         if self.completion_ns is None:
             raise UserError(
                 f"{self.name}: has arrivals only, so it does not say how long requests took; take "
@@ -47,7 +48,7 @@ class Trace:
         return self.completion_ns
 
     def response_ns(self) -> Ints:
-        """Return times from arrival to completion, ns; UserError if the trace has no
+        """Return response times, from arrival to completion, in ns; UserError if there are no
         completions.
         """
         return file_arrays.each(np.subtract, self.completed_ns(), self.arrival_ns)
@@ -73,5 +74,5 @@ class Trace:
 
     @property
     def end_sector(self) -> int:
-        """Return the sectors of the smallest disk that contains every request."""
+        """Return the size, in sectors, of the smallest disk that contains every request."""
         return int((self.sector + self.sectors).max())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Converts bytes and ticks of traces in other formats to sectors of 512 bytes, and ns from the
+"""Converts the units of trace formats: bytes to sectors of 512 bytes, and ticks to ns from the
 first arrival.
 
 Values that no trace of a disk can have are refused, so accepted values fit in 64 bits.
@@ -32,10 +32,10 @@ def touched(offset_bytes: Number, size_bytes: Number) -> tuple[Number, Number]:
 
 
 def timed(pieces: Iterable[Reading], tick_ns: int) -> Iterator[Reading]:
-    """Convert the column ticks (none negative) to arrival_ns, ns after the earliest tick of the
-    first block of rows, and response_ns, if present, to completion_ns.
+    """Convert the column `ticks` (none negative) to arrival_ns, in ns after the earliest tick of
+    the first block of rows.  If there is a column response_ns, convert it to completion_ns.
 
-    ValueError if times are impossibly far apart.
+    ValueError if two times are more than SPAN_MAX_NS apart.
     """
     origin: int | None = None
     earliest, latest = 0, 0

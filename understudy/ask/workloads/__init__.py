@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The workloads: each is a class in a module of this folder; no list names them.
+"""The workloads: each is a class in a module of this folder, and is found without a list.
 
 A workload has a name, parameters, and an implementation for each platform: a file of
 sim/workloads/ for the simulator, a program of guest/ for the VM.  A workload that lacks one of

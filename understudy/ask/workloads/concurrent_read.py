@@ -57,7 +57,7 @@ class ConcurrentRead(ThroughPageCache, Thinks, Workload):
         layout(virtual_bytes // SECTOR_BYTES, self.processes)
 
     def cache(self, virtual_bytes: int) -> HostCache | None:
-        """Return the page cache, of the given size or as large as the given read-ahead needs."""
+        """Return the page cache: of the given size, or large enough for the given read-ahead."""
         ahead = self.read_ahead_kib or 0
         size = self.page_cache_bytes or CACHE_PER_READ_AHEAD * ahead * KIB * self.processes
         return HostCache(size, ahead, SECTOR_BYTES) if size else None

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
 """FFSB's requests, issued by fio, in several VMs at the same time (ICPE 2011 section 5.1).
 
-A hundred threads read and write 400 files in ten folders; they read as often as they write.
-Table 2 of the paper has the size of a read or write.  File sizes are powers of two; the smallest
-file is as large as a read, and each size has half as many files as the next smaller size.  Each
+A hundred threads read and write 400 files in ten folders; half of the operations are reads.
+Table 2 of the paper lists the sizes of a read or write.  File sizes are powers of two; the smallest
+file has the size of a read, and half as many files have each next larger size.  Each
 thread has four private files, since a file shared by all threads would need a descriptor and
 memory in each thread.
 
-FFSB has no think time.  On one emulated processor a hundred busy threads would share the processor
-in time slices of 4 ms.  So the time slices would determine the rate of requests, and this rate
-would change with the number of VMs.  Here each thread issues requests at a fixed mean rate (Poisson
-arrivals), which is low enough for the processor to serve all threads.
+FFSB has no think time.  A hundred threads without think time would share the one emulated
+processor in time slices of 4 ms.  The time slices would then determine the rate of requests,
+which would change with the number of VMs.  Here each thread issues requests at a fixed mean rate
+(Poisson arrivals), which is low enough for the processor to serve all threads.
 """
 
 from dataclasses import dataclass

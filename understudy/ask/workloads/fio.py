@@ -65,7 +65,7 @@ class Fio(Workload):
     processes: int = 1
     job_file: JobFile = parameter(
         option="--fio-jobs",
-        help="The job file of fio; --workload ./jobs.fio says the same.",
+        help="The job file of fio; --workload ./jobs.fio does the same.",
         metavar="FILE.fio",
         kind=str,
         parse=load,
@@ -79,7 +79,7 @@ class Fio(Workload):
 
     @property
     def shared_among(self) -> str:
-        """Return the sharers in words, for messages."""
+        """Return the number of processes in words, for messages."""
         return f"{self.sharers} jobs"
 
     def simulated(self, around: Surroundings, report: Report) -> Simulated:

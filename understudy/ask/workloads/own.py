@@ -56,7 +56,8 @@ def _values(text: str) -> Values:
 
 @dataclass(frozen=True, kw_only=True)
 class OwnWorkload(Workload):
-    """The file's code generates the steps before the simulation, in a sandbox (native/steps.py)."""
+    """A workload whose steps the user's code generates before the run, in a sandbox
+    (native/steps.py)."""
 
     name: ClassVar[str] = "own"
     summary: ClassVar[str] = "one of your own: --workload ./mine.c (docs/adding.md)"
@@ -64,7 +65,7 @@ class OwnWorkload(Workload):
     processes: int = processes(1)
     file: registry.Source = parameter(
         option="--workload-file",
-        help="The C file of a workload of your own; --workload ./mine.c says the same.",
+        help="The C file of a workload of your own; --workload ./mine.c does the same.",
         metavar="FILE.c",
         kind=str,
         parse=load,

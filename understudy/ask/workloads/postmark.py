@@ -3,9 +3,9 @@
 5.1).
 
 Sizes are those of Table 2.  One thread reads or appends with equal probability, and creates or
-deletes with equal probability.  The paper does not give the number of files.  Here the files fill
-half of a VM's memory, like mail that was just written.  So the kernel's write-back issues the
-requests to the device, and the thread does not wait for the device.
+deletes with equal probability.  The number of files is not in the paper.  Here the files fill
+half of a VM's memory, and stay in the page cache.  So the kernel's write-back issues
+the requests to the device, and the thread does not wait for the device.
 """
 
 from dataclasses import dataclass

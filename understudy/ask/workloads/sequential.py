@@ -17,7 +17,8 @@ from understudy.base.progress import Report
 
 @dataclass(frozen=True, kw_only=True)
 class Sequential(Thinks, Writes, Workload):
-    """Each process has one request at a time, which starts at the end of the previous request."""
+    """Each process has one request outstanding; it begins at the sector after the previous
+    request."""
 
     name: ClassVar[str] = "sequential"
     summary: ClassVar[str] = "4 KiB upwards on the raw disk, each process from a place of its own"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """SURGE, a web file server (PERFORM 2010 section 5): the workloads of the papers' Tables 2 and 3.
 
-In both workloads 50 ON/OFF processes read whole files, the same files in both; only
-surge-direct uses O_DIRECT.  The papers' page cache for surge-buffered was 65 MB on a disk of
-73.4 GB.  Here the size of the page cache is in proportion to the disk, but at least as large as the
-read-ahead of all processes together.
+In both workloads 50 ON/OFF processes read whole files of the same file system; only surge-direct
+uses O_DIRECT.  The papers' page cache for surge-buffered was 65 MB on a disk of 73.4 GB.  Here
+the size of the page cache is in proportion to the disk, but at least as large as the read-ahead
+of all processes together.
 """
 
 from dataclasses import dataclass

@@ -36,7 +36,7 @@ class TraceReplay(Workload):
     processes: int = processes(1)
     trace: Trace = parameter(
         option="--trace",
-        help="What to replay, in any format of docs/traces.md.",
+        help="The trace to replay, in any format of docs/traces.md.",
         metavar="FILE[:SCHEDULER[:SEED]]",
         kind=str,
         parse=load,
@@ -61,7 +61,7 @@ class TraceReplay(Workload):
 
     @property
     def shared_among(self) -> str:
-        """Return the sharers in words, for messages."""
+        """Return the number of owners in words, for messages."""
         return f"{self.trace.owners} owners in the trace"
 
     def measured(self, requests: int) -> int:

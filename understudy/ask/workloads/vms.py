@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""VMs that share one storage device (ICPE 2011 section 5.1), as the kernel sees them.
+"""VMs that share a storage device (ICPE 2011 section 5.1), modelled as control groups of a kernel.
 
-A VM is a control group with limited memory, which also limits its page cache.  Each VM has its own
-partition of the device, with its own file system.  The device always has three partitions,
-whichever VMs run.  So a VM makes the same requests to the same sectors whether it runs alone or
-with others.  Each VM runs a benchmark from a Debian package.
+A VM is a control group with limited memory, which also limits its page cache.  Each VM has its
+own partition of the device, with its own file system.  The device always has three partitions,
+whichever VMs run.  So a VM accesses the same sectors whether it runs alone or with others.  Each
+VM runs a benchmark from a Debian package.
 
 The guest has a single processor, while a real host would have a processor for each VM.  So each VM
 gets a fixed share of the processor, even when it runs alone.  The shares of three VMs leave some
@@ -73,7 +73,7 @@ class Vms(Workload):
 
     @property
     def shared_among(self) -> str:
-        """Return the sharers in words, for messages."""
+        """Return the number of VMs in words, for messages."""
         return f"{len(self.vms)} VMs"
 
     def check_fits(self, virtual_bytes: int) -> None:
@@ -90,7 +90,7 @@ class Vms(Workload):
         return Partitioning(VMS, self.files_at_first())
 
     def files_at_first(self) -> tuple[tuple[str, int], ...]:
-        """Return the files that each VM has from the beginning."""
+        """Return the files that each VM's partition contains at the start."""
         return ()
 
     def in_guest(self, around: Surroundings) -> InGuest:
@@ -128,7 +128,7 @@ class Vms(Workload):
         raise NotImplementedError
 
     def columns(self) -> dict[str, Any]:
-        """Return the list of VMs that run, as it was typed."""
+        """Return the VMs that run, as a column of a result."""
         return {**super().columns(), "vms": ",".join(map(str, self.vms))}
 
 

@@ -19,7 +19,7 @@ SECTOR_BYTES = 512
 
 @dataclass(frozen=True)
 class Surroundings:
-    """The parts of an experiment on which its workload may depend."""
+    """The values of an experiment on which its workload may depend."""
 
     virtual_bytes: int
     requests: int
@@ -54,11 +54,11 @@ class Simulated:
 class InGuest:
     """The VM's version of a workload: a program of guest/ with its options.
 
-    `reads_a_request` is the most reads by the program that can become one request to the disk; the
-    length of the program's log is computed from it.  0 means that there is no log.  `packages` are
+    `reads_a_request` is the largest number of the program's reads per request to the disk.  The
+    program's log has room for that many reads of each request; 0 means no log.  `packages` are
     the Debian packages whose programs are started, `files` the files that these programs read, by
-    path in the guest, and `memory_bytes` the memory that the programs need.  Nothing is recorded in
-    the first `settling_seconds` after the start.
+    path in the guest, and `memory_bytes` the memory that the programs need.  Nothing is recorded
+    in the first `settling_seconds` after the start.
     """
 
     command: list[str]
@@ -71,7 +71,7 @@ class InGuest:
 
 @dataclass(frozen=True, kw_only=True)
 class Workload(Parameters):
-    """The work of the processes; `weights` are the processes' shares of the disk."""
+    """A workload of several processes; `weights` are the processes' shares of the disk."""
 
     name: ClassVar[str] = ""
     chosen_by: ClassVar[str] = "--workload"
@@ -85,7 +85,7 @@ class Workload(Parameters):
     weights: tuple[int, ...] = parameter(
         (),
         option="--weights",
-        help="Shares of the processes, or of a trace's owners in their order there, for sfq (sim).",
+        help="Shares of the processes, or of a trace's owners in the trace's order, for sfq (sim).",
         metavar="3,1,1",
         kind=str,
         parse=lambda text: _weights(text),
@@ -108,7 +108,7 @@ class Workload(Parameters):
 
     @property
     def shared_among(self) -> str:
-        """Return the sharers in words, for messages."""
+        """Return the number of processes in words, for messages."""
         return f"{self.processes} processes"
 
     @classmethod

@@ -26,7 +26,8 @@ class Part:
 
 
 def parts(register: Register) -> list[Part]:
-    """Return all bits of a register, from the highest, each in exactly one part."""
+    """Split a register into parts, from the highest bit down: its fields, and the reserved bits
+    between."""
     if register.access:
         bits = Bits(register.width - 1, 0)
         return [Part(bits, None, register.name, register.access)]
@@ -68,8 +69,8 @@ def _reserved(high: int, low: int) -> Part:
 
 
 def _size(part: Part) -> float:
-    """Return the font size of the name in the part's box; the smaller size if the part spans two
-    rows.
+    """Return the font size for a part's name; if the part spans two rows, that of the narrower
+    box.
     """
     high, low = part.bits.high, part.bits.low
     split = high >= ROW_BITS > low
@@ -98,8 +99,8 @@ def _numbers(high: int, low: int, base: int, left: int, top: int) -> Iterator[st
 
 
 def _label(part: Part, x: float, top: int) -> str:
-    """Return the name in the part's box or, if it is too long, below the box; the access is between
-    name and box.
+    """Return the texts of a part: the name in the box or, if the name is too long, below the box;
+    and the access.
     """
     if not part.name:
         return ""

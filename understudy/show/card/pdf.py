@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A manual as PDF: the same page, typeset for paper (docs/decisions/0042-manuals-as-pdf.md).
+"""A manual as PDF: the HTML page, typeset for paper (docs/decisions/0042-manuals-as-pdf.md).
 
-The fonts are Matplotlib's, so that a page results in the same bytes whatever fonts a machine has.
+The fonts are those of Matplotlib, so the PDF has the same bytes on every machine.
 """
 
 import hashlib

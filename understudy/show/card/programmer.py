@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The programmer's manual of a card: how a driver uses it, with code that compiles.
 
-The code is that of the skeleton and of examples.py, in the names of the generated header.
+The code comes from the skeleton and from examples.py, and uses the names of the generated header.
 """
 
 from typing import Any
@@ -35,8 +35,8 @@ def programmers_manual(card: Card) -> str:
 
 
 def _on_touch(register: Register) -> list[tuple[str, str]]:
-    """Return the fields of a register, or the register itself, that a read or a write of 1
-    changes.
+    """Return the fields of a register that reading or writing a 1 changes; the register itself if
+    it has no fields.
     """
     parts = [(field.name, field.access) for field in register.fields]
     if register.access:

@@ -16,7 +16,7 @@ TEMPLATE = "consolidated/report.html.j2"
 
 
 def render(document: dict[str, Any], found: Sequence[Prediction], changes: Sequence[Change]) -> str:
-    """Return the page; the document is the content of result.json."""
+    """Return the page as HTML; `document` is the content of result.json."""
     first = found[0]
     return page.render(
         TEMPLATE,

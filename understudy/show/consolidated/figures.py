@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The paper's figures for the user's own VMs (ICPE 2011, Figures 2, 6, 7 and 9), and the fits of
+"""Figures like those of ICPE 2011 (Figures 2, 6, 7 and 9) for the user's VMs, and the fits of
 service times."""
 
 from collections.abc import Iterator, Sequence

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Prints a prediction: each VM alone and together, times in ms, and reasons for doubt."""
+"""Prints a prediction: the times of each VM alone and together, in ms, and reasons for doubt."""
 
 from collections.abc import Iterator, Sequence
 
@@ -39,7 +39,7 @@ def show(found: Sequence[Prediction], changes: Sequence[Change], console: Consol
 
 
 def rows(found: Prediction) -> Block:
-    """Return a row for each VM, with a cell for each of HEADINGS."""
+    """Return a row for each VM, with a cell for each heading in HEADINGS."""
     product_form = found.scenario.product_form_ms()
     return [
         (
@@ -60,7 +60,7 @@ def rows(found: Prediction) -> Block:
 
 
 def fits(found: Prediction) -> Block:
-    """Return a row for each VM, with a cell for each of FIT."""
+    """Return a row for each VM, with a cell for each heading in FIT."""
     return [(tenant.vm.name, _fit(tenant.fitted)) for tenant in found.scenario.tenants]
 
 
@@ -117,7 +117,7 @@ def _overload(found: Prediction) -> str:
 
 
 def fewer(found: Prediction) -> Block:
-    """Return a row for each VM, with a cell for each of LESS."""
+    """Return a row for each VM, with a cell for each heading in LESS."""
     return [
         (tenant.vm.name, (*_beside(found, k), f"{found.merge[k]:.2f}"))
         for k, tenant in enumerate(found.scenario.tenants)

@@ -17,7 +17,7 @@ TEMPLATE = "placed/report.html.j2"
 
 
 def render(document: dict[str, Any], problem: Problem, outcome: Outcome, trust: Trust) -> str:
-    """Return the page; the document is the content of result.json."""
+    """Return the page as HTML; `document` is the content of result.json."""
     devices = occupied(problem, outcome)
     return page.render(
         TEMPLATE,

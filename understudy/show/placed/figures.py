@@ -87,7 +87,7 @@ def _target(axes: Axes, place: int, placed: Placed, colour: str) -> None:
 
 
 def _middles(found: Sequence[Occupied]) -> tuple[list[int], list[str]]:
-    """Return the coordinates and names of devices, each name below the middle of the device's
+    """Return the x coordinate and the name of each device; the coordinate is the middle of its
     VMs.
     """
     first, places, names = 0, [], []

@@ -48,12 +48,12 @@ def sentences(problem: Problem, outcome: Outcome, trust: Trust) -> list[str]:
 
 
 def devices(found: Sequence[Occupied]) -> Block:
-    """Return a row for each device, with a cell for each of DEVICE."""
+    """Return a row for each device, with a cell for each heading in DEVICE."""
     return [(one.device.name, _device(one)) for one in found]
 
 
 def vms(one: Occupied) -> Block:
-    """Return a row for each VM of the device, with a cell for each of VM."""
+    """Return a row for each VM of the device, with a cell for each heading in VM."""
     return [(placed.vm.name, _vm(one, placed)) for placed in one.placed]
 
 

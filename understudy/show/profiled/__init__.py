@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The measurements of `understudy profile` and the fitted profile, as a picture.
 
-Each method's figure is in the module with the method's name, and no list names these modules:
+The module with a method's name has that method's figure; these modules are found without a list:
 perform_2010.py has the figure of PERFORM 2010.  A module has a function figure(found, name); `name`
 is the profile's name.  The figure of a method without a module is an overview.
 """

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """All measurements of a drive, and the profile fitted to them.
 
-The overview shows the seek curve with its samples and residuals; the medium's rate by location;
-hits by length; all other findings, and which values were not seen.  For each check it shows the
-distributions of service times of target and model.  The rms horizontal distance between these two
-curves is the demerit (Ruemmler and Wilkes 1994).
+The overview shows the seek curve with its samples and residuals, the medium's rate by location,
+the times of cache hits by length, and all other findings, with the values that were not seen.
+For each check it also shows the distributions of service times of target and model.  The rms
+horizontal distance between these two curves is the demerit (Ruemmler and Wilkes 1994).
 """
 
 import textwrap
@@ -103,7 +103,7 @@ def _draw_seek(above: Axes, below: Axes, found: Fitted, disk: DiskProfile) -> No
 
 
 def _root(x: Values) -> Values:
-    """Return the root; Matplotlib also calls this for values below 0."""
+    """Return the square root, and 0 for values below 0, with which Matplotlib also calls this."""
     return np.sqrt(np.maximum(x, 0))
 
 
@@ -140,7 +140,7 @@ def _points(finding: Finding | None) -> tuple[Values, Values]:
 
 
 def _said(title: str, finding: Finding | None) -> str:
-    """Return the title, with the finding's confidence below."""
+    """Return a title, with the finding's confidence in a second line."""
     if not finding or not finding.confidence:
         return title
     said = f"{_name(finding)}: {_typeset(finding.confidence)}"
@@ -161,7 +161,7 @@ def _number(value: float, _: object) -> str:
 
 
 def _why(finding: Finding | None) -> str:
-    """Return why there is no value."""
+    """Return the reason why a finding has no value."""
     return textwrap.fill(finding.confidence if finding else NOT_SEEN, 40)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The common part of the papers' figures: sectors in millions, and a line with the profile's
-errors, as in Table 1 of SIGCSE 2006."""
+"""The common part of the papers' figures: axes in millions of sectors, and a line of text with
+the profile's errors, as in Table 1 of SIGCSE 2006."""
 
 from typing import Any
 

@@ -11,7 +11,7 @@ from understudy.show.profiled.paper import MILLION, title
 
 
 def figure(found: Fitted, name: str) -> Figure:
-    """The figure for a drive with that name."""
+    """Return the figure; `name` is the drive's name."""
     intercept_ms, full_seek_ms = (found.value(key) for key in KEYS)
     filtered = found.finding(KEYS[0])
     assert filtered

@@ -15,7 +15,7 @@ from understudy.show.profiled.paper import DOTS, MILLION, title
 
 
 def figure(found: Fitted, name: str) -> Figure:
-    """The figure for a drive with that name."""
+    """Return the figure; `name` is the drive's name."""
     whole = Figure(figsize=(10, 4.8), layout="constrained")
     whole.suptitle(title(found, name, "Seek time and read throughput"), fontsize=11)
     seek, rate = whole.subplots(1, 2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""report.html: one run folder as one self-contained page.
+"""report.html: a run folder as a self-contained page.
 
 It contains tables, recommendation, the distributions of response time (Jones 2010 Figures 4.4 and
 4.5), inputs, environment and QEMU lines.
@@ -50,7 +50,7 @@ def _view(found: result.Result) -> dict[str, Any]:
 
 
 def _ranked(found: result.Result) -> table.Rows:
-    """Return the ranked table, used if there are too many schedulers for a column each."""
+    """Return the ranked table, with a row per scheduler, if there are too many for columns."""
     comparison = found.comparison
     if not table.is_wide(comparison):
         return []

@@ -73,8 +73,8 @@ def _by_scheduler(outcomes: Sequence[Outcome]) -> Responses:
 
 
 def _right_edge_ms(responses: Responses) -> float:
-    """Return a right edge that shows most of every curve; a slow scheduler does not compress the
-    others.
+    """Return the right edge of the x axis: the largest 95th percentile, but at most three times
+    the smallest.
     """
     bulk = [percentile(times, 95) for times in responses.values()]
     return min(max(bulk), 3 * min(bulk))
@@ -142,7 +142,7 @@ def _apart(plot: Plot) -> Figure:
 
 
 def _figure(height: float) -> Figure:
-    """Make a figure with fixed margins; computing them would take longer than the whole drawing."""
+    """Make a figure with fixed margins, since computing margins would take longer than drawing."""
     figure = Figure(figsize=(WIDTH, height))
     figure.subplots_adjust(
         left=LEFT / WIDTH, right=1 - RIGHT / WIDTH, bottom=BOTTOM / height, top=1 - TOP / height

@@ -15,7 +15,7 @@ TEMPLATE = "self_checked/report.html.j2"
 
 
 def render(document: dict[str, Any], found: Sequence[Held]) -> str:
-    """Return the page; the document is the content of result.json."""
+    """Return the page as HTML; `document` is the content of result.json."""
     return page.render(
         TEMPLATE,
         {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The self-check in the form of the paper's tables: ICPE 2011, Tables 1, 4, 5, 6; and Figure 8 in
-numbers.
+"""The self-check's results as tables like those of ICPE 2011: Tables 1, 4, 5 and 6, and Figure 8
+in numbers.
 """
 
 from collections.abc import Sequence
@@ -64,7 +64,7 @@ def doubts(found: Sequence[Held]) -> list[str]:
 
 
 def show(found: Sequence[Held], console: Console) -> None:
-    """Print the tables, and the sentences."""
+    """Print the tables, then the notes."""
     for title, headings, block in tables(found):
         words = headings[1:5] if headings == HEADINGS[RESPONSES] else ()
         Grid(headings, [block], title, words=words).show(console)

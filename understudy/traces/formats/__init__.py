@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The formats of traces: one module each in this folder, recognised by content, not by name.
+"""The formats of traces: a module each in this folder.  A file's content determines its format.
 
-A format has `NAME`, its name for people; `recognises`, which checks a file's beginning; and `read`,
-which yields tables with the columns of requests.parquet, or raises ValueError.  `read` counts the
-records that it leaves out, and reports where a file breaks off: nothing is dropped silently.
+A module has `NAME`, the format's name for people; `recognises`, which checks a file's beginning;
+and `read`, which yields tables with the columns of requests.parquet, or raises ValueError.
+`read` counts the records that it leaves out, and reports where a file breaks off.
 """
 
 import pkgutil
@@ -37,7 +37,7 @@ FORMATS = [
 
 
 def read(file: BinaryIO) -> Iterator[Reading]:
-    """Read a file of any format, compressed or not; ValueError says what is wrong with it.
+    """Read a file of any format, compressed or not; ValueError if it can't be read.
 
     If several blocks of rows report where the file breaks off, the last report counts.
     """
@@ -57,7 +57,8 @@ def read(file: BinaryIO) -> Iterator[Reading]:
 
 
 def _read(one: Format, content: BinaryIO) -> Iterator[Reading]:
-    """Read a file of that format; if the file is damaged, the damage is the reason in the error."""
+    """Read a file of this format; if the compressed file is damaged, an error has the damage as
+    its reason."""
     try:
         yield from one.read(content)
     except ValueError as error:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Alibaba's block traces: `device_id,opcode,offset,length,timestamp`, with or without that header.
 
-opcode is R or W, offset and length are bytes, the timestamp microseconds.  Arrivals only.  Each
-device is an owner.
-Li, Wang, Lee, Shi: An In-Depth Analysis of Cloud Block Storage Workloads, IISWC 2020.
+opcode is R or W, offset and length are in bytes, the timestamp in microseconds.  Arrivals only.
+Each device is an owner.  Li, Wang, Lee, Shi: An In-Depth Analysis of Cloud Block Storage
+Workloads, IISWC 2020.
 """
 
 import re
@@ -24,7 +24,8 @@ TICK_NS = 1000
 
 
 def recognises(head: bytes) -> bool:
-    """Return whether it is the header, or a line of five fields of which the second is a letter."""
+    """Return whether the first line is the header, or has five fields with a letter as the
+    second."""
     first = text.first_line(head)
     return first == HEADER or bool(LINE.match(first))
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """blkparse's text of a blktrace: a row for each request that was issued (D) and completed (C).
 
-A request arrived when its first sector was queued (Q), if the trace has that event.  If a request
-was merged behind another (M), or another was merged in front of it (F), its queueing time is not
-used for the next request at that sector.
+A request's arrival is the time when its first sector was queued (Q), if the trace has that event.
+A back merge (M) drops the queueing time of the merged request, and a front merge (F) that of the
+extended request.  So a later request at the same sector does not get this time.
 
-Other lines (plugs, messages, blkparse's summary) are ignored.  Requests of which the trace has only
-the issue or only the completion are counted.
+Other lines (plugs, messages, blkparse's summary) are ignored.  Requests with only an issue or
+only a completion in the trace are counted, and have no row.
 """
 
 import re
@@ -33,7 +33,7 @@ AGAIN = "issued again before it was completed"
 
 @dataclass
 class Sent:
-    """A request that was issued and is not complete."""
+    """A request that was issued and is not completed yet."""
 
     arrival_ns: int
     dispatch_ns: int
@@ -58,7 +58,7 @@ class _Reader:
         return dict(self._left_out + Counter({UNCOMPLETED: len(self._sent)}))
 
     def given(self) -> pl.DataFrame:
-        """Return the rows until now, and remove them from the reader."""
+        """Return the rows since the last call, and remove them from the reader."""
         rows, self.rows = self.rows, []
         return pl.DataFrame(rows, schema=COLUMNS, orient="row")
 
@@ -120,7 +120,7 @@ def read(file: BinaryIO) -> Iterator[Reading]:
 
 
 def _op(kind: bytes) -> str:
-    """Return the operation: one of the letters of RWBS, which has flags before and after it."""
+    """Return the operation in the RWBS field, whose other letters are flags."""
     if b"D" in kind:
         return "other"  # discards
     return "read" if b"R" in kind else "write" if b"W" in kind else "other"

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT
 """The kernel's binary records of blktrace, versions 7 and 8, in either byte order.
 
-There is a row for each request that was issued (D) and completed (C) in full, with arrivals as in
-blkparse.py.  Binary records allow more: a split part (X) arrived with the whole request, a requeued
-request (R) was issued once, and parts that complete separately count as one request.
+There is a row for each request that was issued (D) and wholly completed (C).  Arrivals are
+determined as in blkparse.py, but more exactly: a part of a split request (X) arrived with the
+whole request, a requeued request (R) was issued once, and parts that complete separately count as
+one request.
 
-A file is read together with those of other CPUs in its folder (understudy/traces/per_cpu.py), or it
-contains all CPUs, as `blktrace -o -` writes it.  The parser's contract is in
-host/traces/blktrace.h.
+A file is read together with the files of other CPUs in its folder (understudy/traces/per_cpu.py).
+A file that `blktrace -o -` has written contains the records of all CPUs.  The parser's contract
+is in host/traces/blktrace.h.
 
-Requests that move no data (flushes, discards, passthrough) are counted when issued.  If a device
-writes zeroes by itself, these requests look like writes in version 7.  A file breaks off at the
-first impossible record; the records before it are used.
+Requests that move no data (flushes, discards, passthrough) are counted when issued.  In version
+7, a command that makes the device itself write zeroes looks like a write.  A file breaks off at
+the first impossible record; the records before it are used.
 """
 
 from collections.abc import Iterator
@@ -51,8 +52,8 @@ LEFT_OUT = {
 
 
 def recognises(head: bytes) -> bool:
-    """Return whether it begins with the magic number, in either byte order, and a version that is
-    not a letter.
+    """Return whether the file begins with the magic number, in either byte order, and a version
+    that is not a letter.
     """
     big, little = head[:3] == MAGICS[0], head[1:4] == MAGICS[1]
     return len(head) > 4 and (big or little) and head[3 if big else 0] < VERSIONS_END
@@ -74,7 +75,7 @@ def read(file: BinaryIO) -> Iterator[Reading]:
 
 
 def _read_all(trace: Blktrace, file: BinaryIO) -> list[str]:
-    """Read all files; return where they break off."""
+    """Read the files of all CPUs; return where they break off."""
     named = getattr(file, "name", None)
     paths = files_of(Path(named)) if isinstance(named, str) else []
     if len(paths) < 2:

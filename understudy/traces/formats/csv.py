@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Comma-separated values with a line of column names, which are those of requests.parquet
+"""Comma-separated values below a line of column names, those of requests.parquet
 (docs/method.md).
 """
 
@@ -24,7 +24,7 @@ def recognises(head: bytes) -> bool:
 
 
 def read(file: BinaryIO) -> Iterator[Reading]:
-    """Read the whole file; the first block of rows decides the types of its columns."""
+    """Read the whole file; the first block of rows determines the types of the columns."""
     names, schema = b"", None
     for text in _records(file):
         try:
@@ -37,7 +37,7 @@ def read(file: BinaryIO) -> Iterator[Reading]:
 
 
 def _records(file: BinaryIO) -> Iterator[bytes]:
-    """Yield blocks of text, never cut within quotes; the first has more than the line of names."""
+    """Yield blocks of whole records; the first block has at least one record besides the names."""
     held = b""
     for text, _ in pieces(file):
         held += text

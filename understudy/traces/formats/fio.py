@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """fio's log of latencies, with offsets: write_lat_log with log_offset=1.
 
-Each line is a request: time of completion (ms), latency (ns), direction (0 read, 1 write, 2 trim),
-bytes, offset, and fields that are ignored here.  Milliseconds are coarse: if the computed begin of
-a request is less than COARSE_NS before the last completion, the request is assumed to have begun at
-that completion.  There is a space after each comma, unlike in Tencent's traces.
+Each line is a request: time of completion (ms), latency (ns), direction (0 read, 1 write, 2
+trim), bytes, offset, and fields that are ignored here.  Completion times are rounded to ms.  So
+if the computed arrival of a request is at most COARSE_NS before the previous completion, the
+arrival is set to that completion.  Each comma is followed by a space, unlike in Tencent's traces.
 """
 
 import re
@@ -57,9 +57,7 @@ def read(file: BinaryIO) -> Iterator[Reading]:
 
 
 def _samples(file: BinaryIO, breaks: list[str]) -> Iterator[Sample]:
-    """Yield all samples; if the file breaks off in its last line, the reason is added to
-    `breaks`.
-    """
+    """Yield all samples; if the last line is incomplete, append the reason to `breaks`."""
     some = False
     for number, line in enumerate(lines(file), start=1):
         try:
@@ -90,7 +88,7 @@ def _sample(line: bytes) -> Sample:
 
 
 def _rows(samples: Iterable[Sample], origin_ns: int, last_ns: int) -> Iterator[Row]:
-    """Return rows with times from an origin; last_ns: the completion of the sample before these."""
+    """Yield rows, with times from `origin_ns`; `last_ns` is the previous sample's completion."""
     for completed_ms, latency_ns, direction, size, offset in samples:
         begin_ns = completed_ms * MS - latency_ns - origin_ns
         if 0 < last_ns - begin_ns <= COARSE_NS:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """fio's iolog, version 2 or 3: a job's requests, without their durations.
 
-The first line has the version.  A line of version 2 is `file action [offset length]`; the offset of
-a wait is the number of microseconds since the previous wait.  A line of version 3 begins with the
-number of microseconds since the beginning of the log.  Offsets and lengths are bytes.  There are
-arrivals only.  Each file is an owner, and offsets count from the file's beginning. Source: fio's
-manual, "Trace file format v2" and "v3".
+The first line has the version.  A line of version 2 is `file action [offset length]`; in the line
+of a wait, the field `offset` is the time since the previous wait, in microseconds.  A line of
+version 3 begins with the number of microseconds since the beginning of the log.  Offsets and
+lengths are bytes.  There are arrivals only.  Each file is an owner; offsets count from the file's
+beginning.  Source: fio's manual, "Trace file format v2" and "v3".
 """
 
 import re
@@ -86,8 +86,8 @@ def _lines(fields: text.Fields) -> Reading:
 
 
 def _waited(pieces: Iterator[Reading]) -> Iterator[Reading]:
-    """Give version 2 the ticks of version 3: microseconds since the beginning of the log, which are
-    the sum of all waits before.
+    """Add the ticks of version 3 to version 2: microseconds since the beginning of the log, the
+    sum of all earlier waits.
     """
     waited, some, waits = 0, False, False
     for piece in pieces:

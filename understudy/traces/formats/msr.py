@@ -24,7 +24,7 @@ RESPONSE_MAX = 2**53  # ticks: 28 years
 
 
 def recognises(head: bytes) -> bool:
-    """Return whether its first line begins with a number, and its fourth field is a word."""
+    """Return whether the first line begins with a number and has a word as its fourth field."""
     return bool(LINE.match(text.first_line(head)))
 
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """SNIA's SYSTOR '17: a header, `Timestamp,Response,IOType,LUN,Offset,Size`.
 
-Times are decimal seconds, kept to the ns; offset and size are bytes; IOType is R or W; each LUN is
-an owner.  In some rows the response or the type is missing.  A row without a type is left out.  If
-only some rows have a response, the rows without one are left out too, since they do not show which
-request waited for which.  A file without any response has arrivals only.
+Times are decimal seconds, of which 9 decimals are used.  Offset and size are in bytes; IOType is
+R or W; each LUN is an owner.  In some rows the response or the type is missing.  A row without a
+type is left out.  If only some rows have a response time, rows without one are left out too,
+since a closed replay needs the completion of each request.  A file without response times has
+arrivals only.
 
 Lee, Kumano, Matsuki, Endo, Fukumoto, Sugawara: Understanding Storage Traffic Characteristics on
 Enterprise Virtual Desktop Infrastructure, SYSTOR 2017.
@@ -33,9 +34,7 @@ def recognises(head: bytes) -> bool:
 
 
 def read(file: BinaryIO) -> Iterator[Reading]:
-    """Read the whole file; blocks of rows before the first response are held back until it is
-    read.
-    """
+    """Read the whole file; blocks before the first response time are yielded after it was read."""
     return timed(_answered(text.read(file, COLUMNS, _requests, header=HEADER)), 1)
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Tencent's block traces: `Timestamp,Offset,Size,IOType,VolumeID`, usually without that header.
 
-The timestamp is whole seconds, offset and size are sectors of 512 bytes, IOType is 0 for a read and
-1 for a write.  There are arrivals only.  Each volume is an owner.  The lines of fio's latency logs
-also are numbers between commas, but with a space after each comma.
+The timestamp is whole seconds, offset and size are sectors of 512 bytes, IOType is 0 for a read
+and 1 for a write.  There are arrivals only.  Each volume is an owner. fio's latency logs have
+numbers and commas too, but with a space after each comma.
 
 Zhang, Huang, Zhou et al.: OSCA, USENIX ATC 2020.
 """
@@ -26,7 +26,7 @@ TICK_NS = 10**9
 
 
 def recognises(head: bytes) -> bool:
-    """Return whether it is the header, or five numbers without spaces between them."""
+    """Return whether the first line is the header, or has five numbers without spaces."""
     first = text.first_line(head)
     return first == HEADER or bool(LINE.match(first))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""CloudPhysics' vscsi: binary records of SCSI commands, in two versions.
+"""CloudPhysics' vscsi traces: binary records of SCSI commands, in two versions.
 
 The records are little endian.  A record of version 1 has 32 bytes and an arrival only; a record of
 version 2 has 40 bytes and also a response time.  The high byte of `ver` is the version.  `len` is
@@ -58,7 +58,7 @@ def read(file: BinaryIO) -> Iterator[Reading]:
 
 
 def _pieces(file: BinaryIO, head: bytes, version: int) -> Iterator[Reading]:
-    """Yield blocks of records: first those in `head`, then those in the file."""
+    """Yield blocks of the records in `head` and then in the file."""
     layout, rest, first = LAYOUTS[version], head, 1
     while True:
         more = file.read(PIECE_RECORDS * layout.itemsize)
@@ -88,7 +88,7 @@ def _records(data: bytes, layout: np.dtype[np.void]) -> Records:
 
 
 def _requests(records: Records, version: int, first: int) -> Reading:
-    """Return the requests of a block; `first` is the number of its first record."""
+    """Return the requests of a block, whose first record has the number `first` in the file."""
     _refuse(records["ver"] >> 8 != version, records["ver"], first, f"version is not {version}")
     writes = np.isin(records["cmd"], WRITES)
     transfers = writes | np.isin(records["cmd"], READS)

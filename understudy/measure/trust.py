@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How far an answer may be trusted: one of three states, and the reasons."""
+"""How far a prediction can be trusted: one of three states, and the reasons."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,11 +21,11 @@ class Trust:
     tail_because: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """Return the trust as text of one line."""
+        """Return the trust as one line of text."""
         return ": ".join([WORDS[self.trusted], *filter(None, ["; ".join(self.because)])])
 
     def __and__(self, other: "Trust") -> "Trust":
-        """Return the trust in two answers together: the lower of the two."""
+        """Return the lower of the two trusts, with its reasons."""
         states = (self.trusted, other.trusted)
         state = False if False in states else None if None in states else True
         because = tuple(

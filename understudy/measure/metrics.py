@@ -354,7 +354,7 @@ def span_ns(frame: pl.DataFrame) -> int:
 def percentile(values: Times, percent: float) -> float:
     """Return the nearest-rank percentile.
 
-    At least `percent` % of the values are not larger than this value, the smallest of its kind.
+    This is the smallest value such that at least `percent` % of the values are not larger.
     """
     rank = max(1, math.ceil(Fraction(str(percent)) * len(values) / 100))
     return float(np.partition(values, rank - 1)[rank - 1])

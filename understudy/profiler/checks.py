@@ -8,7 +8,7 @@ together. The model is idle before each request for as long as the target was. I
 the limit, but chance may explain the deviation, the workload runs again, longer and at other
 sectors. Two workloads are the validation of SIGCSE 2006 (section 2.2). The first has random seeks,
 each timed by reading one block. The second has random transfers of up to 16 MB, each after the head
-has moved to its first sector.
+has moved near its first sector.
 """
 
 import random
@@ -71,8 +71,7 @@ class Draw:
         return self.random.randint(0, self.capacity_sectors - sectors)
 
     def op(self) -> str:
-        """Return "read" or "write", equally likely: errors that writes cause grow with their share.
-        """
+        """Return "read" or "write", equally likely: errors that writes cause grow with their share."""
         return self.random.choice(("read", "write"))
 
     def size(self) -> int:
@@ -170,8 +169,7 @@ def compare(
 
 
 def affordable(workloads: int, left_ns: int, read_ns: float) -> int:
-    """Return how many requests per workload fit into `left_ns`, between REQUESTS / 10 and REQUESTS.
-    """
+    """Return how many requests per workload fit into `left_ns`, between REQUESTS / 10 and REQUESTS."""
     each = left_ns / (workloads * MEAN_READS * max(read_ns, 1.0))
     return round(min(max(each, REQUESTS / 10), REQUESTS))
 

@@ -29,8 +29,7 @@ def ascending(values: Sequence[float]) -> list[float]:
 
 
 def first(is_so: Callable[[int], bool], no: int, yes: int) -> int:
-    """Return the first number for which `is_so` is true, between `no` (false) and `yes` (true).
-    """
+    """Return the first number for which `is_so` is true, between `no` (false) and `yes` (true)."""
     while yes - no > 1:
         middle = (no + yes) // 2
         if is_so(middle):

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MIT
-"""The locations of sectors: tracks, recording zones, slips, and distances of the arm.
-
-Sends no requests.
+"""The locations of sectors: tracks, recording zones, slips, and seek distances in tracks. This
+folder sends no requests.
 """

@@ -2,16 +2,16 @@
 """Build, on the host, the file system that the SURGE processes read (PERFORM 2010 section 5).
 
 Files are created as in the papers: fill the disk, erase half of the files at random, and then add
-as many new files, with other sizes. Files have blocks on the disk but no data, so an image consists
-of metadata: the 4 KiB blocks that are not zero (`blocks.bin`, which guest/restore.c writes to an
-empty disk) and the location of every file (`layout.npz`). An image depends only on its size, its
-seed, the source code and the versions of mke2fs and NumPy, and is built once.
+as many new files, with other sizes.  Files have blocks on the disk but no data, so an image
+consists of metadata: the 4 KiB blocks that are not zero (`blocks.bin`, which guest/restore.c writes
+to an empty disk) and the location of every file (`layout.npz`).  An image depends only on its size,
+its seed, the source code and the versions of mke2fs and NumPy, and is built once.
 
-Sizes are sampled from lognormal(9.357, 1.318) below 133 kB and from Pareto(1.1, 133 kB) above
-133 kB; the largest size is 100 MB. The papers do not give the share of large files. Here a Pareto
+Sizes are sampled from lognormal(9.357, 1.318) below 133 kB and from Pareto(1.1, 133 kB) above 133
+kB; the largest size is 100 MB.  The papers do not give the share of large files.  Here a Pareto
 sample replaces each lognormal sample above 133 kB, which makes the density continuous
-(docs/method.md). This project also limits a file to a sixteenth of the disk, which matters on disks
-below 1.6 GB.
+(docs/method.md).  This project also limits a file to a sixteenth of the disk, which matters on
+disks below 1.6 GB.
 """
 
 import hashlib
@@ -93,7 +93,7 @@ class Layout:
     """The locations of files.
 
     File `i` has the extents from index `first[i]` up to, but not including, index `first[i + 1]`,
-    in the order of the file's data. An extent's `start` (from the start of the disk) and `length`
+    in the order of the file's data.  An extent's `start` (from the start of the disk) and `length`
     are in blocks of 4 KiB.
     """
 
@@ -118,7 +118,7 @@ class Layout:
 class Facts:
     """Facts about the image for result.json.
 
-    `content_hash` is a digest of the inputs. `blocks_sha256` is a digest of the blocks: if it is
+    `content_hash` is a digest of the inputs.  `blocks_sha256` is a digest of the blocks: if it is
     equal in the results of two machines, both had the same file system.
     """
 
@@ -322,7 +322,10 @@ def _last_line(text: str) -> str:
 
 def _write_script(out: IO[str], virtual_bytes: int, seed: int, count: int) -> int:
     """Write the script for mkfiles: fill the disk, erase half of the files at random, fill the disk
-    again, and report every file's location. Return the number of its lines."""
+    again, and report every file's location.
+
+    Return the number of its lines.
+    """
     generator = np.random.Generator(np.random.PCG64(seed))
     paths = [file_path(index, count) for index in range(count)]
     sizes = draw_sizes(generator, count, virtual_bytes)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Build a disk with one partition for each VM that shares it, each with an ext4 file system.
 
-The image holds a partition table (an MBR) and, in each partition, the same file system. The files
-in the image have blocks on the disk but no data, like SURGE's files (`understudy.files.image`). The
-image depends only on its size, the files, the source code and the version of mke2fs, and is built
-once.
+The image holds a partition table (an MBR) and, in each partition, the same file system.  The files
+in the image have blocks on the disk but no data, like SURGE's files (`understudy.files.image`).
+The image depends only on its size, the files, the source code and the version of mke2fs, and is
+built once.
 """
 
 import hashlib

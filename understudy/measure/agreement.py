@@ -2,8 +2,8 @@
 """Compute how well one set of runs predicts another: errors, and agreement of scheduler ranks.
 
 The papers claim to predict ranks, that is, which of two schedulers is better on the real disk
-(PERFORM 2010 section 6; Tables 2 and 3). A pair of schedulers counts only if the real disk's runs
-show a certain difference between the two. Kendall's tau (tau-b) uses all pairs, and ranks the
+(PERFORM 2010 section 6; Tables 2 and 3).  A pair of schedulers counts only if the real disk's runs
+show a certain difference between the two.  Kendall's tau (tau-b) uses all pairs, and ranks the
 schedulers by their means.
 """
 
@@ -33,7 +33,8 @@ class Agreement:
 
     def error(self, scheduler: str) -> float | None:
         """Return the prediction's error as a fraction of the real figure; None if the real figure
-        is 0."""
+        is 0.
+        """
         real = self.real[scheduler].mean
         return (self.virtual[scheduler].mean - real) / real if real else None
 
@@ -101,7 +102,8 @@ def _order(one: float, other: float) -> int:
 
 def _tau(first: Sequence[int], second: Sequence[int]) -> float | None:
     """Return tau-b from the orders of all pairs of schedulers: -1, 0 or 1 for each pair in each
-    set."""
+    set.
+    """
     ordered = sqrt(sum(map(abs, first)) * sum(map(abs, second)))
     together = sum(one * other for one, other in zip(first, second, strict=True))
     return together / ordered if ordered else None

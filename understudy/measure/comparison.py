@@ -2,9 +2,9 @@
 """Compare the runs of several schedulers, and compute how certain a difference is.
 
 Runs with the same seed have the same random files and sleeps, so two schedulers are compared seed
-by seed. A difference counts only if the Student-t interval of its mean excludes zero. A single
+by seed.  A difference counts only if the Student-t interval of its mean excludes zero.  A single
 difference has a 95 % interval; a choice among many schedulers uses wider intervals
-(understudy.recommend.choice). With one seed there is no interval.
+(understudy.recommend.choice).  With one seed there is no interval.
 """
 
 import math

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The papers' measures, computed from one run's records.
 
-docs/method.md defines the measures. Each bio has a response time; each request, which may carry
-several bios, has a service time. Variances are population variances; percentiles are nearest-rank.
-In a run at scale k the disk is made k times slower, so every measured time is first divided by k
-(PERFORM 2010 section 4). Each result states k. An array serves several requests at once; there the
-service time is the time that one server needs.
+docs/method.md defines the measures.  Each bio has a response time; each request, which may carry
+several bios, has a service time.  Variances are population variances; percentiles are
+nearest-rank.  In a run at scale k the disk is made k times slower, so every measured time is first
+divided by k (PERFORM 2010 section 4).  Each result states k.  An array serves several requests at
+once; there the service time is the time that one server needs.
 """
 
 import math
@@ -135,7 +135,8 @@ class Summary:
     @property
     def is_too_late(self) -> bool:
         """Return whether this is a run in the wall clock with too many late requests to be
-        valid."""
+        valid.
+        """
         return self.clock == "wall" and self.late_permille > LATE_MAX_PERMILLE
 
     def value(self, measure: Measure) -> float:
@@ -298,9 +299,9 @@ class Carried:
 def _service_times_ns(outcome: Outcome, carried: Carried) -> Times:
     """Return the service time of each request, in ns.
 
-    Usually a service begins at the dispatch or at the previous completion. But if the drive chooses
-    among several requests, or begins services before kernel and throttle dispatch them, a service
-    begins at the request's due time minus its model service time.
+    Usually a service begins at the dispatch or at the previous completion.  But if the drive
+    chooses among several requests, or begins services before kernel and throttle dispatch them, a
+    service begins at the request's due time minus its model service time.
     """
     run = outcome.experiment
     if "dispatch_ns" in outcome.unseen:
@@ -330,8 +331,10 @@ def service_times_ns(carried: Carried | pl.DataFrame) -> Times:
 
 def _times_between_ns(carried: Carried) -> Times:
     """Return the service times in ns of a real drive with several requests at once, in the order of
-    completion. Each is the time since the previous completion, or since dispatch if that is later:
-    it is unknown when such a drive begins a request.
+    completion.
+
+    Each is the time since the previous completion, or since dispatch if that is later: it is
+    unknown when such a drive begins a request.
     """
     order = np.argsort(carried["completion_ns"].to_numpy(), kind="stable")
     start = carried["dispatch_ns"].to_numpy()[order]

@@ -2,9 +2,9 @@
 """Decode the throttle's records of bios into a table.
 
 The input is an array of struct vpt_record (kernel/vpt/record.h). docs/method.md defines the columns
-and the times. Times are ns since the first arrival; the time of an event that did not occur is
-null. `from_bytes` refuses bytes that cannot be such an array; `check` refuses a table that violates
-the definitions.
+and the times.  Times are ns since the first arrival; the time of an event that did not occur is
+null.  `from_bytes` refuses bytes that cannot be such an array; `check` refuses a table that
+violates the definitions.
 """
 
 from collections.abc import Set
@@ -81,8 +81,8 @@ def from_bytes(
 ) -> pl.DataFrame:
     """Decode the throttle's buffer.
 
-    `origin_ns` is the time that becomes 0 (default: the first arrival). `expected` is the number of
-    records by the throttle's own count.
+    `origin_ns` is the time that becomes 0 (default: the first arrival).  `expected` is the number
+    of records by the throttle's own count.
     """
     raw = np.frombuffer(_whole_records(data, expected), dtype=RECORD)
     _refuse_impossible(raw)
@@ -185,7 +185,8 @@ def check(frame: pl.DataFrame, unseen: Set[str] = frozenset()) -> None:
 
 def _row_promises() -> dict[str, pl.Expr]:
     """Return the kinds of wrong rows: for each, the words of its message and the filter for its
-    rows."""
+    rows.
+    """
     column = pl.col
     return {
         "never completed": column("completion_ns").is_null(),

@@ -8,6 +8,6 @@ to a trace instead.
 
 Some probes are from the literature: Worthington, Ganger, Patt and Wilkes, "On-line extraction of
 SCSI disk drive parameters", SIGMETRICS 1995, or Schindler and Ganger, "Automated disk drive
-characterization", CMU 1999. Unlike the probes of these papers, all probes here send only reads and
+characterization", CMU 1999.  Unlike the probes of these papers, all probes here send only reads and
 writes to the drive.
 """

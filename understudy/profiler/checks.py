@@ -4,11 +4,11 @@
 Each workload has one of the features of typical runs (understudy/device/check.py), at sectors and
 with seeds that no probe has used.  The features are: no pauses, think times and bursts, an
 elevator's order, interleaved streams, repeated requests, many sizes, writes, and all of these
-together. The model is idle before each request for as long as the target was. If a mean is beyond
+together.  The model is idle before each request for as long as the target was.  If a mean is beyond
 the limit, but chance may explain the deviation, the workload runs again, longer and at other
-sectors. Two workloads are the validation of SIGCSE 2006 (section 2.2). The first has random seeks,
-each timed by reading one block. The second has random transfers of up to 16 MB, each after the head
-has moved near its first sector.
+sectors.  Two workloads are the validation of SIGCSE 2006 (section 2.2).  The first has random
+seeks, each timed by reading one block.  The second has random transfers of up to 16 MB, each after
+the head has moved near its first sector.
 """
 
 import random
@@ -46,8 +46,9 @@ DRAINED_NS = 2_000 * MS
 
 
 class Step(NamedTuple):
-    """A request, sent `pause_ns` after the last completion. Untimed requests only prepare timed
-    ones.
+    """A request, sent `pause_ns` after the last completion.
+
+    Untimed requests only prepare timed ones.
     """
 
     op: str
@@ -71,7 +72,7 @@ class Draw:
         return self.random.randint(0, self.capacity_sectors - sectors)
 
     def op(self) -> str:
-        """Return "read" or "write", equally likely: errors that writes cause grow with their share."""
+        """Return "read" or "write", equally likely: errors from writes grow with their share."""
         return self.random.choice(("read", "write"))
 
     def size(self) -> int:
@@ -94,8 +95,8 @@ Steps = Callable[[Draw, Callable[[], str]], Iterator[Step]]
 class Workload:
     """A workload: `steps(draw, op)` yields its requests; `op()` returns each request's direction.
 
-    If `writes`, half of the requests are writes, otherwise none. If `in_order`, the requests are in
-    the order in which a scheduler would dispatch them.
+    If `writes`, half of the requests are writes, otherwise none.  If `in_order`, the requests are
+    in the order in which a scheduler would dispatch them.
     """
 
     name: str
@@ -116,7 +117,8 @@ class Compared:
     @property
     def is_unsure(self) -> bool:
         """Return whether the mean is beyond the limit, but within SURE standard errors of the
-        limit."""
+        limit.
+        """
         off_ms = self.model_times_ms - self.target_times_ms
         error_ms = SURE * off_ms.std() / len(off_ms) ** 0.5
         limit_ms = self.check.limit_percent / 100 * self.target_times_ms.mean()
@@ -169,7 +171,7 @@ def compare(
 
 
 def affordable(workloads: int, left_ns: int, read_ns: float) -> int:
-    """Return how many requests per workload fit into `left_ns`, between REQUESTS / 10 and REQUESTS."""
+    """Return how many requests per workload fit into `left_ns`: REQUESTS / 10 to REQUESTS."""
     each = left_ns / (workloads * MEAN_READS * max(read_ns, 1.0))
     return round(min(max(each, REQUESTS / 10), REQUESTS))
 
@@ -268,7 +270,7 @@ def _beside(draw: Draw, op: Callable[[], str], rest: float = 0.0) -> Iterator[St
     """Yield requests of several streams at sectors so near each other that the drive's prefetch for
     one stream may contain another stream's data.
 
-    The streams alternate; every second round is in the order of their sectors. `rest` is the
+    The streams alternate; every second round is in the order of their sectors.  `rest` is the
     probability that a request has another size, that it is repeated, and that it follows a pause.
     """
     apart = demand.BESIDE_SECTORS // STREAMS
@@ -312,9 +314,9 @@ def _hot(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
 def _everything(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
     """Yield a host's typical mix.
 
-    Batches, each sorted by sector, contain short sequential runs and single requests of many sizes.
-    Some requests are at earlier sectors or continue an earlier run, some are near the previous
-    request, and some follow a pause.
+    Batches, each sorted by sector, contain short sequential runs and single requests of many
+    sizes.  Some requests are at earlier sectors or continue an earlier run, some are near the
+    previous request, and some follow a pause.
     """
     seen = [draw.place(LARGEST) for _ in range(HOT_PLACES)]
     near, last = demand.NEAR_SECTORS // 4, draw.capacity_sectors - LARGEST
@@ -348,8 +350,10 @@ def _seeks(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
 
 
 def _transfers(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
-    """Yield transfers, each after a read that moves the head near it. This read is of one sector at
-    least 1 MB before, so the timed sectors are not in the drive's cache.
+    """Yield transfers, each after a read that moves the head near it.
+
+    This read is of one sector at least 1 MB before, so the timed sectors are not in the drive's
+    cache.
     """
     longest = min(LARGEST, draw.longest_sectors)
     for _ in range(draw.requests // 5):

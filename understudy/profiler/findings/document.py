@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Converts findings to a profile, the file format that Understudy's other parts read.
 
-Keys that contradict the other findings are removed one by one, and the profile says why. So an
+Keys that contradict the other findings are removed one by one, and the profile says why.  So an
 error of one probe does not affect the findings of the others.
 """
 
@@ -20,7 +20,7 @@ NEEDED = "buffer.bus_mb_per_s"
 def complete(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Return findings sorted by section.
 
-    A section without a key that profiles require becomes "not seen" as a whole. A key that
+    A section without a key that profiles require becomes "not seen" as a whole.  A key that
     contradicts the other keys becomes "not seen", too.
     """
     return _consistent(findings)[0]

@@ -44,8 +44,9 @@ def not_seen(key: str, why: str) -> Finding:
 
 
 def toml_lines(findings: Sequence[Finding]) -> list[str]:
-    """Return the lines of a profile, by section, with each value's confidence. A key that was not
-    seen is only a comment, and so is a section without any key that was seen.
+    """Return the lines of a profile, by section, with each value's confidence.
+
+    A key that was not seen is only a comment, and so is a section without any key that was seen.
     """
     lines = []
     for section in dict.fromkeys(found.section for found in findings):

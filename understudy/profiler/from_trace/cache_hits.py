@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Finds a trace's cache hits: many reads that all have the same short time for their length. To
-find the drive's segments, this module replays the trace on models with different segments, and
+"""Finds a trace's cache hits: many reads that all have the same short time for their length.
+
+To find the drive's segments, this module replays the trace on models with different segments, and
 selects those with which the model's hits agree best with the trace's.
 """
 
@@ -76,7 +77,8 @@ def hits_of(served: Served) -> tuple[Bools, list[Finding]]:
 
 def _line(sectors: Floats, ns: Floats, many: float) -> tuple[float, float] | None:
     """Return overhead and time per sector of the line that fits the most reads; None if it fits
-    fewer than `many`."""
+    fewer than `many`.
+    """
     draw = random.Random("hits")
     best, most = None, many
     for _ in range(PAIRS if len(ns) else 0):
@@ -100,7 +102,8 @@ def _line(sectors: Floats, ns: Floats, many: float) -> tuple[float, float] | Non
 
 def _near(cost: tuple[float, float], sectors: Floats, ns: Floats) -> Bools:
     """Return which reads take the time of a hit: `cost` has its overhead and its time per
-    sector."""
+    sector.
+    """
     expected = cost[0] + cost[1] * sectors
     near: Bools = np.abs(ns - expected) <= np.maximum(SAME_NS, SAME * expected)
     return near

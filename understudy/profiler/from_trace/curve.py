@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Fits the times of reads from the medium: a seek, a part of a rotation and a transfer.
 
-The seek time is piecewise linear over the square root of the distance. The transfer is a time per
-sector, for each zone. Least squares fits both together. Since rotational latency is random, the
+The seek time is piecewise linear over the square root of the distance.  The transfer is a time per
+sector, for each zone.  Least squares fits both together.  Since rotational latency is random, the
 residuals should be uniform over one rotation; if they are, their spread gives the period.
 """
 
@@ -42,7 +42,8 @@ class Sample:
 @dataclass(frozen=True)
 class Curve:
     """The seek time plus half a rotation by distance, and the time per sector by zone, if known;
-    ns."""
+    ns.
+    """
 
     at: Floats
     ns: Floats
@@ -61,8 +62,9 @@ class Curve:
 
 
 def from_medium(served: Served, hit: Bools) -> Sample:
-    """Return the reads whose previous request was a read, too, with the distance from its end. Hits
-    are left out, since they do not move the arm.
+    """Return the reads whose previous request was a read, too, with the distance from its end.
+
+    Hits are left out, since they do not move the arm.
     """
     moved = ~hit
     ends = (served.sector + served.sectors)[moved]

@@ -28,8 +28,9 @@ HELD_OUT = 5  # number of parts; the last part is held out for the check
 
 
 def profile(served: Served, seed: int = 1, kept: DiskProfile | None = None) -> Fitted:
-    """Fit a profile to the whole trace; copy values that the trace cannot show from `kept`. To
-    check the fit, fit another profile to the trace without its last fifth, and compare the last
+    """Fit a profile to the whole trace; copy values that the trace cannot show from `kept`.
+
+    To check the fit, fit another profile to the trace without its last fifth, and compare the last
     fifth with a replay on this other profile.
     """
     end = len(served) - len(served) // HELD_OUT
@@ -123,8 +124,9 @@ def _rotation(period_ns: float | None, reads: int) -> list[Finding]:
 def replayed(
     disk: DiskProfile, capacity_sectors: int, served: Served, end: int = 0, seed: int = 1
 ) -> Iterator[Compared]:
-    """Replay a trace on a profile, with the trace's idle time before each request. Yield
-    comparisons of the requests from index `end` on.
+    """Replay a trace on a profile, with the trace's idle time before each request.
+
+    Yield comparisons of the requests from index `end` on.
     """
     drive = Drive(disk.timing(capacity_sectors), seed)
     ns, _ = drive.serve(served.op, served.sector, served.sectors, served.idle_ns)

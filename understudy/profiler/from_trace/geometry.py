@@ -60,6 +60,7 @@ def _medium(layout: Layout, period_ns: float) -> Medium:
 
 def _switch_ms(layout: Layout, period_ns: float) -> float:
     """Return the time to switch tracks: the smallest skew, since no skew is shorter than a
-    switch."""
+    switch.
+    """
     least = min(min(zone.skew, zone.cylinder_skew) for zone in layout.zones)
     return round(least * period_ns / 1e6, 6)

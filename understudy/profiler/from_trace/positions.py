@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Find the layout of the platters from the times at which a trace's reads complete. From some
-neighbouring reads a rule is found, which is followed forwards and backwards until it ends
-(rule_walk.py). From reads after its end the next rule is found, and so on over the whole disk. A
+"""Find the layout of the platters from the times at which a trace's reads complete.
+
+From some neighbouring reads a rule is found, which is followed forwards and backwards until it ends
+(rule_walk.py).  From reads after its end the next rule is found, and so on over the whole disk.  A
 slip is assumed at the first read that shows it.
 """
 
@@ -55,7 +56,8 @@ def led(layout: Layout, sectors: int, bus_turns: float) -> Layout:
 
 def lead(zone: Zone, sectors: int, bus_turns: float) -> float:
     """Return the time in rotations from when `sectors` sectors begin to pass until the bus has
-    transferred them."""
+    transferred them.
+    """
     return max(sectors / zone.slots, bus_turns)
 
 
@@ -78,8 +80,9 @@ def _parts(reads: Turning) -> list[Part]:
 
 
 def _longest(reads: Turning, at: int) -> list[Part]:
-    """Return the parts of the rule that is valid longest, of the rules found at or soon after
-    `at`."""
+    """Return the parts of the rule that is valid longest, of the rules found at or soon
+    after `at`.
+    """
     best: list[Part] = []
     for farther in TRIED:
         begin = at + round(farther * SHOWN_BY)
@@ -97,9 +100,10 @@ def _reach(parts: list[Part]) -> int:
 
 
 def _ruled(reads: Turning, parts: list[Part]) -> list[Ruled]:
-    """Return each rule with the sector where it begins: the first read that follows the rule. A
-    rule with other tracks than the previous rule's begins instead at the first cylinder after the
-    last read of the previous rule. The first rule begins at sector 0.
+    """Return each rule with the sector where it begins: the first read that follows the rule.
+
+    A rule with other tracks than the previous rule's begins instead at the first cylinder after the
+    last read of the previous rule.  The first rule begins at sector 0.
     """
     found = [Ruled(0, parts[0].zone)]
     for before, part in pairwise(parts):

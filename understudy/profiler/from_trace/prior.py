@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Copies values that a trace cannot show from an existing profile. A trace of reads all over the
-disk has no hits and few short seeks, and does not name the drive.
+"""Copies values that a trace cannot show from an existing profile.
+
+A trace of reads all over the disk has no hits and few short seeks, and does not name the drive.
 """
 
 import numpy as np
@@ -15,8 +16,9 @@ LAYOUT = "layout"
 
 
 def findings(kept: DiskProfile | None) -> list[Finding]:
-    """Return the profile's cache, queue, facts and layout; the layout is for traces that show
-    none."""
+    """Return the profile's cache, queue, facts and layout; the layout is for traces that
+    show none.
+    """
     if not kept:
         return []
     said = kept.model_dump(include={*SECTIONS}, exclude_unset=True, exclude_none=True)
@@ -30,8 +32,10 @@ def findings(kept: DiskProfile | None) -> list[Finding]:
 
 
 def instead(found: list[Finding], kept: list[Finding]) -> list[Finding]:
-    """Return `found`, with the sections that `kept` has replaced. A [buffer] and a [cache] replace
-    each other, since a disk has only one of the two."""
+    """Return `found`, with the sections that `kept` has replaced.
+
+    A [buffer] and a [cache] replace each other, since a disk has only one of the two.
+    """
     sections = {each.section for each in kept}
     if sections & {"buffer", "cache"}:
         sections |= {"buffer", "cache"}

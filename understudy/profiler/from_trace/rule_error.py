@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Compares the angles at which reads complete with the angles by a zone's rule. Here a zone's angle
-is where a read from its first sector completes, after transfer and bus time. A read that crosses a
-track's end takes longer, so its angle is not comparable.
+"""Compares the angles at which reads complete with the angles by a zone's rule.
+
+Here a zone's angle is where a read from its first sector completes, after transfer and bus time.  A
+read that crosses a track's end takes longer, so its angle is not comparable.
 """
 
 from dataclasses import replace
@@ -15,7 +16,7 @@ NEAR = 0.3  # slots: largest deviation of a read that follows the rule
 
 
 def centred(slots: Floats, turn: int) -> Floats:
-    """Return the same angle between -1/2 and 1/2 rotation, in slots; a rotation has `turn` slots."""
+    """Return the angle between -1/2 and 1/2 rotation, in slots; a rotation has `turn` slots."""
     return (slots + turn / 2) % turn - turn / 2
 
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Follows a zone's rule from read to read, forwards or backwards, across slipped sectors. A drive
-slips bad sectors: all sectors after a bad sector are stored one slot farther on. Where reads
-deviate from the rule, this module tests how many sectors were slipped there. If no number explains
-the reads, the rule ends. Skews and track ends become more exact as more reads follow the rule; at
-first a track's end is known only to the length of a read.
+"""Follows a zone's rule from read to read, forwards or backwards, across slipped sectors.
+
+A drive slips bad sectors: all sectors after a bad sector are stored one slot farther on.  Where
+reads deviate from the rule, this module tests how many sectors were slipped there.  If no number
+explains the reads, the rule ends.  Skews and track ends become more exact as more reads follow the
+rule; at first a track's end is known only to the length of a read.
 """
 
 from dataclasses import dataclass, field
@@ -35,8 +36,10 @@ class Part:
 
 
 def find(reads: Turning, begin: int, count: int, floor: int) -> list[Part]:
-    """Find a rule from `count` reads from `begin` on. Return the parts that follow this rule,
-    including reads before `begin`, but none before `floor`."""
+    """Find a rule from `count` reads from `begin` on.
+
+    Return the parts that follow this rule, including reads before `begin`, but none before `floor`.
+    """
     some = slice(begin, begin + count)
     zone = window.find(reads.sector[some], reads.turn[some])
     if zone is None:
@@ -70,8 +73,9 @@ class _Follower:
     refine_at: int = REFINED_AFTER
 
     def follow(self, at: int, way: int, stop: int) -> tuple[int, list[tuple[int, int]]]:
-        """Follow the rule to the first read that no number of slips explains. Return that read, and
-        each read at which the number of slipped sectors changes.
+        """Follow the rule to the first read that no number of slips explains.
+
+        Return that read, and each read at which the number of slipped sectors changes.
         """
         slips, changes = 0, []
         while at * way < stop * way:
@@ -95,7 +99,8 @@ class _Follower:
 
     def _is_near(self, block: Ints, slips: int) -> tuple[Bools, Bools]:
         """Return which reads fit the rule, and which reads cross a track's end, so that they show
-        nothing."""
+        nothing.
+        """
         zone = rule_error.slipped(self.zone, slips)
         sector, turn = self.reads.sector[block], self.reads.turn[block]
         near: Bools = np.abs(rule_error.off(zone, sector, turn)) < NEAR
@@ -128,9 +133,10 @@ class _Follower:
         return best if votes[best] >= min(VOTES, len(block)) else None
 
     def with_ends(self) -> Zone:
-        """Return the zone with the track ends with which the most reads fit. If several ends are
-        equally good, except for a few fits by chance, use the last of these ends, since a read that
-        crosses an end does not fit.
+        """Return the zone with the track ends with which the most reads fit.
+
+        If several ends are equally good, except for a few fits by chance, use the last of these
+        ends, since a read that crosses an end does not fit.
         """
         index, slips = np.concatenate(self.in_line), np.concatenate(self.slips)
         order = np.argsort(index)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Fits the seek curve of a trace in which each sector's angle is known.
 
-The head reads a sector when the sector first passes after the seek. So the seek ended less than one
-rotation before that pass. Each read over a distance thus limits the seek time to a range; many
-reads together leave a narrow range, whose middle is the result. The result's error is a rotation
-divided by the number of reads. The error of a mean would be a rotation divided by the square root
+The head reads a sector when the sector first passes after the seek.  So the seek ended less than
+one rotation before that pass.  Each read over a distance thus limits the seek time to a range; many
+reads together leave a narrow range, whose middle is the result.  The result's error is a rotation
+divided by the number of reads.  The error of a mean would be a rotation divided by the square root
 of that number.
 """
 
@@ -30,7 +30,8 @@ Curve = tuple[Floats, Floats]  # distances, ns
 @dataclass(frozen=True)
 class Moves:
     """Moves of the arm: the distances in tracks, the ns until the sector passed, and the number of
-    tracks of the disk."""
+    tracks of the disk.
+    """
 
     over: Floats
     passed_ns: Floats
@@ -40,8 +41,9 @@ class Moves:
 def moves(
     served: Served, hit: Bools, index: Ints, layout: Layout, period_ns: float, bus_ns: float
 ) -> Moves:
-    """Return the moves before the reads `index`, whose angles are known. A read takes at least
-    `bus_ns` on the bus.
+    """Return the moves before the reads `index`, whose angles are known.
+
+    A read takes at least `bus_ns` on the bus.
     """
     medium = served.reads & ~hit
     index = np.sort(index[index > 0])
@@ -56,8 +58,10 @@ def moves(
 
 
 def measure(moves: Moves, period_ns: float, near: Curve | None) -> Seek | None:
-    """Measure the seek curve; return None if there are too few reads. `near` has known seek times
-    by fractions of the disk, for distances shorter than those of the moves.
+    """Measure the seek curve; return None if there are too few reads.
+
+    `near` has known seek times by fractions of the disk, for distances shorter than those of the
+    moves.
     """
     knots = _knots(moves.over, moves.tracks)
     if len(knots) < 2:
@@ -94,6 +98,7 @@ def _knots(tracks: Floats, most: float) -> Floats:
 
 def _middles(moves: Moves, knots: Floats, period_ns: float) -> Floats:
     """Return the seek time at each knot, from the moves whose distances are nearest to that knot.
+
     Each iteration uses the previous iteration's curve to correct for the distances within a range.
     """
     widths = np.gradient(knots)
@@ -109,8 +114,9 @@ def _middles(moves: Moves, knots: Floats, period_ns: float) -> Floats:
 
 
 def _middle(ns: Floats, period_ns: float) -> float:
-    """Return the middle of the range, one rotation wide, that contains the most moves. All other
-    moves were delayed for other reasons.
+    """Return the middle of the range, one rotation wide, that contains the most moves.
+
+    All other moves were delayed for other reasons.
     """
     ordered = np.sort(ns)
     last = np.searchsorted(ordered, ordered + period_ns, side="right") - 1

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A trace's requests with their service times. The service of a request begins when the request is
-sent, or when the previous request completes, if that is later.
+"""A trace's requests with their service times.
+
+The service of a request begins when the request is sent, or when the previous request completes, if
+that is later.
 """
 
 from dataclasses import dataclass
@@ -28,7 +30,7 @@ class Served:
     def of(
         cls, op: Ints, sector: Ints, sectors: Ints, sent_ns: Ints, completion_ns: Ints
     ) -> "Served":
-        """Convert requests with times of sending and completion; join the parts of split requests."""
+        """Convert requests with sending and completion times; join the parts of split requests."""
         order = np.lexsort((sector, sent_ns, completion_ns))
         op, sector, sectors, sent_ns, completion_ns = (
             each[order] for each in (op, sector, sectors, sent_ns, completion_ns)

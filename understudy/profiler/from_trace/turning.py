@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Computes the angle at which each read of a trace completed, if the disk rotates. Reads of the
-same sectors from the medium complete at the same angle, wherever the arm was before. So the time
-between the completions of two such reads is a whole number of rotations. The spectrum of these
-times has its peak at the rotation's frequency, and a least squares fit of the whole numbers of
-rotations makes the period exact.
+"""Computes the angle at which each read of a trace completed, if the disk rotates.
+
+Reads of the same sectors from the medium complete at the same angle, wherever the arm was before.
+So the time between the completions of two such reads is a whole number of rotations.  The spectrum
+of these times has its peak at the rotation's frequency, and a least squares fit of the whole
+numbers of rotations makes the period exact.
 """
 
 from dataclasses import dataclass
@@ -25,7 +26,8 @@ COHERENT = 0.9  # least length of the mean phase vector: 1 for equal phases, 0 f
 @dataclass(frozen=True)
 class Turning:
     """Reads of `sectors` sectors, sorted by sector, with their `index` in the trace; `turn` is the
-    angle at completion, in rotations."""
+    angle at completion, in rotations.
+    """
 
     period_ns: float
     error_ns: float

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Finds the rule of a zone from neighbouring reads, without earlier results. On one track, the
-angle between two reads is proportional to the number of sectors between them, so most such pairs
-agree on the number of slots in a rotation. The sector where tracks begin, and their length, are
-found by trying: with the right values all pairs on one track fit, and all pairs on neighbouring
-tracks differ by the same skew. Cylinders are found in the same way.
+"""Finds the rule of a zone from neighbouring reads, without earlier results.
+
+On one track, the angle between two reads is proportional to the number of sectors between them, so
+most such pairs agree on the number of slots in a rotation.  The sector where tracks begin, and
+their length, are found by trying: with the right values all pairs on one track fit, and all pairs
+on neighbouring tracks differ by the same skew.  Cylinders are found in the same way.
 """
 
 from dataclasses import dataclass, replace
@@ -27,8 +28,9 @@ FIRST = 9  # number of reads from which the zone's angle is computed
 
 @dataclass(frozen=True)
 class _Tracks:
-    """Tracks of `sectors` sectors each, one of which begins at `begin`; `skew` is in slots. `votes`
-    pairs of reads agree with these tracks.
+    """Tracks of `sectors` sectors each, one of which begins at `begin`; `skew` is in slots.
+
+    `votes` pairs of reads agree with these tracks.
     """
 
     votes: int
@@ -50,8 +52,9 @@ def find(sector: Ints, turn: Floats) -> Zone | None:
 
 
 def _slots(sector: Ints, turn: Floats) -> int | None:
-    """Return the number of slots in a rotation on which the most pairs of neighbouring reads
-    agree."""
+    """Return the number of slots in a rotation on which the most pairs of neighbouring
+    reads agree.
+    """
     apart, turned = np.diff(sector), np.diff(turn) % 1
     some = (apart > 0) & (turned > 0)
     slots = apart[some] / turned[some]
@@ -99,7 +102,8 @@ def _zone(sector: Ints, turn: Floats, slots: int, tracks: _Tracks) -> Zone | Non
 
 def _cylinders(track: Ints, step: Floats) -> tuple[int, int, float, int]:
     """Return a cylinder's number of tracks, the number of the first track that begins a cylinder,
-    the extra skew, and the number of pairs that fit."""
+    the extra skew, and the number of pairs that fit.
+    """
     near = np.abs(step) < NEAR
     best = (1, 0, 0.0, int(near.sum()) + FEWEST_CYLINDERS)
     for cylinder in range(2, MANY + 1):

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The locations of sectors: tracks, recording zones, slips, and seek distances in tracks. This
-folder sends no requests.
+"""The locations of sectors: tracks, recording zones, slips, and seek distances in tracks.
+
+This folder sends no requests.
 """

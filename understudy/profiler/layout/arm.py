@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Computes seek distances in tracks, as the model counts them (core/drive/tracks.h). A given number
-of sectors is fewer tracks at the outer edge than near the spindle, so the seek time depends on the
-distance in tracks. Where a drive lays sectors out along surfaces, the tracks of a band are counted
-as if they were laid out cylinder by cylinder.
+"""Computes seek distances in tracks, as the model counts them (core/drive/tracks.h).
+
+A given number of sectors is fewer tracks at the outer edge than near the spindle, so the seek time
+depends on the distance in tracks.  Where a drive lays sectors out along surfaces, the tracks of a
+band are counted as if they were laid out cylinder by cylinder.
 """
 
 import random
@@ -35,7 +36,8 @@ class Arm:
 
     def track(self, place: float, draw: random.Random) -> int:
         """Return the first sector of a track near that location, on a random surface if sectors are
-        laid out along surfaces."""
+        laid out along surfaces.
+        """
         index = min(bisect_right(self._before, place), len(self._sizes)) - 1
         last = self._sizes[index] - 1
         track = min(int(place - self._before[index]), last)

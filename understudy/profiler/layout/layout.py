@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The layout of the platters: the angle at which each sector passes under the head.
 
-Angles are in rotations; angle 0 passes at time 0 of the target's clock. In a recording zone all
-tracks are equally long, and each track has the same skew against the previous track. Tracks that
+Angles are in rotations; angle 0 passes at time 0 of the target's clock.  In a recording zone all
+tracks are equally long, and each track has the same skew against the previous track.  Tracks that
 begin a cylinder (or, on drives that lay sectors out along surfaces, a surface) have another skew.
 Tracks that begin a band of cylinders may have a third skew (understudy/device/layout.py).
 """
@@ -27,10 +27,10 @@ NEVER = 2**20  # cylinders of a band in a zone without bands: more than any zone
 class Zone:
     """Tracks from sector `first` on.
 
-    A track has `sectors` addressable sectors and `slots` slots. `skew` is the angle from the end of
-    a track's last sector to the next track's first sector; it includes spare slots. After each
+    A track has `sectors` addressable sectors and `slots` slots.  `skew` is the angle from the end
+    of a track's last sector to the next track's first sector; it includes spare slots.  After each
     `cylinder` tracks the angle is `cylinder_skew` instead, and after each `band` tracks
-    `band_skew`. If one of the skews does not occur, it equals another skew. The last track of a
+    `band_skew`.  If one of the skews does not occur, it equals another skew.  The last track of a
     cylinder has `cylinder_spare` sectors fewer, and that of a band `band_spare`; the slots of these
     sectors still pass.
     """
@@ -107,7 +107,8 @@ class Zone:
 
     def begun_by(self, sector: int) -> "Zone":
         """Return the same rule, counted from a beginning of a band or cylinder at or before
-        `sector`."""
+        `sector`.
+        """
         unit = self.band if self.has_bands else self.cylinder
         sectors = self.track(unit) - self.first
         units = -((sector - self.first) // sectors)
@@ -194,8 +195,9 @@ class Zone:
 @dataclass(frozen=True)
 class Layout:
     """All recording zones, from the outermost, and all slips; a slip is a sector and the number of
-    slots that the drive skips there. Of `looked` random sectors, the share `share` was at the
-    expected angle.
+    slots that the drive skips there.
+
+    Of `looked` random sectors, the share `share` was at the expected angle.
     """
 
     zones: tuple[Zone, ...]
@@ -233,7 +235,8 @@ class Layout:
 
     def tracks(self, index: int) -> int:
         """Return the number of tracks of the zone with that index, including a partial track at its
-        end."""
+        end.
+        """
         last = self.end(index) - 1
         zone = self.zone(last)
         return zone.tracks(last - zone.first) + 1

@@ -2,7 +2,7 @@
 """Finds recording zones and slips from parts of the disk that each follow a rule.
 
 Two neighbouring parts belong to one recording zone if the longer part's rule, shifted by some
-slots, also predicts the shorter part's angles. Then the later part begins with a slip.
+slots, also predicts the shorter part's angles.  Then the later part begins with a slip.
 """
 
 from collections.abc import Sequence
@@ -94,7 +94,9 @@ def _joined(group: list[tuple[Part, int]], part: Part, end: int) -> list[tuple[P
 
 def by_rule(rule: Zone, part: Part, end: int, way: int) -> Zone | None:
     """Return `rule`, shifted by the smallest number of slots with which it explains the whole part;
-    None if there is no such number. The rule is that of the part before (way 1) or after (way -1).
+    None if there is no such number.
+
+    The rule is that of the part before (way 1) or after (way -1).
     """
     evenly = np.unique(np.linspace(part.first, end - 1, LOOKS).astype(int))
     starts = [part.zone.track(track) + side for track in range(LOOKS) for side in (-1, 0)]
@@ -110,8 +112,9 @@ def by_rule(rule: Zone, part: Part, end: int, way: int) -> Zone | None:
 
 
 def _zone(group: Sequence[tuple[Part, int]]) -> tuple[Zone, list[tuple[int, int]]]:
-    """Return the zone of a group of parts, and the slips in it. Where spare sectors compensate for
-    slipped slots, there is a slip of -1 for each such slot.
+    """Return the zone of a group of parts, and the slips in it.
+
+    Where spare sectors compensate for slipped slots, there is a slip of -1 for each such slot.
     """
     first, own = group[0][0].first, group[0][0].zone
     whole = own.begun_by(first)

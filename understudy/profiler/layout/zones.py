@@ -23,8 +23,10 @@ class Zone:
 
 
 def find(look: Look, places: int, same: float, narrowest: float = NARROWEST) -> list[Zone]:
-    """Return all zones, from the outermost. Two zones count as one if their times differ by less
-    than the share `same`. A zone narrower than `narrowest` is left out.
+    """Return all zones, from the outermost.
+
+    Two zones count as one if their times differ by less than the share `same`.  A zone narrower
+    than `narrowest` is left out.
     """
     seen = [(at, look(at)) for at in map(float, np.linspace(MARGIN, 1 - MARGIN, places))]
     zones = [Zone(0.0, seen[0][1])]

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Methods to measure a drive. Each module in this folder is a method, without further registration.
+"""Methods to measure a drive.
+
+Each module in this folder is a method, without further registration.
 
 A method's name is its module's name with dashes: perform-2010 for perform_2010.py.  The module has
 

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Fits the line and the cache of PERFORM 2010, sections 5 and 6. The method reads 100,000 random
-pages, and records each page's service time and its distance from the previous page. It sorts the
-times by distance, and replaces each time by the mean of up to 1001 times around it. Then it fits a
-line to these means by least squares. The line includes rotational latency.
+"""Fits the line and the cache of PERFORM 2010, sections 5 and 6.
+
+The method reads 100,000 random pages, and records each page's service time and its distance from
+the previous page.  It sorts the times by distance, and replaces each time by the mean of up to 1001
+times around it.  Then it fits a line to these means by least squares.  The line includes rotational
+latency.
 
 The hit time is the right edge of the initial spike in the distribution of single sectors' times.
-The paper does not say which sectors were read. This method reads each of 1000 random sectors twice
+The paper does not say which sectors were read.  This method reads each of 1000 random sectors twice
 in immediate succession.
 
 The paper switched the drive's cache off for the line, and obtained the cache's segments from the
-drive (sdparm, the manual). That is impossible with a black box. So this method leaves out pages
+drive (sdparm, the manual).  That is impossible with a black box.  So this method leaves out pages
 that hit, since a hit does not move the arm, and takes segments and prefetch from the project's own
 probes.
 """
@@ -50,7 +52,8 @@ Values = npt.NDArray[np.float64]
 @dataclass(frozen=True)
 class Line:
     """The line: ms by the distance as a fraction of the disk, and the points to which it was
-    fitted."""
+    fitted.
+    """
 
     intercept_ms: float
     full_seek_ms: float
@@ -127,8 +130,9 @@ def _hit_us(bench: Bench) -> float | None:
 
 
 def _cache(probed: Sequence[Finding], hit_us: float | None) -> list[Finding]:
-    """Return the papers' cache as findings. If a needed key is missing, the whole cache is "not
-    seen".
+    """Return the papers' cache as findings.
+
+    If a needed key is missing, the whole cache is "not seen".
     """
     by_key = {found.key: found for found in probed}
     found = [

@@ -2,18 +2,18 @@
 """Vesper's profiler: curves sampled from the beginning of the disk (SIGCSE 2006, section 2.1).
 
 For 256 sectors, spread evenly over the disk, the method measures the mean time of a seek from the
-beginning of the disk, and the throughput of a 16 MB read from that sector. The paper does not say
-how many reads each mean has. Here a mean has 64 reads, so random rotational latency leaves an error
-of +- 4 % of a rotation.
+beginning of the disk, and the throughput of a 16 MB read from that sector.  The paper does not say
+how many reads each mean has.  Here a mean has 64 reads, so random rotational latency leaves an
+error of +- 4 % of a rotation.
 
-The method keeps the paper's systematic error. Outer tracks contain more sectors, so a number of
+The method keeps the paper's systematic error.  Outer tracks contain more sectors, so a number of
 sectors is fewer cylinders at the beginning of the disk than elsewhere, and the curve's times are
 too short.
 
-A black box has no command that only seeks, so the samples are times of reads minus half a rotation.
-The paper used the rotation period from the manual; here a probe measures it. The cache can't be
-switched off either. So the "beginning" is a small part of the disk, of which each read uses a
-random sector, and reads that hit do not count.
+A black box has no command that only seeks, so the samples are times of reads minus half a
+rotation.  The paper used the rotation period from the manual; here a probe measures it.  The cache
+can't be switched off either.  So the "beginning" is a small part of the disk, of which each read
+uses a random sector, and reads that hit do not count.
 """
 
 import numpy as np

@@ -266,7 +266,7 @@ def make_raw(work: Path, virtual_bytes: int, seed: int, report: Report) -> tuple
 
 
 def _tool(name: str) -> str:
-    """Return the path of an e2fsprogs tool, also if PATH lacks the tools' folder."""
+    """Return the path of an e2fsprogs tool, even if PATH lacks the tools' folder."""
     found = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
     if not found:
         raise UserError(f"no {name} here: apt-get install e2fsprogs")

@@ -42,7 +42,7 @@ SIGNATURE = b"\x55\xaa"
 class Partitioning:
     """A number of equal partitions, and the files in each partition: paths and sizes in bytes.
 
-    A file is in the root or in a folder there.
+    Files are in the root folder or in folders directly below it.
     """
 
     count: int

@@ -57,10 +57,10 @@ PAPER_MEASURES = (
     Measure("throughput_sectors_per_ms", "throughput", "sectors/ms", higher_is_better=True),
 )
 
-# The measures that are printed below PAPER_MEASURES.
 LATE_MAX_PERMILLE = 10
 """A run in the wall clock does not count if more of its requests per 1,000 are late (Jones 2010,
 section 4.3.2)."""
+# The measures that are printed below PAPER_MEASURES.
 MORE_MEASURES = (
     Measure("p50_response_ms", "p50 response", "ms"),
     Measure("p95_response_ms", "p95 response", "ms"),

@@ -11,9 +11,10 @@ WORDS = {True: "checked and within", None: "not checked", False: "checked and of
 class Trust:
     """The trust in an answer.
 
-    True: everything was checked and is within the limits.  None: `because` names what was not
-    checked.  False: `because` says what is outside its limits, and nothing is recommended.
-    `tail_because` says why there is no recommendation for the tail of the response times.
+    `trusted` is True if everything was checked and is within the limits, None if something was not
+    checked, and False if something is outside its limits.  Then nothing is recommended.  `because`
+    says what was not checked or is outside its limits.  `tail_because` says why there is no
+    recommendation for the tail of the response times.
     """
 
     trusted: bool | None

@@ -38,7 +38,7 @@ AHEAD_KEY = "buffer.read_ahead_sectors"
 class Held:
     """Segments that a drive may have; sizes in sectors.
 
-    If two settings explain equally many hits, the one that compares as smaller is selected.
+    If two settings explain equally many hits, the smaller setting is selected.
     """
 
     number: int

@@ -22,7 +22,7 @@ PASSES = 3
 MOST = 200_000  # largest number of reads
 ROOT_12 = 12**0.5  # a uniform distribution's width over its standard deviation
 QUARTERS = (0.05, 0.275, 0.5, 0.725, 0.95)
-UNEVEN = 0.12  # most that quarters may differ in width, of the range: uniform residuals do not
+UNEVEN = 0.12  # of the range: largest difference of the quarters' widths, 0 if uniform
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Curve:
-    """The seek time plus half a rotation by distance, and the time per sector by zone, if known;
-    ns.
-    """
+    """The seek time plus half a rotation, by distance, and the time per sector, by zone, in ns."""
 
     at: Floats
     ns: Floats

@@ -28,8 +28,8 @@ RULES_MOST = 64
 
 
 def measure(reads: Turning, capacity_sectors: int) -> Layout | Unseen:
-    """Return the layout, in which a sector's angle is where a read of `reads.sectors` sectors
-    completes that begins at that sector.
+    """Return the layout; in it, a sector's angle is the angle at which a read from that sector
+    completes.
     """
     parts = _parts(reads)
     if not parts:

@@ -70,8 +70,8 @@ def _without_remnants(parts: Sequence[Part]) -> list[Part]:
 
 
 def _joined(group: list[tuple[Part, int]], part: Part, end: int) -> list[tuple[Part, int]] | None:
-    """Return the group with the part added, both with the rule of the longer one; None if the part
-    belongs to another zone.
+    """Return the group with the part added, where the longer of the two determines the rule; None
+    if the part belongs to another zone.
     """
     before, last = group[-1]
     if (before.zone.sectors, before.zone.slots) != (part.zone.sectors, part.zone.slots):

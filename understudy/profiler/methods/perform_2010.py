@@ -96,7 +96,9 @@ def _line(bench: Bench, hits: Hits | None) -> Line:
 
 
 def _pages(bench: Bench, hits: Hits | None) -> Iterator[tuple[int, int]]:
-    """Yield the distance from the previous page from the medium, and the service time, ns."""
+    """Yield distance and service time, ns, of each page that missed, from the previous such
+    page.
+    """
     head = None
     for _ in range(PAGES + 1):
         place = bench.place(A_PAGE)

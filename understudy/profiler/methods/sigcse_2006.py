@@ -2,8 +2,8 @@
 """Vesper's profiler: curves sampled from the beginning of the disk (SIGCSE 2006, section 2.1).
 
 For 256 sectors, spread evenly over the disk, the method measures the mean time of a seek from the
-beginning of the disk, and the throughput of a 16 MB read from that sector.  The paper does not say
-how many reads each mean has.  Here a mean has 64 reads, so random rotational latency leaves an
+beginning of the disk to that sector, and the throughput of a 16 MB read there.  The paper does not
+say how many reads each mean has.  Here a mean has 64 reads, so random rotational latency leaves an
 error of +- 4 % of a rotation.
 
 The method keeps the paper's systematic error.  Outer tracks contain more sectors, so a number of

@@ -99,8 +99,8 @@ class Protractor:
         self._reads = 0
 
     def _correct(self, off: float) -> None:
-        """Correct the angle by the drift since the last correction, `off` rotations; expect the
-        same drift until the next correction.
+        """Correct later angles by the deviation `off`, in rotations, and the period by half of the
+        drift that this deviation shows.
         """
         now_ns = self._bench.now_ns
         turn = (now_ns - self._from_ns) / self._period_ns - off

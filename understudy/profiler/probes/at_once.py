@@ -24,7 +24,7 @@ AHEAD_KEY, HIT_KEY = "cache.prefetch_sectors", "cache.hit_us"
 
 @dataclass(frozen=True)
 class AtOnce:
-    """A profile's [cache]."""
+    """The values of a profile's [cache]."""
 
     segments: Segments
     segment_sectors: int

@@ -3,9 +3,9 @@
 
 The probe reads the same sectors twice in succession, at lengths that double.  The second read is a
 hit if it is much quicker than a read of other sectors nearby.  The probe stops at the first length
-that is not a hit: if the second read has to wait for the platter, it takes more than twice the time
-of a hit of half its length; if it is longer than a segment, it is only partly a hit, and its time
-is above the line through the shorter hits' times.
+that is not a hit.  A second read that waits for the platter takes more than twice the time of a hit
+of half its length.  A second read longer than a segment is only partly a hit, and its time is above
+the line through the shorter hits' times.
 """
 
 from collections.abc import Sequence

@@ -172,7 +172,7 @@ class _Watch:
 
     def _error(self, times: Sequence[int]) -> float:
         """Return the error of the difference of means, assuming that latencies are uniform over
-        their range; too few samples would show it wrongly.
+        their range: the spread of few samples is unreliable.
         """
         range_ns = max(max(each) - min(each) for each in (times, self._single))
         return range_ns / 2**0.5 * math.hypot(1 / len(times), 1 / len(self._single))

@@ -55,7 +55,7 @@ class _IrregularError(Exception):
 def measure(
     bench: Bench, rotation: Rotation | None, hits: Hits | None, segments: Segments | None
 ) -> Layout | Unseen:
-    """Measure the layout; return why not, if that fails.
+    """Measure the layout, or return the reason why it cannot be measured.
 
     Run this after the cache's probes: it has to recognise hits, which do not show an angle.
     """
@@ -400,8 +400,8 @@ class _Sweep:
     def _fits(self, zone: Zone, track: int) -> float | None:
         """Return the deviation of the track from the rule; None if the track does not fit.
 
-        A track fits if two of its parts agree, or three of four.  Of a track with another length, a
-        part may fit by chance, but not all parts do.
+        A track fits if two of its parts agree, or three of four.  A part of a track with another
+        length may fit by chance, but not all of its parts do.
         """
         offs = [self._off(zone, track, part) for part in (6, 0)]
         if any(self._is_near(zone, off) for off in offs) and len(self._alike(zone, offs)) < 2:

@@ -131,7 +131,7 @@ def has_surfaces(bench: Bench, layout: Layout, period_ns: float, hits: Hits | No
 
     Then the next "cylinder" is on another surface and runs back: from this cylinder's first track,
     the arm reaches the last track of the next cylinder sooner than its first track.  Each read is
-    at another cylinder, since the drive may soon have a single area in its cache.
+    at another cylinder, since a single area might soon be in the drive's cache.
     """
     zones = [(zone, _followed(zone, layout.end(i))) for i, zone in enumerate(layout.zones)]
     zone, followed = max(zones, key=lambda each: each[0].cylinder * len(each[1]))
@@ -200,8 +200,8 @@ class Prober:
         return median([self.reach_ns(pair) for _ in range(REPEATS)])
 
     def reach_ns(self, pair: Pair) -> float:
-        """Return the seek time between tracks `pair` apart, including the overhead of a read, ns;
-        infinite if all reads were hits.
+        """Return the seek time between the two tracks of a pair, including the overhead of a read,
+        ns; infinite if all reads were hits.
         """
         low_ns, high_ns, halvings = 0.0, float("inf"), 0
         for _ in range(READS_MAX):

@@ -6,7 +6,7 @@ angles, the probe bisects the possible range of seek times: it pauses between th
 that the second sector passes in the middle of the range.  Either the arm arrives before that pass,
 or the read takes another rotation.  (Worthington and others 1995, section 3.3.1, find the minimum
 time between request completions in this way.)  Seven bisections leave a range of 1/128 rotation.
-Each uses the sectors just before those of the previous one, to avoid hits.
+Each bisection reads the sectors just before those of the previous bisection, to avoid hits.
 
 At short distances, where the drive prefetches, and if latencies are random, the probe reads many
 pairs instead: the middle of the range of their times is half a rotation above the seek time.

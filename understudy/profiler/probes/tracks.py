@@ -113,8 +113,8 @@ def _layout(rows: Sequence[tuple[int, int]], said: str, capacity_sectors: int) -
 
 
 class _Surveyor:
-    """Measures the time per sector at several locations, and where neighbouring locations differ
-    also between them.
+    """Measures the time per sector at several locations, and at more locations between neighbours
+    that differ.
     """
 
     def __init__(self, bench: Bench, period_ns: float, sector_ns: float) -> None:

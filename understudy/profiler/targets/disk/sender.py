@@ -37,7 +37,7 @@ class Buffers:
         self._write = memoryview(b"")
 
     def of(self, write: bool, size: int) -> memoryview:
-        """Return a buffer of `size` bytes; data for writes are random, so that no disk can elide
+        """Return a buffer of `size` bytes; data for writes are random, so that no disk can skip
         them.
         """
         if write:

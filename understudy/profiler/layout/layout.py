@@ -106,7 +106,7 @@ class Zone:
         return replace(self, first=self.first - slots)
 
     def begun_by(self, sector: int) -> "Zone":
-        """Return the same rule, counted from a beginning of a band or cylinder at or before
+        """Return the same rule, counted from a boundary of a band or cylinder at or before
         `sector`.
         """
         unit = self.band if self.has_bands else self.cylinder

@@ -67,7 +67,7 @@ class Medium:
 
 
 def measure(bench: Bench, tracks: Tracks | None, hits: Hits | None) -> Medium | None:
-    """Measure the medium; return None if longer reads take no longer than short ones."""
+    """Measure the medium; return None if long reads take as long as short reads."""
     if tracks:
         zones = tracks.zones
         return Medium(

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""The file system that the SURGE processes read (PERFORM 2010 section 5), built on the host.
+"""Build, on the host, the file system that the SURGE processes read (PERFORM 2010 section 5).
 
 Files are created as in the papers: fill the disk, erase half of the files at random, and then add
-as many files as were erased, with other sizes.  Each file has blocks on the disk but no data, so
-only metadata is kept.  This metadata is the 4 KiB blocks that are not zero (`blocks.bin`, which
-guest/restore.c writes to an empty disk) and the location of every file (`layout.npz`).  An image
-depends only on its size, its seed and the sources, and is built once.
+as many new files, with other sizes.  Files have blocks on the disk but no data, so an image
+consists of metadata: the 4 KiB blocks that are not zero (`blocks.bin`, which guest/restore.c writes
+to an empty disk) and the location of every file (`layout.npz`).  An image depends only on its size,
+its seed, the source code and the versions of mke2fs and NumPy, and is built once.
 
-Sizes are sampled from lognormal(9.357, 1.318) below 133 kB and from Pareto(1.1, 133 kB) above
-133 kB; the largest size is 100 MB.  The papers do not give the share of large files.  Here each
-lognormal sample above 133 kB is replaced by a Pareto sample, which makes the density continuous
-(docs/method.md).  On a disk below 1.6 GB no file is larger than a sixteenth of the disk, a choice
-of this project.
+Sizes are sampled from lognormal(9.357, 1.318) below 133 kB and from Pareto(1.1, 133 kB) above 133
+kB; the largest size is 100 MB.  The papers do not give the share of large files.  Here a Pareto
+sample replaces each lognormal sample above 133 kB, which makes the density continuous
+(docs/method.md).  This project also limits a file to a sixteenth of the disk, which matters on
+disks below 1.6 GB.
 """
 
 import hashlib
@@ -66,7 +66,7 @@ FEATURES = (
     "none,has_journal,ext_attr,resize_inode,dir_index,filetype,extent,64bit,flex_bg,"
     "sparse_super,large_file,huge_file,dir_nlink,extra_isize,metadata_csum"
 )
-# mke2fs reads the defaults of this machine unless it is given a configuration file.
+# This configuration file keeps mke2fs from reading the machine's defaults.
 MKE2FS_CONF = """[defaults]
 \tblocksize = 4096
 \tinode_size = 256
@@ -93,8 +93,8 @@ class Layout:
     """The locations of files.
 
     File `i` has the extents from index `first[i]` up to, but not including, index `first[i + 1]`,
-    in the order of the file's data.  `start` and `length` of an extent are in blocks of 4 KiB;
-    `start` is counted from the start of the disk.
+    in the order of the file's data.  An extent's `start` (from the start of the disk) and `length`
+    are in blocks of 4 KiB.
     """
 
     inode: Ints
@@ -116,10 +116,10 @@ class Layout:
 
 @dataclass(frozen=True)
 class Facts:
-    """The facts about the image that a result keeps.
+    """Facts about the image for result.json.
 
-    `content_hash` is a digest of the inputs.  `blocks_sha256` is a digest of the blocks; with it
-    the results of two machines show whether both had the same file system.
+    `content_hash` is a digest of the inputs.  `blocks_sha256` is a digest of the blocks: if it is
+    equal in the results of two machines, both had the same file system.
     """
 
     image_bytes: int
@@ -144,7 +144,7 @@ class Image:
 
     @property
     def blocks(self) -> Path:
-        """Return the path of the blocks that are not zero, for guest/restore.c."""
+        """Return the path of `blocks.bin`, the input of guest/restore.c."""
         return self.folder / "blocks.bin"
 
     @property
@@ -170,7 +170,7 @@ def build(virtual_bytes: int, report: Report, seed: int = IMAGE_SEED) -> Image:
 
 
 def file_count(virtual_bytes: int) -> int:
-    """Return the number of files, in proportion to the papers' disk.
+    """Return the number of files, proportional to the disk's size as in the papers.
 
     Refuse a size for which no image can be built.
     """
@@ -266,7 +266,7 @@ def make_raw(work: Path, virtual_bytes: int, seed: int, report: Report) -> tuple
 
 
 def _tool(name: str) -> str:
-    """Return the path of a tool of e2fsprogs; the tools' folder may be missing in a user's PATH."""
+    """Return the path of an e2fsprogs tool, even if PATH lacks the tools' folder."""
     found = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
     if not found:
         raise UserError(f"no {name} here: apt-get install e2fsprogs")
@@ -275,7 +275,7 @@ def _tool(name: str) -> str:
 
 @cache
 def mke2fs_version() -> str:
-    """Return the version that mke2fs prints, including the date."""
+    """Return the line in which mke2fs prints its version and date."""
     done = subprocess.run([_tool("mke2fs"), "-V"], capture_output=True, text=True, check=False)
     return done.stderr.partition("\n")[0].strip()
 
@@ -322,7 +322,10 @@ def _last_line(text: str) -> str:
 
 def _write_script(out: IO[str], virtual_bytes: int, seed: int, count: int) -> int:
     """Write the script for mkfiles: fill the disk, erase half of the files at random, fill the disk
-    again, and report every file's location."""
+    again, and report every file's location.
+
+    Return the number of its lines.
+    """
     generator = np.random.Generator(np.random.PCG64(seed))
     paths = [file_path(index, count) for index in range(count)]
     sizes = draw_sizes(generator, count, virtual_bytes)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A disk in equal partitions, one for each VM that shares it, each with an ext4 file system.
+"""Build a disk with one partition for each VM that shares it, each with an ext4 file system.
 
-The image holds a partition table (an MBR) and, in each partition, the same file system.  Files
-that exist from the beginning have blocks on the disk but no data, like SURGE's files
-(`understudy.files.image`).
-The image depends only on its size, the files and the sources, and is built once.
+The image holds a partition table (an MBR) and, in each partition, the same file system.  The files
+in the image have blocks on the disk but no data, like SURGE's files (`understudy.files.image`).
+The image depends only on its size, the files, the source code and the version of mke2fs, and is
+built once.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ SIGNATURE = b"\x55\xaa"
 class Partitioning:
     """A number of equal partitions, and the files in each partition: paths and sizes in bytes.
 
-    A file's path has at most one folder.
+    Files are in the root folder or in folders directly below it.
     """
 
     count: int
@@ -51,7 +51,7 @@ class Partitioning:
 
 @dataclass(frozen=True)
 class Facts:
-    """The facts about the image that a result keeps, like `understudy.files.image.Facts`."""
+    """Facts about the image for result.json, like `understudy.files.image.Facts`."""
 
     image_bytes: int
     partitions: int
@@ -73,7 +73,7 @@ class Image:
 
     @property
     def blocks(self) -> Path:
-        """Return the path of the blocks that are not zero, for guest/restore.c."""
+        """Return the path of `blocks.bin`, the input of guest/restore.c."""
         return self.folder / "blocks.bin"
 
 

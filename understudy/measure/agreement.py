@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""How well one set of runs predicts another: errors, and whether the schedulers rank alike.
+"""Compute how well one set of runs predicts another: errors, and agreement of scheduler ranks.
 
-The papers claim to predict ranks (PERFORM 2010 section 6; Tables 2 and 3): which of two schedulers
-is better on the real disk.  If the real disk's runs can't tell two schedulers apart, this pair of
-schedulers does not count.  Kendall's tau (tau-b) uses the means of all pairs.
+The papers claim to predict ranks, that is, which of two schedulers is better on the real disk
+(PERFORM 2010 section 6; Tables 2 and 3).  A pair of schedulers counts only if the real disk's runs
+show a certain difference between the two.  Kendall's tau (tau-b) uses all pairs, and ranks the
+schedulers by their means.
 """
 
 from collections.abc import Sequence
@@ -31,7 +32,9 @@ class Agreement:
     tau: float | None  # None: in one of the two sets all schedulers are equal
 
     def error(self, scheduler: str) -> float | None:
-        """Return the prediction's error as a fraction of the real figure; None if that is 0."""
+        """Return the prediction's error as a fraction of the real figure; None if the real figure
+        is 0.
+        """
         real = self.real[scheduler].mean
         return (self.virtual[scheduler].mean - real) / real if real else None
 
@@ -98,7 +101,9 @@ def _order(one: float, other: float) -> int:
 
 
 def _tau(first: Sequence[int], second: Sequence[int]) -> float | None:
-    """Return tau-b, from the order of each pair of schedulers in both sets."""
+    """Return tau-b from the orders of all pairs of schedulers: -1, 0 or 1 for each pair in each
+    set.
+    """
     ordered = sqrt(sum(map(abs, first)) * sum(map(abs, second)))
     together = sum(one * other for one, other in zip(first, second, strict=True))
     return together / ordered if ordered else None

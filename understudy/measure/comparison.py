@@ -3,7 +3,7 @@
 
 Runs with the same seed have the same random files and sleeps, so two schedulers are compared seed
 by seed.  A difference counts only if the Student-t interval of its mean excludes zero.  A single
-difference has the 95 % interval; a choice among many schedulers has wider intervals
+difference has a 95 % interval; a choice among many schedulers uses wider intervals
 (understudy.recommend.choice).  With one seed there is no interval.
 """
 
@@ -21,14 +21,14 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over seeds, and half the width of its interval, which is None for a single seed."""
+    """A mean over seeds, and half the width of its confidence interval (None for a single seed)."""
 
     mean: float
     half_width: float | None
 
     @property
     def includes_zero(self) -> bool:
-        """Return whether the interval includes zero, so that the sign is uncertain."""
+        """Return whether the interval includes zero: then the sign is uncertain."""
         return abs(self.mean) <= (self.half_width or 0.0)
 
 
@@ -48,7 +48,7 @@ class Comparison:
     """The runs of several schedulers on the same seeds."""
 
     def __init__(self, summaries: Sequence[Summary]) -> None:
-        """Group the runs by scheduler, in the given order; all schedulers must have equal seeds."""
+        """Group the runs by scheduler, in the given order; all schedulers need the same seeds."""
         self.schedulers = tuple(dict.fromkeys(run.scheduler for run in summaries))
         self.platform = summaries[0].platform
         self.seeds = tuple(dict.fromkeys(run.seed for run in summaries))
@@ -84,7 +84,7 @@ class Comparison:
         return [run.value(measure) for run in self.runs(scheduler)]
 
     def as_json(self, measures: Iterable[Measure]) -> dict[str, Any]:
-        """Return the seed-by-seed differences of schedulers by these measures, for result.json."""
+        """Return, for result.json, the difference of each pair of schedulers in each measure."""
         return {
             "confidence": CONFIDENCE,
             "seeds": list(self.seeds),
@@ -112,7 +112,7 @@ class Comparison:
 
 
 def ranks(values: dict[str, float], measure: Measure) -> dict[str, int]:
-    """Return the ranks of the names: 1 for the best value; equal values share a rank."""
+    """Return the rank of each name by its value: 1 for the best; equal values share a rank."""
     sign = -1 if measure.higher_is_better else 1
     ordered = sorted(sign * value for value in values.values())
     return {name: ordered.index(sign * value) + 1 for name, value in values.items()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The demands of a run on its device, from its records (understudy/native/demand.py)."""
+"""Count a run's demands on its device, from its records (understudy/native/demand.py)."""
 
 import numpy as np
 import polars as pl
@@ -8,7 +8,7 @@ from understudy.native import demand
 
 
 def counts(frame: pl.DataFrame) -> dict[str, int]:
-    """Count the requests with each demand; a merged request counts by its first row."""
+    """Return the number of requests with each demand; merged bios count as one request."""
     requests = (
         frame.group_by("request_id")
         .agg(

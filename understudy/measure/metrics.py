@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The papers' measures, computed from one run's records.
 
-docs/method.md defines the measures.  A response time belongs to a bio, a service time to the
-request that carried the bio.  Variances are population variances; percentiles are nearest-rank.  In
-a run at scale k the disk is k times slower on purpose, so every measured time is first divided by k
-(PERFORM 2010 section 4), and the result includes k.  On an array, which serves several requests at
-once, the service time is the time that one server needs.
+docs/method.md defines the measures.  Each bio has a response time; each request, which may carry
+several bios, has a service time.  Variances are population variances; percentiles are
+nearest-rank.  In a run at scale k the disk is made k times slower, so every measured time is first
+divided by k (PERFORM 2010 section 4).  Each result states k.  An array serves several requests at
+once; there the service time is the time that one server needs.
 """
 
 import math
@@ -26,7 +26,7 @@ from understudy.native.figures import Figures
 NS_PER_MS = 1e6
 NS_PER_S = 1e9
 
-# Times that only the platform can measure; Outcome.facts has the same keys.
+# Times that only the platform can measure; these are keys of Outcome.facts.
 FACTS_IN_SECONDS = (
     "virtual_seconds",
     "wall_seconds",
@@ -47,8 +47,8 @@ class Measure:
     higher_is_better: bool = False
 
 
-# The first measures in each answer: those of PERFORM 2010 Tables 2 and 3, in the same order.
-# papers/tables.py says which of these measures is compared with which measure of the papers.
+# The measures of PERFORM 2010 Tables 2 and 3, in the same order; each answer begins with these.
+# papers/tables.py assigns the papers' figures to these measures.
 PAPER_MEASURES = (
     Measure("mean_service_ms", "mean service", "ms"),
     Measure("var_service_ms2", "variance service", "ms²"),
@@ -57,10 +57,10 @@ PAPER_MEASURES = (
     Measure("throughput_sectors_per_ms", "throughput", "sectors/ms", higher_is_better=True),
 )
 
-# The measures that are printed below PAPER_MEASURES.
 LATE_MAX_PERMILLE = 10
 """A run in the wall clock does not count if more of its requests per 1,000 are late (Jones 2010,
 section 4.3.2)."""
+# The measures that are printed below PAPER_MEASURES.
 MORE_MEASURES = (
     Measure("p50_response_ms", "p50 response", "ms"),
     Measure("p95_response_ms", "p95 response", "ms"),
@@ -129,12 +129,14 @@ class Summary:
 
     @property
     def late_permille(self) -> float:
-        """Return how many of 1,000 requests that went to the disk were late."""
+        """Return the number of late requests per 1,000 requests that went to the disk."""
         return 1000 * self.late / max(1, self.dispatched)
 
     @property
     def is_too_late(self) -> bool:
-        """Return whether this run in the wall clock has too many late requests to be valid."""
+        """Return whether this is a run in the wall clock with too many late requests to be
+        valid.
+        """
         return self.clock == "wall" and self.late_permille > LATE_MAX_PERMILLE
 
     def value(self, measure: Measure) -> float:
@@ -202,7 +204,7 @@ def summarise(outcome: Outcome) -> Summary:
 
 
 def from_figures(run: Experiment, figures: Figures, facts: dict[str, Any]) -> Summary:
-    """Return all measures of a simulation that did not record its requests.
+    """Return all measures of a simulation that computed its figures without recording requests.
 
     Percentiles have a relative error of at most 1/256.
     """
@@ -271,11 +273,11 @@ def carried_requests(frame: pl.DataFrame) -> pl.DataFrame:
 class Carried:
     """The columns of the requests that went to the disk.
 
-    Each column is made only when it is used; to make all columns would copy a long table.
+    A column is computed only when it is used, since all columns together would copy a long table.
     """
 
     def __init__(self, frame: pl.DataFrame) -> None:
-        """Find the first row of each request; the request has the values of this row."""
+        """Find the first row of each request; its values are those of the request."""
         self._frame = frame
         merged = shares_a_request(frame)
         self._first = ~merged if merged.any() else None
@@ -297,9 +299,9 @@ class Carried:
 def _service_times_ns(outcome: Outcome, carried: Carried) -> Times:
     """Return the service time of each request, in ns.
 
-    If the drive chooses among several requests, the service of a request began at its due time
-    minus its model service time, whatever the previous request was.  The same is true if a drive
-    begins services as early as possible, and not only when kernel and throttle pass the request on.
+    Usually a service begins at the dispatch or at the previous completion.  But if the drive
+    chooses among several requests, or begins services before kernel and throttle dispatch them, a
+    service begins at the request's due time minus its model service time.
     """
     run = outcome.experiment
     if "dispatch_ns" in outcome.unseen:
@@ -328,10 +330,11 @@ def service_times_ns(carried: Carried | pl.DataFrame) -> Times:
 
 
 def _times_between_ns(carried: Carried) -> Times:
-    """Return service times in ns for a real drive with several requests at once, in the order of
+    """Return the service times in ns of a real drive with several requests at once, in the order of
     completion.
 
-    They are times between completions, since it is unknown when such a drive begins a request.
+    Each is the time since the previous completion, or since dispatch if that is later: it is
+    unknown when such a drive begins a request.
     """
     order = np.argsort(carried["completion_ns"].to_numpy(), kind="stable")
     start = carried["dispatch_ns"].to_numpy()[order]
@@ -354,7 +357,7 @@ def span_ns(frame: pl.DataFrame) -> int:
 def percentile(values: Times, percent: float) -> float:
     """Return the nearest-rank percentile.
 
-    It is the smallest value that at least `percent` % of the values do not exceed.
+    This is the smallest value such that at least `percent` % of the values are not larger.
     """
     rank = max(1, math.ceil(Fraction(str(percent)) * len(values) / 100))
     return float(np.partition(values, rank - 1)[rank - 1])

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The throttle's records of bios, as a table.
+"""Decode the throttle's records of bios into a table.
 
-The bytes are an array of struct vpt_record (kernel/vpt/record.h).  docs/method.md
-defines the columns and the times.  Times are ns from the first arrival; a time
-that did not occur is null.  Reading refuses bytes that cannot be such an array;
-`check` refuses a table that violates the definitions.
+The input is an array of struct vpt_record (kernel/vpt/record.h). docs/method.md defines the columns
+and the times.  Times are ns since the first arrival; the time of an event that did not occur is
+null.  `from_bytes` refuses bytes that cannot be such an array; `check` refuses a table that
+violates the definitions.
 """
 
 from collections.abc import Set
@@ -81,8 +81,8 @@ def from_bytes(
 ) -> pl.DataFrame:
     """Decode the throttle's buffer.
 
-    `origin_ns` is the time that becomes 0 (default: the first arrival);
-    `expected` is the number of records that the throttle reports.
+    `origin_ns` is the time that becomes 0 (default: the first arrival).  `expected` is the number
+    of records by the throttle's own count.
     """
     raw = np.frombuffer(_whole_records(data, expected), dtype=RECORD)
     _refuse_impossible(raw)
@@ -106,7 +106,7 @@ def _whole_records(data: bytes, expected: int | None) -> bytes:
 
 
 def _refuse_impossible(raw: np.ndarray[Any, Any]) -> None:
-    """Refuse bytes with numbers that the throttle never writes; these can't be its records."""
+    """Refuse records with numbers that the throttle never writes."""
     for field in raw.dtype.names or ():
         if raw.dtype[field] == np.dtype("<u8"):
             _refuse(raw, raw[field] >= 2**63, field)
@@ -138,7 +138,7 @@ def _columns(raw: np.ndarray[Any, Any], origin_ns: int) -> dict[str, pl.Series]:
 
 
 def named(codes: np.ndarray[Any, Any], names: pl.Enum) -> pl.Series:
-    """Return a column of an enumeration from its codes, all of which must be valid."""
+    """Return the names of an enumeration's codes as a column; all codes must be valid."""
     return pl.Series(names.categories, dtype=names).gather(codes)
 
 
@@ -158,9 +158,9 @@ def with_idle_time(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def shares_a_request(frame: pl.DataFrame) -> pl.Series:
-    """Return, for each row, whether its request carried another row too.
+    """Return, for each row, whether its request has other rows too.
 
-    Few rows were merged, so the function sorts the rows instead of hashing them.
+    Since few requests have several rows, sorting is faster than hashing.
     """
     ids = np.sort(frame["request_id"].to_numpy())
     several = np.unique(ids[1:][ids[1:] == ids[:-1]])
@@ -184,7 +184,9 @@ def check(frame: pl.DataFrame, unseen: Set[str] = frozenset()) -> None:
 
 
 def _row_promises() -> dict[str, pl.Expr]:
-    """Return the kinds of wrong rows: the words for the message, and the filter that finds them."""
+    """Return the kinds of wrong rows: for each, the words of its message and the filter for its
+    rows.
+    """
     column = pl.col
     return {
         "never completed": column("completion_ns").is_null(),

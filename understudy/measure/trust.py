@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How far an answer may be trusted: one of three states, and the reasons."""
+"""How far a prediction can be trusted: one of three states, and the reasons."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,9 +11,10 @@ WORDS = {True: "checked and within", None: "not checked", False: "checked and of
 class Trust:
     """The trust in an answer.
 
-    True: everything was checked and is within the limits.  None: `because` names what was not
-    checked.  False: `because` says what is outside its limits, and nothing is recommended.
-    `tail_because` says why there is no recommendation for the tail of the response times.
+    `trusted` is True if everything was checked and is within the limits, None if something was not
+    checked, and False if something is outside its limits.  Then nothing is recommended.  `because`
+    says what was not checked or is outside its limits.  `tail_because` says why there is no
+    recommendation for the tail of the response times.
     """
 
     trusted: bool | None
@@ -21,11 +22,11 @@ class Trust:
     tail_because: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """Return the trust as text of one line."""
+        """Return the trust as one line of text."""
         return ": ".join([WORDS[self.trusted], *filter(None, ["; ".join(self.because)])])
 
     def __and__(self, other: "Trust") -> "Trust":
-        """Return the trust in two answers together: the lower of the two."""
+        """Return the lower of the two trusts, with its reasons."""
         states = (self.trusted, other.trusted)
         state = False if False in states else None if None in states else True
         because = tuple(

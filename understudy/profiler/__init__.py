@@ -6,8 +6,8 @@ probe returns a `Finding` (`findings/`): a value and its confidence.  A method (
 some or all probes.  `profile_fit.py` makes the profile and checks it.  `from_trace/` fits a profile
 to a trace instead.
 
-Where the literature describes a probe, it follows Worthington, Ganger, Patt and Wilkes, "On-line
-extraction of SCSI disk drive parameters", SIGMETRICS 1995, or Schindler and Ganger, "Automated disk
-drive characterization", CMU 1999.  Unlike their probes, those here send nothing but reads and
+Some probes are from the literature: Worthington, Ganger, Patt and Wilkes, "On-line extraction of
+SCSI disk drive parameters", SIGMETRICS 1995, or Schindler and Ganger, "Automated disk drive
+characterization", CMU 1999.  Unlike the probes of these papers, all probes here send only reads and
 writes to the drive.
 """

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Checks of a fitted model: the target and the model serve the same typical requests.
+"""Check a fitted model: let the target and the model serve the same typical requests.
 
 Each workload has one of the features of typical runs (understudy/device/check.py), at sectors and
 with seeds that no probe has used.  The features are: no pauses, think times and bursts, an
 elevator's order, interleaved streams, repeated requests, many sizes, writes, and all of these
-together.  Before each request, the model has the same idle time as the target.  If a mean is beyond
+together.  The model is idle before each request for as long as the target was.  If a mean is beyond
 the limit, but chance may explain the deviation, the workload runs again, longer and at other
-sectors.  Two workloads are SIGCSE 2006's own check (section 2.2): random seeks, timed by reading
-one block after each, and random transfers of up to 16 MB, with the head moved to their first sector
-before.
+sectors.  Two workloads are the validation of SIGCSE 2006 (section 2.2).  The first has random
+seeks, each timed by reading one block.  The second has random transfers of up to 16 MB, each after
+the head has moved near its first sector.
 """
 
 import random
@@ -28,7 +28,7 @@ from understudy.profiler.targets.bench import Bench
 
 Times = npt.NDArray[np.float64]
 REQUESTS = 1000
-MORE = 4  # this many times the requests, if chance may explain the deviation
+MORE = 4  # factor for the number of requests in a repeated check
 SURE = 2  # standard errors
 MEAN_READS = 2.0  # the mean cost of a check's request, in random reads
 PAGE = 8  # sectors
@@ -46,8 +46,9 @@ DRAINED_NS = 2_000 * MS
 
 
 class Step(NamedTuple):
-    """A request, sent `pause_ns` after the last completion; untimed requests prepare for timed
-    requests.
+    """A request, sent `pause_ns` after the last completion.
+
+    Untimed requests only prepare timed ones.
     """
 
     op: str
@@ -59,7 +60,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Draw:
-    """Random sectors, pauses and choices of one workload."""
+    """A workload's source of random sectors, pauses and choices."""
 
     random: random.Random
     capacity_sectors: int
@@ -71,13 +72,11 @@ class Draw:
         return self.random.randint(0, self.capacity_sectors - sectors)
 
     def op(self) -> str:
-        """Return an op; half are writes, since the error that writes cause grows with their
-        share.
-        """
+        """Return "read" or "write", equally likely: errors from writes grow with their share."""
         return self.random.choice(("read", "write"))
 
     def size(self) -> int:
-        """Return 1 to 256 sectors, each power of two equally likely."""
+        """Return a size of 1 to 256 sectors, uniformly distributed on a logarithmic scale."""
         return min(round(2 ** self.random.uniform(0, LARGEST_POWER)), self.longest_sectors)
 
     def think_ns(self) -> int:
@@ -94,10 +93,10 @@ Steps = Callable[[Draw, Callable[[], str]], Iterator[Step]]
 
 @dataclass(frozen=True)
 class Workload:
-    """A workload: `steps` is a function of a Draw and a function that chooses each request's op.
+    """A workload: `steps(draw, op)` yields its requests; `op()` returns each request's direction.
 
-    The op is always "read", or half of the requests are "write".  `in_order`: requests are sent in
-    the order in which a scheduler would send the pending requests.
+    If `writes`, half of the requests are writes, otherwise none.  If `in_order`, the requests are
+    in the order in which a scheduler would dispatch them.
     """
 
     name: str
@@ -117,7 +116,9 @@ class Compared:
 
     @property
     def is_unsure(self) -> bool:
-        """Return whether the mean is beyond the limit, but by no more than chance may explain."""
+        """Return whether the mean is beyond the limit, but within SURE standard errors of the
+        limit.
+        """
         off_ms = self.model_times_ms - self.target_times_ms
         error_ms = SURE * off_ms.std() / len(off_ms) ** 0.5
         limit_ms = self.check.limit_percent / 100 * self.target_times_ms.mean()
@@ -140,8 +141,8 @@ def _rounded(ms: Any) -> float:
 
 
 def demerit(one: Times, other: Times) -> float:
-    """Return the root mean square horizontal distance of two distributions of equally many times
-    (Ruemmler and Wilkes 1994, "An introduction to disk drive modeling").
+    """Return the root mean square horizontal distance between two distributions, from equally many
+    samples of each (Ruemmler and Wilkes 1994, "An introduction to disk drive modeling").
     """
     return float(np.sqrt(np.mean((np.sort(one) - np.sort(other)) ** 2)))
 
@@ -155,7 +156,7 @@ def compare(
     requests: int = REQUESTS,
     more: int = 1,
 ) -> tuple[Compared, ...]:
-    """Run each workload on both, with about `requests` requests.
+    """Run each workload on target and model, with about `requests` requests.
 
     If chance may explain a deviation, run the workload again with `more` times as many requests.
     """
@@ -170,9 +171,7 @@ def compare(
 
 
 def affordable(workloads: int, left_ns: int, read_ns: float) -> int:
-    """Return the number of requests per workload that fit in that time; at least a tenth of
-    REQUESTS.
-    """
+    """Return how many requests per workload fit into `left_ns`: REQUESTS / 10 to REQUESTS."""
     each = left_ns / (workloads * MEAN_READS * max(read_ns, 1.0))
     return round(min(max(each, REQUESTS / 10), REQUESTS))
 
@@ -197,7 +196,7 @@ def _compared(
 
 
 def both(step: Step, target: Bench, model: Bench) -> tuple[int, int]:
-    """Return the service times on target and model, ns."""
+    """Serve a request on target and model; return the two service times, ns."""
     before_ns = target.now_ns
     target.wait(step.pause_ns)
     service_ns = target.serve(step.op, step.sector, step.sectors)
@@ -235,7 +234,7 @@ def _long(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
 
 
 def _runs(draw: Draw, op: Callable[[], str], run: int = RUN) -> Iterator[Step]:
-    """Yield sequential runs, each of reads or of writes."""
+    """Yield sequential runs; each run has only reads or only writes."""
     for _ in range(max(1, draw.requests // run)):
         place, chosen = draw.place(run * PAGE), op()
         for number in range(run):
@@ -271,8 +270,8 @@ def _beside(draw: Draw, op: Callable[[], str], rest: float = 0.0) -> Iterator[St
     """Yield requests of several streams at sectors so near each other that the drive's prefetch for
     one stream may contain another stream's data.
 
-    The streams alternate; every second round is in the order of their sectors.  A share `rest` of
-    the requests has another size, repeats, or follows a pause.
+    The streams alternate; every second round is in the order of their sectors.  `rest` is the
+    probability that a request has another size, that it is repeated, and that it follows a pause.
     """
     apart = demand.BESIDE_SECTORS // STREAMS
     for _ in range(max(1, draw.requests // (STREAMS * RUN))):
@@ -315,9 +314,9 @@ def _hot(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
 def _everything(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
     """Yield a host's typical mix.
 
-    Batches, sorted by sector, contain sequential runs and single requests of many sizes.  Some
-    requests repeat, some are near the last request or near the end of an earlier run, and some
-    follow a pause.
+    Batches, each sorted by sector, contain short sequential runs and single requests of many
+    sizes.  Some requests are at earlier sectors or continue an earlier run, some are near the
+    previous request, and some follow a pause.
     """
     seen = [draw.place(LARGEST) for _ in range(HOT_PLACES)]
     near, last = demand.NEAR_SECTORS // 4, draw.capacity_sectors - LARGEST
@@ -351,9 +350,10 @@ def _seeks(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
 
 
 def _transfers(draw: Draw, op: Callable[[], str]) -> Iterator[Step]:
-    """Yield transfers, each after a read that moves the head there.
+    """Yield transfers, each after a read that moves the head near it.
 
-    That read is of one block some tracks before, so the timed sectors are not in the drive's cache.
+    This read is of one sector at least 1 MB before, so the timed sectors are not in the drive's
+    cache.
     """
     longest = min(LARGEST, draw.longest_sectors)
     for _ in range(draw.requests // 5):

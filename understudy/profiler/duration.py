@@ -7,7 +7,7 @@ from understudy.profiler import methods
 
 NS_PER_MINUTE = 60 * 10**9
 
-# The cost in thousands of random reads: the smallest and the largest cost of the detailed drives.
+# The smallest and the largest cost on the detailed drives, in thousands of random reads.
 READS = {methods.FULL: (40, 90), "perform-2010": (140, 220), "sigcse-2006": (55, 100)}
 MORE_READS = (40, 100)  # for a method that a user added
 WRITES = (30, 80)
@@ -17,7 +17,8 @@ WRITES = (30, 80)
 class Duration:
     """The duration in minutes.
 
-    `limited`: the measurement ends after `most` minutes, even if parts were not measured.
+    If `limited`, the measurement ends after `most` minutes, even if some parts are not measured
+    yet.
     """
 
     least: float

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The result: a profile that `understudy.device.profile` reads, and how well it predicts."""
+"""Measure a target: the result is a profile that `understudy.device.profile` reads, and how well
+the profile predicts.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -39,11 +41,13 @@ class Fitted:
 
     @property
     def checks(self) -> tuple[Check, ...]:
-        """Return how well the model predicts each workload."""
+        """Return the check of each workload."""
         return tuple(each.check for each in self.compared)
 
     def to_toml(self) -> str:
-        """Return the profile as TOML; confidences and keys that were not seen are comments."""
+        """Return the profile as TOML; comments have the confidences, and the keys that were not
+        seen.
+        """
         destroyed = any(writes.is_seen(found) for found in self.findings)
         made = (
             f"Fitted by understudy profile --trace to {self.requests} requests"
@@ -62,8 +66,8 @@ class Fitted:
         return "\n".join(lines) + "\n"
 
     def files(self, stem: str) -> dict[str, str]:
-        """Return texts by file name: each long table, then the profile, which refers to the
-        tables.
+        """Return the texts of the profile's files by file name: long tables, and the TOML that
+        refers to them.
         """
         tables = {
             found.key: f"{stem}-{found.name}.csv"
@@ -86,7 +90,7 @@ class Fitted:
         }
 
     def disk(self) -> DiskProfile:
-        """Return the profile in the form that Understudy's other parts use."""
+        """Return the profile as a DiskProfile."""
         return document.parse(self.to_toml())
 
     def finding(self, key: str) -> Finding | None:
@@ -112,11 +116,11 @@ def profile(
 ) -> Fitted:
     """Measure a target, fit a profile to it, then check how well the profile predicts.
 
-    The same seed leads to the same sectors.  Data are destroyed only with `destroy_data`, and only
-    if the target is writable.  `minutes` limits the measurement on the target's clock: the most
-    important parts are measured first, and parts for which no time is left become "not seen".  A
-    target that is not a magnetic disk is refused, unless `as_disk` is set.  `told` is called with
-    the expected duration as soon as it is computed.
+    The seed determines the sectors.  Data are destroyed only with `destroy_data`, and only if the
+    target is writable.  `minutes` limits the measurement on the target's clock: the most important
+    parts are measured first, and a part for which no time is left becomes "not seen".  A target
+    that is not a magnetic disk is refused unless `as_disk` is set.  As soon as the expected
+    duration is computed, `told` is called with it.
     """
     by = methods.named(method)
     if destroy_data and not by.writes:
@@ -152,7 +156,7 @@ def profile(
 
 
 def _measured(by: Method, bench: Bench, writing: bool, part: Report, end_ns: int) -> list[Finding]:
-    """Run the method, and leave enough time for the checks."""
+    """Run the method; stop it early enough for the checks."""
     bench.deadline_ns = NEVER_NS if end_ns == NEVER_NS else round(CHECKS_BEGIN * end_ns)
     try:
         return by.measure(bench, writing, part)

@@ -1,4 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Findings of probes: values with their confidence, and the profile from them.  Sends no
-requests.
-"""
+"""Findings of probes (values with their confidence), and the profile made from these findings."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Converts findings to a profile, the file format that Understudy's other parts read.
 
-Keys that contradict the other findings are removed one by one, and the profile names them.  So one
-probe's error does not affect the other findings.
+Keys that contradict the other findings are removed one by one, and the profile says why.  So an
+error of one probe does not affect the findings of the others.
 """
 
 import tomllib
@@ -20,8 +20,8 @@ NEEDED = "buffer.bus_mb_per_s"
 def complete(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Return findings sorted by section.
 
-    If a section lacks a key that profiles require, the whole section becomes "not seen"; and so
-    does every key that contradicts the others.
+    A section without a key that profiles require becomes "not seen" as a whole.  A key that
+    contradicts the other keys becomes "not seen", too.
     """
     return _consistent(findings)[0]
 
@@ -72,7 +72,7 @@ def _without_first(found: list[Finding], error: ValidationError) -> list[Finding
 
 
 def _first(error: ValidationError) -> tuple[list[str], str]:
-    """Return the first invalid key, in parts, and why it is invalid."""
+    """Return the first invalid key, split at its dots, and why it is invalid."""
     first = error.errors()[0]
     key = first.get("ctx", {}).get("key", "")
     return [*map(str, first["loc"]), *filter(None, key.split("."))], first["msg"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The result of a probe: a value and its confidence, or that the drive did not show one."""
+"""The result of a probe: a value and its confidence, or the reason why the value was not seen."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,9 +13,9 @@ Value = float | int | bool | str | Sequence[float] | Sequence[int]
 
 @dataclass(frozen=True)
 class Finding:
-    """`key` is the profile's key, section.name; a value of None means "not seen".
+    """A value for the profile's key `key` (section.name); a value of None means "not seen".
 
-    `seen` holds the measured points: x (location, distance or length) and value in the key's unit.
+    `seen` has the measured points: a location, distance or length, and a value in the key's unit.
     """
 
     key: str
@@ -39,14 +39,14 @@ class Finding:
 
 
 def not_seen(key: str, why: str) -> Finding:
-    """Return a finding without a value, with the reason."""
+    """Return a finding that has no value, and `why` as the reason."""
     return Finding(key, None, f"{NOT_SEEN}: {why}")
 
 
 def toml_lines(findings: Sequence[Finding]) -> list[str]:
-    """Yield findings by section, each value with its confidence; keys not seen are comments.
+    """Return the lines of a profile, by section, with each value's confidence.
 
-    If no key of a section was seen, the section is a comment too.
+    A key that was not seen is only a comment, and so is a section without any key that was seen.
     """
     lines = []
     for section in dict.fromkeys(found.section for found in findings):

@@ -7,18 +7,18 @@ import numpy as np
 
 
 def median(values: Sequence[float]) -> float:
-    """The median."""
+    """Return the median."""
     return float(np.median(values))
 
 
 def spread(values: Sequence[float]) -> float:
-    """The distance from the 10th to the 90th percentile."""
+    """Return the distance from the 10th to the 90th percentile."""
     low, high = np.quantile(values, (0.1, 0.9))
     return float(high - low)
 
 
 def ascending(values: Sequence[float]) -> list[float]:
-    """Return the nearest ascending values, by least squares (pool adjacent violators)."""
+    """Return the non-decreasing values that fit best by least squares (pool adjacent violators)."""
     pools: list[tuple[float, int]] = []
     for value in values:
         pools.append((value, 1))
@@ -29,9 +29,7 @@ def ascending(values: Sequence[float]) -> list[float]:
 
 
 def first(is_so: Callable[[int], bool], no: int, yes: int) -> int:
-    """Return the first number for which `is_so` is true; it is false for `no`, and true for
-    `yes`.
-    """
+    """Return the first number for which `is_so` is true, between `no` (false) and `yes` (true)."""
     while yes - no > 1:
         middle = (no + yes) // 2
         if is_so(middle):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Finds a trace's cache hits: reads that often have the same short time for their length.
+"""Finds a trace's cache hits: many reads that all have the same short time for their length.
 
-To find the drive's segments, this module replays the trace with several settings.  It selects the
-setting with which the model's hits agree best with the trace's.
+To find the drive's segments, this module replays the trace on models with different segments, and
+selects those with which the model's hits agree best with the trace's.
 """
 
 import random
@@ -20,13 +20,13 @@ from understudy.profiler.probes import hits, segments
 
 SAME_NS = 20_000
 SAME = 0.01
-OFTEN = 0.005  # the share of reads that must hit, otherwise no hits are reported
-BELOW = 0.1  # relative to hits: the share that may be quicker, since nothing is quicker than a hit
+OFTEN = 0.005  # smallest share of reads that hit; with fewer, no hits are reported
+BELOW = 0.1  # most reads quicker than the hits' line, as a share of the hits; ideally none
 FEWEST_HITS = 20
-QUICK = 0.25  # of a long read's time: the hits' line begins below it
-LONG = 0.99  # the share of reads that are shorter than a long read
-PAIRS = 400  # pairs of quick reads, through which lines are drawn
-EXPLAINED = 0.5  # the share of hits that may be wrong in the model
+QUICK = 0.25  # of a long read's time: only quicker reads are used to fit the hits' line
+LONG = 0.99  # quantile of the reads' times that is a long read's time
+PAIRS = 400  # pairs of quick reads; each pair gives a line to try
+EXPLAINED = 0.5  # largest number of wrong hits and misses of the model, as a share of the hits
 REPLAYED = 20_000  # requests for each try
 SIZES = tuple(2**power for power in range(6, 14))
 NUMBERS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128, 256)
@@ -38,7 +38,7 @@ AHEAD_KEY = "buffer.read_ahead_sectors"
 class Held:
     """Segments that a drive may have; sizes in sectors.
 
-    If two explain equally many hits, the smaller one is selected.
+    If two settings explain equally many hits, the smaller setting is selected.
     """
 
     number: int
@@ -58,7 +58,7 @@ MIDDLE = Held(4, 0, SIZES[-1])
 
 
 def hits_of(served: Served) -> tuple[Bools, list[Finding]]:
-    """Return which reads hit, and the cost of a hit."""
+    """Return which reads hit, and a hit's overhead and bus rate as findings."""
     reads = served.reads
     none = np.zeros(len(served), bool)
     if not reads.any():
@@ -76,7 +76,9 @@ def hits_of(served: Served) -> tuple[Bools, list[Finding]]:
 
 
 def _line(sectors: Floats, ns: Floats, many: float) -> tuple[float, float] | None:
-    """Return overhead and time per sector of the line that fits most reads, at least `many`."""
+    """Return overhead and time per sector of the line that fits the most reads; None if it fits
+    fewer than `many`.
+    """
     draw = random.Random("hits")
     best, most = None, many
     for _ in range(PAIRS if len(ns) else 0):
@@ -99,7 +101,9 @@ def _line(sectors: Floats, ns: Floats, many: float) -> tuple[float, float] | Non
 
 
 def _near(cost: tuple[float, float], sectors: Floats, ns: Floats) -> Bools:
-    """Return which reads have the time that `cost` predicts."""
+    """Return which reads take the time of a hit: `cost` has its overhead and its time per
+    sector.
+    """
     expected = cost[0] + cost[1] * sectors
     near: Bools = np.abs(ns - expected) <= np.maximum(SAME_NS, SAME * expected)
     return near

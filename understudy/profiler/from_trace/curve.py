@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Fits the times of reads from the medium: a seek, a part of a rotation and a transfer.
 
-The seek time is piecewise linear over the root of the distance.  The transfer is a time per sector,
-for each zone.  Least squares fits both together.  The residuals should be uniform over the length
-of a rotation.  If they are, their spread shows the period.
+The seek time is piecewise linear over the square root of the distance.  The transfer is a time per
+sector, for each zone.  Least squares fits both together.  Since rotational latency is random, the
+residuals should be uniform over one rotation; if they are, their spread gives the period.
 """
 
 from dataclasses import dataclass, replace
@@ -14,20 +14,20 @@ from understudy.profiler.findings.statistics import ascending
 from understudy.profiler.from_trace.services import Bools, Floats, Served
 
 KNOTS = 24  # of the curve
-A_KNOT = 16  # fewest reads between two knots
+A_KNOT = 16  # smallest number of reads between two knots
 ZONES = 9
-SURE = 0.05  # relative error: below, a rate per zone; up to three times it, one rate; above, none
-WILD = 3.0  # times the error of nine in ten reads: a larger error is an outlier
+SURE = 0.05  # largest relative error of a zone's rate; a single rate may have 3 times this error
+WILD = 3.0  # an outlier's error, in units of the 90th percentile of all errors
 PASSES = 3
 MOST = 200_000  # largest number of reads
 ROOT_12 = 12**0.5  # a uniform distribution's width over its standard deviation
 QUARTERS = (0.05, 0.275, 0.5, 0.725, 0.95)
-UNEVEN = 0.12  # of the range of residuals: a rotation spreads them evenly over its quarters
+UNEVEN = 0.12  # of the range: largest difference of the quarters' widths, 0 if uniform
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Reads from the medium: distance and location as fractions of the disk; sectors; ns."""
+    """Reads from the medium: seek distance and location (fractions of the disk), length, time."""
 
     distance: Floats
     at: Floats
@@ -41,7 +41,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Curve:
-    """The seek time plus half a rotation, ns, by distance; the time per sector by zone, or none."""
+    """The seek time plus half a rotation, by distance, and the time per sector, by zone, in ns."""
 
     at: Floats
     ns: Floats
@@ -60,8 +60,9 @@ class Curve:
 
 
 def from_medium(served: Served, hit: Bools) -> Sample:
-    """Return reads that follow reads, with the distance from the previous read's end; hits do not
-    move the arm.
+    """Return the reads whose previous request was a read, too, with the distance from its end.
+
+    Hits are left out, since they do not move the arm.
     """
     moved = ~hit
     ends = (served.sector + served.sectors)[moved]
@@ -69,7 +70,7 @@ def from_medium(served: Served, hit: Bools) -> Sample:
     sector = served.sector[moved]
     size = served.capacity_sectors
     distance = np.abs(sector[1:] - ends[:-1]) / size
-    chosen = reads[1:] & reads[:-1]  # after a write the location of the arm is not known
+    chosen = reads[1:] & reads[:-1]  # after a write the arm's location is unknown
     chosen[np.flatnonzero(chosen)[MOST:]] = False
     return Sample(
         distance[chosen],
@@ -80,9 +81,7 @@ def from_medium(served: Served, hit: Bools) -> Sample:
 
 
 def fitted(sample: Sample) -> tuple[Curve, Floats]:
-    """Return curve and transfer, with as many zones as the data support, and each time's
-    residual.
-    """
+    """Return the curve, with as many zones as the data support, and the residuals of the reads."""
     if np.ptp(sample.sectors) == 0:
         return _without_wild(sample, ())
     for zones in (_even(ZONES), (0.0,)):
@@ -99,12 +98,12 @@ def _even(number: int) -> tuple[float, ...]:
 
 
 def sure(curve: Curve) -> float:
-    """Return the relative error of the least certain zone."""
+    """Return the relative error of the time per sector in the least certain zone."""
     return float((curve.sector_error / np.maximum(curve.sector_ns, 1e-3)).max())
 
 
 def _without_wild(sample: Sample, zones: tuple[float, ...]) -> tuple[Curve, Floats]:
-    """Fit again without the times that are far from the curve."""
+    """Fit repeatedly, each time without the outliers of the previous fit."""
     kept = sample
     for _ in range(PASSES):
         curve = _least_squares(kept, zones)
@@ -118,7 +117,7 @@ def _without_wild(sample: Sample, zones: tuple[float, ...]) -> tuple[Curve, Floa
 
 
 def _least_squares(sample: Sample, zones: tuple[float, ...]) -> Curve:
-    """Return the weights of the knots, then those of the zones."""
+    """Return the curve whose knots and times per sector fit the reads best."""
     roots = np.sqrt(sample.distance)
     knots = _knots(roots)
     place = np.clip(np.searchsorted(knots, roots, side="right") - 1, 0, len(knots) - 2)
@@ -142,14 +141,14 @@ def _least_squares(sample: Sample, zones: tuple[float, ...]) -> Curve:
 
 
 def _knots(roots: Floats) -> Floats:
-    """Return knots from 0 to the whole disk, with equally many reads between neighbours."""
+    """Return knots (roots of distances) from 0 to 1, with equally many reads between neighbours."""
     number = max(2, min(KNOTS, len(roots) // A_KNOT))
     inner = np.unique(np.quantile(roots, np.linspace(0, 1, number)[1:-1]))
     return np.concatenate([[0.0], inner[(inner > 1e-6) & (inner < 1)], [1.0]])
 
 
 def period_ns(left_ns: Floats) -> float | None:
-    """Return the period of the rotation, if the residuals seem uniform; else None."""
+    """Return the period of the rotation; None if the residuals are not uniform."""
     quarters = np.quantile(left_ns, QUARTERS)
     if float(np.ptp(np.diff(quarters))) > UNEVEN * float(np.ptp(quarters)):
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The profile of a trace, and how well the profile replays it."""
+"""Fit a profile to a trace, and check how well the profile replays the trace."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,15 +22,16 @@ from understudy.profiler.layout.layout import Unseen
 from understudy.profiler.probes import medium, rotation, tracks, writes
 from understudy.profiler.profile_fit import Fitted
 
-FEWEST = 200  # reads that the medium served
+FEWEST = 200  # smallest number of reads from the medium
 FEWEST_CHECKED = 50
 HELD_OUT = 5  # number of parts; the last part is held out for the check
 
 
 def profile(served: Served, seed: int = 1, kept: DiskProfile | None = None) -> Fitted:
-    """Fit a profile to the whole trace; copy values that the trace does not show from `kept`.
+    """Fit a profile to the whole trace; copy values that the trace cannot show from `kept`.
 
-    The check fits another profile to all parts but the last, and replays the last part on it.
+    To check the fit, fit another profile to the trace without its last fifth, and compare the last
+    fifth with a replay on this other profile.
     """
     end = len(served) - len(served) // HELD_OUT
     capacity_sectors = _capacity(served, kept)
@@ -69,7 +70,7 @@ def _fitted(served: Served, capacity_sectors: int, seed: int, kept: DiskProfile 
 
 
 def _capacity(served: Served, kept: DiskProfile | None) -> int:
-    """Return the capacity of `kept`, or else the last sector seen."""
+    """Return the capacity of `kept` or, if that is unknown, the end of the last sector seen."""
     seen = served.capacity_sectors
     if not kept or not kept.facts:
         return seen
@@ -82,7 +83,7 @@ def _capacity(served: Served, kept: DiskProfile | None) -> int:
 
 
 def _drawn(fit: Curve, period_ns: float | None, left_ns: Floats, unseen: Unseen) -> list[Finding]:
-    """Return a curve over sectors, and rotational latencies that are random."""
+    """Return the findings for a seek curve over sectors and random rotational latencies."""
     return [
         *_seeks(fit, period_ns, left_ns),
         *_transfer(fit),
@@ -125,7 +126,7 @@ def replayed(
 ) -> Iterator[Compared]:
     """Replay a trace on a profile, with the trace's idle time before each request.
 
-    Only requests from index `end` on are compared.
+    Yield comparisons of the requests from index `end` on.
     """
     drive = Drive(disk.timing(capacity_sectors), seed)
     ns, _ = drive.serve(served.op, served.sector, served.sectors, served.idle_ns)

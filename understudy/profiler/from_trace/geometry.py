@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The keys of a profile that need each sector's angle: rotation, tracks, rates and seeks."""
+"""Find the parts of a profile that need each sector's angle: rotation, layout, rates and seeks."""
 
 from itertools import pairwise
 
@@ -23,7 +23,7 @@ def findings(
     bus_sector_ns: float,
     near: Curve | None,
 ) -> list[Finding] | Unseen:
-    """Return findings, if enough reads are from the medium; `about_ns`: the approximate period."""
+    """Return the findings, or why there are none; `about_ns` is the approximate period."""
     reads = turning.measure(served, hit, about_ns)
     if isinstance(reads, Unseen):
         return reads
@@ -49,7 +49,7 @@ def findings(
 
 
 def _medium(layout: Layout, period_ns: float) -> Medium:
-    """Return the medium's rates; neighbouring zones with equally long tracks are one zone."""
+    """Return the medium's rates; join neighbouring zones with equally long tracks."""
     zones = layout.zones[:1] + tuple(
         after for before, after in pairwise(layout.zones) if after.slots != before.slots
     )
@@ -59,6 +59,8 @@ def _medium(layout: Layout, period_ns: float) -> Medium:
 
 
 def _switch_ms(layout: Layout, period_ns: float) -> float:
-    """Return the time from one track to the next: no skew is shorter than the drive needs."""
+    """Return the time to switch tracks: the smallest skew, since no skew is shorter than a
+    switch.
+    """
     least = min(min(zone.skew, zone.cylinder_skew) for zone in layout.zones)
     return round(least * period_ns / 1e6, 6)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The layout of the platters from the times at which a trace's reads complete.
+"""Find the layout of the platters from the times at which a trace's reads complete.
 
-Some neighbouring reads show a rule, which is followed forwards and backwards (rule_walk.py).  After
-its end other reads show the next rule, and so on over the whole disk, zone by zone.  A slip is
-effective from the first read that shows it.
+From some neighbouring reads a rule is found, which is followed forwards and backwards until it ends
+(rule_walk.py).  From reads after its end the next rule is found, and so on over the whole disk.  A
+slip is assumed at the first read that shows it.
 """
 
 from dataclasses import replace
@@ -20,16 +20,16 @@ from understudy.profiler.layout.parts import Part as Ruled
 from understudy.profiler.layout.parts import gathered
 from understudy.profiler.probes.platters import LEAST_SHARE, WITHIN
 
-SHOWN_BY = 256  # number of reads that show a rule
-TRIED = (0, 0.125, 0.25, 0.5, 1)  # times SHOWN_BY reads farther on: there may be no rule in between
-PROVED = 4  # times SHOWN_BY: that many reads that follow a rule are enough
-LOST = 20  # times SHOWN_BY: after that many reads without a rule, give up
+SHOWN_BY = 256  # number of reads from which a rule is found
+TRIED = (0, 0.125, 0.25, 0.5, 1)  # where to look for the next rule: times SHOWN_BY reads farther
+PROVED = 4  # times SHOWN_BY reads that follow a rule are enough to accept it
+LOST = 20  # after this many times SHOWN_BY reads without a rule, give up
 RULES_MOST = 64
 
 
 def measure(reads: Turning, capacity_sectors: int) -> Layout | Unseen:
-    """Return the layout; its angles are where reads of `reads.sectors` that begin there
-    complete.
+    """Return the layout; in it, a sector's angle is the angle at which a read from that sector
+    completes.
     """
     parts = _parts(reads)
     if not parts:
@@ -46,7 +46,7 @@ def measure(reads: Turning, capacity_sectors: int) -> Layout | Unseen:
 
 
 def led(layout: Layout, sectors: int, bus_turns: float) -> Layout:
-    """Return the same layout, with the angles at which a sector begins to pass."""
+    """Return the same layout with the angles at which sectors begin to pass under the head."""
     zones = [
         replace(zone, angle=(zone.angle - lead(zone, sectors, bus_turns)) % 1)
         for zone in layout.zones
@@ -55,12 +55,14 @@ def led(layout: Layout, sectors: int, bus_turns: float) -> Layout:
 
 
 def lead(zone: Zone, sectors: int, bus_turns: float) -> float:
-    """Return the rotations from when `sectors` begin to pass until the bus has transferred them."""
+    """Return the time in rotations from when `sectors` sectors begin to pass until the bus has
+    transferred them.
+    """
     return max(sectors / zone.slots, bus_turns)
 
 
 def _parts(reads: Turning) -> list[Part]:
-    """Return the parts from the first read to the last."""
+    """Return the parts of the whole disk; [] if too few reads follow rules."""
     found: list[Part] = []
     at = rules = lost = 0
     while at + SHOWN_BY < len(reads.sector):
@@ -78,7 +80,9 @@ def _parts(reads: Turning) -> list[Part]:
 
 
 def _longest(reads: Turning, at: int) -> list[Part]:
-    """Return the longest parts that follow a rule shown by reads from about `at` on."""
+    """Return the parts of the rule that is valid longest, of the rules found at or soon
+    after `at`.
+    """
     best: list[Part] = []
     for farther in TRIED:
         begin = at + round(farther * SHOWN_BY)
@@ -91,15 +95,15 @@ def _longest(reads: Turning, at: int) -> list[Part]:
 
 
 def _reach(parts: list[Part]) -> int:
-    """Return the parts' length in reads."""
+    """Return the number of reads that the parts contain."""
     return parts[-1].end - parts[0].begin if parts else 0
 
 
 def _ruled(reads: Turning, parts: list[Part]) -> list[Ruled]:
-    """Return each rule from its first read on.
+    """Return each rule with the sector where it begins: the first read that follows the rule.
 
-    If its tracks differ from the previous rule's, it begins with the first cylinder after the last
-    read of that rule.  Sectors before all reads follow the first rule.
+    A rule with other tracks than the previous rule's begins instead at the first cylinder after the
+    last read of the previous rule.  The first rule begins at sector 0.
     """
     found = [Ruled(0, parts[0].zone)]
     for before, part in pairwise(parts):
@@ -114,7 +118,7 @@ def _ruled(reads: Turning, parts: list[Part]) -> list[Ruled]:
 
 
 def in_line(reads: Turning, layout: Layout) -> tuple[Bools, Bools]:
-    """Return which reads complete at the layout's angle, and which of them stay on a track."""
+    """Return which reads complete at the layout's angle, and which reads stay on one track."""
     firsts = [*(first for first, _ in layout.parts), layout.capacity_sectors]
     near, stays = (np.zeros(len(reads.sector), bool) for _ in range(2))
     for (_, zone), (first, end) in zip(layout.parts, pairwise(firsts), strict=True):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Copies values that a trace does not show from an existing profile.
+"""Copies values that a trace cannot show from an existing profile.
 
-A trace of reads all over the disk has no hits, few short seeks, and no name of the drive.
+A trace of reads all over the disk has no hits and few short seeks, and does not name the drive.
 """
 
 import numpy as np
@@ -16,7 +16,9 @@ LAYOUT = "layout"
 
 
 def findings(kept: DiskProfile | None) -> list[Finding]:
-    """Return the profile's sections unchanged; its layout is for traces that show none."""
+    """Return the profile's cache, queue, facts and layout; the layout is for traces that
+    show none.
+    """
     if not kept:
         return []
     said = kept.model_dump(include={*SECTIONS}, exclude_unset=True, exclude_none=True)
@@ -30,7 +32,10 @@ def findings(kept: DiskProfile | None) -> list[Finding]:
 
 
 def instead(found: list[Finding], kept: list[Finding]) -> list[Finding]:
-    """Return all findings, with each section from `kept` if `kept` has it; a disk has one cache."""
+    """Return `found`, with the sections that `kept` has replaced.
+
+    A [buffer] and a [cache] replace each other, since a disk has only one of the two.
+    """
     sections = {each.section for each in kept}
     if sections & {"buffer", "cache"}:
         sections |= {"buffer", "cache"}
@@ -38,13 +43,13 @@ def instead(found: list[Finding], kept: list[Finding]) -> list[Finding]:
 
 
 def bus_sector_ns(found: list[Finding]) -> float:
-    """Return a sector's time on the bus; 0 if it is not known."""
+    """Return a sector's time on the bus, ns; 0 if it is not known."""
     rates = [each.value for each in found if each.key == "buffer.bus_mb_per_s"]
     return NS_TO_MB_PER_S / rates[0] if rates and isinstance(rates[0], float | int) else 0.0
 
 
 def seeks(kept: DiskProfile | None, capacity_sectors: int) -> Curve | None:
-    """Return seek times by fractions of the disk."""
+    """Return the profile's seek curve: distances as fractions of the disk, and times, ns."""
     if not kept:
         return None
     if kept.seek and kept.seek.at:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Compares reads with a zone's rule: the distance between expected and observed angle.
+"""Compares the angles at which reads complete with the angles by a zone's rule.
 
-Here a zone's angle is where a read at its first sector completes, including transfer and bus time.
-A read that crosses a track's end needs longer, so its angle is not comparable.
+Here a zone's angle is where a read from its first sector completes, after transfer and bus time.  A
+read that crosses a track's end takes longer, so its angle is not comparable.
 """
 
 from dataclasses import replace
@@ -12,13 +12,11 @@ import numpy as np
 from understudy.profiler.from_trace.services import Bools, Floats, Ints
 from understudy.profiler.layout.layout import Zone
 
-NEAR = 0.3  # slots
+NEAR = 0.3  # slots: largest deviation of a read that follows the rule
 
 
 def centred(slots: Floats, turn: int) -> Floats:
-    """Return the same angle, between -1/2 and 1/2 rotation; `turn` is the number of slots in a
-    rotation.
-    """
+    """Return the angle between -1/2 and 1/2 rotation, in slots; a rotation has `turn` slots."""
     return (slots + turn / 2) % turn - turn / 2
 
 
@@ -36,20 +34,20 @@ def off(zone: Zone, sector: Ints, turn: Floats) -> Floats:
 
 
 def goes_over(zone: Zone, sector: Ints, sectors: int) -> Bools:
-    """Return whether `sectors` sectors from each sector on reach into the next track."""
+    """Return whether a read of `sectors` sectors from each sector reaches into the next track."""
     over: Bools = (sector - zone.first) % zone.sectors > zone.sectors - sectors
     return over
 
 
 def slipped(zone: Zone, sectors: int) -> Zone:
-    """Return the rule after `sectors` slipped sectors: all later sectors are as many slots farther
+    """Return the rule after `sectors` slipped sectors: later sectors are that many slots farther
     on.
     """
     return replace(zone, first=zone.first - sectors)
 
 
 def ending(zone: Zone, sectors: int) -> Zone:
-    """Return the same rule with tracks that end `sectors` later; angles within a track are
+    """Return the same rule with all track ends `sectors` sectors later; angles on a track are
     unchanged.
     """
     angle = (zone.angle + sectors / zone.slots) % 1
@@ -57,14 +55,14 @@ def ending(zone: Zone, sectors: int) -> Zone:
 
 
 def begun_at(zone: Zone, cylinder: int) -> Zone:
-    """Return the same rule, beginning at that cylinder."""
+    """Return the same rule, counted from another cylinder of the zone."""
     first = zone.first + cylinder * zone.cylinder * zone.sectors
     return replace(zone, first=first, angle=zone.turn(first))
 
 
 def refined(zone: Zone, sector: Ints, turn: Floats, slips: Ints) -> Zone:
-    """Return the rule fitted by least squares to reads near it, each after `slips` slipped
-    sectors.
+    """Return the rule fitted by least squares to reads; before each read `slips` sectors were
+    slipped.
     """
     place = sector + slips
     cylinders = track(zone, place) // zone.cylinder

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Follows a zone's rule from read to read, forwards or backwards, across slipped sectors.
 
-The maker of a drive slips bad sectors: all sectors after a bad sector are stored one slot farther
-on.  Where reads deviate from the rule, this module tests how many sectors were slipped there.
-Where no number explains the reads, the rule ends.  The more reads follow the rule, the more exact
-its skews become, and also the ends of tracks: with few reads the uncertainty of an end is the
-length of a read.
+A drive slips bad sectors: all sectors after a bad sector are stored one slot farther on.  Where
+reads deviate from the rule, this module tests how many sectors were slipped there.  If no number
+explains the reads, the rule ends.  Skews and track ends become more exact as more reads follow the
+rule; at first a track's end is known only to the length of a read.
 """
 
 from dataclasses import dataclass, field
@@ -23,8 +22,8 @@ BLOCK = 64  # reads
 VOTERS = 8
 VOTES = 3
 SLIPS_MOST = 12  # slipped sectors at one sector
-ACCIDENTS = 1000  # among so many reads, one fits by accident
-REFINED_AFTER = 9  # reads that fit; again whenever their number has doubled
+ACCIDENTS = 1000  # one read in this many fits a wrong rule by chance
+REFINED_AFTER = 9  # reads that fit before the first refinement; it is repeated as they double
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,10 @@ class Part:
 
 
 def find(reads: Turning, begin: int, count: int, floor: int) -> list[Part]:
-    """Return parts that follow the rule of the reads from `begin` on, back to `floor` at most."""
+    """Find a rule from `count` reads from `begin` on.
+
+    Return the parts that follow this rule, including reads before `begin`, but none before `floor`.
+    """
     some = slice(begin, begin + count)
     zone = window.find(reads.sector[some], reads.turn[some])
     if zone is None:
@@ -59,8 +61,8 @@ def find(reads: Turning, begin: int, count: int, floor: int) -> list[Part]:
 
 @dataclass
 class _Follower:
-    """The rule `zone` as refined until now; which reads fit it, and the slipped sectors before
-    each.
+    """The rule `zone` as refined from all reads so far, the reads that fit, and the number of
+    slipped sectors before each.
     """
 
     reads: Turning
@@ -71,9 +73,9 @@ class _Follower:
     refine_at: int = REFINED_AFTER
 
     def follow(self, at: int, way: int, stop: int) -> tuple[int, list[tuple[int, int]]]:
-        """Follow the rule to the first read that nothing explains.
+        """Follow the rule to the first read that no number of slips explains.
 
-        Returns that read, and each read at which the number of slipped sectors changes.
+        Return that read, and each read at which the number of slipped sectors changes.
         """
         slips, changes = 0, []
         while at * way < stop * way:
@@ -96,14 +98,16 @@ class _Follower:
         return np.arange(at, stop, way)[:most]
 
     def _is_near(self, block: Ints, slips: int) -> tuple[Bools, Bools]:
-        """Return which reads fit the rule, and which cross a track's end and so show nothing."""
+        """Return which reads fit the rule, and which reads cross a track's end, so that they show
+        nothing.
+        """
         zone = rule_error.slipped(self.zone, slips)
         sector, turn = self.reads.sector[block], self.reads.turn[block]
         near: Bools = np.abs(rule_error.off(zone, sector, turn)) < NEAR
         return near, rule_error.goes_over(zone, sector, self.reads.sectors)
 
     def _good(self, block: Ints, slips: int) -> int:
-        """Return how many reads, counted from the first, fit the rule."""
+        """Return how many reads there are before the first read that contradicts the rule."""
         near, over = self._is_near(block, slips)
         bad = np.flatnonzero(~(near | over))
         good = int(bad[0]) if len(bad) else len(block)
@@ -122,18 +126,17 @@ class _Follower:
         self.refine_at = 2 * self.number
 
     def _slipped(self, block: Ints, slips: int, way: int) -> int | None:
-        """Return how many more sectors were slipped; None: no number explains the reads."""
+        """Return how many more sectors were slipped; None if no number explains the reads."""
         tries = range(SLIPS_MOST + 1)
         votes = [int(self._is_near(block, slips + way * more)[0].sum()) for more in tries]
         best = max(tries, key=lambda more: votes[more])
         return best if votes[best] >= min(VOTES, len(block)) else None
 
     def with_ends(self) -> Zone:
-        """Return the zone with its tracks ending where most reads fit, apart from a few accidental
-        fits.
+        """Return the zone with the track ends with which the most reads fit.
 
-        If several ends are equally good, the last one is chosen, since a read that crosses an end
-        does not fit.
+        If several ends are equally good, except for a few fits by chance, use the last of these
+        ends, since a read that crosses an end does not fit.
         """
         index, slips = np.concatenate(self.in_line), np.concatenate(self.slips)
         order = np.argsort(index)

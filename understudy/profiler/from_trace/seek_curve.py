@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Fits the seek curve of a trace in which each sector's angle is known.
 
-The head reads a sector at its first pass after the seek.  So the seek ended before that pass, and
-less than one rotation before it.  Over many reads of one distance, whose sectors pass at all phases
-of a rotation, the middle of the possible range is the seek time.  Its error is a rotation divided
-by the number of reads; a mean's error would be a rotation divided by the root of that number.
+The head reads a sector when the sector first passes after the seek.  So the seek ended less than
+one rotation before that pass.  Each read over a distance thus limits the seek time to a range; many
+reads together leave a narrow range, whose middle is the result.  The result's error is a rotation
+divided by the number of reads.  The error of a mean would be a rotation divided by the square root
+of that number.
 """
 
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from understudy.profiler.layout.layout import Layout
 from understudy.profiler.probes.seek import Seek
 
 KNOTS = 64
-FEWEST = 24  # fewest reads between two edges
+FEWEST = 24  # smallest number of moves in a range of distances
 PASSES = 4
 WITHIN = 0.01  # of a rotation
 DIGITS = 8  # digits of a distance in a profile
@@ -28,7 +29,9 @@ Curve = tuple[Floats, Floats]  # distances, ns
 
 @dataclass(frozen=True)
 class Moves:
-    """Moves of the arm: the distance, of `tracks` in total, and the ns until the sector passed."""
+    """Moves of the arm: the distances in tracks, the ns until the sector passed, and the number of
+    tracks of the disk.
+    """
 
     over: Floats
     passed_ns: Floats
@@ -38,8 +41,9 @@ class Moves:
 def moves(
     served: Served, hit: Bools, index: Ints, layout: Layout, period_ns: float, bus_ns: float
 ) -> Moves:
-    """Return moves before reads whose angle is known; each read needs at least `bus_ns` on the
-    bus.
+    """Return the moves before the reads `index`, whose angles are known.
+
+    A read takes at least `bus_ns` on the bus.
     """
     medium = served.reads & ~hit
     index = np.sort(index[index > 0])
@@ -54,9 +58,10 @@ def moves(
 
 
 def measure(moves: Moves, period_ns: float, near: Curve | None) -> Seek | None:
-    """Measure the seek curve; None: too few reads.
+    """Measure the seek curve; return None if there are too few reads.
 
-    `near`: known seek times over fractions of the disk, for distances with too few reads.
+    `near` has known seek times by fractions of the disk, for distances shorter than those of the
+    moves.
     """
     knots = _knots(moves.over, moves.tracks)
     if len(knots) < 2:
@@ -77,8 +82,8 @@ def _places(arm: Arm, sectors: Ints) -> Floats:
 
 
 def _knots(tracks: Floats, most: float) -> Floats:
-    """Return middles of distance ranges with enough moves each; short distances have more of
-    them.
+    """Return the middles of distance ranges with at least FEWEST moves each; the ranges are
+    narrower at short distances.
     """
     edges = np.linspace(0, 1, KNOTS + 1) ** 2 * most
     while len(edges) > 2:
@@ -92,9 +97,9 @@ def _knots(tracks: Floats, most: float) -> Floats:
 
 
 def _middles(moves: Moves, knots: Floats, period_ns: float) -> Floats:
-    """Return the seek time at each knot, from the moves half-way to the neighbouring knots.
+    """Return the seek time at each knot, from the moves whose distances are nearest to that knot.
 
-    Each iteration corrects for the slope from the iteration before.
+    Each iteration uses the previous iteration's curve to correct for the distances within a range.
     """
     widths = np.gradient(knots)
     around = [
@@ -109,8 +114,9 @@ def _middles(moves: Moves, knots: Floats, period_ns: float) -> Floats:
 
 
 def _middle(ns: Floats, period_ns: float) -> float:
-    """Return the middle of the range, one rotation wide, that contains most moves: other causes
-    delayed the other moves.
+    """Return the middle of the range, one rotation wide, that contains the most moves.
+
+    All other moves were delayed for other reasons.
     """
     ordered = np.sort(ns)
     last = np.searchsorted(ordered, ordered + period_ns, side="right") - 1

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The requests of a trace as the disk served them.
+"""A trace's requests with their service times.
 
-The service of a request begins when it is sent, or when the request before it completes, if that is
-later.
+The service of a request begins when the request is sent, or when the previous request completes, if
+that is later.
 """
 
 from dataclasses import dataclass
@@ -30,9 +30,7 @@ class Served:
     def of(
         cls, op: Ints, sector: Ints, sectors: Ints, sent_ns: Ints, completion_ns: Ints
     ) -> "Served":
-        """Make it from times of sending and completion; parts of a split request are joined
-        again.
-        """
+        """Convert requests with sending and completion times; join the parts of split requests."""
         order = np.lexsort((sector, sent_ns, completion_ns))
         op, sector, sectors, sent_ns, completion_ns = (
             each[order] for each in (op, sector, sectors, sent_ns, completion_ns)
@@ -49,7 +47,7 @@ class Served:
         return len(self.op)
 
     def where(self, part: slice) -> "Served":
-        """Return a part of the requests."""
+        """Return the requests of a slice."""
         parts = (self.op, self.sector, self.sectors, self.begin_ns, self.completion_ns)
         return Served(*(each[part] for each in parts))
 
@@ -72,5 +70,5 @@ class Served:
 
     @property
     def capacity_sectors(self) -> int:
-        """Return the end of the last sector seen."""
+        """Return the first sector after the last sector seen."""
         return int((self.sector + self.sectors).max())

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The angle at which each read of a trace completed, if the disk rotates.
+"""Computes the angle at which each read of a trace completed, if the disk rotates.
 
-Reads of one sector and length complete at one angle, wherever the arm was before.  So the time
-between two such reads from the medium is a whole number of rotations.  The spectrum of these times
-has its peak at the drive's frequency.  Least squares over whole rotations make the period exact.
+Reads of the same sectors from the medium complete at the same angle, wherever the arm was before.
+So the time between the completions of two such reads is a whole number of rotations.  The spectrum
+of these times has its peak at the rotation's frequency, and a least squares fit of the whole
+numbers of rotations makes the period exact.
 """
 
 from dataclasses import dataclass
@@ -19,12 +20,14 @@ BINS_A_TURN = 8
 BINS_MOST = 2**22
 FINER = 4
 PASSES = 4
-COHERENT = 0.9  # length of the pairs' mean vector: 1 if all phases are equal, 0 if they are random
+COHERENT = 0.9  # least length of the mean phase vector: 1 for equal phases, 0 for random phases
 
 
 @dataclass(frozen=True)
 class Turning:
-    """Reads of `sectors` each, by sector; `index` in the trace; `turn`: the angle at completion."""
+    """Reads of `sectors` sectors, sorted by sector, with their `index` in the trace; `turn` is the
+    angle at completion, in rotations.
+    """
 
     period_ns: float
     error_ns: float
@@ -35,7 +38,7 @@ class Turning:
 
 
 def measure(served: Served, hit: Bools, about_ns: float | None) -> Turning | Unseen:
-    """Compute the angles of the reads with the most frequent length."""
+    """Return the angles of the reads that have the most frequent length."""
     if about_ns is None:
         return Unseen("there is no rotation to see")
     medium = served.reads & ~hit
@@ -57,7 +60,7 @@ def measure(served: Served, hit: Bools, about_ns: float | None) -> Turning | Uns
 
 
 def _coarse(apart_ns: Floats, about_ns: float) -> float:
-    """Return the peak of the spectrum."""
+    """Return the period at the peak of the spectrum."""
     width_ns = about_ns / BINS_A_TURN
     bins = (apart_ns / width_ns).astype(int)
     counts = np.bincount(bins[bins < BINS_MOST])
@@ -69,8 +72,8 @@ def _coarse(apart_ns: Floats, about_ns: float) -> float:
 
 
 def _exact(apart_ns: Floats, period_ns: float) -> float:
-    """Refine the period with pairs at growing time distances, so that whole rotations are never
-    miscounted.
+    """Refine the period, first with the pairs nearest in time and then with pairs farther apart, so
+    that rotations are never miscounted.
     """
     for part in np.linspace(1 / PASSES, 1, PASSES):
         near_ns = apart_ns[apart_ns <= np.quantile(apart_ns, part)]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Finds the rule of a zone from neighbouring reads, without earlier results.
 
-Two reads of one track have the same distance in angle as in sectors, so most such pairs agree on
-the number of slots in a rotation.  The sector where tracks begin, and their length, are found by
-trying: with the right values all pairs on one track fit, and all pairs on neighbouring tracks are
-one skew apart.  Cylinders are found likewise.
+On one track, the angle between two reads is proportional to the number of sectors between them, so
+most such pairs agree on the number of slots in a rotation.  The sector where tracks begin, and
+their length, are found by trying: with the right values all pairs on one track fit, and all pairs
+on neighbouring tracks differ by the same skew.  Cylinders are found in the same way.
 """
 
 from dataclasses import dataclass, replace
@@ -20,17 +20,17 @@ FEWEST_SLOTS, MOST_SLOTS = 16, 2**12
 INTEGER = 0.25
 FEWEST_VOTES = 8
 SPARE = 8  # largest number of spare slots of a track
-RULED = 0.6  # the share of all pairs that must fit
-ALIKE = 0.25  # the share of the pairs on neighbouring cylinders that must agree
+RULED = 0.6  # smallest share of all pairs that fit
+ALIKE = 0.25  # smallest share of the pairs on neighbouring cylinders that agree
 FEWEST_CYLINDERS = 3
-FIRST = 9  # number of first reads
+FIRST = 9  # number of reads from which the zone's angle is computed
 
 
 @dataclass(frozen=True)
 class _Tracks:
-    """Tracks of `sectors` each, one of which begins at `begin`.
+    """Tracks of `sectors` sectors each, one of which begins at `begin`; `skew` is in slots.
 
-    `votes` pairs agree; `skew` is in slots.
+    `votes` pairs of reads agree with these tracks.
     """
 
     votes: int
@@ -40,7 +40,7 @@ class _Tracks:
 
 
 def find(sector: Ints, turn: Floats) -> Zone | None:
-    """Return the zone of these reads; None: they follow no rule."""
+    """Return the zone of these reads; None if the reads follow no rule."""
     slots = _slots(sector, turn)
     if slots is None:
         return None
@@ -52,7 +52,9 @@ def find(sector: Ints, turn: Floats) -> Zone | None:
 
 
 def _slots(sector: Ints, turn: Floats) -> int | None:
-    """Return the number of slots in a rotation on which most pairs of neighbours agree."""
+    """Return the number of slots in a rotation on which the most pairs of neighbouring
+    reads agree.
+    """
     apart, turned = np.diff(sector), np.diff(turn) % 1
     some = (apart > 0) & (turned > 0)
     slots = apart[some] / turned[some]
@@ -65,7 +67,7 @@ def _slots(sector: Ints, turn: Floats) -> int | None:
 
 
 def _tracks(sector: Ints, turn: Floats, slots: int, length: int) -> _Tracks:
-    """Return the best tracks of that length."""
+    """Return the tracks of `length` sectors with which the most pairs agree."""
     jump = np.diff(turn * slots - sector) % slots
     begins = np.arange(length)
     step = np.diff((sector - begins[:, None]) // length, axis=1)
@@ -83,7 +85,7 @@ def _tracks(sector: Ints, turn: Floats, slots: int, length: int) -> _Tracks:
 
 
 def _zone(sector: Ints, turn: Floats, slots: int, tracks: _Tracks) -> Zone | None:
-    """Return the zone, with cylinders if it has some; its angle fits the first reads."""
+    """Return the zone, with cylinders if the reads show some, and the angle of the first reads."""
     track = (sector - tracks.begin) // tracks.sectors
     left = turn * slots - sector - track * tracks.skew
     step = centred(np.diff(left), slots)
@@ -99,7 +101,9 @@ def _zone(sector: Ints, turn: Floats, slots: int, tracks: _Tracks) -> Zone | Non
 
 
 def _cylinders(track: Ints, step: Floats) -> tuple[int, int, float, int]:
-    """Return tracks of a cylinder, phase of its first track, extra skew, and the pairs that fit."""
+    """Return a cylinder's number of tracks, the number of the first track that begins a cylinder,
+    the extra skew, and the number of pairs that fit.
+    """
     near = np.abs(step) < NEAR
     best = (1, 0, 0.0, int(near.sum()) + FEWEST_CYLINDERS)
     for cylinder in range(2, MANY + 1):
@@ -114,7 +118,7 @@ def _cylinders(track: Ints, step: Floats) -> tuple[int, int, float, int]:
 
 
 def _densest(steps: Floats) -> tuple[float, int]:
-    """Return the middle of the largest group of similar steps, and the group's size."""
+    """Return the mean of the largest group of similar steps, and the group's size."""
     if not len(steps):
         return 0.0, 0
     ordered = np.sort(steps)

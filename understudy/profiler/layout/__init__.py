@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The locations of sectors: tracks, recording zones, slips, and distances of the arm.
+"""The locations of sectors: tracks, recording zones, slips, and seek distances in tracks.
 
-Sends no requests.
+This folder sends no requests.
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Distances of the arm in tracks, as the model counts them (core/drive/tracks.h).
+"""Computes seek distances in tracks, as the model counts them (core/drive/tracks.h).
 
-The same distance in sectors is fewer tracks at the outer edge than near the spindle.  If distances
-are in tracks, the seek time depends on the distance alone, except where a drive lays sectors out
-along surfaces: there the tracks of a band count as if they were laid out cylinder by cylinder.
+A given number of sectors is fewer tracks at the outer edge than near the spindle, so the seek time
+depends on the distance in tracks.  Where a drive lays sectors out along surfaces, the tracks of a
+band are counted as if they were laid out cylinder by cylinder.
 """
 
 import random
@@ -16,7 +16,8 @@ from understudy.profiler.layout.layout import Layout, Zone
 class Arm:
     """The arm's location on each track, a number from 0 to `tracks`.
 
-    The locations of neighbouring tracks of one surface differ by `surfaces`.
+    Where sectors are laid out along surfaces, the locations of neighbouring tracks on a surface
+    differ by `surfaces`.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -34,7 +35,9 @@ class Arm:
         return self._before[self._layout.index(sector)] + along
 
     def track(self, place: float, draw: random.Random) -> int:
-        """Return the first sector of a track near that location, on a random surface."""
+        """Return the first sector of a track near that location, on a random surface if sectors are
+        laid out along surfaces.
+        """
         index = min(bisect_right(self._before, place), len(self._sizes)) - 1
         last = self._sizes[index] - 1
         track = min(int(place - self._before[index]), last)
@@ -53,7 +56,7 @@ class Arm:
 
 
 def _surfaces(zone: Zone) -> int:
-    """Return the number of surfaces along which a band is laid out."""
+    """Return the number of surfaces of a band."""
     return zone.band // zone.cylinder
 
 

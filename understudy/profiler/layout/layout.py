@@ -2,8 +2,8 @@
 """The layout of the platters: the angle at which each sector passes under the head.
 
 Angles are in rotations; angle 0 passes at time 0 of the target's clock.  In a recording zone all
-tracks are equally long, and each track follows the one before with the same skew.  Tracks that
-begin a cylinder (or a surface, where a drive lays sectors out along surfaces) have another skew.
+tracks are equally long, and each track has the same skew against the previous track.  Tracks that
+begin a cylinder (or, on drives that lay sectors out along surfaces, a surface) have another skew.
 Tracks that begin a band of cylinders may have a third skew (understudy/device/layout.py).
 """
 
@@ -17,22 +17,22 @@ from understudy.device import layout as device
 from understudy.device.layout import Level
 from understudy.profiler.findings.finding import Finding, not_seen
 
-DIGITS = 12  # digits of a skew; errors add up over some 10^6 tracks of a zone
+DIGITS = 12  # digits of a skew: its error is multiplied by a zone's number of tracks, up to 10^6
 ZONES, SLIPS = "layout.zones", "layout.slips"
 UNKNOWN = "unknown"
-NEVER = 2**20  # cylinders: more than any zone has
+NEVER = 2**20  # cylinders of a band in a zone without bands: more than any zone has
 
 
 @dataclass(frozen=True)
 class Zone:
     """Tracks from sector `first` on.
 
-    `sectors` of a track can be addressed, `slots` pass in a rotation.  `skew` is the angle from the
-    end of a track's last sector to the next track's first sector.  After each `cylinder` tracks the
-    angle is `cylinder_skew`, and after each `band` of tracks `band_skew`.  A skew that does not
-    occur has the value of another skew.  Spare slots of a track are part of the skew.  A cylinder's
-    last track has `cylinder_spare` fewer sectors, a band's last track `band_spare`; the slots of
-    these sectors still pass.
+    A track has `sectors` addressable sectors and `slots` slots.  `skew` is the angle from the end
+    of a track's last sector to the next track's first sector; it includes spare slots.  After each
+    `cylinder` tracks the angle is `cylinder_skew` instead, and after each `band` tracks
+    `band_skew`.  If one of the skews does not occur, it equals another skew.  The last track of a
+    cylinder has `cylinder_spare` sectors fewer, and that of a band `band_spare`; the slots of these
+    sectors still pass.
     """
 
     first: int
@@ -49,11 +49,11 @@ class Zone:
 
     @classmethod
     def even(cls, first: int, sectors: int, slots: int, angle: float, skew: float) -> "Zone":
-        """Return a zone in which each track follows the track before with the same skew."""
+        """Return a zone in which all skews are equal."""
         return cls(first, sectors, slots, angle, skew, 1, skew, NEVER, skew)
 
     def alone(self) -> "Zone":
-        """Return a zone of this track alone: its skew is its spare slots."""
+        """Return a zone with tracks like the first track, whose skew is only the spare slots."""
         skew = (self.slots - self.sectors) / self.slots
         return self.even(self.first, self.sectors, self.slots, self.angle, skew)
 
@@ -85,8 +85,8 @@ class Zone:
         return self.first + bands * self._band_sectors + sectors
 
     def _counts(self, sectors: int) -> tuple[int, int, int]:
-        """Return whole bands, whole cylinders of the last band, and whole tracks of the last
-        cylinder.
+        """Return how many whole bands `sectors` sectors fill, how many whole cylinders after these
+        bands, and how many whole tracks after these cylinders.
         """
         bands, rest, cylinders = 0, sectors, sectors // self.cylinder_sectors
         if self.has_bands:
@@ -95,18 +95,20 @@ class Zone:
         return bands, cylinders, (rest - cylinders * self.cylinder_sectors) // self.sectors
 
     def tracks(self, sectors: int) -> int:
-        """Return the number of whole tracks in that many sectors."""
+        """Return the number of whole tracks in the zone's first `sectors` sectors."""
         bands, cylinders, tracks = self._counts(sectors)
         return bands * self.band + cylinders * self.cylinder + tracks
 
     def slipped(self, slots: int) -> "Zone":
-        """Return the zone after `slots` slipped sectors: later sectors are as many slots farther
+        """Return the zone after `slots` slipped sectors: later sectors are that many slots farther
         on.
         """
         return replace(self, first=self.first - slots)
 
     def begun_by(self, sector: int) -> "Zone":
-        """Return the same rule, counted from the band or cylinder that contains that sector."""
+        """Return the same rule, counted from a boundary of a band or cylinder at or before
+        `sector`.
+        """
         unit = self.band if self.has_bands else self.cylinder
         sectors = self.track(unit) - self.first
         units = -((sector - self.first) // sectors)
@@ -125,18 +127,18 @@ class Zone:
         return (self.angle + skews + (passed + spares) % self.slots / self.slots) % 1
 
     def lead(self, bus_turns: float = 0.0) -> float:
-        """Return the rotations from a sector's beginning until it has passed and the bus, which
-        needs `bus_turns`, has transferred it.
+        """Return the time in rotations from a sector's beginning until the sector has passed and
+        the bus, which needs `bus_turns` rotations, has transferred the sector.
         """
         return max(1 / self.slots, bus_turns)
 
     def end(self, sector: int, bus_turns: float = 0.0) -> float:
-        """Return the angle at which the sector is complete."""
+        """Return the angle at which a read of the sector completes."""
         return (self.turn(sector) + self.lead(bus_turns)) % 1
 
     def refined(self, track: int, off: float) -> "Zone":
-        """Return the same zone with that track `off` rotations later; the error is spread over the
-        skews before that track.
+        """Return the same zone with that track `off` rotations later: distribute `off` evenly over
+        the skews before the track.
         """
         if track >= self.band:
             return replace(self, band_skew=(self.band_skew + off / (track // self.band)) % 1)
@@ -148,34 +150,34 @@ class Zone:
         return replace(self, skew=skew, cylinder_skew=skew)
 
     def with_cylinders(self, tracks: int, off: float) -> "Zone":
-        """Return cylinders of `tracks`; the second cylinder begins `off` rotations later than
-        expected.
+        """Return the zone with cylinders of `tracks` tracks; the second cylinder begins `off`
+        rotations later than without cylinders.
         """
         return self.by_cylinders(tracks, (self.skew + off) % 1)
 
     def by_cylinders(self, tracks: int, skew: float, spare: int = 0) -> "Zone":
-        """Return cylinders of `tracks`, each beginning with that skew; the last track has `spare`
-        fewer sectors.
+        """Return the zone with cylinders of `tracks` tracks and that skew between cylinders; each
+        cylinder's last track has `spare` sectors fewer.
         """
         even = self.even(self.first, self.sectors, self.slots, self.angle, self.skew)
         band = NEVER * tracks
         return replace(even, cylinder=tracks, cylinder_skew=skew, band=band, cylinder_spare=spare)
 
     def with_one_band(self, tracks: int) -> "Zone":
-        """Return one band of all tracks or, if nothing shows where a surface ends, bands of one
-        track each.
+        """Return the zone as a single band of all `tracks` tracks; if the zone has no cylinders,
+        and thus no known end of a surface, return bands of one track.
         """
         surfaces = -(-tracks // self.cylinder) if self.cylinder > 1 else 1
         return self.with_bands(surfaces * self.cylinder, self.cylinder_skew)
 
     def with_bands(self, tracks: int, skew: float, spare: int = 0) -> "Zone":
-        """Return bands of `tracks`, each followed by that skew; the last track has `spare` fewer
-        sectors.
+        """Return the zone with bands of `tracks` tracks and that skew between bands; each band's
+        last track has `spare` sectors fewer.
         """
         return replace(self, band=tracks, band_skew=skew % 1, band_spare=spare)
 
     def profiled(self, *, along_surfaces: bool) -> device.Zone:
-        """Return the zone in the form that a profile has."""
+        """Convert to a profile's zone."""
         cylinder = Level(self.cylinder, _turns(self.cylinder_skew), self.cylinder_spare)
         band = Level(self.band, _turns(self.band_skew), self.band_spare)
         return device.Zone(
@@ -192,8 +194,8 @@ class Zone:
 
 @dataclass(frozen=True)
 class Layout:
-    """All recording zones, from the outermost, and the slips: sector, and the number of slots that
-    are skipped there.
+    """All recording zones, from the outermost, and all slips; a slip is a sector and the number of
+    slots that the drive skips there.
 
     Of `looked` random sectors, the share `share` was at the expected angle.
     """
@@ -207,8 +209,8 @@ class Layout:
 
     @cached_property
     def parts(self) -> list[tuple[int, Zone]]:
-        """Return the parts between slips and ends of zones: the first sector, and the rule from
-        there on.
+        """Return the parts of the disk between slips and ends of zones, each as its first sector
+        and its rule.
         """
         slips = dict(self.slips)
         zones = {zone.first: zone for zone in self.zones}
@@ -232,14 +234,16 @@ class Layout:
         return zones[index + 1].first if index + 1 < len(zones) else self.capacity_sectors
 
     def tracks(self, index: int) -> int:
-        """Return the number of tracks of the zone with that index; a partial track counts."""
+        """Return the number of tracks of the zone with that index, including a partial track at its
+        end.
+        """
         last = self.end(index) - 1
         zone = self.zone(last)
         return zone.tracks(last - zone.first) + 1
 
     def track(self, index: int, number: int) -> int:
-        """Return the first sector of a track of that zone, or a sector near it if sectors are
-        slipped.
+        """Return the first sector of a track of that zone; if sectors were slipped, a sector near
+        it.
         """
         first, last = self.zones[index].first, self.end(index) - 1
         sector = self.zones[index].track(number)
@@ -248,8 +252,8 @@ class Layout:
         return min(max(sector, first), last)
 
     def over_bus(self, bus_turns: float) -> "Layout":
-        """Return the same layout, if the measured angles include a bus that needs `bus_turns` for a
-        sector.
+        """Return the same layout, corrected for a bus that needs `bus_turns` rotations for a
+        sector: the angles were computed for a bus faster than the medium.
         """
         zones = [
             replace(zone, angle=(zone.angle + zone.lead() - zone.lead(bus_turns)) % 1)
@@ -258,8 +262,8 @@ class Layout:
         return replace(self, zones=tuple(zones))
 
     def along_surfaces(self) -> "Layout":
-        """Return the same layout with bands in each zone: the tracks of a cylinder become those
-        along one surface.
+        """Return the same layout with bands in each zone, in which each former cylinder is the
+        tracks of a band on one surface.
         """
         zones = [
             zone if zone.has_bands else zone.with_one_band(self.tracks(index))
@@ -278,14 +282,14 @@ class Layout:
 
 
 def size(capacity_sectors: int) -> list[Finding]:
-    """Return the size of the disk, which a layout needs."""
+    """Return the findings for the disk's size, without which a profile's layout is invalid."""
     names = [Finding(f"facts.{name}", UNKNOWN) for name in ("vendor", "model")]
     return [*names, Finding("facts.capacity_sectors", capacity_sectors)]
 
 
 @dataclass(frozen=True)
 class Unseen:
-    """There is no layout, or no layout that a profile can describe."""
+    """The reason why there is no layout, or no layout that a profile can describe."""
 
     why: str
 
@@ -295,7 +299,7 @@ class Unseen:
 
 
 def worded(found: Layout) -> Layout | Unseen:
-    """Return the same layout, if a profile can describe it."""
+    """Return the layout if a profile can describe it, otherwise the reason why not."""
     tables = {each.name: each.value for each in found.findings() if each.section == "layout"}
     try:
         device.Layout.model_validate(tables)
@@ -305,10 +309,10 @@ def worded(found: Layout) -> Layout | Unseen:
 
 
 def _turns(turns: float) -> float:
-    """Return the angle in rotations, less than one even after rounding."""
+    """Return the angle in rotations, rounded to DIGITS and less than 1."""
     return round(turns, DIGITS) % 1
 
 
 def centred(turns: float) -> float:
-    """Return the same angle, from half a rotation before to half a rotation after."""
+    """Return the same angle between -1/2 and 1/2 rotation."""
     return (turns + 0.5) % 1 - 0.5

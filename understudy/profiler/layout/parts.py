@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Finds recording zones and slips from parts of the disk that each follow a rule.
 
-Each part counts from its own first sector, and sectors may be slipped before that sector.  If the
-rule of the longer of two neighbouring parts, shifted by some slots, predicts the other part's
-angles too, both belong to one recording zone, and the later part begins with a slip.
+Two neighbouring parts belong to one recording zone if the longer part's rule, shifted by some
+slots, also predicts the shorter part's angles.  Then the later part begins with a slip.
 """
 
 from collections.abc import Sequence
@@ -15,21 +14,21 @@ from understudy.profiler.layout.layout import Layout, Zone, centred
 
 SAME = 0.3  # slots
 LEFT_OUT_MOST = 16  # largest slip at one sector, in sectors
-LOOKS = 48  # sectors of a part, and equally many of its tracks
-FARTHEST = 4  # cylinders, or tracks if there are no cylinders
+LOOKS = 48  # sectors, and tracks, of a part that are compared
+FARTHEST = 4  # largest shift, in cylinders, or in tracks if there are no cylinders
 SHIFTS_MOST = 2**13
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part, which ends where the next part begins."""
+    """A part of the disk that follows one rule, up to the beginning of the next part."""
 
     first: int
     zone: Zone
 
 
 def refined(parts: Sequence[Part], before: Zone, after: Zone) -> list[Part]:
-    """Return the same parts, with the refined rule `after` instead of the rule `before`."""
+    """Return the same parts, with the rule `before` replaced by the refined rule `after`."""
     return [
         replace(part, zone=replace(after, first=part.zone.first))
         if replace(part.zone, first=before.first) == before
@@ -39,7 +38,7 @@ def refined(parts: Sequence[Part], before: Zone, after: Zone) -> list[Part]:
 
 
 def gathered(parts: Sequence[Part], capacity_sectors: int) -> Layout | None:
-    """Return the layout; None: the first track is shorter than half a track."""
+    """Return the layout; None if the first part's tracks are shorter than half a rotation."""
     parts = _without_remnants(parts)
     if 2 * parts[0].zone.sectors < parts[0].zone.slots:
         return None
@@ -60,8 +59,8 @@ def gathered(parts: Sequence[Part], capacity_sectors: int) -> Layout | None:
 
 
 def _without_remnants(parts: Sequence[Part]) -> list[Part]:
-    """Join parts shorter than half a track, their own or the previous part's, to the previous
-    part.
+    """Leave out parts whose tracks are shorter than half a rotation, or than half a track of the
+    previous part: the previous part then contains their sectors.
     """
     kept = list(parts[:1])
     for part in parts[1:]:
@@ -71,8 +70,8 @@ def _without_remnants(parts: Sequence[Part]) -> list[Part]:
 
 
 def _joined(group: list[tuple[Part, int]], part: Part, end: int) -> list[tuple[Part, int]] | None:
-    """Return the group with one more part, all by the longer part's rule; None: the part belongs to
-    another zone.
+    """Return the group with the part added, where the longer of the two determines the rule; None
+    if the part belongs to another zone.
     """
     before, last = group[-1]
     if (before.zone.sectors, before.zone.slots) != (part.zone.sectors, part.zone.slots):
@@ -94,9 +93,10 @@ def _joined(group: list[tuple[Part, int]], part: Part, end: int) -> list[tuple[P
 
 
 def by_rule(rule: Zone, part: Part, end: int, way: int) -> Zone | None:
-    """Return the rule of the part before (way 1) or after (way -1), shifted to this part.
+    """Return `rule`, shifted by the smallest number of slots with which it explains the whole part;
+    None if there is no such number.
 
-    It uses the smallest shift that explains the whole part.
+    The rule is that of the part before (way 1) or after (way -1).
     """
     evenly = np.unique(np.linspace(part.first, end - 1, LOOKS).astype(int))
     starts = [part.zone.track(track) + side for track in range(LOOKS) for side in (-1, 0)]
@@ -112,9 +112,9 @@ def by_rule(rule: Zone, part: Part, end: int, way: int) -> Zone | None:
 
 
 def _zone(group: Sequence[tuple[Part, int]]) -> tuple[Zone, list[tuple[int, int]]]:
-    """Return the zone from its beginning, and the slips since then.
+    """Return the zone of a group of parts, and the slips in it.
 
-    If spare sectors compensate for some of the slipped slots, each of these has a row of -1.
+    Where spare sectors compensate for slipped slots, there is a slip of -1 for each such slot.
     """
     first, own = group[0][0].first, group[0][0].zone
     whole = own.begun_by(first)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finds where zones begin: measures at some sectors, then between two whose times differ."""
+"""Finds where zones begin: measures the time at some sectors, then bisects where times differ."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,8 +25,8 @@ class Zone:
 def find(look: Look, places: int, same: float, narrowest: float = NARROWEST) -> list[Zone]:
     """Return all zones, from the outermost.
 
-    If two times differ by at most the share `same`, their zones count as one; a zone narrower than
-    `narrowest` is ignored.
+    Two zones count as one if their times differ by less than the share `same`.  A zone narrower
+    than `narrowest` is left out.
     """
     seen = [(at, look(at)) for at in map(float, np.linspace(MARGIN, 1 - MARGIN, places))]
     zones = [Zone(0.0, seen[0][1])]
@@ -38,7 +38,7 @@ def find(look: Look, places: int, same: float, narrowest: float = NARROWEST) -> 
 def _between(
     look: Look, same: float, lower: tuple[float, float], upper: tuple[float, float]
 ) -> list[Zone]:
-    """Return the zones that begin between the two fractions of the disk."""
+    """Return the zones that begin between two measured locations on the disk."""
     (low, before), (high, after) = lower, upper
     if _same(before, after, same):
         return []
@@ -54,7 +54,7 @@ def _same(one_ns: float, other_ns: float, same: float) -> bool:
 
 
 def _merged(zones: list[Zone], same: float, narrowest: float) -> list[Zone]:
-    """Join equal neighbours; remove a zone whose sample was half in each of two zones."""
+    """Join zones with the same time; remove narrow zones, from samples that were in two zones."""
     kept = zones[:1]
     for zone, after in pairwise([*zones[1:], Zone(1.0, 0.0)]):
         is_real = after.at - zone.at >= narrowest

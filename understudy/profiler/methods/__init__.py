@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Methods to measure a drive.  Each module in this folder is a method; no list names them.
+"""Methods to measure a drive.
 
-A method's name is its module's name with dashes, perform-2010 for perform_2010.py.  The module has
+Each module in this folder is a method, without further registration.
 
-* LIMITS, the requests that its profiles are fitted to, for a profile's `limits`, or "";
+A method's name is its module's name with dashes: perform-2010 for perform_2010.py.  The module has
+
+* LIMITS, the text of a profile's `limits` (the requests for which it was fitted), or "";
 * WRITES, whether it can measure writes;
 * measure(bench, writing, report), which returns the findings.
 
@@ -26,7 +28,7 @@ FULL = "full"
 
 @dataclass(frozen=True)
 class Method:
-    """The interface of a method's module."""
+    """A method: its name and the contents of its module."""
 
     name: str
     limits: str

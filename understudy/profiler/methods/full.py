@@ -12,7 +12,7 @@ WRITES = True
 
 
 def measure(bench: Bench, writing: bool, report: Report) -> list[Finding]:
-    """Measure reads, and writes if they are allowed."""
+    """Measure reads, and also writes if `writing`."""
     survey = Survey(bench, report)
     survey.reads()
     if writing:

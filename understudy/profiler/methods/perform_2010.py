@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""The line and the cache of PERFORM 2010, sections 5 and 6.
+"""Fits the line and the cache of PERFORM 2010, sections 5 and 6.
 
 The method reads 100,000 random pages, and records each page's service time and its distance from
-the page before.  With the times sorted by distance, each time is replaced by the mean of up to 1001
-times around it.  Least squares then fit a line to these means.  Rotational latency is part of the
-line.
+the previous page.  It sorts the times by distance, and replaces each time by the mean of up to 1001
+times around it.  Then it fits a line to these means by least squares.  The line includes rotational
+latency.
 
 The hit time is the right edge of the initial spike in the distribution of single sectors' times.
-The paper does not say which sectors it read.  This method reads each sector twice, immediately one
-after the other.
+The paper does not say which sectors were read.  This method reads each of 1000 random sectors twice
+in immediate succession.
 
 The paper switched the drive's cache off for the line, and obtained the cache's segments from the
-drive (sdparm, the manual).  That is impossible with a black box.  So pages that hit, which do not
-move the arm, are left out, and segments and prefetch are results of the project's own probes.
+drive (sdparm, the manual).  That is impossible with a black box.  So this method leaves out pages
+that hit, since a hit does not move the arm, and takes segments and prefetch from the project's own
+probes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,7 +36,7 @@ PAGES = 100_000
 A_PAGE = 8  # sectors
 WINDOW = 1001
 SINGLES = 1000
-SPIKE = 0.99  # the share of hits up to the spike's edge: slower hits are late for other reasons
+SPIKE = 0.99  # share of hits below the spike's edge: slower hits have other delays
 LEAST_MS = 1e-6
 KEYS = ("model.intercept_ms", "model.full_seek_ms")
 CACHE_KEYS = {
@@ -50,7 +51,9 @@ Values = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Line:
-    """ms over the distance, a fraction of the disk, and the points that the line was fitted to."""
+    """The line: ms by the distance as a fraction of the disk, and the points to which it was
+    fitted.
+    """
 
     intercept_ms: float
     full_seek_ms: float
@@ -69,7 +72,7 @@ class Line:
 
 
 def measure(bench: Bench, writing: bool, report: Report) -> list[Finding]:
-    """Measure line and cache."""
+    """Measure the line and the cache."""
     survey = Survey(bench, report)
     probed = survey.read_cache()
     report("single sectors", 0.5)
@@ -93,7 +96,9 @@ def _line(bench: Bench, hits: Hits | None) -> Line:
 
 
 def _pages(bench: Bench, hits: Hits | None) -> Iterator[tuple[int, int]]:
-    """Yield the distance from the previous page from the medium, and the service time, ns."""
+    """Yield distance and service time, ns, of each page that missed, from the previous such
+    page.
+    """
     head = None
     for _ in range(PAGES + 1):
         place = bench.place(A_PAGE)
@@ -116,7 +121,7 @@ def filtered(values: Values) -> Values:
 
 
 def _hit_us(bench: Bench) -> float | None:
-    """Return the time where the spike ends; None: there is no spike."""
+    """Return the time where the spike ends, in us; None if there is no spike."""
     places = [bench.place(1) for _ in range(SINGLES)]
     times = [(bench.read(place), bench.read(place)) for place in places]
     usual_ns = median([first for first, _ in times])
@@ -127,8 +132,9 @@ def _hit_us(bench: Bench) -> float | None:
 
 
 def _cache(probed: Sequence[Finding], hit_us: float | None) -> list[Finding]:
-    """Return the papers' cache as findings.  If one key is missing, the whole cache becomes "not
-    seen".
+    """Return the papers' cache as findings.
+
+    If a needed key is missing, the whole cache is "not seen".
     """
     by_key = {found.key: found for found in probed}
     found = [
@@ -148,7 +154,7 @@ def _cache(probed: Sequence[Finding], hit_us: float | None) -> list[Finding]:
 
 
 def _prefetch(segment: Finding, ahead: Finding) -> Finding:
-    """Return the prefetch after a page, which shares a segment with its prefetched sectors."""
+    """Return the prefetch after a page; page and prefetch together fit in one segment."""
     assert isinstance(segment.value, int)
     if ahead.value is None:
         return replace(ahead, value=0)

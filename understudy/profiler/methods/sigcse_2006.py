@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: MIT
 """Vesper's profiler: curves sampled from the beginning of the disk (SIGCSE 2006, section 2.1).
 
-It uses 256 sectors, spread evenly over the disk.  For each it measures the mean time to get there
-from the very beginning of the disk, and reads 16 MB.  The paper does not say how many reads each
-mean has.  Here it has 64, which leaves an error of rotational latency of +- 4 % of a rotation.
+For 256 sectors, spread evenly over the disk, the method measures the mean time of a seek from the
+beginning of the disk to that sector, and the throughput of a 16 MB read there.  The paper does not
+say how many reads each mean has.  Here a mean has 64 reads, so random rotational latency leaves an
+error of +- 4 % of a rotation.
 
-The method keeps the paper's systematic error.  Outer tracks contain more sectors, so a distance in
-sectors from the beginning is fewer cylinders than elsewhere, and the curve's times are too short.
+The method keeps the paper's systematic error.  Outer tracks contain more sectors, so a number of
+sectors is fewer cylinders at the beginning of the disk than elsewhere, and the curve's times are
+too short.
 
-A black box has no command that only seeks, so the samples are times of reads minus half a rotation.
-The paper used the period from the manual; here the project's own probe measures it.  The cache
-can't be switched off either.  So the "beginning" is a small part of the disk in which each read
-uses another sector, and reads that hit do not count.
+A black box has no command that only seeks, so the samples are times of reads minus half a
+rotation.  The paper used the rotation period from the manual; here a probe measures it.  The cache
+can't be switched off either.  So the "beginning" is a small part of the disk, of which each read
+uses a random sector, and reads that hit do not count.
 """
 
 import numpy as np
@@ -28,13 +30,13 @@ WRITES = False
 SAMPLES = 256
 REPEATS = 64
 TRANSFER = 2**15  # sectors: 16 MB
-PART = 1 / 1024  # of the disk: the size of the beginning, and of each sector's surroundings
+PART = 1 / 1024  # of the disk: size of the "beginning", and of the range of each sample's sectors
 CHANCES = 8  # tries to read a sector at the beginning that is not in the cache
 MOST_MB_PER_S = 10**6  # the largest rate that a profile allows
 
 
 def measure(bench: Bench, writing: bool, report: Report) -> list[Finding]:
-    """Measure both curves, and the period."""
+    """Measure the seek curve, the throughput curve and the rotation period."""
     report("rotation", 0.0)
     period = rotation.measure(bench)
     held = hits.measure(bench)
@@ -52,8 +54,8 @@ def _seek_ms(bench: Bench, at: float, held: Hits | None) -> float:
 
 
 def _from_the_beginning(bench: Bench, at: float, held: Hits | None) -> int:
-    """Return the time from the beginning, ns; a hit at the beginning would not move the arm
-    there.
+    """Return the time of a read after a read at the beginning, ns; that first read must miss, since
+    a hit would not move the arm to the beginning.
     """
     for _ in range(CHANCES):
         there_ns = bench.read(bench.place(1, 0.0, PART))
@@ -68,7 +70,7 @@ def _starts(capacity_sectors: int) -> list[int]:
 
 
 def _mb_per_s(bench: Bench, sector: int) -> float:
-    """Return the rate of a read that begins where the head already is."""
+    """Return the rate of a read to whose first sector the head has just moved."""
     bench.read(sector - 1)
     sectors = min(TRANSFER, bench.longest_sectors)
     sector_ns = bench.read(sector, sectors) / sectors

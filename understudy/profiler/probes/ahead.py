@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Measures the prefetch: its length, what stops it, and what makes it continue.
 
-The probe reads sectors that it has not used before, waits as long as the platter needs, and reads a
-sector farther on.  That read hits or not; each try uses another area of the disk.  The distance to
-the end of the track differs from try to try.  So if tracks' ends stop the prefetch, the share of
-hits decreases gradually with the distance, instead of abruptly.  In further tries the probe
+The probe reads new sectors, waits long enough for the prefetch, and then reads a sector farther on:
+that read hits if the prefetch reached the sector.  Each try uses another area of the disk, so the
+distance to the end of the track varies.  If tracks' ends stop the prefetch, the share of hits thus
+decreases gradually with the distance, instead of abruptly.  In further tries the probe
 
-* reads the first sectors again, which the prefetch may have overwritten (overwrites);
-* causes a hit in between: a sequential hit after the prefetch has stopped (does it continue?), or a
-  hit at sectors that the arm had left (does the drive resume the prefetch there?);
-* immediately reads sectors that the medium has delivered meanwhile (there), sectors a little
-  farther ahead, or sectors so far ahead that the drive had better not wait for them (reach).
+* reads the first sectors again, which the prefetch may have overwritten (`overwrites`);
+* causes a hit in between: a sequential hit after the prefetch has stopped, or a hit in an area that
+  the arm has left; in both cases the drive may resume the prefetch (`after_hit`);
+* reads ahead of the prefetch without a pause: nearby sectors, and sectors so far ahead that a seek
+  would be faster than to wait for the prefetch (`reach`).
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ from understudy.profiler.targets.bench import Bench
 
 TRIES = 8
 SHARE_TRIES = 40
-OFTEN = 0.93  # share of tries: if fewer hit at three quarters of the distance, tracks' ends stop it
+OFTEN = 0.93  # if fewer tries hit at 3/4 of the distance, tracks' ends stop the prefetch
 PAUSE_NS = 60_000_000
 FARTHEST = 2**18  # sectors
 NEARLY_A_TRACK = 0.75
@@ -40,7 +40,7 @@ HIT_KEY, REACH_KEY = "buffer.after_hit", "buffer.read_reach_sectors"
 
 @dataclass(frozen=True)
 class Ahead:
-    """The results about the prefetch after a read of A_READ sectors."""
+    """The properties of the prefetch after a read of A_READ sectors."""
 
     sectors: int
     share: float
@@ -55,16 +55,14 @@ class Ahead:
 
     @property
     def track_sectors(self) -> int:
-        """Return the sectors of a track, if its end stops the prefetch.
+        """Return the number of sectors of a track, if track ends stop the prefetch.
 
-        The share of misses is the probability that a track's end is before the sector.
+        The share of misses is the probability that a track ends before the tested sector.
         """
         return round(_way(self.sectors) / (1 - self.share))
 
     def limit(self, track_sectors: float | None) -> int | None:
-        """Return the prefetch's own limit; None: the prefetch always continues to the track's
-        end.
-        """
+        """Return the prefetch's own limit; None if only the track's end stops the prefetch."""
         if not self.to_track_end:
             return self.sectors
         track = track_sectors or self.track_sectors
@@ -80,14 +78,16 @@ class Prober:
     """Tests the prefetch, each time in another area of the disk."""
 
     def __init__(self, bench: Bench, hits: Hits, medium: Medium | None) -> None:
-        """Make a prober; `medium`: the medium's rate, if known."""
+        """Use the medium's rate if it is known."""
         self._bench = bench
         self._hits = hits
         self._medium = medium
         self._sector_ns = medium.slowest_ns if medium else SLOW_SECTOR_NS
 
     def hits_at(self, distance: int, meanwhile: Callable[[], object] = lambda: None) -> bool:
-        """Return whether the prefetch reaches that distance if nothing but `meanwhile` happens."""
+        """Return whether the prefetch reaches that distance, if `meanwhile` is called after the
+        read.
+        """
         place = self._bench.place(A_READ + distance + 1)
         self._bench.read(place, A_READ)
         meanwhile()
@@ -95,15 +95,15 @@ class Prober:
         return self._hits.is_hit(self._bench.read(place + A_READ + distance - 1))
 
     def first_is_held(self) -> bool:
-        """Return whether the request's sectors are still in the cache after the prefetch."""
+        """Return whether the sectors of a read are still in the cache after its prefetch."""
         place = self._bench.place(A_READ)
         self._bench.read(place, A_READ)
         self._bench.wait(PAUSE_NS + FARTHEST * self._sector_ns)
         return self._hits.is_hit(self._bench.read(place))
 
     def resumed_at(self, distance: int) -> bool:
-        """Return whether the prefetch reaches that distance if a sequential read hits after it has
-        stopped.
+        """Return whether the prefetch reaches that distance if a sequential read hits after the
+        prefetch has stopped.
         """
         place = self._bench.place(2 * A_READ + distance)
         self._bench.read(place, A_READ)
@@ -113,10 +113,9 @@ class Prober:
         return self._hits.is_hit(self._bench.read(place + A_READ + distance - 1))
 
     def returned(self, there: int) -> bool:
-        """Return whether a new hit makes the drive resume the prefetch at sectors that the arm had
-        left.
+        """Return whether a hit makes the drive move the arm back and resume the prefetch.
 
-        `there` sectors after those read were already in the buffer.
+        The first read left `there` sectors more in the buffer when it completed.
         """
         behind = max(3 * A_READ, A_READ + 2 * there)
         place = self._bench.place(behind + A_READ)
@@ -128,8 +127,8 @@ class Prober:
         return self._hits.is_hit(self._bench.read(place + behind))
 
     def is_there(self, distance: int) -> bool:
-        """Return whether an immediate read `distance` ahead hits: the drive continued to read while
-        the bus was busy.
+        """Return whether a read `distance` ahead hits without a pause, since the drive has read
+        that sector while the bus was busy.
         """
         return self._mostly(distance, self._hits.is_hit)
 
@@ -138,15 +137,15 @@ class Prober:
         return self._mostly(distance, lambda service_ns: service_ns < period_ns / 2)
 
     def misses_the_next(self, period_ns: float) -> bool:
-        """Return whether the very next sector is missed, wherever tracks end."""
+        """Return whether all tries miss even the next sector of the prefetch."""
         return self._number(0, lambda service_ns: service_ns >= period_ns / 2) == TRIES
 
     def _mostly(self, distance: int, is_so: Callable[[int], bool]) -> bool:
         return self._number(distance, is_so) > TRIES / 2
 
     def _number(self, distance: int, is_so: Callable[[int], bool]) -> int:
-        """Return the number of tries in which `is_so` is true for a read immediately after another
-        read, `distance` after it.
+        """Return in how many tries `is_so` is true for the service time of a read that follows
+        another read without a pause, `distance` sectors after its end.
         """
         so = 0
         for _ in range(TRIES):
@@ -156,8 +155,8 @@ class Prober:
         return so
 
     def waits(self, distance: int, period_ns: float) -> bool:
-        """Return whether a read at that distance ahead of the head waits until the prefetch gets
-        there, although a seek would save rotations.
+        """Return whether a read at that distance waits until the prefetch has read the sector,
+        although a seek would save rotations.
         """
         assert self._medium
         waited = 0
@@ -173,7 +172,7 @@ class Prober:
         return sum(self.hits_at(distance) for _ in range(tries)) / tries
 
     def ever(self, distance: int, tries: int) -> bool:
-        """Return whether some tries hit; a single hit may be chance."""
+        """Return whether at least two tries hit; a single hit may be chance."""
         return sum(self.hits_at(distance) for _ in range(tries)) >= 2
 
 
@@ -184,7 +183,7 @@ def measure(
     medium: Medium | None,
     rotation: Rotation | None,
 ) -> Ahead:
-    """Measure how far the drive prefetches; 0: not at all."""
+    """Measure the prefetch; its length is 0 if the drive does not prefetch."""
     prober = Prober(bench, hits, medium)
     farthest = _farthest(bench, prober, TRIES) or _farthest(bench, prober, SHARE_TRIES)
     if not farthest:
@@ -214,9 +213,8 @@ def _overwrites(prober: Prober) -> bool:
 
 
 def _there(bench: Bench, prober: Prober, farthest: int) -> int:
-    """Return how many sectors after a read are in the buffer when the read completes.
-
-    There are many if the bus is slower than the medium.
+    """Return how many sectors are already prefetched when a read completes: many, if the bus is
+    slower than the medium.
     """
     draws = bench.random.getstate()
     low, high = -1, 0
@@ -230,9 +228,10 @@ def _there(bench: Bench, prober: Prober, farthest: int) -> int:
 def _reach(
     bench: Bench, prober: Prober, found: Ahead, there: int, turn: int, period_ns: float
 ) -> int:
-    """Return the reach, at most the prefetch length that was seen.
+    """Return how many sectors ahead a read may begin and still wait for the prefetch.
 
-    A stream's prefetch may continue far beyond, and a read that waits for it waits long.
+    The result is at most the measured length of a prefetch, or a rotation if that is longer: a
+    stream's prefetch may continue much farther, but a read that waits for it takes long.
     """
     draws = bench.random.getstate()
     near = _near(prober, there, turn, period_ns)
@@ -246,11 +245,10 @@ def _reach(
 
 
 def _near(prober: Prober, there: int, turn: int, period_ns: float) -> int | None:
-    """Return how many sectors ahead of the head a read may begin.
+    """Return how many sectors ahead a read may begin and still complete in the same rotation.
 
-    A drive that does not wait for these sectors is too late for the read: it has just missed even
-    the very next sector, and needs one more rotation.  None: no near read needs one more rotation,
-    so the distance affects less than a rotation.
+    A drive that seeks instead just misses the sector and needs another rotation.  Return 0 if even
+    the next sector is missed, and None if no near sector is missed.
     """
     if not there and prober.misses_the_next(period_ns):
         return 0
@@ -265,8 +263,8 @@ def _near(prober: Prober, there: int, turn: int, period_ns: float) -> int | None
 
 
 def _goes_on(prober: Prober, farthest: int, share: float) -> bool:
-    """Return whether a hit lets the prefetch continue beyond its own limit, or beyond the track's
-    end that usually stops it.
+    """Return whether a hit makes the prefetch continue beyond its own limit, or beyond the track's
+    end if that is the limit.
     """
     if share < OFTEN:
         distance, free = _way(farthest), share
@@ -277,7 +275,7 @@ def _goes_on(prober: Prober, farthest: int, share: float) -> bool:
 
 
 def _farthest(bench: Bench, prober: Prober, tries: int) -> int:
-    """Return the longest distance at which a read ever hits."""
+    """Return the longest distance at which reads hit."""
     low, high = 0, 1
     while prober.ever(high, tries):
         low, high = high, 2 * high

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Angles of single sectors.
+"""Measures angles of single sectors.
 
 A read of one sector completes when the sector has passed under the head, wherever the arm was
-before.  The completion time modulo the period is the angle at which the sector ends.  Cache hits do
-not show an angle; they are recognised by their short time.  To keep hits rare, the arm moves
-elsewhere before the probe reads a sector that may have been prefetched.  The platter's speed drifts
-relative to the clock.  So some sectors with known angles are read from time to time, and all other
-angles are relative to them (Worthington and others 1995, section 3.1).
+before.  So the completion time modulo the rotation period is the angle at which the sector ends.
+Cache hits do not show an angle; they are recognised by their short time.  To keep hits rare, the
+arm moves elsewhere before the probe reads a sector that may have been prefetched.  The platter's
+speed drifts relative to the clock.  So some sectors with known angles are read from time to time,
+and all other angles are relative to them (Worthington and others 1995, section 3.1).
 """
 
 from collections.abc import Callable
@@ -30,16 +30,16 @@ Known = Callable[[], tuple[int, float]]  # a sector, and the angle at which it e
 
 
 class HeldError(Exception):
-    """A sector stays in the drive's cache, whatever is read meanwhile."""
+    """The drive keeps a sector in its cache although many others were read."""
 
 
 class Protractor:
-    """Measures where sectors end, in rotations; `noise` is the spread of one angle's readings."""
+    """Measures the angles at which sectors end, in rotations; `noise` is the spread of repeated
+    measurements of an angle.
+    """
 
     def __init__(self, bench: Bench, period_ns: float, hits: Hits | None, forget: int) -> None:
-        """Make one; `forget`: after that many reads elsewhere the cache contains nothing from
-        before.
-        """
+        """Measure the noise; `forget` is the number of random reads that clear the cache."""
         self._bench = bench
         self._period_ns = period_ns
         self._hits = hits
@@ -52,13 +52,13 @@ class Protractor:
         self.noise = self._noise()
 
     def refer_to(self, known: Known) -> None:
-        """Correct the drift by these sectors from now on."""
+        """Use these sectors to correct the drift from now on."""
         self._known = known
         self._since_ns = self._bench.now_ns
         self._reads = 0
 
     def end(self, sector: int) -> float | None:
-        """Return the angle of that sector; None: it was a hit."""
+        """Return the angle of that sector; None if the read hit the cache."""
         self._reads += 1
         if self._known and self._reads > REFER_EVERY:
             self._refer(self._known)
@@ -85,7 +85,9 @@ class Protractor:
         return (self._bench.now_ns - self._from_ns) / self._period_ns % 1
 
     def _refer(self, known: Known) -> None:
-        """Correct by the median of some reads, since one may be late."""
+        """Correct the drift by the median of REFERENCES reads, since a single read may complete
+        late.
+        """
         off = []
         for _ in range(REFERENCES):
             sector, there = known()
@@ -97,8 +99,8 @@ class Protractor:
         self._reads = 0
 
     def _correct(self, off: float) -> None:
-        """Correct the angle by the drift since the last correction, `off` rotations; expect the
-        same drift until the next correction.
+        """Correct later angles by the deviation `off`, in rotations, and the period by half of the
+        drift that this deviation shows.
         """
         now_ns = self._bench.now_ns
         turn = (now_ns - self._from_ns) / self._period_ns - off
@@ -108,10 +110,10 @@ class Protractor:
         self._since_ns = now_ns
 
     def _noise(self) -> float:
-        """Return the spread of steps between neighbouring sectors, with the arm elsewhere in
-        between.
+        """Return the spread of the angles between neighbouring sectors; the arm moves elsewhere
+        before each read.
 
-        Other angles are relative to these sectors until `refer_to` names better sectors.
+        Use these sectors to correct the drift until `refer_to` names better ones.
         """
         place = Behind(self._bench, TRIES)
         ends = []

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Measures the papers' cache (PERFORM 2010, section 3).
 
-There, prefetched sectors are in the cache when the read completes, and a hit has the same cost at
-any length.  The probe can see both without a pause: it reads sectors that it has not used before,
-and immediately a sector farther on.  A read longer than a segment leaves its last sectors in the
-segment.  The first sector that is still in the cache shows the segment's length.
+In this cache, prefetched sectors are available as soon as the read completes, and hits of all
+lengths take the same time.  So the probe reads new sectors, and then, without a pause, a sector
+farther on.  A read longer than a segment leaves only its last sectors in the segment.  The first of
+the sectors that still hit shows the segment's length.
 """
 
 from collections.abc import Callable
@@ -17,14 +17,14 @@ from understudy.profiler.targets.bench import Bench
 
 TRIES = 3
 SAME_COST = 1.1  # longest hit over shortest hit
-PASSES = 5  # times the tolerance of a hit: a platter would not have rotated so far
+PASSES = 5  # shortest time to read the prefetch from a platter, in tolerances of a hit
 NUMBER_KEY, SIZE_KEY = "cache.segments", "cache.segment_sectors"
 AHEAD_KEY, HIT_KEY = "cache.prefetch_sectors", "cache.hit_us"
 
 
 @dataclass(frozen=True)
 class AtOnce:
-    """A profile's [cache]."""
+    """The values of a profile's [cache]."""
 
     segments: Segments
     segment_sectors: int
@@ -44,9 +44,9 @@ class AtOnce:
 
 
 def measure(bench: Bench, hits: Hits, segments: Segments, sector_ns: float | None) -> AtOnce | None:
-    """Measure; None: it is another kind of cache.
+    """Measure the cache; return None if it is of another kind.
 
-    `sector_ns`: the medium's time per sector; None if it is zero.
+    `sector_ns` is the medium's time per sector; None if transfers take no time.
     """
     if hits.cost_ns(hits.longest) > SAME_COST * hits.cost_ns(1):
         return None
@@ -65,11 +65,13 @@ class _Prober:
         self._most = min(LARGEST, bench.capacity_sectors // 16)
 
     def ahead(self) -> int:
-        """Return how many sectors are prefetched at once; 0: none, or too many to see an end."""
+        """Return how many prefetched sectors are available as soon as a read completes; 0 if there
+        are none, or more than the probe tries.
+        """
         return _last(lambda distance: self._holds(A_READ, A_READ + distance - 1), self._most)
 
     def size(self, ahead: int) -> int:
-        """Return the sectors of a segment; 0: a segment is longer than the longest read."""
+        """Return a segment's number of sectors; 0 if a segment is longer than the longest read."""
         length = A_READ
         while self._holds(length, 0):
             length *= 2
@@ -79,7 +81,7 @@ class _Prober:
         return _last(lambda back: self._holds(length, end - back), end)
 
     def _holds(self, length: int, at: int) -> bool:
-        """Return whether, after a read of that length, sector `at` hits in most tries."""
+        """Return whether the sector `at` sectors from a read's beginning hits in most tries."""
         return sum(self._is_held(length, at) for _ in range(TRIES)) > TRIES / 2
 
     def _is_held(self, length: int, at: int) -> bool:
@@ -89,8 +91,8 @@ class _Prober:
 
 
 def _last(is_so: Callable[[int], bool], most: int) -> int:
-    """Return the largest number such that `is_so` is true from 1 up to it; 0 if it is true for
-    none, or for all up to `most`.
+    """Return the largest number n such that `is_so` is true from 1 to n; 0 if there is no such
+    number up to `most`.
     """
     no = 1
     while is_so(no):

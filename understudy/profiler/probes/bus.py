@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Measures the bus's watermark: the share of a read in the buffer when the bus begins to send.
+"""Measures the bus's watermark: the share of a read that is in the buffer when the bus begins to
+transfer the read.
 
-Some drives begin to send with the first sector.  Others wait until a share of the read is in the
-buffer, so that the bus is free meanwhile (SCSI's buffer full ratio; Ruemmler and Wilkes 1994,
+Some drives begin as soon as the first sector is in the buffer.  To keep the bus free, other drives
+wait until the buffer holds a share of the read (SCSI's buffer full ratio; Ruemmler and Wilkes 1994,
 "Simulating disk drives").  The times of long reads that miss show the difference.  The probe sends
-such reads to the drive and to models with different watermarks, all on the same clock.  The nearest
-model determines the watermark, if it is much nearer than the model without one.
+such reads to the drive and to models with different watermarks, at the same times.  The watermark
+is that of the model whose times are nearest to the drive's, if they are much nearer than those of
+the model without a watermark.
 """
 
 import numpy as np
@@ -18,14 +20,14 @@ KEY = "buffer.bus_watermark_percent"
 READS = 160
 SHORTEST_POWER, LONGEST_POWER = 3, 8  # of reads, sectors
 PAUSE_NS = 100_000_000  # time for slower models to complete
-STEPS = (25, 12, 6, 3, 1)  # percent, each relative to the nearest watermark until then
+STEPS = (25, 12, 6, 3, 1)  # percent, around the best watermark of the previous step
 MUCH_NEARER = 0.5
 
 Read = tuple[int, int, int]  # sector, sectors, when it was sent
 
 
 def measure(bench: Bench, model: Model) -> Finding:
-    """Measure, and return the watermark as a finding."""
+    """Measure the watermark; return it as a finding."""
     reads, seen_ns = _seen(bench)
     off_ns: dict[int, float] = {}
 
@@ -48,7 +50,7 @@ def measure(bench: Bench, model: Model) -> Finding:
 
 
 def _seen(bench: Bench) -> tuple[list[Read], list[int]]:
-    """Read all over the disk; return the reads and their times."""
+    """Read random sectors; return the reads and their service times."""
     reads, took_ns = [], []
     for _ in range(READS):
         bench.wait(bench.random.uniform(1, 2) * PAUSE_NS)

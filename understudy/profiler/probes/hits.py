@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The cost of a hit: an overhead, and its sectors' time on the bus.
+"""Measures the time of a cache hit: an overhead, and a time per sector on the bus.
 
 The probe reads the same sectors twice in succession, at lengths that double.  The second read is a
-hit if it is much quicker than a read of other sectors nearby.  A second read that has to wait for
-the platter costs more than twice a hit of half its length.  A second read longer than a segment is
-only partly a hit, and its time is not on the line through the shorter reads' times.
+hit if it is much quicker than a read of other sectors nearby.  The probe stops at the first length
+that is not a hit.  A second read that waits for the platter takes more than twice the time of a hit
+of half its length.  A second read longer than a segment is only partly a hit, and its time is above
+the line through the shorter hits' times.
 """
 
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ from understudy.profiler.targets.bench import Bench
 
 LENGTHS = tuple(2**power for power in range(11))
 TRIES = 9
-OFF_LINE = 0.002  # of a hit's cost: a read that hits only in part deviates by more
+OFF_LINE = 0.002  # of a hit's time: a read that hits only in part deviates by more
 TOLERANCE_NS = 10_000  # for a host that is always on time
 NOISE = 4  # times the spread of hits: a slower read is not a hit
 BESIDE = 2**12  # sectors: no cache reads so far backwards
@@ -29,8 +30,8 @@ NS_TO_MB_PER_S = 512e3  # converts ns per sector to MB/s and back
 
 @dataclass(frozen=True)
 class Hits:
-    """Overhead and time per sector, ns; hits had at most `longest` sectors; `seen`: times by
-    length.
+    """The overhead and the time per sector of hits, ns, from hits of up to `longest` sectors;
+    `seen` has the hit times by length.
     """
 
     overhead_ns: float
@@ -41,11 +42,11 @@ class Hits:
     seen: Points = field(default=(), repr=False)
 
     def cost_ns(self, sectors: int) -> float:
-        """Return the cost of a hit of that length."""
+        """Return the time of a hit of that length."""
         return self.overhead_ns + sectors * self.bus_sector_ns
 
     def is_hit(self, service_ns: float, sectors: int = 1) -> bool:
-        """Return whether the read is as quick as the cache, and so quicker than any platter."""
+        """Return whether a read with that service time was a hit."""
         cost_ns = self.cost_ns(sectors)
         return service_ns <= cost_ns + max(self.tolerance_ns, 0.02 * cost_ns)
 
@@ -64,7 +65,9 @@ class Hits:
 
 
 def measure(bench: Bench) -> Hits | None:
-    """Measure; None: a second read costs no less than the first."""
+    """Measure the time of a hit; return None if a second read is not much quicker than the
+    first.
+    """
     hits: list[tuple[int, float]] = []
     noise_ns = 0.0
     for sectors in (length for length in LENGTHS if length <= bench.longest_sectors):
@@ -101,9 +104,10 @@ def _again(bench: Bench, sectors: int) -> tuple[float, Sequence[int]]:
 
 
 def _beside_ns(bench: Bench) -> float:
-    """Return the time of a read near the last one, of sectors that are not in the cache.
+    """Return the time of a read of uncached sectors near the previous read.
 
-    The arm moves as little as for a repeated read, so only a cache is quicker.
+    The arm moves hardly farther than for a repeated read, so a repeated read that is much quicker
+    is a hit.
     """
     times = []
     for _ in range(TRIES):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Decides whether a target is a magnetic disk: does it have an arm, or a rotating platter?
 
-If there is an arm, a read far from the last read takes longer than a near read.  If there is a
+If there is an arm, a read far from the previous read takes longer than a near read.  If there is a
 platter, reads of one track wait for parts of a rotation (rotation.py).  Flash has neither: its
-times do not depend on the location of the last read, and a disk's profile would be wrong.
+times do not depend on the location of the previous read, so a disk's profile would be wrong for it.
 """
 
 import random
@@ -27,7 +27,7 @@ NO_DISK = (
 
 @dataclass(frozen=True)
 class Kind:
-    """`read_ns`: mean time of a random read."""
+    """Whether the target is a magnetic disk, and the mean time of a random read."""
 
     is_disk: bool
     read_ns: float
@@ -39,8 +39,8 @@ class Kind:
 
 
 def measure(bench: Bench) -> Kind:
-    """Decide; uses separate random numbers, so that later probes use the same sectors as without
-    it.
+    """Decide, with random numbers of its own: so the sectors of later probes do not depend on
+    whether this probe runs.
     """
     draw = random.Random("kind")
     far, near = [], []
@@ -53,7 +53,9 @@ def measure(bench: Bench) -> Kind:
 
 
 def _are_longer(some: list[int], others: list[int]) -> bool:
-    """Return whether `some` are longer, by the sum of their ranks (Mann and Whitney 1947)."""
+    """Return whether the times `some` are significantly longer than `others`, by the rank sum test
+    (Mann and Whitney 1947).
+    """
     times = np.sort([*some, *others])
     ranks = (np.searchsorted(times, some) + np.searchsorted(times, some, "right") + 1) / 2
     expected = PAIRS * (2 * PAIRS + 1) / 2

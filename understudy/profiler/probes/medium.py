@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Measures the medium's rate by location.
+"""Measures the medium's transfer rate at many locations.
 
-If angles are known, they determine the time per sector.  If not, it is computed from the extra time
-of a long read over a read of one sector.  Each read follows a seek of the same length.  The probe
-repeats the reads until rotational latency matters little.  A bus slower than the medium hides the
-medium's rate.
+If angles are known, they determine the time per sector.  If not, the probe computes it from the
+difference between a long read and a read of one sector, each after a seek of the same length.  It
+repeats the reads until rotational latency matters little.  If the bus is slower than the medium,
+the result is the bus's rate.
 """
 
 import math
@@ -23,7 +23,7 @@ PLACES = 17  # number of locations measured first
 TRIES = (3, 6, 32)
 SURE_ENOUGH = 0.002
 SHARES = (1024, 64)  # of the disk: the longest read; the second, if the first is too uncertain
-AMONG = (0.28, 0.53, 0.78)  # quantiles; one location may be half in each of two zones
+AMONG = (0.28, 0.53, 0.78)  # locations; a read at one of them may cross a zone's end
 SAME = 0.005  # of the time per sector: two zones differ by more
 SURE = 4  # times the error
 AWAY = 2**12  # sectors
@@ -37,8 +37,8 @@ KEYS = ("throughput.zones", "throughput.at", "throughput.mb_per_s")
 
 @dataclass(frozen=True)
 class Medium:
-    """Time per sector, ns, from each fraction of the disk on; `seen` holds the measured
-    locations.
+    """The time per sector, ns, of zones that begin at fractions `at` of the disk; `seen` has the
+    measured locations and their times per sector.
     """
 
     at: tuple[float, ...]
@@ -67,7 +67,7 @@ class Medium:
 
 
 def measure(bench: Bench, tracks: Tracks | None, hits: Hits | None) -> Medium | None:
-    """Measure; None: longer reads take the same time as short ones."""
+    """Measure the medium; return None if long reads take as long as short reads."""
     if tracks:
         zones = tracks.zones
         return Medium(
@@ -125,7 +125,9 @@ def _timed(bench: Bench, hits: Hits | None) -> Medium | None:
 
 @dataclass(frozen=True)
 class _Looked:
-    """The result at one location; `error` is a fraction."""
+    """The time per sector at one location, its relative error, and the share of the disk that was
+    read.
+    """
 
     sector_ns: float
     error: float
@@ -142,7 +144,7 @@ class _Watch:
         self._single = [self._missed(places, 1) for _ in range(TRIES[-1])]
 
     def look(self, at: float, sectors: int) -> _Looked:
-        """Measure around that fraction of the disk."""
+        """Measure the time per sector around that fraction of the disk."""
         places = self._fresh(at, AWAY + sectors)
         times: list[int] = []
         for tries in TRIES:
@@ -158,8 +160,8 @@ class _Watch:
         )
 
     def _fresh(self, at: float, room: int) -> Iterator[int]:
-        """Yield sectors around `at`, each with room and each before the last one, so that none is
-        cached.
+        """Yield sectors near `at` with room for a read, in descending order, so that no read hits
+        the previous read's prefetch.
         """
         capacity_sectors = self._bench.capacity_sectors
         first = round(at * capacity_sectors) + self._bench.random.randrange(TRIES[0] * room)
@@ -169,14 +171,16 @@ class _Watch:
             yield self._bench.place(room)
 
     def _error(self, times: Sequence[int]) -> float:
-        """Return the error if latencies are uniform over their range, which few samples can't
-        show.
+        """Return the error of the difference of means, assuming that latencies are uniform over
+        their range: the spread of few samples is unreliable.
         """
         range_ns = max(max(each) - min(each) for each in (times, self._single))
         return range_ns / 2**0.5 * math.hypot(1 / len(times), 1 / len(self._single))
 
     def _missed(self, places: Iterator[int], sectors: int) -> int:
-        """Return the time of a read after a seek, at the first sector that is not in the cache."""
+        """Return the time of a read after a seek, at the first of `places` where both reads miss
+        the cache.
+        """
         for place in islice(places, CHANCES):
             first_ns = self._bench.read(place)
             service_ns = self._bench.read(place + AWAY, sectors)
@@ -188,5 +192,5 @@ class _Watch:
 
 
 def _middle(times: Sequence[int]) -> float:
-    """Return the middle of the range: half a rotation above the shortest time."""
+    """Return the middle of the range of times, half a rotation above the shortest."""
     return (max(times) + min(times)) / 2

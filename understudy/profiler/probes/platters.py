@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Finds the layout of the platters zone by zone, from the first sector to the last.
 
-Bisection finds the exact end of a zone's first track, which determines sectors, slots and a skew.
-Then the probe predicts tracks farther and farther away.  The first track that deviates begins a
-cylinder, a band, or another zone; bisection finds it too.  The longer the distance, the more exact
-the skews become.  After slipped sectors the same rule continues some slots farther; bisection finds
-the exact sector of a slip as well.  Sectors that follow no known rule are a separate part.  Parts
-that follow one rule are joined to one recording zone (parts.py).  In the end random sectors test
-the layout (Schindler and Ganger 1999, section 3.2, ask the drive for its mapping instead).
+Bisection finds the exact end of a zone's first track, which gives the track's sectors and slots,
+and the skew.  Then the probe predicts the angles of tracks farther and farther away; the skews
+become more exact with the distance.  The first track that deviates begins a cylinder, a band, or
+another zone, and is found by bisection.  After slipped sectors the same rule continues some slots
+farther; bisection finds the sector of the slip.  Sectors that follow no known rule are a separate
+part.  Parts that follow the same rule become one recording zone (parts.py).  At the end the layout
+is tested with random sectors (Schindler and Ganger 1999, section 3.2, ask the drive for its mapping
+instead).
 """
 
 from collections.abc import Sequence
@@ -28,13 +29,13 @@ from understudy.profiler.probes.track import measure as measure_track
 from understudy.profiler.probes.track import same
 from understudy.profiler.targets.bench import Bench
 
-ENOUGH_ZONES = 64  # after these, extrapolate from their length how many zones there will be
+ENOUGH_ZONES = 64  # after this many zones, extrapolate how many the whole disk has
 LOOKED = 400
 WITHIN = 0.01  # of a rotation
 LEAST_SHARE = 0.95
 TOO_NOISY = WITHIN / NOISE
 OF_A_SLOT = 0.3
-ALIKE = 2  # times the noise: two parts of one track hardly ever differ by more
+ALIKE = 2  # times the noise: parts of one track hardly ever differ by more
 FARTHER = 3  # factor from one step to the next
 PARTS = 8  # of a track: a wrong track fits accidentally in one part only
 CHANCES = 3
@@ -48,13 +49,16 @@ REFERENCE_TRACKS = 16
 
 
 class _IrregularError(Exception):
-    """No layout follows from the reads."""
+    """The reads do not determine a layout; the message says why."""
 
 
 def measure(
     bench: Bench, rotation: Rotation | None, hits: Hits | None, segments: Segments | None
 ) -> Layout | Unseen:
-    """Measure the layout; run this after the cache's probes, since hits do not show an angle."""
+    """Measure the layout, or return the reason why it cannot be measured.
+
+    Run this after the cache's probes: it has to recognise hits, which do not show an angle.
+    """
     if rotation is None or rotation.sector_ns is None:
         return Unseen("completions have no phase")
     if not rotation.everywhere:
@@ -75,7 +79,7 @@ def measure(
 
 
 def _checked(bench: Bench, protractor: Protractor, parts: list[Part]) -> Layout | Unseen:
-    """Check the layout with sectors that were not used to make it."""
+    """Check the layout with LOOKED random sectors."""
     found = gathered(parts, bench.capacity_sectors)
     if found is None:
         raise _IrregularError("the first track is too short")
@@ -101,7 +105,7 @@ class _Sweep:
         self._last = bench.capacity_sectors - 1
 
     def parts(self) -> list[Part]:
-        """Return all parts, each from its first sector on."""
+        """Return all parts of the disk that follow a rule."""
         zone, tracks = self._zone(0)
         found, before, rules = [Part(0, zone)], zone, 1
         while tracks < self._room(zone):
@@ -123,7 +127,7 @@ class _Sweep:
         return found
 
     def _refer_to(self, zone: Zone, tracks: int) -> None:
-        """Use the first zone that is large enough as the reference."""
+        """Use the first zone with enough tracks as the reference for drift."""
         if self._is_referring or tracks < REFERENCE_TRACKS:
             return
         sectors = zone.track(REFERENCE_TRACKS) - zone.first
@@ -145,7 +149,7 @@ class _Sweep:
     # ---- a zone ---------------------------------------------------------------------------
 
     def _zone(self, first: int) -> tuple[Zone, int]:
-        """Return the zone that begins there, and its number of tracks."""
+        """Return the zone that begins at `first`, and its number of tracks."""
         for _ in range(TRIES):
             zone, is_followed = self._first_two(first)
             if is_followed and 2 * zone.slots > self._slots:  # otherwise a completion was late
@@ -154,13 +158,11 @@ class _Sweep:
         return zone.alone(), 1
 
     def _slipped(self, zone: Zone, bad: int, begin: int) -> tuple[int, Zone, int] | None:
-        """Find where a zone continues with its slots shifted.
+        """Return where a zone continues with its slots shifted, the shifted rule, and the track up
+        to which that rule is valid; None if track `bad` has another reason to deviate.
 
-        They are shifted farther after slipped sectors, or nearer after spare sectors that
-        compensated for the shift.  Returns the first such sector, the rule there, and the track up
-        to which the rule is valid.
-
-        Some sectors before may be stored elsewhere: those that spare sectors replace.
+        Slots are shifted farther by slipped sectors, and back by spare sectors that compensate for
+        slips.  In the latter case the drive may keep a few sectors before the shift elsewhere.
         """
         high = self._surely_bad(zone, bad)
         farther = self._shifted(zone, high) if high is not None else None
@@ -180,8 +182,8 @@ class _Sweep:
         return (first, after, tracks) if tracks > track else None
 
     def _end(self, zone: Zone, bad: int, begin: int) -> int:
-        """Return the first sector that deviates from the rule, on that track or the track
-        before.
+        """Return the first sector that deviates from the rule, on track `bad` or the previous
+        track.
         """
         end = zone.track(bad)
         if bad - zone.tracks(begin - zone.first) < 2:
@@ -197,8 +199,8 @@ class _Sweep:
         return end if abs(first - end) < zone.sectors // PARTS else first
 
     def _first_off(self, zone: Zone, low: int, high: int) -> int:
-        """Return the first sector that deviates from the rule, after `low` or `low` itself, and
-        before `high`.
+        """Return the first sector from `low` to `high` that deviates from the rule; `high`
+        deviates.
         """
 
         def is_behind(sector: int) -> bool:
@@ -208,13 +210,17 @@ class _Sweep:
         return first_of(is_behind, low - 1, high)
 
     def _goes_on(self, zone: Zone, track: int) -> bool:
-        """Return whether that track begins at the expected angle, apart from slips since then."""
+        """Return whether that track begins at the expected angle, even if sectors were slipped
+        before it.
+        """
         before = zone.track(track) - zone.sectors // 2
         after = self._shifted(zone, before) or zone
         return self._begins(after, track)
 
     def _shifted(self, zone: Zone, sector: int) -> Zone | None:
-        """Return the zone shifted by the slots that explain the sector's observed angle."""
+        """Return the zone, shifted by as many slots as explain the sector's angle; None if that is
+        impossible.
+        """
         slots = self._off_at(zone, sector) * zone.slots
         after = zone.slipped(round(slots))
         is_slip = 1 <= abs(round(slots)) <= LEFT_OUT_MOST
@@ -227,7 +233,9 @@ class _Sweep:
         return not self._is_near(zone, self._off_at(zone, sector))
 
     def _again(self, before: Zone, first: int, zone: Zone, tracks: int) -> tuple[Zone, int, bool]:
-        """Return an earlier rule, if it explains this part, whose own rule has only tracks."""
+        """Return the rule `before` instead of `zone`, if it explains this part, for which no
+        cylinders were found; also return the number of tracks, and whether `before` was used.
+        """
         end = min(zone.track(tracks), self._bench.capacity_sectors)
         is_plain = zone.cylinder == 1 < before.cylinder and zone.slots == before.slots
         after = by_rule(before, Part(first, zone), end, 1) if is_plain else None
@@ -241,7 +249,9 @@ class _Sweep:
         return zone, tracks, False
 
     def _surely_bad(self, zone: Zone, bad: int) -> int | None:
-        """Return a sector of that track that deviates from the rule."""
+        """Return a sector of that track that deviates from the rule; None if no tested
+        sector does.
+        """
         first = zone.track(bad)
         size = zone.track(bad + 1) - first
         for share in SPARE_LOOKS:
@@ -251,9 +261,9 @@ class _Sweep:
         return None
 
     def _whole(self, zone: Zone) -> tuple[Zone, int]:
-        """Return the zone up to where it ends, with cylinders and bands if it has some.
+        """Return the zone, with cylinders and bands if it has any, and its number of tracks.
 
-        A zone that begins within a cylinder is another zone up to the next cylinder.
+        If the zone begins within a cylinder, the result ends at the next cylinder.
         """
         zone, tracks = self._followed(zone, 1)
         if tracks == self._room(zone):
@@ -271,8 +281,8 @@ class _Sweep:
         return (cylinders, more) if is_regular else (zone, tracks)
 
     def _by_cylinders(self, zone: Zone, tracks: int) -> Zone | None:
-        """Return cylinders of `tracks`, or of one more track that is shorter; None: they do not
-        repeat.
+        """Return the zone with cylinders of `tracks` tracks, or with one more, shorter track in
+        each; None if such cylinders do not repeat.
         """
         found = zone.with_cylinders(tracks, self._surely_off(zone, tracks))
         if tracks > MANY or (self._begins(found, tracks) and self._repeats(found, tracks)):
@@ -284,20 +294,22 @@ class _Sweep:
         return found if self._begins(found, 2 * tracks) and self._repeats(found, tracks) else None
 
     def _short(self, zone: Zone, tracks: int) -> tuple[int, int, float]:
-        """Return the tracks of a cylinder, the spare sectors of its last track, and its skew."""
+        """Return the number of tracks of a cylinder whose last track is shorter, the spare sectors
+        of this last track, and the skew after it.
+        """
         last = zone.track(tracks + 1) - 1
         end = first_of(partial(self._is_off, zone), zone.track(tracks - 1), last)
         tracks = zone.tracks(end - 1 - zone.first) + 1
         off = self._off_at(
             zone, end
-        )  # the skew if no sector were missing, and no level ended there
+        )  # the deviation from a rule without spare sectors and cylinders
         spare = zone.track(tracks) - end
         skew = zone.turn(end) + off - zone.turn(end - 1) - (1 + spare) / zone.slots
         return tracks, spare, skew % 1
 
     def _banded(self, zone: Zone, tracks: int) -> tuple[Zone, int] | None:
-        """Return bands of `tracks`, or of one more track that is shorter, and how far the zone
-        continues.
+        """Return the zone with bands of `tracks` tracks, or with one more, shorter track in each,
+        and the zone's number of tracks; None if bands do not repeat.
         """
         bands = []
         if tracks % zone.cylinder == 0:
@@ -314,8 +326,8 @@ class _Sweep:
         return None
 
     def _repeats(self, zone: Zone, tracks: int) -> bool:
-        """Return whether, after another `tracks` tracks, the last and the next track fit the
-        rule.
+        """Return whether the second unit of `tracks` tracks ends where the rule says: its last
+        track and the track after it fit.
         """
         third = 2 * tracks
         if third >= self._room(zone):
@@ -323,22 +335,24 @@ class _Sweep:
         return all(self._fits(zone, track) is not None for track in (third - 1, third))
 
     def _begins(self, zone: Zone, track: int) -> bool:
-        """Return whether the track begins exactly there.
+        """Return whether the track begins exactly where the rule says.
 
-        If sectors are slipped, all sectors fit except those that are on another track because of
-        the slip.
+        This tests the two sectors at the beginning, since these are the sectors that a slip moves
+        to another track.
         """
         first = zone.track(track)
         return all(self._is_near(zone, self._off_at(zone, at)) for at in (first, first - 1))
 
     def _room(self, zone: Zone) -> int:
-        """Return the whole tracks to the disk's end; a partial last track counts."""
+        """Return the number of whole tracks from the zone's beginning to the disk's end."""
         return zone.tracks(self._bench.capacity_sectors - zone.first)
 
     def _followed(self, zone: Zone, good: int) -> tuple[Zone, int]:
-        """Return the zone refined over its length, and the first track that deviates from the rule.
+        """Return the zone, refined over its length, and the first track that deviates from the
+        rule.
 
-        Bands are checked first, then surfaces: after a shorter surface later tracks may fit again.
+        Check bands first, then surfaces, then tracks: after a surface of another length, later
+        tracks may fit by chance.
         """
         bad = self._room(zone)
         if zone.has_bands:
@@ -348,7 +362,7 @@ class _Sweep:
         return self._narrowed(zone, good, bad, 1)[::2]
 
     def _along_surfaces(self, zone: Zone, good: int, bad: int) -> tuple[Zone, int, int]:
-        """Narrow down the first bad track, by the first and last track of each surface."""
+        """Narrow down the first bad track: test the first and last track of each surface."""
         begin = good // zone.cylinder * zone.cylinder
         while True:
             for look in (begin, begin + zone.cylinder - 1):
@@ -361,8 +375,8 @@ class _Sweep:
             begin += zone.cylinder
 
     def _narrowed(self, zone: Zone, good: int, bad: int, unit: int) -> tuple[Zone, int, int]:
-        """Narrow down the first bad track by the last track of each unit, first in growing steps,
-        then by bisection.
+        """Narrow down the first bad track: test the last track of units of `unit` tracks, first in
+        growing steps, then by bisection.
         """
         low, high, step = (good + 1) // unit, bad // unit + 1, 1
         while high - low > 1:
@@ -384,11 +398,10 @@ class _Sweep:
     # ---- tracks ---------------------------------------------------------------------------
 
     def _fits(self, zone: Zone, track: int) -> float | None:
-        """Return the deviation of the track from the rule; None: it does not fit.
+        """Return the deviation of the track from the rule; None if the track does not fit.
 
-        A track fits if two of its parts agree, or three of four.  A track of another length fits in
-        some part by accident, but its parts differ.
-        by accident, but its parts differ.
+        A track fits if two of its parts agree, or three of four.  A part of a track with another
+        length may fit by chance, but not all of its parts do.
         """
         offs = [self._off(zone, track, part) for part in (6, 0)]
         if any(self._is_near(zone, off) for off in offs) and len(self._alike(zone, offs)) < 2:
@@ -397,13 +410,13 @@ class _Sweep:
         return sum(alike) / len(alike) if len(alike) > len(offs) / 2 else None
 
     def _alike(self, zone: Zone, offs: Sequence[float]) -> list[float]:
-        """Return the deviations near the rule, without outliers from their median."""
+        """Return the deviations that fit the rule, without outliers from the median."""
         near = [off for off in offs if self._is_near(zone, off)]
         far = max(OF_A_SLOT / zone.slots, ALIKE * self._protractor.noise)
         return [off for off in near if abs(off - median(near)) < far]
 
     def _off(self, zone: Zone, track: int, part: int = 0) -> float:
-        """Return the deviation at a random sector of the track's eighth number `part`, in
+        """Return the deviation at a random sector of the eighth `part` of the track, in
         rotations.
         """
         first = zone.track(track)
@@ -419,11 +432,11 @@ class _Sweep:
         return self._off_at(zone, sector)
 
     def _off_at(self, zone: Zone, sector: int) -> float:
-        """Return how much later that sector ends than the rule predicts, in rotations."""
+        """Return how much later the sector ends than predicted, in rotations."""
         return centred(self._protractor.surely(sector) - zone.end(sector))
 
     def _surely_off(self, zone: Zone, track: int) -> float:
-        """Return the median of three measurements."""
+        """Return the median of three measurements of the track's deviation."""
         return sorted(self._off(zone, track) for _ in range(3))[1]
 
     def _is_near(self, zone: Zone, off: float) -> bool:
@@ -432,7 +445,7 @@ class _Sweep:
     # ---- the first track ------------------------------------------------------------------
 
     def _first_two(self, first: int) -> tuple[Zone, bool]:
-        """Return a zone in which all tracks are like the first track; and whether the second track
+        """Return a zone in which all tracks are like the first track, and whether the second track
         is.
         """
         capacity_sectors = self._bench.capacity_sectors
@@ -447,7 +460,9 @@ class _Sweep:
         return zone, self._is_second(zone, second)
 
     def _is_second(self, zone: Zone, second: int) -> bool:
-        """Return whether the track's last sector is on it, and the next sector is not."""
+        """Return whether the second track ends where expected: its last sector is on it, and the
+        next sector is not.
+        """
         near = same(self._protractor, zone.slots)
         last, behind = second + zone.sectors - 1, second + zone.sectors
         there = zone.end(last)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Measures the seek curve, if each sector's angle is known.
 
-If angles are known, rotational latency is known too.  So a read after a seek over some tracks shows
-whether the arm arrived before the sector passed in this rotation, or needed the next rotation.  The
-angle of the sector for the next read bisects the remaining range (minimum time between request
-completions, Worthington and others 1995, section 3.3.1).  Each read is at another location: the arm
-needs the same time for the same distance in tracks everywhere.
+If angles are known, rotational latency is known too.  So a read after a seek shows whether the arm
+arrived before the sector passed, or missed it and needed another rotation.  For the next read, a
+sector is chosen whose angle bisects the remaining range of seek times (minimum time between request
+completions, Worthington and others 1995, section 3.3.1).  Each read is at another location, since a
+seek over a given number of tracks takes the same time everywhere.
 
-Angles are multiples of a sector's angle, which depends on the zone.  So the probe considers several
-pairs of tracks, and uses the pair whose sector passes soonest after the time to be tested.
+Angles on a track are only known in steps of a sector.  So the probe considers several pairs of
+tracks, and uses the pair on which a sector passes soonest after the time to be tested.
 """
 
 import math
@@ -27,11 +27,11 @@ from understudy.profiler.probes.platters import MANY
 from understudy.profiler.probes.seek import FAR, LAST, NEAR, NEAR_END, Seek
 from understudy.profiler.targets.bench import Bench
 
-TRIES = 16  # pairs of tracks among which a read is chosen
+TRIES = 16  # pairs of tracks from which one pair is chosen for a read
 HALVINGS = 14
 REPEATS = 3
 READS_MAX = 4 * HALVINGS  # for one sample: some reads hit, or complete late
-OFF_NS = 500.0  # largest error of the curve half-way along a line
+OFF_NS = 500.0  # largest distance between a line's middle and the curve
 SPLITS = 4  # of a line: the profile has room for 1,024 points
 LATE = 0.02  # of a rotation
 CHECKED = 100  # reads
@@ -47,10 +47,10 @@ Pair = Callable[[], tuple[int, int]]  # first sectors of two tracks
 def measure(
     bench: Bench, layout: Layout, period_ns: float, hits: Hits | None, reach_sectors: int
 ) -> Seek | None:
-    """Measure the seek curve; `reach_sectors`: the longest prefetch.
+    """Measure the seek curve; `reach_sectors` is the longest prefetch.
 
-    None: too much of the disk is in the drive's cache, or the curve does not predict other reads,
-    so that distance in tracks does not determine the seek time.
+    Return None if too many reads hit the cache, or if the curve does not predict other reads,
+    because the distance in tracks does not determine the seek time.
     """
     prober = Prober(bench, layout, period_ns, hits)
     arm = Arm(layout)
@@ -74,8 +74,8 @@ def measure(
 
 
 def _rounded_off(at: Sequence[float], ns: Sequence[float]) -> tuple[list[float], list[float]]:
-    """Return the curve with more points, from a monotone cubic over the root of the distance, where
-    the straight line between two samples is too far from that cubic.
+    """Return the curve with additional points where straight lines between samples are too far from
+    a monotone cubic through the samples, over the square root of the distance.
     """
     curve = PchipInterpolator(np.sqrt(at), ns)
     points = [at[0]]
@@ -85,8 +85,8 @@ def _rounded_off(at: Sequence[float], ns: Sequence[float]) -> tuple[list[float],
 
 
 def _between(curve: Callable[[float], float], low: float, high: float, splits: int) -> list[float]:
-    """Return points after `low`, up to `high`: so many that lines between them are near the
-    curve.
+    """Return points after `low` and up to `high`, close enough that straight lines between them are
+    near the curve.
     """
     middle = round((low + high) / 2)
     off_ns = abs(curve(middle) - (curve(low) + curve(high)) / 2)
@@ -99,7 +99,7 @@ def _between(curve: Callable[[float], float], low: float, high: float, splits: i
 
 
 def _curve(samples: Sequence[tuple[int, float]], tracks: float) -> tuple[list[float], list[float]]:
-    """Return distances from 0 to all tracks, and the seek time of each, ns."""
+    """Return distances, from 0 to the number of all tracks, and their seek times, ns."""
     at = sorted({distance for distance, _ in samples})
     ns = ascending([median([ns for there, ns in samples if there == each]) for each in at])
     last_ns = ns[-1] + (ns[-1] - ns[-4]) / (at[-1] - at[-4]) * (tracks - at[-1])
@@ -116,7 +116,7 @@ def _foresees(
     ns: Sequence[float],
     near: float,
 ) -> bool:
-    """Return whether the curve predicts the rotation in which reads over any distance complete."""
+    """Return whether the curve predicts in which rotation random reads complete."""
     right = []
     for _ in range(CHECKED):
         tracks = int(bench.random.uniform(0, LAST) * arm.tracks)
@@ -127,11 +127,11 @@ def _foresees(
 
 
 def has_surfaces(bench: Bench, layout: Layout, period_ns: float, hits: Hits | None) -> bool:
-    """Return whether the next cylinder's tracks are opposite this one's, on another surface.
+    """Return whether the layout's "cylinders" are really tracks on one surface each.
 
-    If so, the arm has a longer way to the first of them than to the last, which is opposite this
-    cylinder's first track.  Each read is at another cylinder, since the drive might soon have all
-    of one area in its cache.
+    Then the next "cylinder" is on another surface and runs back: from this cylinder's first track,
+    the arm reaches the last track of the next cylinder sooner than its first track.  Each read is
+    at another cylinder, since a single area might soon be in the drive's cache.
     """
     zones = [(zone, _followed(zone, layout.end(i))) for i, zone in enumerate(layout.zones)]
     zone, followed = max(zones, key=lambda each: each[0].cylinder * len(each[1]))
@@ -152,8 +152,8 @@ def has_surfaces(bench: Bench, layout: Layout, period_ns: float, hits: Hits | No
 
 
 def _followed(zone: Zone, end: int) -> list[int]:
-    """Return the cylinders that may be parts of surfaces, and have a next cylinder in the same
-    band.
+    """Return the cylinders that may be tracks on one surface, and that have a next cylinder in the
+    same band.
     """
     if not zone.has_bands and zone.cylinder <= MANY:
         return []
@@ -162,17 +162,18 @@ def _followed(zone: Zone, end: int) -> list[int]:
 
 
 def _distances(tracks: float) -> list[int]:
-    """Return the distances of the samples, more of them short; the first is 0."""
+    """Return the distances of the samples, in tracks, beginning with 0; short distances are
+    denser.
+    """
     near = np.geomspace(1, NEAR_END * tracks, NEAR, endpoint=False)
     far = np.linspace(NEAR_END**0.5, LAST**0.5, FAR) ** 2 * tracks
     return sorted({0, *(max(1, round(each)) for each in (*near, *far))})
 
 
 def _over(bench: Bench, arm: Arm, tracks: int, is_near: bool) -> Pair:
-    """Return a function that selects pairs of tracks `tracks` apart.
+    """Return a function that selects pairs of tracks `tracks` apart, in either direction.
 
-    Both directions are equally likely, except for near pairs, which only go backwards, since the
-    drive prefetches forwards.
+    Near pairs only go backwards, since the drive prefetches forwards.
     """
 
     def pair() -> tuple[int, int]:
@@ -185,7 +186,7 @@ def _over(bench: Bench, arm: Arm, tracks: int, is_near: bool) -> Pair:
 
 
 class Prober:
-    """Bisects the time that the arm needs."""
+    """Measures seek times by bisection."""
 
     def __init__(self, bench: Bench, layout: Layout, period_ns: float, hits: Hits | None) -> None:
         self._bench = bench
@@ -195,12 +196,12 @@ class Prober:
         self._bus_turns = hits.bus_sector_ns / period_ns if hits else 0.0
 
     def middle_ns(self, pair: Pair) -> float:
-        """Return the median of some times."""
+        """Return the median of REPEATS measured seek times, ns."""
         return median([self.reach_ns(pair) for _ in range(REPEATS)])
 
     def reach_ns(self, pair: Pair) -> float:
-        """Return the time from one track to the other, with the overhead of a read; infinite, if
-        all reads were hits.
+        """Return the seek time between the two tracks of a pair, including the overhead of a read,
+        ns; infinite if all reads were hits.
         """
         low_ns, high_ns, halvings = 0.0, float("inf"), 0
         for _ in range(READS_MAX):
@@ -216,7 +217,9 @@ class Prober:
         return max((max(low_ns, high_ns - self._period_ns) + high_ns) / 2, 1.0)
 
     def makes_it(self, pair: Pair, reach_ns: float) -> bool | None:
-        """Return whether a read confirms that time for the arm; None: the read shows nothing."""
+        """Return whether a read confirms the seek time `reach_ns`; None if the read shows
+        nothing.
+        """
         after_ns = self._bench.random.uniform(0, self._period_ns)
         latest_ns = self._made_it_by_ns(pair, after_ns)
         if latest_ns is None:
@@ -224,8 +227,10 @@ class Prober:
         return latest_ns - self._period_ns <= reach_ns <= latest_ns
 
     def _made_it_by_ns(self, pair: Pair, after_ns: float) -> float | None:
-        """Return the latest time by which the arm had arrived, from a sector that passes after
-        `after_ns`; None: a hit, or a late completion.
+        """Read a sector that passes `after_ns` after the first read; return the latest time at
+        which the arm can have arrived, ns.
+
+        Return None after a hit or a late completion.
         """
         after = after_ns / self._period_ns
         tries = [self._read_after(*pair(), after) for _ in range(TRIES)]
@@ -240,8 +245,8 @@ class Prober:
         return (read.begins + round(turns)) * self._period_ns
 
     def _read_after(self, one: int, other: int, after: float) -> "Reads":
-        """Return a sector of one track, and a sector of the other that passes so many rotations
-        later.
+        """Return a sector of one track, and a sector of the other track that passes at least
+        `after` rotations later.
         """
         zones = self._layout.zone(one), self._layout.zone(other)
         if one == other:
@@ -257,8 +262,8 @@ class Prober:
         return Reads(first, second, ends, ends - zones[1].lead(self._bus_turns))
 
     def _behind(self, zone: Zone, track: int, after: float) -> tuple[int, int]:
-        """Return two sectors of one track, the second before the first, since later sectors may be
-        prefetched.
+        """Return two sectors of one track; the second sector is before the first, since sectors
+        after the first may be prefetched.
         """
         apart = min(int((1 - after % 1) * zone.slots), zone.sectors - 1)
         begin = track + self._bench.random.randrange(apart, zone.sectors)
@@ -266,8 +271,8 @@ class Prober:
 
 
 class Reads(NamedTuple):
-    """Two sectors read one after the other, and when the second one begins and ends, in rotations
-    after the first one's end.
+    """Two sectors to read in sequence, and when the second sector ends and begins to pass, in
+    rotations after the end of the first.
     """
 
     first: int
@@ -277,6 +282,6 @@ class Reads(NamedTuple):
 
 
 def _passing(zone: Zone, track: int, turn: float) -> int:
-    """Return the first sector of a track that passes after that angle."""
+    """Return the first sector of a track that passes after angle `turn`."""
     until = (turn - zone.turn(track)) % 1 * zone.slots
     return track + min(int(until) + 1, zone.sectors - 1)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Measures the period of the rotation.
 
-The probe reads backwards, sector by sector: such reads miss the cache, and each waits until the
-platter has rotated nearly once.  If sectors have fixed angles, all completions are at one phase of
-the rotation, which changes by one sector's time per step.  Growing waits, each three times the
-last, make the period exact to a part in 10^7 (Worthington and others 1995, section 3.1).  A model
-with random latencies has no phase, but the range of its latencies is the period.
+The probe reads backwards, sector by sector: such reads miss the cache, and each read waits for
+nearly a whole rotation.  If sectors have fixed angles, the time between completions is the period
+minus a sector's time.  Pauses between two reads, each three times the previous pause, then make the
+period exact to a part in 10^7 (Worthington and others 1995, section 3.1).  A model with random
+latencies has no fixed angles, but the range of its latencies is the period.
 """
 
 from dataclasses import dataclass
@@ -19,23 +19,24 @@ from understudy.profiler.targets.bench import NS_PER_S, Bench
 
 WAIT_NS = 50_000_000  # some rotations of any drive
 TRIES = 48
-CONSTANT = 0.3  # of the median: rotational latency varies by more
+CONSTANT = 0.3  # of the median: with rotational latency, times vary by more
 FAR = 33  # sectors, still on the same track
 PLACES = 5
 SEEKS = 8
 LONGEST_NS = 5 * NS_PER_S
 DRAWS = 1500
-UNEVEN = 0.1  # of the range: each quarter of it contains a quarter of the random times, +- 4 %
+UNEVEN = 0.1  # of the range: how much the quarters of uniform times may differ in width
 SAME_ANGLE = 0.025  # of a rotation
-DIGITS = 10  # digits of a ms: an angle is right to a us after some hours
+DIGITS = 10  # digits of a ms: enough for angles that are right to a us after hours
 KEY, PHASE_KEY = "rotation.period_ms", "rotation.phase"
 
 
 @dataclass(frozen=True)
 class Rotation:
-    """The period and `sector_ns`, the time in which a sector passes; None: angles never repeat.
+    """The rotation: its period, and the time `sector_ns` in which a sector passes (None if sectors
+    have no fixed angles).
 
-    `everywhere`: angles also repeat after seeks.
+    `everywhere` says whether sectors have the same angles after seeks.
     """
 
     period_ns: float
@@ -49,7 +50,7 @@ class Rotation:
         return self.sector_ns is not None
 
     def findings(self) -> list[Finding]:
-        """Return the period as a finding."""
+        """Convert the period to a finding."""
         how = "phases of completions" if self.has_phase else "range of latencies, no phase"
         if self.has_phase and not self.everywhere:
             how += ", but none after seeks"
@@ -58,21 +59,21 @@ class Rotation:
 
 
 class Behind:
-    """Reads in one area, each before the last read."""
+    """Reads backwards in one area."""
 
     def __init__(self, bench: Bench, steps: int) -> None:
-        """Choose a random area with room for so many steps."""
+        """Choose a random area with room for `steps` steps back."""
         self._bench = bench
         self.sector = bench.place(1, steps / bench.capacity_sectors)
 
     def read(self, step: int = 1) -> int:
-        """Read `step` sectors before the last read; return the service time, ns."""
+        """Read the sector `step` before the previous read; return the service time, ns."""
         self.sector -= step
         return self._bench.read(self.sector)
 
 
 def measure(bench: Bench) -> Rotation | None:
-    """Measure the rotation; None: there is no rotational latency."""
+    """Measure the rotation; return None if there is no rotational latency."""
     if not _waits_differ(bench):
         return None
     coarse = _coarse(bench)
@@ -102,8 +103,8 @@ def _waits_differ(bench: Bench) -> bool:
 
 
 def _gap_ns(bench: Bench, step: int) -> tuple[float, float]:
-    """Return the time between completions `step` sectors apart: the median, and the share that
-    agrees.
+    """Return the median time between completions of reads `step` sectors apart, and the share of
+    times near the median.
     """
     gaps: list[float] = []
     for _ in range(PLACES):
@@ -115,7 +116,10 @@ def _gap_ns(bench: Bench, step: int) -> tuple[float, float]:
 
 
 def _coarse(bench: Bench) -> tuple[float, float] | None:
-    """Return the period and a sector's time, ns: the gap is the period minus a step's sectors."""
+    """Return the approximate period and a sector's time, ns.
+
+    The time between completions is the period minus the time of the sectors in a step.
+    """
     near_ns, agree = _gap_ns(bench, 1)
     far_ns, _ = _gap_ns(bench, FAR)
     sector_ns = (near_ns - far_ns) / (FAR - 1)
@@ -125,10 +129,10 @@ def _coarse(bench: Bench) -> tuple[float, float] | None:
 
 
 def _refined(bench: Bench, period_ns: float, sector_ns: float) -> float:
-    """Return the period from one area and growing waits: each gap is whole periods minus a step's
-    sector.
+    """Return the exact period, from reads in one area after growing pauses.
 
-    A long and a short gap both lack that sector, so their difference is whole periods.
+    Each time between completions is a whole number of periods minus one sector, so the difference
+    of a long and a short time is a whole number of periods.
     """
     place = Behind(bench, 4 * TRIES)
     place.read()
@@ -143,7 +147,9 @@ def _refined(bench: Bench, period_ns: float, sector_ns: float) -> float:
 
 
 def _step_ns(bench: Bench, place: Behind, wait_ns: float, step: int = 1) -> int:
-    """Return the time from one completion to the next, `step` sectors before."""
+    """Read `step` sectors before the previous read, after a pause; return the time between the two
+    completions, ns.
+    """
     begin_ns = bench.now_ns
     bench.wait(wait_ns)
     place.read(step)
@@ -151,9 +157,10 @@ def _step_ns(bench: Bench, place: Behind, wait_ns: float, step: int = 1) -> int:
 
 
 def _is_same_after_seeks(bench: Bench, period_ns: float) -> bool:
-    """Return whether a sector is still at its angle after the arm has been elsewhere.
+    """Return whether sectors keep their angles when the arm has been elsewhere.
 
-    All but two of the gaps must agree: a track may end there, or a completion may be late.
+    All but two angles between neighbouring reads must agree: a track may end between two reads, or
+    a completion may be late.
     """
     place = Behind(bench, 2 * TRIES)
     angles = []
@@ -168,10 +175,10 @@ def _is_same_after_seeks(bench: Bench, period_ns: float) -> bool:
 
 
 def _range_of_latencies(bench: Bench) -> Rotation | None:
-    """Return the period from the range of latencies that are uniform over one rotation: n of them
-    have a range of (n - 1) / (n + 1) of the period.
+    """Return the period from the range of random latencies: n uniform latencies have an expected
+    range of (n - 1) / (n + 1) periods.
 
-    None: the times are not uniform, so they are not rotational latencies.
+    Return None if the times are not uniform, and thus not rotational latencies.
     """
     place = Behind(bench, 2 * DRAWS)
     place.read()

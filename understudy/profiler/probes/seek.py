@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Measures the seek curve, with pairs of sectors all over the disk.
 
-A read at one sector after a read at another needs the seek time, plus less than one rotation.  If
-sectors have fixed angles, the probe repeats each pair with sectors one before the last.  A wait
-between the reads moves the sector's pass to the middle of the possible range: either the arm
-arrives before the pass, or the read needs one more rotation.  (Worthington and others 1995, section
-3.3.1, find the minimum time between request completions in this way.) Seven such bisections leave
-1/128 of a rotation.
+The second read of a pair takes the seek time, plus less than one rotation.  If sectors have fixed
+angles, the probe bisects the possible range of seek times: it pauses between the two reads such
+that the second sector passes in the middle of the range.  Either the arm arrives before that pass,
+or the read takes another rotation.  (Worthington and others 1995, section 3.3.1, find the minimum
+time between request completions in this way.)  Seven bisections leave a range of 1/128 rotation.
+Each bisection reads the sectors just before those of the previous bisection, to avoid hits.
 
-Near sectors, which the drive prefetches, and models with random latencies are read many times
-instead: the middle of the range of times is half a rotation above the seek time.
+At short distances, where the drive prefetches, and if latencies are random, the probe reads many
+pairs instead: the middle of the range of their times is half a rotation above the seek time.
 """
 
 import math
@@ -39,8 +39,8 @@ READS = 360  # if latencies are random
 
 @dataclass(frozen=True)
 class Seek:
-    """Seek time, ns, by distance, a fraction of the disk; `error_ns` of a value; `seen`: that of
-    each pair.
+    """The seek curve: times `ns` at distances `at` (fractions of the disk), and their error; `seen`
+    has the measured pairs.
     """
 
     at: tuple[float, ...]
@@ -68,7 +68,7 @@ def measure(
     hits: Hits | None,
     reach_sectors: int,
 ) -> Seek:
-    """Measure the seek curve; `reach_sectors`: the longest prefetch."""
+    """Measure the seek curve; `reach_sectors` is the longest prefetch."""
     surveyor = _Surveyor(bench, rotation, medium, hits, reach_sectors)
     at = _distances(bench.capacity_sectors)
     samples = [surveyor.sample(distance) for distance in at]
@@ -85,15 +85,15 @@ def measure(
 
 
 def _distances(capacity_sectors: int) -> list[int]:
-    """Return the distances of the samples; more of them are short."""
+    """Return the distances of the samples, in sectors; short distances are denser."""
     near = np.geomspace(1e-5, NEAR_END, NEAR, endpoint=False)
     far = np.linspace(NEAR_END**0.5, LAST**0.5, FAR) ** 2
     return sorted({max(NEAREST, round(at * capacity_sectors)) for at in (*near, *far)})
 
 
 def _smooth(distances: list[int], ns: list[float]) -> list[float]:
-    """Smooth each sample by a parabola over the root of the distance, through it and its
-    neighbours.
+    """Smooth each sample by a parabola fitted to its neighbours, over the square root of the
+    distance.
     """
     roots = np.sqrt(np.array(distances, float))
     smoothed = []
@@ -105,7 +105,7 @@ def _smooth(distances: list[int], ns: list[float]) -> list[float]:
 
 
 def _close(times: list[float], period_ns: float) -> list[float]:
-    """Return the times without those of late completions."""
+    """Return the times within half a rotation of the median: the others are of late completions."""
     middle = sorted(times)[len(times) // 2]
     return [ns for ns in times if abs(ns - middle) <= period_ns / 2]
 
@@ -115,7 +115,7 @@ def _error(times: list[float]) -> float:
 
 
 class _Surveyor:
-    """Measures the seek time over a distance, with its error, ns."""
+    """Measures seek times and their errors, ns."""
 
     def __init__(
         self,
@@ -140,7 +140,7 @@ class _Surveyor:
             )
 
     def sample(self, distance: int) -> tuple[float, float]:
-        """Return the seek time over one distance."""
+        """Return the seek time over a distance, and its error, ns."""
         if not self._rotation:
             times = [self._single(distance, 0.0) for _ in range(NEAR_READS)]
             self.seen += ((distance, ns) for ns in times)
@@ -163,9 +163,9 @@ class _Surveyor:
         return self._medium.sector_ns_at(sector / self._bench.capacity_sectors)
 
     def _pair(self, distance: int, room: int) -> tuple[int, int]:
-        """Return two sectors at that distance.
+        """Return two sectors at that distance, with `room` before them.
 
-        Both directions are equally likely, except for near pairs, which only go backwards.
+        The pair goes in either direction, but only backwards if it is near.
         """
         low = room + self._bench.place(distance + room + 2)
         low = min(low, self._bench.capacity_sectors - distance - 2)
@@ -175,8 +175,8 @@ class _Surveyor:
         return low, low + distance
 
     def _single(self, distance: int, wait_ns: float) -> float:
-        """Return the time of a pair that is not in the cache, so that the arm moved to both
-        sectors.
+        """Return the time of the second read of a pair, without its transfer, ns; use a pair that
+        misses the cache, so that the arm moves.
         """
         for _ in range(CHANCES):
             a, b = self._pair(distance, 0)
@@ -188,14 +188,16 @@ class _Surveyor:
         return service_ns - self._transfer_ns(b)
 
     def _middle(self, distance: int, period_ns: float, reads: int) -> tuple[float, float]:
-        """Return the seek time from the middle of the range of many pairs' times."""
+        """Return the seek time, from the middle of the range of many pairs' times, and its error,
+        ns.
+        """
         times = [self._single(distance, period_ns) for _ in range(reads)]
         seek_ns = max((min(times) + max(times) - period_ns) / 2, 1.0)
         self.seen.append((distance, seek_ns))
         return seek_ns, period_ns / 2**0.5 / reads
 
     def _halved(self, distance: int, period_ns: float) -> float:
-        """Return the seek time by bisection with one pair."""
+        """Return the seek time by bisection near one pair of sectors, ns."""
         a, b = self._pair(distance, 2 * HALVINGS)
         low_ns, high_ns, last_ns, wait_ns = 0.0, float("inf"), 0.0, 0.0
         for behind in range(HALVINGS + 1):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Measures the read cache's segments: their number and their length.
 
-The probe reads many scattered sectors without a pause and then again, the last one first.  The
-number of hits is the number of segments, since a hit in the newest segment evicts none (Worthington
-and others 1995, section 3.4).  After a sequential stream longer than a segment, and time for the
-prefetch, one span of sectors hits, and the length of this span is that of a segment.  Bisection
-finds both ends of the span in one area; before each try the probe makes the drive forget that area.
+The probe reads many scattered sectors without a pause, and then reads them again in reverse order.
+The number of hits is the number of segments, since hits evict no segment (Worthington and others
+1995, section 3.4).  To find a segment's length, the probe reads a sequential stream longer than a
+segment, and waits for the prefetch.  Then the sectors that hit form a span as long as a segment.
+Bisection finds both ends of this span; before each try, reads elsewhere clear the cache.
 """
 
 from dataclasses import dataclass, replace
@@ -30,7 +30,9 @@ NUMBER_KEY, SIZE_KEY = "buffer.segments", "buffer.segment_sectors"
 
 @dataclass(frozen=True)
 class Segments:
-    """`sectors` None: the size was not seen."""
+    """The number of segments, how many tries agree on it, and a segment's size in sectors (None if
+    it was not seen).
+    """
 
     number: int
     agree: int
@@ -59,7 +61,7 @@ def measure(bench: Bench, hits: Hits | None) -> Segments | None:
 
 
 def _count(bench: Bench, hits: Hits) -> int:
-    """Return how many of the last sectors read hit."""
+    """Return how many of the most recent reads hit when they are repeated."""
     number = 16
     while number <= MOST:
         places = [bench.place(A_READ) for _ in range(number)]
@@ -68,12 +70,14 @@ def _count(bench: Bench, hits: Hits) -> int:
         for found, place in enumerate(reversed(places)):
             if not hits.is_hit(bench.read(place, A_READ), A_READ):
                 return found
-        number *= 2  # all of them hit
+        number *= 2  # all repeated reads hit
     return MOST
 
 
 def with_size(bench: Bench, hits: Hits, found: Segments, sector_ns: float, ahead: int) -> Segments:
-    """Return the same with a segment's size; `ahead`: sectors prefetched after a read."""
+    """Return `found` with a segment's size; `ahead` is the number of sectors prefetched after a
+    read.
+    """
     sizes: list[int] = []
     for _ in range(PLACES):
         size = _Span(bench, hits, found, sector_ns, ahead).size()
@@ -86,7 +90,7 @@ def with_size(bench: Bench, hits: Hits, found: Segments, sector_ns: float, ahead
 
 
 class _Span:
-    """The span that a long stream leaves in the cache, in one area."""
+    """The span of sectors that a long stream leaves in the cache."""
 
     def __init__(
         self, bench: Bench, hits: Hits, segments: Segments, sector_ns: float, ahead: int
@@ -100,7 +104,7 @@ class _Span:
         self._place = 1 + bench.place(4 * self._largest)
 
     def size(self) -> int | None:
-        """Return the span's length, in sectors."""
+        """Return the span's length in sectors; None if it was not found."""
         length = 64
         while self._holds(length, 0):
             length *= 2
@@ -120,12 +124,11 @@ class _Span:
         return high - low
 
     def _inside(self, length: int) -> int | None:
-        """Return a cached sector: the last one read, if the drive does not prefetch, or a later
-        one.
+        """Return a sector of the span: the last sector of the stream, or a prefetched sector after
+        it.
 
-        A prefetch to the end of this or the next track may have overwritten the stream's own
-        sectors, and more.
-        sectors, and more.
+        The prefetch may have overwritten the stream's own sectors, and even the first prefetched
+        sectors.
         """
         behind = (round(2 ** (n / STEPS)) for n in range(STEPS * self._largest.bit_length()))
         farthest = min(MOST_BEHIND * self._ahead, self._largest)
@@ -133,7 +136,9 @@ class _Span:
         return next((length + at for at in tried if self._holds(length, length + at)), None)
 
     def _holds(self, length: int, at: int) -> bool:
-        """Return whether, after a stream of that length, sector `at` is in the cache."""
+        """Return whether sector `at`, counted from the stream's beginning, is in the cache after a
+        stream of `length` sectors.
+        """
         self._bench.elsewhere(self._number + 2)
         part = min(max(A_READ, length // 64), self._bench.longest_sectors)
         for begin in range(0, length, part):

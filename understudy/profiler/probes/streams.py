@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Decides whether prefetched sectors overwrite the requested ones, if tracks' ends stop the
+"""Decides whether prefetched sectors overwrite requested sectors, if tracks' ends stop the
 prefetch.
 
-Otherwise a single read shows whether the prefetch overwrites the read (ahead.py).  Here the track
-ends before the segment is full.  But in a stream that continues to the next track's end the
-segment's free space matters: a drive that overwrites prefetches farther before it stops.  So the
-probe reads streams from the drive and from two models, one that overwrites and one that does not,
-all on the same clock.  The nearer model decides.
+Usually a single read shows this (ahead.py).  But if the track ends before the segment is full, a
+single read's prefetch overwrites nothing.  In a stream of reads the segment does fill up, and a
+drive that overwrites requested sectors prefetches farther before it stops.  So the probe reads
+streams from the drive and from two models, one that overwrites and one that does not, at the same
+times.  The model whose times are nearer to the drive's decides.
 """
 
 from understudy.profiler.findings.finding import Finding
@@ -21,7 +21,7 @@ PAUSE_NS = 500_000_000  # time for slower models to complete
 
 
 def measure(bench: Bench, model: Model) -> Finding:
-    """Measure, and return a finding."""
+    """Measure streams; return the finding."""
     answers = {keeps: model([Finding(KEEPS_KEY, keeps)]) for keeps in ("request", "ahead")}
     off_ns = dict.fromkeys(answers, 0)
     for _ in range(STREAMS):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Measures every part of a drive, in an order in which each probe has the results it needs."""
+"""Measures every part of a drive, in an order in which each probe has the results that it needs."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -56,7 +56,7 @@ class Survey:
         self._in_time = True
 
     def reads(self) -> None:
-        """Measure everything that reads can show."""
+        """Run all probes that only read."""
         bench = self._bench
         self._report("rotation", 0.0)
         self._rotation = rotation.measure(bench)
@@ -82,13 +82,13 @@ class Survey:
         self._by_models()
 
     def read_cache(self) -> list[Finding]:
-        """Measure only the read cache, instead of calling reads()."""
+        """Measure only the read cache; return its findings."""
         self._report("hits", 0.0)
         self.hits = hits.measure(self._bench)
         return self._cache()
 
     def writes(self) -> None:
-        """Measure everything that writes can show, after reads().  Writes destroy data."""
+        """Run the probes that write, which destroy data; call this after reads()."""
         self._report("writes", 0.75)
         if self._at_once:
             self.findings += writes.unseen("this kind of cache takes no writes")
@@ -99,8 +99,8 @@ class Survey:
             self.findings += writes.unseen(LATE)
 
     def _by_models(self) -> None:
-        """Find values that need a comparison with models: the bus's watermark and, if tracks' ends
-        stop the prefetch, what a single read does not show.
+        """Run the probes that compare the drive with models: for the bus's watermark and, if
+        tracks' ends stop the prefetch, for the sectors that the prefetch overwrites.
         """
         if not self.hits or self._at_once:
             return
@@ -117,7 +117,7 @@ class Survey:
 
     @contextmanager
     def _share(self, share: float) -> Iterator[None]:
-        """Abandon a part once it has used that share of the remaining time."""
+        """Abandon the block when it has used that share of the remaining time."""
         self._in_time = True
         try:
             with self._bench.limited(share):
@@ -126,18 +126,20 @@ class Survey:
             self._in_time = False
 
     def _with(self, more: Sequence[Finding]) -> list[Finding]:
-        """Return the findings until now, replaced by those of `more` that have a value."""
+        """Return the findings so far; those of `more` replace earlier findings with the
+        same keys.
+        """
         keys = {found.key for found in more}
         return [*(found for found in self.findings if found.key not in keys), *more]
 
     def _model(self, more: Sequence[Finding]) -> Bench:
-        """Return a model of the findings and `more`."""
+        """Return a model made from the findings so far and `more`."""
         found = document.disk(self._with(more))
         capacity_sectors = self._bench.capacity_sectors
         return Bench(ModelTarget.of(found, capacity_sectors), 0)
 
     def _seeks(self) -> Seek:
-        """Return the seek curve, by angles if they are known."""
+        """Measure the seek curve, by angles if the layout is known."""
         bench, held = self._bench, self.hits
         if self._rotation and isinstance(self._layout, Layout):
             period_ns = self._rotation.period_ns
@@ -149,7 +151,7 @@ class Survey:
         return seek.measure(bench, self._rotation, self._medium, held, self._reach_sectors)
 
     def _found_tracks(self) -> list[Finding]:
-        """Return the tracks; exact to the sector if the layout is known."""
+        """Return the findings about tracks; they are exact to the sector if the layout is known."""
         exact = self._layout.findings()
         known = {found.key for found in exact}
         capacity_sectors = self._bench.capacity_sectors
@@ -157,7 +159,7 @@ class Survey:
         return [found for found in roughly if found.key not in known] + exact
 
     def _cache(self) -> list[Finding]:
-        """Return findings about the read cache."""
+        """Measure the read cache; return its findings."""
         found = hits.findings(self.hits)
         if not self.hits:
             return found
@@ -190,14 +192,14 @@ class Survey:
 
     @property
     def _track_sectors(self) -> float | None:
-        """Return the sectors of a track, the mean over all zones."""
+        """Return the mean number of sectors of a track, over all zones."""
         if not self._tracks:
             return None
         return fmean(self._tracks.sectors(zone) for zone in self._tracks.zones)
 
     @property
     def _stop_sectors(self) -> int | None:
-        """Return the sectors of a track, from where the prefetch stops."""
+        """Return the number of sectors of a track, from where the prefetch stops."""
         return self._ahead.track_sectors if self._ahead and self._ahead.to_track_end else None
 
     @property

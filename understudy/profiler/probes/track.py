@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Measures one track exactly: where it ends, and how many slots it has.
 
-Along a track, angles grow evenly; the angle of the next track's first sector differs by the skew.
-Two sectors show the number of slots in a rotation roughly, sectors farther apart more exactly.
-Then bisection finds the track's end.  The last few sectors are read in descending order, since a
-drive may have cached the sectors after one that was read.
-one that was read.
+Along a track, angles grow evenly; at the next track's first sector, the skew is added.  The angle
+between two sectors gives the number of slots in a rotation, more exactly if the sectors are farther
+apart.  Then bisection finds the track's end.  The last few sectors are read in descending order,
+since a drive may have prefetched the sectors after a read.
 """
 
 from dataclasses import dataclass, field
@@ -21,7 +20,9 @@ NEAR = 8  # sectors left to a linear search
 
 @dataclass(frozen=True)
 class Track:
-    """`begin` is the angle where the track's first sector ends; `slots` pass in a rotation."""
+    """A track with `slots` slots in a rotation; `begin` is the angle at which its first sector
+    ends.
+    """
 
     first: int
     sectors: int
@@ -30,12 +31,14 @@ class Track:
 
 
 def measure(protractor: Protractor, first: int, capacity_sectors: int) -> Track:
-    """Measure the track that begins there."""
+    """Measure the track that begins at sector `first`."""
     return _Ruler(protractor, first, capacity_sectors).track()
 
 
 def same(protractor: Protractor, slots: float) -> float:
-    """Return the largest deviation from the rule of two sectors of one track, in rotations."""
+    """Return by how much the angle between two sectors of one track may differ from the expected
+    angle, in rotations.
+    """
     return 1.5 / slots + NOISE * protractor.noise
 
 
@@ -65,12 +68,12 @@ class _Ruler:
         return self.seen[sector]
 
     def _turned(self, sector: int) -> float:
-        """Return the angle since the first sector, in rotations."""
+        """Return the angle from the first sector to this sector, in rotations."""
         return (self._ends(sector) - self._ends(self.first)) % 1
 
     def _measure_slots(self) -> int:
-        """Measure the slots as exactly as the track allows; return the farthest sector that is
-        surely on the track.
+        """Measure the number of slots as exactly as possible; return the farthest sector that is
+        certainly on the track.
         """
         step, farthest = FIRST_STEP, 0
         while self.first + step < self.capacity_sectors:
@@ -84,10 +87,10 @@ class _Ruler:
         return self.first + farthest
 
     def _end(self, on: int) -> int:
-        """Return the first sector after the track; if no skew shows it, the sector one rotation
-        after the track's first sector.
+        """Return the first sector after the track; if there is no skew, this is the sector one
+        rotation after the first.
 
-        That sector is read twice, since a late host makes any completion late.
+        Read the result a second time, since its completion may have been late.
         """
         beyond = min(self.first + round(self.slots) + 2, self.capacity_sectors)
         while self._is_beyond(beyond):
@@ -99,7 +102,9 @@ class _Ruler:
         return self.first + round(self.slots)
 
     def _halved(self, on: int, beyond: int) -> int:
-        """Bisect between a sector on the track and a sector after it."""
+        """Return the first sector after the track, by bisection between a sector on the track and a
+        sector beyond it.
+        """
         while beyond - on > NEAR:
             middle = (on + beyond) // 2
             on, beyond = (on, middle) if self._is_beyond(middle) else (middle, beyond)

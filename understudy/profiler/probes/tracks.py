@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Measures tracks and zones, from the angles of sectors.
 
-The completion time of a one-sector read, modulo the period, is that sector's angle.  Along a track
-the angle changes by the time of a sector.  From a track to the next it also changes by the skew,
-which is the time that a transfer loses there (Worthington and others 1995, sections 3.2 and 3.3).
-Bisection finds a zone's beginning between two sectors whose times differ.
+The completion time of a one-sector read, modulo the period, is that sector's angle.  From sector to
+sector the angle grows by a sector's time.  From one track to the next it also grows by the skew,
+the time that a transfer loses there (Worthington and others 1995, sections 3.2 and 3.3).  If the
+time per sector differs between two locations, bisection finds where a zone begins.
 """
 
 from collections.abc import Sequence
@@ -24,14 +24,14 @@ from understudy.profiler.targets.bench import Bench
 A_TRACK = 16  # steps
 TRACKS = 2.5
 PLACES = 24  # locations measured first
-LONG = 3  # times the median skew: a cylinder's skew is not much longer than a track's
+LONG = 3  # longest skew, in units of the median: a cylinder's skew is not much longer
 SAME = 0.004  # of a track: two zones differ by more
 KEYS = (ZONES, "layout.switch_ms")
 
 
 @dataclass(frozen=True)
 class Track:
-    """The time per sector at one location, and each skew seen there."""
+    """The time per sector at one location, and the skews seen there, ns."""
 
     sector_ns: float
     skews_ns: tuple[float, ...]
@@ -39,7 +39,7 @@ class Track:
 
 @dataclass(frozen=True)
 class Tracks:
-    """All zones, from the outermost; `seen`: the time per sector, ns, by location."""
+    """All zones, from the outermost; `seen` has the measured time per sector, ns, by location."""
 
     period_ns: float
     zones: tuple[Zone, ...]
@@ -48,7 +48,7 @@ class Tracks:
 
     @property
     def skew_ns(self) -> float:
-        """Return the mean skew; a far longer skew means that the host was late."""
+        """Return the mean skew, without far longer skews, which come from a late host."""
         if not self.skews_ns:
             return 0.0
         middle_ns = median(self.skews_ns)
@@ -56,11 +56,15 @@ class Tracks:
         return float(np.mean([skew for skew in self.skews_ns if skew <= longest_ns]))
 
     def sectors(self, zone: Zone) -> int:
-        """Return the sectors in a track, including spare sectors, which can't be addressed."""
+        """Return the number of sectors of a track, including spare sectors, which can't be
+        addressed.
+        """
         return max(1, round(self.period_ns / zone.sector_ns))
 
     def of_layout(self, layout: Layout) -> "Tracks":
-        """Return the same with exact zones; neighbours with equally long tracks are joined."""
+        """Return the same with the exact zones of a layout; join neighbouring zones with equally
+        long tracks.
+        """
         found: list[Zone] = []
         for zone in layout.zones:
             sector_ns = self.period_ns / zone.slots
@@ -80,7 +84,7 @@ class Tracks:
 
 
 def measure(bench: Bench, rotation: Rotation | None) -> Tracks | None:
-    """Measure the tracks; None: completions have no phase."""
+    """Measure the tracks; return None if sectors have no fixed angles."""
     if rotation is None or rotation.sector_ns is None:
         return None
     surveyor = _Surveyor(bench, rotation.period_ns, rotation.sector_ns)
@@ -88,7 +92,7 @@ def measure(bench: Bench, rotation: Rotation | None) -> Tracks | None:
 
 
 def findings(found: Tracks | None, sectors: int | None, capacity_sectors: int) -> list[Finding]:
-    """Convert to findings; `sectors` is the length of a track, if the prefetch showed it."""
+    """Convert to findings; `sectors` is a track's number of sectors, if the prefetch showed it."""
     if found:
         return found.findings(capacity_sectors)
     if sectors:
@@ -101,13 +105,17 @@ def findings(found: Tracks | None, sectors: int | None, capacity_sectors: int) -
 
 
 def _layout(rows: Sequence[tuple[int, int]], said: str, capacity_sectors: int) -> list[Finding]:
-    """Return a layout from the zones' first sectors, and the sectors of a track."""
+    """Return the findings for a layout: each row is a zone's first sector and its tracks' number of
+    sectors.
+    """
     text = device.zones_text([device.Zone(first, sectors) for first, sectors in rows])
     return [Finding(ZONES, text, said), *size(capacity_sectors)]
 
 
 class _Surveyor:
-    """Measures at several locations, and at more of them between neighbours that differ."""
+    """Measures the time per sector at several locations, and at more locations between neighbours
+    that differ.
+    """
 
     def __init__(self, bench: Bench, period_ns: float, sector_ns: float) -> None:
         self._bench = bench
@@ -133,7 +141,7 @@ class _Surveyor:
         return track.sector_ns
 
     def _angles(self, place: Behind, step: int, steps: int) -> list[float]:
-        """Return the times from each sector to the sector a step before, modulo the period."""
+        """Read backwards; return the angle of each step, in ns of rotation."""
         place.read(0)
         turns = []
         for _ in range(steps):
@@ -144,8 +152,8 @@ class _Surveyor:
 
 
 def _track(turns: list[float], step: int, period_ns: float) -> Track:
-    """Return the track, from the angle of each step: most are a step's sectors, some include a
-    skew.
+    """Return the time per sector and the skews, from the angles of steps: a step that crosses a
+    track's end includes a skew.
     """
     usual_ns = median(turns)
     beyond = [(turn - usual_ns + period_ns / 2) % period_ns - period_ns / 2 for turn in turns]

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Measures the write cache: whether it exists, its size, and when and in which order it destages.
 
-If an idle drive completes a write at a cost that does not depend on the platter, the write is in
-its cache.  The cache accepts writes without a pause until it has no room for another write.  To
-find the drive's waiting time before it destages, the probe writes at the disk's end, pauses, and
-reads at the arm's previous location.  If the pause is longer than the waiting time, the read has to
-move the arm back.  The longest write that the cache accepts shows its room in sectors.
+If writes on an idle drive always take the same time, they do not wait for the platter: the drive
+has a write cache.  The number of writes that the drive accepts without a wait is the cache's size
+in writes, and the longest write that it accepts is the size in sectors.  Some drives destage only
+after they have been idle for some time.  To find that time, the probe writes at the disk's end,
+pauses, and reads at the arm's previous location.  If the pause was longer than that time, the drive
+has begun to destage, and the read has to move the arm back.
 
-Three values remain: the order, how much a drive that was full keeps when it destages without that
-waiting time, and a write's settling.  Each is chosen so that the model is nearest to the drive
-under seven loads.  Settling follows from the mean times of six of the loads.  The other two values
-are chosen by the deviations of all seven loads, both by rank and of the means, since a wrong order
-may have the right mean.
+Three values remain: the destage order, how much data stays in a cache that was full, and the
+settling time of a write.  The probe selects the values with which the model's times are nearest to
+the drive's under seven loads.  Settling time is selected by the mean times of six of the loads.
+The other two values are selected by the means and by the sorted times of all seven loads, since a
+wrong order may have the right mean.
 """
 
 from collections.abc import Callable, Sequence
@@ -74,8 +75,10 @@ class Taken:
     idle_ns: float
 
     def rooms(self) -> list[Finding]:
-        """Return candidates for the room, with how much a drive that was full keeps, if it
-        otherwise waits: from none to all.
+        """Return candidates for the cache's size.
+
+        If the drive waits before it destages, each candidate includes how much data stays in a
+        cache that was full, from none to all.
         """
         tries = f"{self.agree} of {TRIES} tries, others took more"
         whole = [self.number, self.sectors]
@@ -85,10 +88,10 @@ class Taken:
         return [Finding(KEYS["back"], room, f"{tries}; {ROOM_SAID}") for room in (*kept, whole)]
 
     def waits(self) -> list[Finding]:
-        """Return candidates for the waiting time.
+        """Return candidates for the time without requests after which the drive destages.
 
-        If the full drive does not wait, the second value decides which of two events with equal
-        time stamps is first.
+        One candidate has an instant as its second value, for a cache that was full: it decides
+        which of two simultaneous events is first.
         """
         idle_ms = round(self.idle_ns / 1e6, 3)
         waits = (idle_ms, [idle_ms, AN_INSTANT_MS]) if idle_ms else (0.0,)
@@ -96,7 +99,7 @@ class Taken:
 
 
 def is_seen(found: Finding) -> bool:
-    """Return whether it is a finding about writes with a value."""
+    """Return whether the finding is about writes and has a value."""
     return found.key in KEYS.values() and found.value is not None
 
 
@@ -106,7 +109,7 @@ def unseen(why: str) -> list[Finding]:
 
 
 def measure(bench: Bench, hits: Hits | None, model: Model) -> list[Finding]:
-    """Measure, and return findings."""
+    """Measure the write cache; return the findings."""
     if not hits:
         return unseen("the bus's speed is not known without hits")
     taken = _taken(bench, hits)
@@ -114,7 +117,7 @@ def measure(bench: Bench, hits: Hits | None, model: Model) -> list[Finding]:
     draws = bench.random.getstate()
 
     def served(findings: Sequence[Finding]) -> list[Times]:
-        """Return the times of the loads on the model, at the same sectors."""
+        """Run the loads on a model, at the same sectors; return the times."""
         modelled = model(findings)
         modelled.random.setstate(draws)
         return _loaded(modelled)
@@ -123,7 +126,7 @@ def measure(bench: Bench, hits: Hits | None, model: Model) -> list[Finding]:
 
 
 def _taken(bench: Bench, hits: Hits) -> Taken | None:
-    """Measure; None: a write waits for the medium."""
+    """Measure the write cache; return None if writes wait for the medium."""
     costs = []
     for sectors in LENGTHS:
         steady_ns = _steady_ns(bench, hits, sectors)
@@ -145,9 +148,7 @@ def _taken(bench: Bench, hits: Hits) -> Taken | None:
 
 
 def _steady_ns(bench: Bench, hits: Hits, sectors: int) -> float | None:
-    """Return the time of a write if it is the same all over the disk; one late completion is
-    allowed.
-    """
+    """Return the time of a write on an idle drive; None if it differs from try to try."""
     for _ in range(CHANCES):
         times = [_after_idleness(bench, sectors) for _ in range(TRIES)]
         if spread(times) <= 2 * hits.tolerance_ns + 0.05 * median(times):
@@ -161,7 +162,7 @@ def _after_idleness(bench: Bench, sectors: int) -> int:
 
 
 class _Cache:
-    """Distinguishes writes that the cache accepts from those that wait."""
+    """Tests which writes the cache accepts without a wait."""
 
     def __init__(self, bench: Bench, hits: Hits, overhead_ns: float) -> None:
         self._bench = bench
@@ -169,9 +170,7 @@ class _Cache:
         self._overhead_ns = overhead_ns
 
     def burst(self) -> int:
-        """Return how many writes all over the disk an idle drive accepts, including those destaged
-        meanwhile.
-        """
+        """Return how many random writes in succession an idle drive accepts without a wait."""
         self._bench.wait(IDLE_NS)
         for number in range(MOST):
             if not self._is_taken(self._write(A_WRITE), A_WRITE):
@@ -191,11 +190,10 @@ class _Cache:
         return all(self._is_taken(ns, sectors) for ns in times)
 
     def idle_ns(self) -> float:
-        """Return the time from the last request until the arm leaves for a write at the disk's
-        other end.
+        """Return the time without requests after which the drive destages, ns.
 
-        After that, a read at the arm's previous location has to move it back, however long ago it
-        left.
+        The probe writes at the disk's other end: from then on, a read at the arm's previous
+        location takes longer, since it has to move the arm back.
         """
         stays_ns = self._back_ns(lambda: None)
         leaves_ns = self._back_ns(lambda: self._bench.read(self._bench.place(A_WRITE, *FAR)))
@@ -212,8 +210,11 @@ class _Cache:
         self._bench.wait(pause_ns)
 
     def _back_ns(self, between: Callable[[], Any]) -> float:
-        """Return the time of a read near the last read, with `between` called in the middle; a low
-        quantile, so that one hit by accident does not matter.
+        """Return the time of a second read near a first read, with a call of `between` after the
+        first.
+
+        The result is a low quantile of several tries, so that some late completions and a single
+        hit do not matter.
         """
         times = []
         for _ in range(TRIES):
@@ -244,15 +245,17 @@ def _scattered(bench: Bench) -> Sequence[int]:
 
 
 def _with_strays(bench: Bench) -> Sequence[int]:
-    """Write at one end, and sometimes at the other: a nearest-first order destages these writes
-    last.
+    """Write at one end, and sometimes at the other end: nearest-first order destages those stray
+    writes last.
     """
     ends = [NEAR if n % A_STRAY else FAR for n in range(SUSTAINED)]
     return [bench.write(bench.place(A_WRITE, *end), A_WRITE) for end in ends]
 
 
 def _gathered(bench: Bench) -> Sequence[int]:
-    """Write where seeks are negligible: a drive that knows the angles waits less."""
+    """Write in a small area, where seeks are negligible: a drive that orders writes by angle is
+    faster.
+    """
     middle = (0.5, 0.51)
     return [bench.write(bench.place(A_WRITE, *middle), A_WRITE) for _ in range(SUSTAINED)]
 
@@ -264,7 +267,9 @@ def _among_reads(bench: Bench) -> Sequence[int]:
 
 
 def _in_sweeps(bench: Bench) -> Sequence[int]:
-    """Send the same requests in batches, sorted by sector, as an elevator sends them."""
+    """Send random requests, a third of them writes, in batches sorted by sector, as an elevator
+    would.
+    """
     times = []
     for _ in range(SUSTAINED // A_SWEEP):
         for place in sorted(bench.place(A_WRITE) for _ in range(A_SWEEP)):
@@ -273,9 +278,8 @@ def _in_sweeps(bench: Bench) -> Sequence[int]:
 
 
 def _in_runs(bench: Bench) -> Sequence[int]:
-    """Write sequential runs: a drive that joins writes destages a run at once, others need one
-    rotation for each write.
-    each.
+    """Write sequential runs: a drive that joins writes destages a whole run at once; other drives
+    need a rotation for each write.
     """
     times = []
     for _ in range(SUSTAINED // A_RUN):
@@ -285,8 +289,8 @@ def _in_runs(bench: Bench) -> Sequence[int]:
 
 
 def _with_pauses(bench: Bench) -> Sequence[int]:
-    """Write among reads, with think times: a drive with a longer wait destages only if it was
-    full.
+    """Send random requests, a third of them writes, with think times: a drive that waits longer
+    than the think times destages only when its cache is full.
     """
     times = []
     for _ in range(SUSTAINED):
@@ -299,9 +303,9 @@ LOADS = (_scattered, _with_strays, _gathered, _among_reads, _with_pauses, _in_sw
 
 
 def _loaded(bench: Bench) -> list[Times]:
-    """Return each load's times, once the cache is full.
+    """Return each load's times, without its first requests, during which the cache fills up.
 
-    Writes that one load leaves in the cache may stay there during the next load.
+    Before each load the drive is idle, since writes of the previous load might stay in the cache.
     """
     times = []
     for load in LOADS:
@@ -313,11 +317,12 @@ def _loaded(bench: Bench) -> list[Times]:
 def _by_loads(
     served: Served, taken: Taken | None, found: list[Finding], seen: list[Times]
 ) -> list[Finding]:
-    """Return the settling, the order, and how much a drive that was full keeps: the values with
-    which the model is nearest to all loads.
+    """Return the findings (settling time, waiting time, cache size, order) with which the model's
+    times are nearest to the drive's.
 
-    The kept amount can be seen only once the order is right, so keeping all and keeping nothing are
-    tried first.  For a drive that does not wait, the last order looks like ascending.
+    First select the order, with only the extremes of how much data stays in a cache that was full:
+    the amount shows only with the right order.  Without a waiting time, the last order cannot be
+    distinguished from ascending order, and is not tried.
     """
     if taken:
         waits, rooms = taken.waits(), taken.rooms()
@@ -341,7 +346,7 @@ def _by_loads(
 
 
 class Fit(NamedTuple):
-    """A choice with its settling, and the deviation of its times."""
+    """A choice of findings with a settling time, and the deviation of the model's times."""
 
     choice: Choice
     settle_ns: float
@@ -349,7 +354,7 @@ class Fit(NamedTuple):
 
 
 class _Nearest:
-    """Ranks choices by the deviation of the model's times from the drive's."""
+    """Evaluates choices by how far the model's times deviate from the drive's."""
 
     def __init__(self, served: Served, found: list[Finding], seen: list[Times]) -> None:
         self._served = served
@@ -357,12 +362,12 @@ class _Nearest:
         self._seen = seen
 
     def best(self, fits: Sequence[Fit]) -> Fit:
-        """Return the best of these fits."""
+        """Return the fit with the smallest deviation; long settling times count as less likely."""
         mean_ns = float(np.mean(self._seen[0]))
         return min(fits, key=lambda fit: fit.off + UNLIKELY * fit.settle_ns / mean_ns)
 
     def fitted(self, choice: Choice) -> Fit:
-        """Return the choice with the settling that fits best."""
+        """Return the choice with the settling time that fits best."""
         without, with_some = (
             _relative_means(self._settling(choice, ns), self._seen)
             for ns in (0.0, SOME_SETTLING_NS)
@@ -370,7 +375,7 @@ class _Nearest:
         return self.like(Fit(choice, _settle_ns(without, with_some), 0.0), choice)
 
     def like(self, fit: Fit, choice: Choice) -> Fit:
-        """Return the choice with the settling of another fit."""
+        """Return the choice with the settling time of another fit."""
         return Fit(choice, fit.settle_ns, _off(self._settling(choice, fit.settle_ns), self._seen))
 
     def _settling(self, choice: Choice, ns: float) -> list[Times]:
@@ -379,10 +384,10 @@ class _Nearest:
 
 
 def _settle_ns(without: Times, with_some: Times) -> float:
-    """Return the best settling.
+    """Return the best settling time, ns.
 
-    Each load's mean is a linear function of settling, determined by two points.  The sum of
-    deviations is smallest where one load's deviation is zero, or without settling.
+    Each load's mean is a linear function of the settling time, known from two points.  So the sum
+    of the means' deviations is smallest where one of these deviations is zero, or at 0.
     """
     slope, lacking = (with_some - without) / SOME_SETTLING_NS, 1 - without
     exact = [float(one / by) for one, by in zip(lacking, slope, strict=True) if one > 0 and by > 0]
@@ -390,14 +395,16 @@ def _settle_ns(without: Times, with_some: Times) -> float:
 
 
 def _relative_means(served: list[Times], seen: list[Times]) -> Times:
-    """Return the relative means, without runs, whose lost rotations hide settling."""
+    """Return the ratio of means, model to drive, for each load except sequential runs: there lost
+    rotations hide settling.
+    """
     pairs = list(zip(served, seen, strict=True))[:-1]
     return np.array([np.mean(a) / np.mean(b) for a, b in pairs])
 
 
 def _off(served: list[Times], seen: list[Times]) -> float:
-    """Return the deviation by rank plus that of the means, as shares of the mean, averaged over all
-    loads.
+    """Return the deviation of the sorted times plus that of the means, relative to the mean and
+    averaged over all loads.
     """
     apart = [
         (np.mean(np.abs(np.sort(a) - np.sort(b))) + abs(np.mean(a) - np.mean(b))) / np.mean(b)

@@ -2,5 +2,5 @@
 """Targets to measure: a disk of this machine (`disk/`), the project's model, or any module:factory.
 
 Probes send their requests through `bench.py`, which keeps the clock, checks each completion, and
-selects sectors that were not used before.  `journal.py` records the completions.
+selects random sectors.  `journal.py` records the completions.
 """

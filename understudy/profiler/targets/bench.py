@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The bench on which a target is measured: clock, checks, and sectors not used before."""
+"""Measures a target's service times: keeps the clock, checks completions, selects random
+sectors.
+"""
 
 import random
 from collections.abc import Iterator
@@ -16,17 +18,17 @@ SMALLEST_SECTORS = 2**18  # 128 MiB: a smaller target has too few sectors for al
 
 
 class TimeUp(Exception):  # noqa: N818 - as RunFailed
-    """The time for a part is over."""
+    """The time limit of a part of the measurement has passed."""
 
 
 class Bench:
     """Sends requests to a target one by one, and returns each service time.
 
-    `deadline_ns`: on the target's clock; a request after it raises TimeUp.
+    After `deadline_ns` on the target's clock, requests raise TimeUp.
     """
 
     def __init__(self, target: Target, seed: int) -> None:
-        """Begin at time 0; the seed is for random sectors and waits."""
+        """Begin at time 0; the seed determines random sectors and waits."""
         self._target = target
         self.capacity_sectors = capacity(target)
         self.longest_sectors = int(getattr(target, "longest_sectors", LONGEST_SECTORS))
@@ -47,11 +49,11 @@ class Bench:
         return bool(self._target.writable)
 
     def read(self, sector: int, sectors: int = 1) -> int:
-        """Read; return the service time, ns."""
+        """Send a read; return its service time, ns."""
         return self.serve("read", sector, sectors)
 
     def write(self, sector: int, sectors: int = 1) -> int:
-        """Write, which overwrites data; return the service time, ns."""
+        """Send a write, which overwrites data; return its service time, ns."""
         return self.serve("write", sector, sectors)
 
     def wait(self, ns: float) -> None:
@@ -59,19 +61,23 @@ class Bench:
         self.now_ns += round(ns)
 
     def place(self, sectors: int, begin: float = 0.0, end: float = 1.0) -> int:
-        """Return a random sector with room for `sectors` after it, in a part of the disk."""
+        """Return a random sector between the fractions `begin` and `end` of the disk, with room for
+        `sectors` sectors.
+        """
         first = int(begin * self.capacity_sectors)
         last = min(int(end * self.capacity_sectors), self.capacity_sectors) - sectors
         return self.random.randint(first, max(first, last))
 
     def elsewhere(self, requests: int) -> None:
-        """Read that many random sectors, so that the cache forgets its contents."""
+        """Read `requests` random sectors, which move the arm and replace the contents of
+        the cache.
+        """
         for _ in range(requests):
             self.read(self.place(1))
 
     @contextmanager
     def limited(self, share: float) -> Iterator[None]:
-        """Limit the block to that share of the remaining time."""
+        """Limit the block to a share of the remaining time."""
         whole_ns = self.deadline_ns
         if whole_ns < NEVER_NS:
             self.deadline_ns = self.now_ns + round(share * max(0, whole_ns - self.now_ns))
@@ -81,13 +87,11 @@ class Bench:
             self.deadline_ns = whole_ns
 
     def milestone(self) -> None:
-        """Mark the end of a part: a target that can resume will resume from here."""
+        """Mark the end of a part: a target with a journal can resume from here."""
         getattr(self._target, "milestone", lambda: None)()
 
     def serve(self, op: str, sector: int, sectors: int) -> int:
-        """Serve a "read" or "write" that is sent now, or as soon as possible; return its service
-        time, ns.
-        """
+        """Send a "read" or "write" now, or as soon as possible; return its service time, ns."""
         if self.now_ns > self.deadline_ns:
             raise TimeUp
         what = f"{op} of {sectors} sectors at sector {sector}, sent at {self.now_ns} ns"
@@ -115,7 +119,7 @@ class Bench:
 
 
 def capacity(target: Target) -> int:
-    """Return the target's capacity; UserError if it has none."""
+    """Return the target's capacity in sectors; raise UserError if it has none."""
     try:
         return int(target.capacity_sectors)
     except Exception as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A target by its name on the command line: module:factory."""
+"""Makes a target from its name on the command line, module:factory."""
 
 import sys
 from importlib import import_module
@@ -13,7 +13,7 @@ NEEDED = ("capacity_sectors", "writable", "request")
 
 
 def target(name: str) -> Target:
-    """Return the factory's target; the current folder is on the module path too."""
+    """Call the factory and return its target; modules may be in the current folder."""
     module, _, factory = name.partition(":")
     if not module or not factory:
         raise UserError(f"--target: {name}: not of the form module:factory")
@@ -33,6 +33,6 @@ def target(name: str) -> Target:
 
 
 def code(name: str) -> str:
-    """Return a digest of the module of a target that was loaded."""
+    """Return a digest of the source of a target's module, which must be loaded."""
     file = getattr(sys.modules[name.partition(":")[0]], "__file__", None)
     return digest_of_files([Path(file)] if file else [])

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Records the answers of a target, so that an interrupted run can continue.
 
-The requests depend only on the seed and the answers.  So the same command with the same answers
-repeats the beginning of the run without the target.  FILE.partial has a line of JSON that
-identifies the measurement, and a line for each finished part, with its requests and answers.  An
-interrupted part is measured again from its beginning, so that no probe has a gap in its
-measurements.
+The requests of a run depend only on the seed and the answers.  So, when the same command runs
+again, the journal answers the first requests instead of the target.  FILE.partial has a line of
+JSON that identifies the measurement, and then, for each finished part, a line with its requests and
+answers.  An interrupted part is measured again from its beginning, so that no probe has a gap in
+its measurements.
 """
 
 import fcntl
@@ -30,11 +30,14 @@ Answer = tuple[str, int, int, int, int, int]  # op, sector, sectors, at, sent, c
 
 
 class Journal:
-    """A target that answers from its journal as long as there are entries."""
+    """A target that answers from its journal while there are entries, and then asks the real
+    target.
+    """
 
     def __init__(self, target: Target, file: Path, identity: Mapping[str, Any]) -> None:
-        """Open the journal; `identity`: what is measured and how; UserError if the journal's
-        differs.
+        """Open the journal; `identity` says what is measured and how.
+
+        Raise UserError if an existing journal has another identity.
         """
         self._target = target
         self._file = file
@@ -68,11 +71,11 @@ class Journal:
 
     @property
     def told(self) -> int:
-        """Return how many answers the journal had when it was opened."""
+        """Return the number of answers in the journal when it was opened."""
         return len(self._answers)
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """Return when the request completes, or completed according to the journal."""
+        """Return the request's completion time, ns, from the journal or from the target."""
         asked = (op, sector, sectors, at_ns)
         if not self._live:
             answer = next(self._told, None)
@@ -89,7 +92,7 @@ class Journal:
         return completed_ns
 
     def milestone(self) -> None:
-        """Mark the end of a part: save its answers."""
+        """Save the answers of the part that has ended."""
         if not self._since:
             return
         with _writing(self._file):
@@ -102,7 +105,7 @@ class Journal:
         self._say_how_to_go_on()
 
     def done(self) -> None:
-        """Mark the end of the run: delete the journal."""
+        """Delete the journal at the end of the run."""
         if self._is_there:
             self._file.unlink(missing_ok=True)
         scratch.say_if_interrupted("")
@@ -114,7 +117,9 @@ class Journal:
             self._open = None
 
     def _go_on(self) -> None:
-        """Continue the journal's clock with the target's clock, and clear the target's cache."""
+        """Switch from the journal to the target: clear the target's cache, and let the target's
+        clock continue the journal's.
+        """
         self._live = True
         if not self._answers:
             return
@@ -125,7 +130,9 @@ class Journal:
         self._offset_ns = self._answers[-1][5] - free_ns
 
     def _ours(self, ns: int) -> int:
-        """Convert to the journal's clock if the value is a time; the bench rejects other values."""
+        """Convert a time from the target's clock to the journal's; leave wrong values to
+        the bench.
+        """
         return ns + self._offset_ns if isinstance(ns, int) else ns
 
     def _say_how_to_go_on(self) -> None:
@@ -137,10 +144,9 @@ class Journal:
 
 @contextmanager
 def kept(target: Target, out: Path, identity: Mapping[str, Any]) -> Iterator[Journal]:
-    """Open the target with a journal in the folder of `out`; the caller calls done() after writing
-    `out`.
+    """Open a target's journal, next to the file `out`; the caller calls done() after writing `out`.
 
-    If the target fails, the journal is deleted.
+    If the target fails, delete the journal.
     """
     journal = Journal(target, out.with_name(f"{out.name}.partial"), identity)
     try:
@@ -153,12 +159,12 @@ def kept(target: Target, out: Path, identity: Mapping[str, Any]) -> Iterator[Jou
 
 
 def _version() -> str:
-    """Return a digest of everything that determines the requests."""
+    """Return a digest of the profiler's source, which determines the requests."""
     return digest_of_files(Path(__file__).parents[1].rglob("*.py"))
 
 
 def _locked(file: Path, mode: str) -> IO[str]:
-    """Return the file, opened and locked."""
+    """Open and lock the file."""
     another = f"{file}: another profile is being written there; wait, or name another --out"
     with _writing(file):
         try:
@@ -174,7 +180,7 @@ def _locked(file: Path, mode: str) -> IO[str]:
 
 
 def _read(opened: IO[str], file: Path, identity: Mapping[str, Any]) -> Iterator[Answer]:
-    """Return the journal's answers; an incomplete last line, left by a kill, is cut off."""
+    """Yield the journal's answers; remove an incomplete last line, which a kill leaves."""
     try:
         *lines, cut = opened.read().split("\n")
     except ValueError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The project's model of a drive as a target, in virtual time."""
+"""The project's model of a drive as a target, on a simulated clock."""
 
 from understudy.device.profile import DiskProfile
 from understudy.native.drive import Drive
@@ -9,10 +9,10 @@ CODES = {name: code for code, name in enumerate(OPS)}
 
 
 class ModelTarget:
-    """A Drive that serves one request at a time."""
+    """A target that serves requests by a Drive, one at a time."""
 
     def __init__(self, drive: Drive, capacity_sectors: int, *, writable: bool = True) -> None:
-        """Make the target; the drive's clock begins at 0."""
+        """Begin at time 0 on the drive's clock."""
         self._drive = drive
         self.capacity_sectors = capacity_sectors
         self.writable = writable
@@ -20,7 +20,7 @@ class ModelTarget:
 
     @classmethod
     def of(cls, disk: DiskProfile, capacity_sectors: int, seed: int = 0) -> "ModelTarget":
-        """Return the drive that a profile describes, at that size."""
+        """Return a target for the drive that a profile describes, with that capacity."""
         return cls(Drive(disk.timing(capacity_sectors), seed), capacity_sectors)
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:

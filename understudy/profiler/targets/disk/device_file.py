@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A block device or an image file as a target, past the page cache (O_DIRECT).
+"""A block device or an image file as a target, without the page cache (O_DIRECT).
 
-It can't always send a request at once; `sent_ns` says when it sent the request.  Its time begins at
-0 when it is opened.  Targets that can't be measured, or must not be touched, are refused before
-anything is read.
+Since this target can't always send a request at the requested time, `sent_ns` has the true time.
+The target's clock begins at 0 when it is opened.  Files that can't be measured, or that are in use,
+are refused before anything is read.
 """
 
 import errno
@@ -46,7 +46,9 @@ class Disk:
     """An open disk, and the process that reads and writes it."""
 
     def __init__(self, path: Path, *, destroy_data: bool = False) -> None:
-        """Open for writing only with destroy_data; UserError says why the disk can't be opened."""
+        """Open the disk, for writing only with `destroy_data`; raise UserError if that is
+        impossible.
+        """
         self._path = path
         kind = _checked(path)
         self.writable = _is_writable(path, kind)
@@ -99,7 +101,7 @@ class Disk:
         self.close()
 
     def close(self) -> None:
-        """Close the disk; if the sender still waits for the disk, it is not waited for."""
+        """Close the disk; do not wait for a sender that the disk still blocks."""
         if self._sender:
             self._sender.kill()
             for pipe in (self._sender.stdin, self._sender.stdout):
@@ -116,12 +118,12 @@ class Disk:
 
     @property
     def capacity_sectors(self) -> int:
-        """Return the capacity that the disk reported last."""
+        """Return the capacity in sectors by the disk's latest report."""
         return self._bytes // SECTOR_BYTES
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """Return when the request completes; it is sent at `sent_ns`, as soon after at_ns as this
-        machine can.
+        """Send a request at `at_ns`, or as soon after as this machine can; return the completion
+        time, ns.
         """
         what = f"{op} of {sectors} sectors at sector {sector}"
         before = self.capacity_sectors
@@ -136,7 +138,9 @@ class Disk:
         return completed_ns - self._origin_ns
 
     def _answer(self, op: str, sector: int, sectors: int, at_ns: int) -> tuple[int, int, int, int]:
-        """Return error, bytes, and times of sending and completion on the sender's clock."""
+        """Send a request; return error number, bytes done, and times of sending and completion on
+        the sender's clock, ns.
+        """
         assert self._sender
         assert self._sender.stdin
         assert self._sender.stdout
@@ -162,7 +166,7 @@ class Disk:
 
 
 def _checked(path: Path) -> os.stat_result:
-    """Return the file's status, if it can be measured and nobody uses it."""
+    """Return the file's status; refuse a file that can't be measured or is in use."""
     try:
         found = path.stat()
     except OSError as error:

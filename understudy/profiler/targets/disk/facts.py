@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a disk and its kernel report about it, for the profile: [facts], and comments above it."""
+"""Converts the data that a disk and the kernel report to a profile's [facts] and its comments."""
 
 import os
 import stat
@@ -17,7 +17,9 @@ KEYS = {name: f"facts.{name}" for name in NAMES}
 
 
 def ask(descriptor: int, sys: Path = in_use.SYS) -> Said:
-    """Return the disk's own report, completed by the kernel's data; a file has no report."""
+    """Return the disk's own report, completed with the kernel's data; an empty report for a
+    file.
+    """
     found = os.fstat(descriptor)
     if not stat.S_ISBLK(found.st_mode):
         return Said()
@@ -25,7 +27,7 @@ def ask(descriptor: int, sys: Path = in_use.SYS) -> Said:
 
 
 def kernel(device: int, sys: Path = in_use.SYS) -> Said:
-    """Return the identifying data in /sys."""
+    """Return the data about the disk in /sys."""
     disk = sys / "dev" / "block" / in_use.number(device)
     vendor, model = (_line(disk / "device" / name) for name in ("vendor", "model"))
     turns = {"1": True, "0": False}.get(_line(disk / "queue" / "rotational") or "")
@@ -39,7 +41,7 @@ def kernel(device: int, sys: Path = in_use.SYS) -> Said:
 
 
 def findings(said: Said, capacity_sectors: int) -> list[Finding]:
-    """Return the [facts] section; if there is no model name, there is no section."""
+    """Return the [facts] section; without a model name, it is "not seen"."""
     if not said.model:
         return [not_seen(KEYS["model"], f"the device has no name; {settings(said)}")]
     rpm = Finding(KEYS["rpm"], said.rpm) if said.rpm else not_seen(KEYS["rpm"], UNSAID)
@@ -53,13 +55,13 @@ def findings(said: Said, capacity_sectors: int) -> list[Finding]:
 
 
 def said_better(found: Sequence[Finding], own: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Return the findings with the [facts] section, which replaces values of the same keys."""
+    """Return the findings `found` and `own`; values of `own` replace those with the same keys."""
     keys = {each.key for each in own if each.value is not None}
     return (*(each for each in found if each.key not in keys), *own)
 
 
 def settings(said: Said) -> str:
-    """Return the disk's settings during the measurement."""
+    """Return the disk's settings in words: its caches, and whether it rotates."""
     turns = {True: "it turns", False: "it does not turn", None: "whether it turns unknown"}
     return (
         f"write cache {ON[said.write_cache]}, read cache {ON[said.read_cache]}, "

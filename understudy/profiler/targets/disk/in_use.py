@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Finds the current users of a disk: a file system, swap, a device made of it, or a loop device.
+"""Finds the current users of a disk: a file system, swap, or another device (md, dm, loop).
 
-Each result is a few words that say who uses the disk, and how to end that.  A program that merely
-has the disk open can't be detected.
+Each result is a few words that name the user and how to end the use.  A program that has the disk
+open without mounting it can't be detected here.
 """
 
 import os
@@ -16,25 +16,27 @@ IN_MEMORY = ("tmpfs", "ramfs")
 
 
 def number(device: int) -> str:
-    """Return the number in the notation of /sys and /proc."""
+    """Return a device number in the notation of /sys and /proc, major:minor."""
     return f"{os.major(device)}:{os.minor(device)}"
 
 
 def whole(device: int, sys: Path = SYS) -> str | None:
-    """Return the name of a partition's disk; None: it is not a partition."""
+    """Return the name of the disk that contains a partition; None if the device is not a
+    partition.
+    """
     place = sys / "dev" / "block" / number(device)
     return place.resolve().parent.name if (place / "partition").exists() else None
 
 
 def of_disk(device: int, proc: Path = PROC, sys: Path = SYS) -> str | None:
-    """Return who uses the disk or one of its partitions; None: no user is visible."""
+    """Return a user of the disk or of one of its partitions, in words; None if none is visible."""
     parts = dict(_parts(sys / "dev" / "block" / number(device)))
     uses = (*_mounts(parts, proc), *_swaps(parts, proc), *_holders(parts), *_loops(parts, sys))
     return next(iter(uses), None)
 
 
 def of_file(file: Path, proc: Path = PROC, sys: Path = SYS) -> str | None:
-    """Return who uses an image; None: no user is visible."""
+    """Return a user of an image file, in words; None if none is visible."""
     for swap in _lines(proc / "swaps"):
         if _same(file, _unescaped(swap.split()[0])):
             return "it is swap; swapoff it first"
@@ -45,14 +47,16 @@ def of_file(file: Path, proc: Path = PROC, sys: Path = SYS) -> str | None:
 
 
 def in_memory(file: Path, proc: Path = PROC) -> str | None:
-    """Return the file system that contains an image, if it is in memory."""
+    """Return the kind of the file system that contains an image if it is in memory,
+    otherwise None.
+    """
     device = number(file.stat().st_dev)
     kinds = (kind for at, _, kind, _ in _mounted(proc) if at == device)
     return next((kind for kind in kinds if kind in IN_MEMORY), None)
 
 
 def _parts(disk: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the disk and its partitions: number, and folder in /sys."""
+    """Yield the device number and the folder in /sys, of the disk and of each partition."""
     disk = disk.resolve()
     inside = (place.parent for place in sorted(disk.glob("*/partition")))
     for place in (disk, *inside):
@@ -86,14 +90,14 @@ def _loops(parts: dict[str, Path], sys: Path) -> Iterator[str]:
 
 
 def _loop_devices(sys: Path) -> Iterator[tuple[str, str]]:
-    """Yield each loop device's name, and the file or device behind it."""
+    """Yield each loop device's name, and its backing file or device."""
     for file in sorted((sys / "block").glob("*/loop/backing_file")):
         if made_of := _read(file).removesuffix("\n"):
             yield file.parent.parent.name, made_of
 
 
 def _mounted(proc: Path) -> Iterator[tuple[str, str, str, str]]:
-    """Yield number, path, kind and source of each mount."""
+    """Yield the device number, path, file system type and source of each mount."""
     for line in _read(proc / "self" / "mountinfo").splitlines():
         before, _, after = line.partition(" - ")
         at, what = before.split(" "), after.split(" ")
@@ -102,12 +106,12 @@ def _mounted(proc: Path) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _lines(table: Path) -> list[str]:
-    """Return the lines below the headings."""
+    """Return the lines of a table in /proc below its headings."""
     return [line for line in _read(table).splitlines()[1:] if line.strip()]
 
 
 def _read(file: Path) -> str:
-    """Return the file's text; empty if there is no file."""
+    """Return the file's text; empty if the file can't be read."""
     try:
         return file.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
@@ -119,7 +123,7 @@ def _unescaped(text: str) -> str:
 
 
 def _number_of(path: str) -> str:
-    """Return the number of a device's file; empty if it is not a device."""
+    """Return the device number of a device file; empty if the file can't be found."""
     try:
         return number(Path(path).stat().st_rdev)
     except (OSError, ValueError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a disk reports about itself in SCSI, if it speaks SCSI (SPC-4, SBC-3).
+"""Asks a disk about itself by SCSI commands (SPC-4, SBC-3).
 
 Commands go through Linux's SG_IO.  The parsers accept any bytes, and use the complete parts of
 them.
@@ -22,7 +22,7 @@ SLOWEST_RPM, FASTEST_RPM = 0x0401, 0xFFFE
 
 @dataclass(frozen=True)
 class Said:
-    """The data that a disk reports; None: not reported."""
+    """The data that a disk reports; None if it does not report them."""
 
     vendor: str | None = None
     model: str | None = None
@@ -32,7 +32,7 @@ class Said:
     rotates: bool | None = None
 
     def or_else(self, other: "Said") -> "Said":
-        """Return this report, with missing values from the other."""
+        """Return this report, with missing values taken from `other`."""
         mine = {each.name: getattr(self, each.name) for each in fields(self)}
         return Said(**{k: getattr(other, k) if v is None else v for k, v in mine.items()})
 
@@ -46,21 +46,21 @@ def ask(descriptor: int) -> Said:
 
 
 def inquiry(data: bytes) -> Said:
-    """Parse the standard data: vendor and model."""
+    """Parse standard INQUIRY data: vendor and model."""
     if len(data) < 32 or data[0] & 0x1F:  # not a disk
         return Said()
     return Said(vendor=text(data[8:16]), model=text(data[16:32]))
 
 
 def characteristics(data: bytes) -> Said:
-    """Parse VPD page B1h: the rotation rate, if there is one."""
+    """Parse VPD page B1h: the rotation rate, or that the medium does not rotate."""
     if len(data) < 6 or data[1] != CHARACTERISTICS:
         return Said()
     return _turning(int.from_bytes(data[4:6], "big"))
 
 
 def mode_page(data: bytes) -> Said:
-    """Parse the answer of MODE SENSE (10) with one page, after block descriptors."""
+    """Parse the answer to MODE SENSE (10): a header, block descriptors, and one mode page."""
     if len(data) < HEADER:
         return Said()
     begin = HEADER + int.from_bytes(data[DESCRIPTORS_AT:HEADER], "big")
@@ -74,7 +74,7 @@ def mode_page(data: bytes) -> Said:
 
 
 def text(data: bytes) -> str | None:
-    """Return the printable part, without quotes."""
+    """Return the printable characters, without quotes; None if there are none."""
     plain = "".join(chr(byte) if 0x20 <= byte < 0x7F else " " for byte in data)
     return " ".join(plain.replace('"', " ").replace("\\", " ").split()) or None
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""A program that sends requests to a disk, none before its time, and reports when each was sent and
-completed.
+"""A program that sends requests to a disk, none before its planned time, and reports when each
+request was sent and completed.
 
-It is a separate process: if the disk never answers, nothing can end the process that waits for it,
-but the parent process can stop waiting.  It inherits the open disk's descriptor, and imports
-nothing of the package.  Times are from CLOCK_MONOTONIC_RAW, which nobody sets or slews.
+The program is a separate process because nothing can end a process that waits for a disk that never
+answers; the parent process can then give up.  The program inherits the descriptor of the open disk,
+and imports nothing from the package.  Times are from CLOCK_MONOTONIC_RAW, which nobody sets or
+slews.
 """
 
 import gc
@@ -24,19 +25,21 @@ PATTERN_BYTES = 2**20
 
 
 def now_ns() -> int:
-    """Return the time on the clock of all times here, ns."""
+    """Return the time on the clock of this program, ns."""
     return time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
 
 
 class Buffers:
-    """A buffer to read into and one to write from, with their pages already allocated."""
+    """A buffer for reads and a buffer for writes, with all pages already allocated."""
 
     def __init__(self) -> None:
         self._read = memoryview(b"")
         self._write = memoryview(b"")
 
     def of(self, write: bool, size: int) -> memoryview:
-        """Return a buffer of that size; data to write are random, so that no disk can skip them."""
+        """Return a buffer of `size` bytes; data for writes are random, so that no disk can skip
+        them.
+        """
         if write:
             if len(self._write) < size:
                 self._write = _pages(size)
@@ -57,7 +60,7 @@ def _pages(size: int) -> memoryview:
 
 
 def wait_until(ns: int) -> None:
-    """Sleep, then spin, so that the wait ends within a microsecond if the machine permits."""
+    """Sleep until shortly before the time, then spin, to be accurate to a microsecond."""
     left_ns = ns - now_ns()
     if left_ns > SPIN_NS:
         time.sleep((left_ns - SPIN_NS) / 1e9)
@@ -82,7 +85,7 @@ def serve(disk: int, buffers: Buffers, ask: bytes) -> bytes:
 
 
 def _size(disk: int) -> int:
-    """Return the disk's size; 0: the disk was removed."""
+    """Return the disk's size in bytes; 0 if the disk was removed."""
     try:
         return os.lseek(disk, 0, os.SEEK_END)
     except OSError:
@@ -90,14 +93,14 @@ def _size(disk: int) -> int:
 
 
 def be_on_time() -> None:
-    """Prevent other processes (root only) and garbage collection from causing delays."""
+    """Avoid delays by garbage collection and, as root, by other processes."""
     gc.disable()
     with suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 
 
 def main() -> None:
-    """Serve until the parent closes the pipe."""
+    """Serve requests from standard input until the parent closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     be_on_time()
     disk, buffers = int(sys.argv[1]), Buffers()

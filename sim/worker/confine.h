@@ -7,8 +7,8 @@
 
 /**
  * confine - limit this process, and end it when its starter ends
- * @memory_bytes: most memory that it may map
- * @output_bytes: longest file that it may write; its standard output is a file
+ * @memory_bytes: most memory that this process may map
+ * @output_bytes: longest file that this process may write; its standard output is a file
  *
  * Returns: whether the limits are in force.
  */

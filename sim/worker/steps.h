@@ -5,7 +5,7 @@
  * That process first sends the workload's declaration: a struct line_reply and a struct line_self,
  * whose needs_model is true for an open workload. Then it reads a struct steps_ask and writes
  * @steps structures of type struct step for each process of the workload. If a process of the
- * workload has fewer steps, the operation is IO_OPS in the remaining ones.
+ *	workload has fewer steps, @op is IO_OPS in the remaining structures.
  */
 #ifndef UNDERSTUDY_STEPS_H
 #define UNDERSTUDY_STEPS_H

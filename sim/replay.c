@@ -5,8 +5,7 @@
 enum whereabouts { FREE = 0, PENDING, IN_SERVICE };
 
 struct place {
-	struct io_request
-		rq; /* first member: shares the place's address */
+	struct io_request rq; /* first member: has the place's address */
 	enum whereabouts is;
 	u64 positioning_ns; /* from the tape */
 };
@@ -16,8 +15,7 @@ struct run {
 	struct contract contract;
 	void *state;
 	struct place *place;
-	struct place
-		*last; /* place of the last request from next, or NULL */
+	struct place *last; /* of the last request from next, or NULL */
 	u32 nr_pending;
 };
 

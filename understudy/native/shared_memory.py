@@ -25,13 +25,13 @@ class Room:
 
 
 class Shared:
-    """A C structure, whose member `address` is its own address, and the arrays it points to.
-
-    `arrays` have the names of the pointers to them, such as "input.tunables".
+    """A C structure in shared memory, and the arrays to which it points. Its member `address` is
+    set to the structure's address in this process. The keys of `arrays` are the names of the
+    pointers, such as "input.tunables".
     """
 
     def __init__(self, name: str, arrays: Mapping[str, npt.NDArray[Any] | Room]) -> None:
-        """Copy the arrays, and reserve space for the other arrays."""
+        """Copy the given arrays, and reserve space for each Room."""
         places = {name: np.dtype(_kind(array)) for name, array in arrays.items()}
         starts: dict[str, int] = {}
         size = ffi.sizeof(name)
@@ -59,7 +59,7 @@ class Shared:
             os.close(self.file)
 
     def point(self, name: str) -> None:
-        """Set that member to the address of its array."""
+        """Set the structure's member of that name to the address of the array of that name."""
         *path, member = name.split(".")
         structure = self.structure
         for part in path:

@@ -84,7 +84,9 @@ def _carry_out(call: "_Call", simulation: Simulation, look: worker.Look) -> tupl
 
 
 def _asks(device: Drive | Array | Target) -> worker.Ask | None:
-    """Return the callback for the requests to a target; None for devices inside the engine."""
+    """Return the callback that serves the requests to a target; None for devices inside the
+    engine.
+    """
     if isinstance(device, Drive | Array):
         return None
 

@@ -36,7 +36,7 @@ class Platform(Protocol):
     def summarise(
         self, experiment: Experiment, report: Report, *, stop: threading.Event
     ) -> Summary:
-        """Run one experiment like `run`, but only its figures are needed."""
+        """Run one experiment like `run`, but return only its figures."""
 
     def dry_run(self, experiment: Experiment) -> list[str]:
         """Return what `run` would do: in a VM, the command that it would start."""

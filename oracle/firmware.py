@@ -2,8 +2,8 @@
 """The base class of black-box magnetic drives: firmware that controls the mechanism of a detailed
 drive (oracle/detailed).
 
-A box is a target (understudy/device/target.py). Its firmware decides what the mechanism does for a
-request (`serve`), and what background work the mechanism does once the host has been idle for
+Such a drive is a target (understudy/device/target.py). Its firmware decides what the mechanism does
+for a request (`serve`), and what background work the mechanism does once the host has been idle for
 `idle_ms` (`step`). The mechanism performs one access at a time and always finishes it.
 """
 
@@ -66,7 +66,7 @@ class Firmware:
         return self.mechanism(op, sector, sectors, at_ns)
 
     def next_step_ns(self) -> float:
-        """Return when the next background step begins if no request arrives before."""
+        """Return the time of the next background step if no request arrives before it."""
         return max(self.completion_ns + self.idle_ms * MS, self.free_ns)
 
     def step(self, at_ns: int) -> bool:

@@ -99,7 +99,9 @@ class IdleWrites(Firmware):
         return done_ns
 
     def next_step_ns(self) -> float:
-        """Return when the next destage begins: without a pause if the cache was full."""
+        """Return the time of the next destage; there is no pause before it if the cache was
+        full.
+        """
         if self.full:
             return max(self.completion_ns, self.free_ns)
         if self.rests:

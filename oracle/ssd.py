@@ -126,7 +126,7 @@ class Ssd:
     channel_us: float = 20  # for each page
     overhead_us: float = 20
     bus_sector_us: float = 0.85
-    buffer_pages: int = 0  # most written pages that are complete but not yet programmed
+    buffer_pages: int = 0  # most written pages that the buffer holds; 0: no buffer
     writable: bool = field(default=True, init=False)
     capacity_sectors: int = field(init=False)
 
@@ -168,8 +168,8 @@ class Ssd:
         return round(max(self._write(page, page in whole, ready_ns) for page in pages))
 
     def _read(self, page: int, at_ns: float) -> float:
-        """Read a page from its die and send it over the channel; return the time at which it is
-        sent.
+        """Read a page from its die and send it over the channel; return the time at which the page
+        has been sent.
         """
         die = self.flash.die(self.flash.page[page])
         self._die_ns[die] = max(self._die_ns[die], at_ns) + self.read_us * US

@@ -13,7 +13,7 @@
 #define DEMAND_LONG_SECTORS 256 /* longer than a host's read-ahead */
 #define DEMAND_PAUSE_NS 1000000ull
 #define DEMAND_REST_NS 20000000ull /* longer than a rotation takes */
-#define DEMAND_NEAR_SECTORS 65536 /* 32 MiB: some cylinders */
+#define DEMAND_NEAR_SECTORS 65536 /* 32 MiB: a few cylinders */
 #define DEMAND_BESIDE_SECTORS 2048 /* 1 MiB: within another stream's prefetch */
 #define DEMAND_ENDS 128 /* a power of two */
 #define DEMAND_PLACES 512 /* a power of two */

@@ -152,7 +152,7 @@ void elevator_add(struct elevator *elevator, struct pending *pending, u64 now_ns
 		hand_in(elevator, pending, now_ns);
 }
 
-/* Exclude a request that the scheduler has handed out from merging. */
+/* No request may merge with a request that the scheduler has handed out. */
 static void hand_over(struct elevator *elevator, const struct pending *pending)
 {
 	if (elevator->merge_sectors)

@@ -82,7 +82,7 @@ struct sim_process {
  * struct sim_input - one simulation; everything it points to is in the caller's memory
  * @tunables: values of the scheduler's tunables
  * @parameters: values of the workload's parameters
- * @drive: the disk, or NULL for @target or @array
+ * @drive: the disk; NULL if the device is @target or @array
  * @target: the external model of requests' completion times, or NULL
  * @depth: most requests on the device at once, including those queued in the device
  * @max_pending: most requests that may be pending or in service at once
@@ -90,10 +90,10 @@ struct sim_process {
  *	length; 0: never. A row is for one original request; all rows of a merged request have the
  *	id of the merged request
  * @bundling: for each process: how many requests of its owner a server of the array serves
- *	together, as a bundle, if the first of them is from that process. They are the requests that
- *	the scheduler would hand out next. A bundle's service time is the mean of its requests'
- *	service times (ICPE 2011, Algorithm 1). All rows of a bundle have the id of its first
- *	request. Needs a scheduler with @more. NULL: nothing is bundled
+ *	together, as a bundle, if the bundle's first request is from that process. The other
+ *	requests are those that the scheduler would hand out next. A bundle's service time is the
+ *	mean of its requests' service times (ICPE 2011, Algorithm 1). All rows of a bundle have the
+ *	id of its first request. Needs a scheduler with @more. NULL: nothing is bundled
  * @gap_ns: shortest time between a completion and the next dispatch
  * @ask_ns: time that a process needs between an answer and its next request, in addition to its
  *	think time; ignored in an open workload

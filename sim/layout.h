@@ -28,7 +28,7 @@ struct layout {
  * @layout: the files
  * @file: index of the file
  * @at: sector in the file; it must be in one of the extents
- * @sectors: set to how many sectors are contiguous on the disk from @at on
+ * @sectors: set to the number of sectors, from @at on, that are contiguous on the disk
  *
  * Returns: sector of the disk.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Mean, population variance and percentiles of times, without storing the times: exact sums, and a
- * histogram. A cell of the histogram holds a single value below 256; above, its width is at most
- * 1/256 of its values.
+ * histogram. Below 256, each value has a separate cell of the histogram; above, the width of a cell
+ * is at most 1/256 of its values.
  */
 #ifndef UNDERSTUDY_MOMENTS_H
 #define UNDERSTUDY_MOMENTS_H

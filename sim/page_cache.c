@@ -26,7 +26,7 @@ struct page {
  * struct window - the page that a process reads next, and the pages read ahead for it
  * @file: the file
  * @next: page after the last one that the process read
- * @marker: page at which the next window is fetched, when the process reads it
+ * @marker: when the process reads this page, the next window is fetched
  * @end: page after the window
  * @pages: length of the window; 0: there is no window
  */

@@ -15,7 +15,7 @@ struct run {
 	struct contract contract;
 	void *state;
 	struct place *place;
-	struct place *last; /* of the last request from next, or NULL */
+	struct place *last; /* place of the last pick, or NULL */
 	u32 nr_pending;
 };
 

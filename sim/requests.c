@@ -9,9 +9,9 @@
 #define REFUSALS_IN_A_ROW_MAX 1000000
 
 /*
- * Limits of the arrivals after the measured requests, while some measured request is not yet
- * served. Processes that wait for completions cannot issue many requests in that time, and a burst
- * of open arrivals is shorter than a hundred measurements.
+ * Limits of the number of arrivals after the measured ones, while a measured request is pending.
+ * Processes that wait for completions cannot issue many requests in that time, and a burst of open
+ * arrivals is shorter than a hundred measurements.
  */
 #define LATER_ARRIVALS_MAX 1000000
 #define LATER_ARRIVALS_EACH 100

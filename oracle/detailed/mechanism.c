@@ -4,8 +4,8 @@
 #include "mechanism.h"
 
 /*
- * Tolerance for rounding errors, as a share of a rotation. A sector whose beginning seems to have
- * passed by less than this is treated as about to begin.
+ * Tolerance for rounding errors, as a share of a rotation. If a sector's beginning seems to have
+ * passed less than this ago, it is treated as still to come.
  */
 #define ROUNDING 1e-6
 

@@ -31,7 +31,7 @@ enum line_kind {
 	LINE_REMOVE,
 	LINE_POSITION, /* in the next call of next, the positioning time for @slot is @value ns */
 	LINE_NEXT,
-	LINE_MORE, /* join a request to that in @slot, which was chosen */
+	LINE_MORE, /* join another request to the chosen one in @slot */
 	LINE_COMPLETED,
 	LINE_EXIT,
 };

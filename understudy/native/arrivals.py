@@ -3,7 +3,7 @@
 
 In a folder, the file `arrivals` has a header, a column of arrival times and a column of numbers of
 pieces (sim/worker/arrivals_file.h), 10 bytes per request. Since the simulator maps the file, all
-simulations on a machine share its pages in the kernel's cache. The simulator checks every value
+simulations on a machine share the file's pages in the page cache. The simulator checks every value
 itself; if a value is wrong, `refuse` finds and reports it.
 """
 
@@ -62,7 +62,7 @@ class Arrivals:
 
     @property
     def file_bytes(self) -> int:
-        """The file's length."""
+        """Return the file's length."""
         return _file_bytes(self.requests)
 
 

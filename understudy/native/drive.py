@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The drive model from Python (core/drive/drive.h): times in ns, addresses in sectors."""
+"""The drive model for Python (core/drive/drive.h): times in ns, addresses in sectors."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -88,7 +88,7 @@ class Drive:
         return {f"{where}.disk.{name}": array for name, array in self._arrays.items()}
 
     def _fill(self, name: str, rows: Sequence[Sequence[int]], most: int) -> None:
-        """Fill an array that the disk points to; it lives as long as this object."""
+        """Fill an array that the disk points to; the array lives as long as this object."""
         if len(rows) > most:
             raise ValueError(f"{name}: {len(rows)} of them, more than {most}")
         try:

@@ -163,7 +163,7 @@ class _Call:
         world.service.phases, world.service.outcomes = phases, outcomes
 
     def figures(self) -> QueueFigures:
-        """The run's figures."""
+        """Return the run's figures."""
         summary = self.job.structure.summary
         if not summary.completed:
             raise ValueError(

@@ -42,7 +42,7 @@ class Shared:
         memory = mapped(self.file, size)
         self.structure = ffi.cast(f"{name} *", memory)
         self.structure.address = int(ffi.cast("uintptr_t", memory))
-        buffer = ffi.buffer(memory, size)  # which keeps the memory
+        buffer = ffi.buffer(memory, size)  # keeps the memory mapped
         self.arrays: dict[str, npt.NDArray[Any]] = {
             each: np.ndarray(_length(array), places[each], buffer, starts[each])
             for each, array in arrays.items()

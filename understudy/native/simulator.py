@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The simulator's engine from Python: checks and runs a simulation, returns rows and figures.
+"""The simulator's engine for Python: checks and runs a simulation, returns rows and figures.
 
 sim/engine.h has the contract.  Times are integer nanoseconds, addresses and lengths are in sectors.
 Each run is a separate process (worker.py), so threads can use all processors.

@@ -76,8 +76,8 @@ def rows(
 ) -> Rows:
     """Return the first `steps` steps of each process, or all its steps if there are fewer.
 
-    UserError if STEPS_MAX is too small for the steps. RunFailed if the code does not return, or if
-    a step reads a file, has an impossible length or ends past the end of the disk.
+    UserError if there would be more than STEPS_MAX steps. RunFailed if the code does not return, or
+    if a step reads a file, has an impossible length or ends past the end of the disk.
     """
     if steps * processes > STEPS_MAX:
         raise UserError(

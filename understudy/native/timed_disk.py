@@ -74,7 +74,7 @@ class TimedDisk(Shared):
 
     def lateness(self) -> Lateness:
         """Return the lateness; call this only after the server has ended. The server may have been
-        killed during an update of the histogram, so the requests are counted again.
+        killed during an update of the histogram, so the histogram's cells are added up again.
         """
         found = self.structure.lateness
         histogram = ffi.addressof(found, "distribution")

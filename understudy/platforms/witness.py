@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Compares the throttle's records with independent witnesses.
 
-The throttle of a VM both imposes and records time.  Two witnesses that share no code with the
-throttle check every run: the kernel's own trace events of the block layer, request by request, and
-the clock of the reading processes, read by read.  On a real disk the trace events are the record,
-and the processes' clock is its witness.
+The throttle of a VM both delays requests and records their times. Two witnesses that share no code
+with the throttle check every run: the kernel's own trace events of the block layer, request by
+request, and the clock of the reading processes, read by read. On a real disk the trace events are
+the record, and the processes' clock is its witness.
 """
 
 from dataclasses import asdict, dataclass, replace

@@ -117,8 +117,8 @@ def _journal(name: str) -> Path:
 
 
 def _listed(disk: Disk) -> list[Path]:
-    """List the settings in the order in which they are restored: first the scheduler, then its own
-    settings.
+    """List the settings in the order in which they are restored: first the scheduler, then the
+    scheduler's settings.
     """
     queue = disk.folder / "queue"
     own = sorted((queue / "iosched").glob("*"))

@@ -231,8 +231,8 @@ def _bounded(pending: int) -> int:
 
 
 def _each(cache: HostCache | None) -> int:
-    """Return a bound of one process's pending requests: two, or two more than the pages of two
-    windows of read-ahead.
+    """Return an upper bound of one process's pending requests: two, plus the pages of two windows
+    of read-ahead if there is a page cache.
     """
     return 2 + 2 * cache.read_ahead_kib * KIB // cache.page_bytes if cache else 2
 

@@ -26,7 +26,7 @@ def card(kernel: Kernel, name: str | Path) -> Path:
     """Build the module card_NAME, which acts as the card: the device of kernel/vgpu with the card's
     specification. Return the module's path.
 
-    NAME.c in the specification's folder defines its behaviour; without that file the card's
+    NAME.c in the specification's folder defines the card's behaviour; without that file the card's
     registers have no special behaviour.
 
     UserError with the compiler's messages if it does not compile.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One VM from its start to its results.
+"""Runs one VM from its start to its results.
 
 The stage `ahead` (modules, files, a script) makes a VM ready. The VM then reads its input from the
 wire, runs a scenario (a shell script) with the scenario's modules and files, and returns the folder
@@ -339,8 +339,8 @@ class _Run:
 
     @contextlib.contextmanager
     def talk(self) -> Iterator[Conversation]:
-        """Exchange messages with a machine that is ready; it pauses when its scenario does, and its
-        programs may ask questions.
+        """Exchange messages with a machine that is ready. The machine pauses when its scenario
+        pauses, and its programs may ask questions.
         """
         with contextlib.ExitStack() as meeting:
             guest, conversation, folder = self._meet(meeting)
@@ -467,7 +467,7 @@ def lay_out(vm: Vm, kernel: packages.Kernel, folder: Path) -> list[str]:
 
 
 def talk(vm: Vm) -> contextlib.AbstractContextManager[Conversation]:
-    """Start a machine and exchange messages with its scenario, which ends with the block."""
+    """Start a machine and exchange messages with its scenario, which ends with the `with` block."""
     return _Run(vm, packages.fetch_kernel(), lambda line: None, threading.Event()).talk()
 
 

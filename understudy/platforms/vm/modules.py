@@ -110,7 +110,7 @@ def made(
 def _looked_through(kernel: Kernel, target: str) -> list[str]:
     """Return arguments of make that turn objtool off for objects that become part of modules.
 
-    On a kernel with landing pads, objtool must check a module only once, as a whole.
+    On a kernel with landing pads (IBT), objtool must check a module only once, as a whole.
     """
     return ["objtool-enabled="] if kernel.has("CONFIG_X86_KERNEL_IBT") and target == SHARED else []
 

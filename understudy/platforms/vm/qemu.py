@@ -190,11 +190,13 @@ def loading(state: int) -> str:
 
 
 WHERE = "nmi\n"
-"""Monitor command that makes the guest's kernel print where it is, and panic (guest/init)."""
+"""Monitor command that makes the guest's kernel print its location in the code, and panic
+(guest/init).
+"""
 
 GO_ON = "cont\n"
-"""Monitor command for after the state is loaded; before that, and while the machine runs, it does
-nothing.
+"""Monitor command that continues a machine after its state is loaded. Before that, and while the
+machine runs, the command does nothing.
 """
 
 

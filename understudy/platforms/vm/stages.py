@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The two stages of a guest: the first makes its machine ready, the second is the run.
+"""The two stages of a guest: the first makes the machine ready, the second is the run.
 
 The first stage is in the archive that the machine boots from, the second arrives on the wire.
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A drive that defers writes. A write completes once it is in the cache. After `idle_ms` without a
-request, the drive destages one span of written sectors. It destages the next span after the same
-pause if `rests`, and else at once. A full cache is destaged without a pause, down to the share
+request, the drive destages one span of written sectors. If `rests`, the drive destages the next
+span after the same pause, else at once. A full cache is destaged without a pause, down to the share
 `low`.
 """
 

@@ -52,8 +52,8 @@ class Flash:
         return page // (self.blocks * self.block_pages)
 
     def write(self, logical_page: int) -> tuple[int, int, int]:
-        """Write a logical page to the next die. Return the die, and how many pages garbage
-        collection moved and how many blocks it erased.
+        """Write a logical page to the next die. Return the die, the number of pages that garbage
+        collection moved, and the number of blocks that it erased.
         """
         die = self.turn
         self.turn = (die + 1) % self.dies

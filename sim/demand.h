@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The demands of a run on its device, as counts of requests. The results of the run are credible
- * only if the device's profile was checked with such demands. (understudy/measure/demand.py
+ * only if the device's profile was checked with similar demands. (understudy/measure/demand.py
  * computes the same counts for recorded requests.)
  */
 #ifndef UNDERSTUDY_DEMAND_H
@@ -37,7 +37,7 @@
  * @last_begin: beginning of the last request, plus one
  * @last_end: end of the last request, plus one
  * @end: ends of earlier requests, a hash table in which a new end replaces the end in its slot
- * @begin: beginnings of requests, likewise
+ * @begin: beginnings of earlier requests, a hash table like @end
  */
 struct demand {
 	u64 written;

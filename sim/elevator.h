@@ -50,8 +50,8 @@ void elevator_add(struct elevator *elevator, struct pending *pending, u64 now_ns
 struct pending *elevator_next(struct elevator *elevator, u64 now_ns, u64 *wake_ns);
 
 /*
- * Join up to `most` requests to `first`, which is about to be served. Each must have the same owner
- * and be the request that the scheduler would choose next.
+ * Join up to `most` requests to `first`, which is about to be served. Each joined request has the
+ * same owner and is the one that the scheduler would choose next.
  */
 void elevator_join(struct elevator *elevator, struct pending *first, u32 most,
 		   u64 now_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finds a pending request that ends where a new request begins, or begins where the new request
- * ends, in O(1) expected time. Of several such requests, the one added last is found.
+ * ends, in O(1) expected time. If there are several, the request that was added last is found.
  */
 #ifndef UNDERSTUDY_EXTENTS_H
 #define UNDERSTUDY_EXTENTS_H

@@ -4,13 +4,13 @@
  * the new results differ from those on a tape that the kernel recorded, the scheduler decides
  * differently here than in the kernel.
  *
- * The tape has each positioning time that the host returned to the scheduler, before the call of
- * next that used it. The replay returns the same times.
+ * Each positioning time that the host returned to the scheduler is on the tape, before the call of
+ * next that used the time. The replay returns the same positioning times.
  *
- * A generated tape has no results yet. In such a tape, a completion with id 0 is the completion of
- * the last request that next handed out, if any. A call is skipped if it takes back a request that
- * the scheduler has already handed out, or completes a request that the scheduler has not handed
- * out.
+ * A generated tape has no results yet. In a generated tape, a completion with id 0 is the
+ * completion of the last request that next handed out, if any. A call is skipped if it takes back a
+ * request that the scheduler has already handed out, or completes a request that the scheduler has
+ * not handed out.
  */
 #ifndef UNDERSTUDY_REPLAY_H
 #define UNDERSTUDY_REPLAY_H
@@ -24,7 +24,7 @@
  * @scheduler: the scheduler
  * @tunables: values of the scheduler's tunables, in the order of their declaration; stored in its
  *	state after init
- * @counters: room for the values of its counters
+ * @counters: room for the values of the scheduler's counters
  * @capacity_sectors: size of the disk
  * @max_requests: most requests that may be pending at once
  * @depth: most requests in service at once, as given to the scheduler; 0 stands for one

@@ -35,7 +35,7 @@ enum event_kind {
 /* The state of a process. */
 struct process {
 	struct step step;
-	u32 outstanding; /* requests that it waits for */
+	u32 outstanding; /* requests that the process waits for */
 	u32 done; /* sectors of the step already read from the page cache */
 	u32 whole; /* the split request that has further pieces to issue, or NO_SLOT */
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Requests that were split into pieces, which are served one by one. A request is complete when its
- * last piece is. Its response time is the mean of its pieces' response times (ICPE 2011, Eq. 6),
- * rounded down to whole ns.
+ * last piece is. The response time of a split request is the mean of its pieces' response times
+ * (ICPE 2011, Eq. 6), rounded down to whole ns.
  */
 #ifndef UNDERSTUDY_WHOLE_H
 #define UNDERSTUDY_WHOLE_H

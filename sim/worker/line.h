@@ -2,10 +2,10 @@
 /*
  * The protocol between a simulation and a scheduler in a separate process, over two pipes.
  *
- * The simulation (apart.c) sends calls; the scheduler's process (serve.c) replies. That process
- * first sends a struct line_reply and a struct line_self without being called. Then it replies to
- * each call of init, next, more and exit. The simulation buffers all other calls until it sends one
- * of these four.
+ * The simulation (apart.c) sends calls; the scheduler's process (serve.c) replies. First the
+ * scheduler's process sends a struct line_reply and a struct line_self without being called. Then
+ * it replies to each call of init, next, more and exit. The simulation buffers all other calls
+ * until it sends a call of init, next, more or exit.
  *
  * A request is identified by its slot. The scheduler has copies of the requests, so its changes
  * affect only these copies. A reply contains the copy of the chosen request, which the contract

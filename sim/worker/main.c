@@ -6,8 +6,8 @@
  * simulate: do a job with a scheduler in a separate process, connected by descriptors 4 and 5
  * (line.h).
  *
- * simulate SCHEDULER.so MEMORY OUTPUT: run as that separate process. It may use MEMORY bytes of
- * memory and print OUTPUT bytes. The process reads calls from descriptor 3 and answers on
+ * simulate SCHEDULER.so MEMORY OUTPUT: run as that separate process. The process may use MEMORY
+ * bytes of memory and print OUTPUT bytes. The process reads calls from descriptor 3 and answers on
  * descriptor 4. If there is one more argument, the file is a workload, and the process writes the
  * workload's steps instead (steps.h). The process must be started in a sandbox
  * (understudy/native/worker.py); in addition, it restricts its own system calls.

@@ -35,8 +35,8 @@ static void say(void)
 }
 
 /*
- * Report the signal. This runs in the signal's handler. It exits, since a signal that process 1 of
- * a PID namespace sends itself does not end that process.
+ * Report the signal. This runs in the signal's handler. The handler exits instead of raising the
+ * signal again, since process 1 of a PID namespace can't end itself by a signal.
  */
 static void say_fault(void)
 {

@@ -25,8 +25,8 @@ void serve_begin(int calls, int replies, const char *code);
 void serve(const struct scheduler *scheduler, s32 error, const char *words);
 
 /*
- * Send a declaration. Its @words, if any, are the reason why the scheduler or workload cannot be
- * used.
+ * Send a declaration. If the scheduler or workload cannot be used, @words of the declaration are
+ * the reason.
  */
 void serve_self(const struct line_self *self);
 

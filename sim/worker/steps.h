@@ -36,7 +36,7 @@ struct steps_ask {
  * @asks: pipe from the starter
  * @replies: pipe to the starter
  *
- * Returns: 0, or the return value of the workload's init, made positive.
+ * Returns: 0, or the errno of the workload's init as a positive number.
  */
 int steps_serve(const struct workload *workload, const char *words, int asks,
 		int replies);

@@ -4,8 +4,8 @@
 Requests of each class arrive at measured times, each in one or more pieces (Eqs. 3-5). A piece's
 service time is sampled from the class's process. Pieces wait for one of several equal servers.
 Start-time fair queueing chooses the next piece by the classes' weights (Eqs. 1, 2). A server may
-serve several pieces of a class together (Algorithm 1). A request completes with its last piece. Its
-response time is the mean of its pieces' response times (Eq. 6), rounded down to whole ns.
+serve several pieces of a class together (Algorithm 1). A request completes with its last piece. A
+request's response time is the mean of its pieces' response times (Eq. 6), rounded down to whole ns.
 
 The simulator maps arrivals and samples service times when needed, so memory does not grow with the
 number of requests.  Each simulation is a separate process (worker.py), so callers can run

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The registry of schedulers: files in core/schedulers/, and files that users add.
 
-A scheduler is one C file.  It is compiled alone, on first use, and kept in the cache, so a new,
-changed or deleted file affects no other scheduler.  The project's schedulers are named by their
-files, others by their own declaration.
+A scheduler is one C file. Each scheduler is compiled separately, on first use, and kept in the
+cache. So a new, changed or deleted file affects no other scheduler. The project's schedulers are
+named by their files, others by their own declaration.
 """
 
 import errno

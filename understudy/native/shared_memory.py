@@ -25,8 +25,8 @@ class Room:
 
 
 class Shared:
-    """A C structure in shared memory, and the arrays to which it points. Its member `address` is
-    set to the structure's address in this process. The keys of `arrays` are the names of the
+    """A C structure in shared memory, and the arrays to which it points. The structure's member
+    `address` is set to its address in this process. The keys of `arrays` are the names of the
     pointers, such as "input.tunables".
     """
 
@@ -54,7 +54,7 @@ class Shared:
         self._memory = memory
 
     def __del__(self) -> None:
-        """Close the file.  It has no name, so it exists only as long as its mappings."""
+        """Close the file. The file has no name, so it exists only as long as it is mapped."""
         if hasattr(self, "file"):
             os.close(self.file)
 

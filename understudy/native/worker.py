@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Runs a job with a scheduler: a simulation, or the replay of a tape.
 
-A job is a process (sim/worker/). It shares memory with this process for its input and its results.
-A scheduler that is not part of the project runs in a second process, in a sandbox; that process
-returns nothing but the scheduler's choices. Those processes limit their own memory and output; this
-module ends them when they make no progress.
+A job is a process (sim/worker/). A job shares memory with this process for its input and its
+results. A scheduler that is not part of the project runs in a second process, in a sandbox; that
+process returns nothing but the scheduler's choices. Both processes limit their own memory and
+output; this module ends them if they make no progress.
 """
 
 import io
@@ -61,7 +61,7 @@ Ask = Callable[[bytes], bytes]
 """Takes a struct question (sim/worker/target.h); returns the request's completion time."""
 
 Look = Callable[[int], None]
-"""Called now and then with the number of completed requests; an exception ends the job."""
+"""Called repeatedly with the number of completed requests; an exception ends the job."""
 
 
 class Job(Shared):

@@ -28,8 +28,8 @@ class Tolerance:
     """The largest permitted differences between a witness's times and the throttle's, ns.
 
     In the wall clock, the host may interrupt the guest's processor between the witness's and the
-    throttle's reading of the clock. This may last long for a single event, but it does not happen
-    for all events. So a single event may deviate much, but not the mean.
+    throttle's reading of the clock. Such an interruption may be long, but it does not happen at all
+    events. So a single event may deviate much, but not the mean.
     """
 
     trace_ns: int
@@ -141,8 +141,8 @@ class ProcessView:
 def compare_processes(rows: pl.DataFrame, entries: Entries, tolerance: Tolerance) -> dict[str, Any]:
     """Compare each read of each process with the record of its bio.
 
-    This is for direct I/O only, where one read is one bio.  A process's reads and its records are
-    in the same order.  The time interval of each read must contain that of its record.
+    The comparison is for direct I/O only, where one read is one bio. A process's reads and its
+    records are in the same order. The time interval of each read must contain that of its record.
     """
     seen, recorded = [], []
     for owner, group in rows.filter(~pl.col("meta")).group_by("owner", maintain_order=True):

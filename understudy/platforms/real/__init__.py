@@ -3,8 +3,8 @@
 
 disk         which disk it is, and whether it may be used
 queue        its scheduler and settings, which are restored at the end
-tracepoints  the instrument: the kernel's own events of the block layer
-stamps       the other instrument: the processes' own log
+tracepoints  records requests from the kernel's own events of the block layer
+stamps       records requests from the processes' own log
 workload     the program that plays the workload
 on_disk      one experiment of the "workload x scheduler x device" sentence
 """

@@ -33,8 +33,8 @@ def offered(disk: Disk) -> list[str]:
 
 
 def _is_ours(word: str) -> bool:
-    """Return whether this is the name of one of the project's schedulers. It has the prefix "us-"
-    if the kernel has a scheduler of that name.
+    """Return whether this is the name of one of the project's schedulers. The name has the prefix
+    "us-" if the kernel itself has a scheduler of that name.
     """
     return word.removeprefix("us-") in schedulers.core()
 
@@ -85,7 +85,7 @@ def set_up(
     disk: Disk, scheduler: str, depth: int, tunables: Mapping[str, int], read_ahead_kib: int | None
 ) -> None:
     """Change the settings as in a VM: a rotating disk, `depth` requests at the same time, no
-    writeback throttling, and that read-ahead, if given.
+    writeback throttling, and the given read-ahead, if any.
     """
     queue = disk.folder / "queue"
     if disk.told_depth:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The other instrument of a real disk: the processes' own log (guest/reads.h).
+"""Records the requests of a real disk from the processes' own log (guest/reads.h).
 
-It is used if the kernel's events can't be used. Here a response time is the duration of the
+This is done if the kernel's events can't be used. Here a response time is the duration of the
 process's call. The time of dispatch to the disk is not recorded.
 """
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The instrument of a real disk: the kernel's own events of the block layer.
+"""Records the requests of a real disk from the kernel's own events of the block layer.
 
-They define the points in time of docs/method.md: a request arrives with block_bio_queue, is
+The events define the points in time of docs/method.md: a request arrives with block_bio_queue, is
 dispatched with its first block_rq_issue, and completes with block_rq_complete. The events are read
 from our own instance of the kernel's trace, on CLOCK_MONOTONIC, which the processes use too. The
 reader of block traces (host/traces/match.h) turns them into requests. A request that was merged
@@ -155,8 +155,8 @@ def _apart(events: pl.DataFrame) -> pl.DataFrame:
     """Add a column `several`: were several requests for the event's address pending at the same
     time?
 
-    Such requests get different addresses, beyond the disk's end. So their events are paired in
-    order: the first to arrive is the first dispatched and the first to complete. Addresses that
+    If so, these requests get different addresses, beyond the disk's end. So their events are paired
+    in order: the first to arrive is the first dispatched and the first to complete. Addresses that
     also have merges or similar events are not changed, since these events have two addresses.
     """
     action = pl.col("action")

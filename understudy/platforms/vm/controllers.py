@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The virtual disks that a VM can have, with their modules and devices.
 
-vdisk is the default. Its data is in the guest's memory, so it can hold a file system and takes
-almost no time. Its dispatch budget keeps schedulers from picking a request while the disk is busy.
-lsi53c895a is the controller that the papers used. QEMU's controllers store no data (null-co), so
-they serve raw reads and writes at any size.
+vdisk is the default. The data of vdisk is in the guest's memory, so vdisk can hold a file system
+and takes almost no time. The dispatch budget of vdisk keeps schedulers from picking a request while
+the disk is busy. lsi53c895a is the controller that the papers used. QEMU's controllers store no
+data (null-co), so they serve raw reads and writes at any size.
 """
 
 from dataclasses import dataclass

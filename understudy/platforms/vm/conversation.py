@@ -6,7 +6,7 @@ instruction.  The host reads the machine's state, changes it, and continues the 
 
 In the virtual clock a program in the guest may ask a question instead, which takes only a fifth of
 the host time of a pause. The program writes its question to the wire's first page, and then to the
-port of a debug console. This write blocks until the host has written its answer
+port of a debug console. The write to the port blocks until the host has written its answer
 (host/qemu/questions.c). guest/serve.c is the guest's end.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A pair of sockets: one end is ours, the other is QEMU's."""
+"""A pair of connected sockets: one end is this process's, the other is QEMU's."""
 
 import socket
 import time

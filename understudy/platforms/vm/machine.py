@@ -90,7 +90,7 @@ def _running(
     """Run QEMU in its own session, so that Ctrl-C reaches only this process; kill it at the end,
     also if this process is killed.
 
-    Its monitor reads from stdin; its output is ignored.  It inherits the open files.
+    QEMU's monitor reads from stdin; QEMU's output is ignored. QEMU inherits the open files.
     """
     virtual = machine.clock == "virtual"
     with (
@@ -152,7 +152,7 @@ class _CannotResume(Exception):  # noqa: N818 - nobody but us sees it
 
 
 class _Guest:
-    """A running VM and its output.  It may run until its time is over or `stop` is set."""
+    """A running VM and its output. The VM may run until its time is over or `stop` is set."""
 
     def __init__(
         self,

@@ -48,7 +48,8 @@ def _scheduler_fields(scheduler: str, fields: Mapping[str, Any]) -> dict[str, An
 def _check_counters(experiment: Experiment, counters: Mapping[str, Any]) -> None:
     """Check that no request escaped: each issued request completed or failed under the throttle.
     Stale picks, which are made while the disk is busy, make the run invalid if the disk's
-    controller guarantees that there are none. On other disks they are normal, and are reported.
+    controller guarantees that there are none. On other disks stale picks are normal, and are
+    reported.
     """
     refused = {
         "missed": "requests completed past the throttle",

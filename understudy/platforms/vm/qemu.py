@@ -107,7 +107,7 @@ def _kernel_arguments(machine: Machine) -> str:
 
     In the wall clock, TCG's time stamp counter runs at the host's rate. If the host is busy while a
     guest boots, the guest may measure a rate that is wrong by a large factor, and it keeps that
-    rate whenever it is resumed. So the rate is one of the arguments.
+    rate whenever it is resumed. So the rate is one of the kernel's arguments.
     """
     if machine.clock == "wall" and machine.accelerator == "tcg":
         return f"{KERNEL_ARGUMENTS} tsc_early_khz={_tsc_khz()}"
@@ -178,8 +178,8 @@ def saving(machine: Machine, memory: Path, monitor: int) -> list[str]:
 
 
 def resuming(machine: Machine, memory: Path) -> list[str]:
-    """Return further arguments for a machine that is to be resumed: it waits for a saved state. Its
-    memory is read from the file `memory`, which is not modified.
+    """Return further arguments for a machine that is to be resumed: it waits for a saved state. The
+    machine's memory is read from the file `memory`, which is not modified.
     """
     return [*_memory_arguments(machine, memory, "off"), "-incoming", "defer"]
 

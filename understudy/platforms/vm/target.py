@@ -2,10 +2,10 @@
 """A throttled disk in a VM as a target of the profiler, in the guest's virtual time.
 
 A program in the guest (guest/serve.c) performs one request after another on the virtual disk, with
-direct I/O and without a scheduler. It reports when each request was sent and when it completed, by
-the guest's clock. Before that, the program does the same on a disk with a constant service time.
-Those times show how long the kernel and the program itself need for a request; this time is then
-subtracted.
+direct I/O and without a scheduler. The program reports when each request was sent and when it
+completed, by the guest's clock. Before that, the program does the same on a disk with a constant
+service time. The times on that disk show how long the kernel and the program itself need for a
+request; this time is then subtracted.
 """
 
 import os

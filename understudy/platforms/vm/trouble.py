@@ -67,8 +67,8 @@ def cause(console: str) -> str:
 class Watch:
     """Watches a running guest. QEMU must read monitor commands from its standard input.
 
-    Time is QEMU's processor time, which does not depend on the host's other work. If QEMU is idle,
-    time is the host's clock.
+    Time is QEMU's processor time, which does not depend on the host's other work. While QEMU is
+    idle, time is that of the host's clock.
     """
 
     def __init__(

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The library that is loaded into QEMU for the virtual clock.
 
-It makes QEMU's threads run alternately, so that the guest can't see the host's timing
-(host/qemu/turns.c, docs/decisions/0032-turns.md). It also makes a guest that asks a question wait
-for the answer (host/qemu/questions.c).
+The library makes QEMU's threads run alternately, so that the guest can't see the host's timing
+(host/qemu/turns.c, docs/decisions/0032-turns.md). The library also makes a guest that asks a
+question wait for the answer (host/qemu/questions.c).
 """
 
 import os

@@ -27,8 +27,8 @@
 /* Order of events at the same time. */
 enum event_kind {
 	EVENT_COMPLETION, /* the request in pool entry id completes */
-	EVENT_ASK, /* process id makes its next request */
-	EVENT_RESUME, /* process id got the page that it waited for */
+	EVENT_ASK, /* process `id` makes its next request */
+	EVENT_RESUME, /* process `id` got the page that it waited for */
 	EVENT_ENQUIRE, /* call next again: the gap is over, or the scheduler set this time */
 };
 

@@ -52,12 +52,12 @@ class Arrivals:
 
     @cached_property
     def arrival_ns(self) -> npt.NDArray[np.int64]:
-        """Return the arrival times, (requests,), as a mapped array."""
+        """Return the arrival times as a mapped array of shape (requests,)."""
         return _instants(self.path, self.requests)
 
     @cached_property
     def pieces(self) -> npt.NDArray[np.uint16]:
-        """Return the numbers of pieces, (requests,), as a mapped array."""
+        """Return the numbers of pieces as a mapped array of shape (requests,)."""
         return _pieces(self.path, self.requests)
 
     @property

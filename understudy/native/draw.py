@@ -14,11 +14,11 @@ class Draw:
         lib.draw_seed(self._draw, seed, stream)
 
     def u64(self) -> int:
-        """Return an integer, uniform over all 64-bit values."""
+        """Return a random integer, uniform over all 64-bit values."""
         return int(lib.draw_u64(self._draw))
 
     def below(self, n: int) -> int:
-        """Return an integer, uniform over 0 to n - 1."""
+        """Return a random integer, uniform over 0 to n - 1."""
         return int(lib.draw_below(self._draw, _at_least_one("n", n)))
 
     def pareto(self, alpha_milli: int, scale: int) -> int:

@@ -56,7 +56,7 @@ class Layout:
 class Rows:
     """A table of requests, for the workloads "rows-open" and "rows-closed".
 
-    Process i issues the rows first[i] to first[i + 1] - 1. `think_ns` counts from the process's
+    Process i issues the rows first[i] to first[i + 1] - 1. `think_ns` is counted from the process's
     last completion (closed) or from the process's previous row (open).
     """
 

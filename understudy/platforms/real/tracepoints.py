@@ -99,7 +99,7 @@ class Tracepoints:
             )
 
     def answered_first(self, requests: int) -> bool:
-        """Return whether `requests` requests are complete, and also all that arrived before them.
+        """Return whether `requests` requests are complete, and with them all earlier requests.
 
         A merged request completes with the request it was merged into.
         """

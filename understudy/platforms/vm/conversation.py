@@ -33,8 +33,8 @@ class Conversation:
     def __init__(
         self, monitor: Monitor, questions: Link, path: Path, died: Callable[[Gone], RunFailed]
     ) -> None:
-        """Begin a conversation. path: the guest's wire. died: makes the error to raise if the guest
-        has ended.
+        """Begin a conversation. path: the guest's wire. died: returns the error to raise if the
+        guest has ended.
         """
         self._monitor = monitor
         self._questions = questions

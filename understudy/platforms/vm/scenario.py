@@ -210,7 +210,7 @@ def _following(experiment: Experiment) -> dict[str, int]:
 
 
 def timing(experiment: Experiment) -> Timing:
-    """Return the disk in the throttle's units, at the size that the guest sees."""
+    """Return the disk's timing in the throttle's units, for the size that the guest sees."""
     capacity = controller_of(experiment).capacity_sectors(experiment.device.virtual_bytes)
     return experiment.device.timing(capacity)
 

@@ -18,7 +18,7 @@ VARIABLE = "LD_PRELOAD"
 
 
 def identity(clock: Clock) -> bytes:
-    """Return everything about the library that a saved machine depends on."""
+    """Return a digest of the library, on which a saved machine depends."""
     return content(TURNS).encode() if clock == "virtual" else b""
 
 

@@ -31,8 +31,8 @@
  *	DEMAND_NEAR_SECTORS from the end of the last request
  * @beside: requests counted in @streamed or @again that begin outside the last request and less
  *	than DEMAND_BESIDE_SECTORS from its end
- * @paused: requests that find the device idle for DEMAND_PAUSE_NS or more
- * @rested: requests that find the device idle for DEMAND_REST_NS or more
+ * @paused: requests dispatched after the device was idle for DEMAND_PAUSE_NS or more
+ * @rested: requests dispatched after the device was idle for DEMAND_REST_NS or more
  * @met_busy: requests that arrived while the device served another request
  * @last_begin: beginning of the last request, plus one
  * @last_end: end of the last request, plus one

@@ -225,8 +225,8 @@ static void go_on(struct sim *sim)
 }
 
 /*
- * Note that next returned no request. Do not call next again before something changes or the time
- * that next set is reached.
+ * Note that next returned no request. Do not call next again before its wake-up time, unless
+ * something changes.
  */
 static void refused(struct sim *sim, u64 wake_ns)
 {

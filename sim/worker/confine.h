@@ -17,8 +17,8 @@ bool confine(u64 memory_bytes, u64 output_bytes);
 /**
  * confine_calls - restrict this process to the system calls that computations need
  *
- * From then on this process cannot start processes, open sockets, signal other processes or change
- * files. If this process tries, it gets the signal SIGSYS.
+ * After the call, this process cannot start processes, open sockets, signal other processes or
+ * change files. If this process tries, it gets the signal SIGSYS.
  *
  * Returns: whether the kernel and the processor support this.
  */

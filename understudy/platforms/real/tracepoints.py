@@ -155,9 +155,10 @@ def _apart(events: pl.DataFrame) -> pl.DataFrame:
     """Add a column `several`: were several requests for the event's address pending at the same
     time?
 
-    If so, these requests get different addresses, beyond the disk's end. So their events are paired
-    in order: the first to arrive is the first dispatched and the first to complete. Addresses that
-    also have merges or similar events are not changed, since these events have two addresses.
+    If several were pending, these requests get different addresses, beyond the disk's end. So their
+    events are paired in order: the first to arrive is the first dispatched and the first to
+    complete. Addresses that also have merges or similar events are not changed, since these events
+    have two addresses.
     """
     action = pl.col("action")
     queued, issued, completed = (action == ACTIONS[name] for name in PLAIN)

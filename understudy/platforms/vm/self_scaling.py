@@ -4,9 +4,9 @@ k, and another machine measures with it (PERFORM 2010 section 4, Jones 2010 sect
 
 The kernel increases and decreases k while the workload runs (kernel/vpt/scaling.c). Even if nothing
 is late, a timer fires a little after its time. So k is the larger of two values, rounded up: the
-kernel's final value, and the value at which that delay is OVERHEAD_SHARE of a service time. All
-runs of a command with the same disk and workload use the same k. A run with too many late requests
-is discarded, and repeated with a larger k.
+kernel's final value, and the value at which the timer's delay is OVERHEAD_SHARE of a service time.
+All runs of a command with the same disk and workload use the same k. A run with too many late
+requests is discarded, and repeated with a larger k.
 """
 
 import math

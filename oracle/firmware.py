@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The base class of the black boxes of magnetic drives: firmware that controls the mechanism of a
-detailed drive.
+"""The base class of black-box magnetic drives: firmware that controls the mechanism of a detailed
+drive (oracle/detailed).
 
-A box is a target (understudy/device/target.py). Its firmware decides what the mechanism does for a
-request (`serve`) and, once the host has been idle for `idle_ms`, without a request (`step`). The
-mechanism does one thing at a time, and always finishes it.
+Such a drive is a target (understudy/device/target.py). The firmware decides what the mechanism does
+for a request (`serve`), and what background work the mechanism does once the host has been idle for
+`idle_ms` (`step`). The mechanism performs one access at a time and always finishes it.
 """
 
 import math
@@ -23,7 +23,7 @@ def check(op: str, sector: int, sectors: int, capacity_sectors: int) -> None:
 
 
 def check_time(op: str, at_ns: int, earliest_ns: int) -> None:
-    """Raise ValueError for a request that is sent in the past."""
+    """Raise ValueError for a request that is sent before `earliest_ns`."""
     if at_ns < earliest_ns:
         raise ValueError(f"{op} sent at {at_ns} ns, when it is {earliest_ns} ns already")
 
@@ -53,7 +53,7 @@ class Firmware:
         self.completion_ns = self.free_ns = 0
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """Serve a request; return when it completes."""
+        """Do background work until a request is sent, then serve it; return its completion time."""
         check(op, sector, sectors, self.capacity_sectors)
         check_time(op, at_ns, self.completion_ns)
         while (begin_ns := self.next_step_ns()) < at_ns and self.step(round(begin_ns)):
@@ -62,11 +62,11 @@ class Firmware:
         return self.completion_ns
 
     def serve(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """Let the firmware serve a request; return when it completes."""
+        """Serve a request by means of the mechanism; return the request's completion time."""
         return self.mechanism(op, sector, sectors, at_ns)
 
     def next_step_ns(self) -> float:
-        """Return when background work continues if no request arrives."""
+        """Return the time of the next background step if no request arrives before it."""
         return max(self.completion_ns + self.idle_ms * MS, self.free_ns)
 
     def step(self, at_ns: int) -> bool:
@@ -74,11 +74,15 @@ class Firmware:
         return False
 
     def mechanism(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """Use the mechanism for a request as soon as it is free; return when that is done."""
+        """Let the mechanism serve a request as soon as the mechanism is free; return the completion
+        time.
+        """
         self.free_ns = self.drive.request(op, sector, sectors, max(at_ns, self.free_ns))
         return self.free_ns
 
 
 def random_mechanism(seed: int) -> DetailedDrive:
-    """Return a random drive without a write cache, for firmware that itself defers work."""
+    """Return a random drive without a write cache, for firmware that defers writes in its own
+    way.
+    """
     return DetailedDrive(replace(random_parameters(seed), write_sectors=0))

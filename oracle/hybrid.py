@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A magnetic drive with flash.  The flash keeps blocks that are read twice.  Writes go to the flash
-first and are destaged when the drive is idle.  Long requests bypass the flash."""
+"""A magnetic drive with flash. Blocks that are read twice are kept in the flash. Writes go to the
+flash first and are destaged when the drive is idle. Long requests bypass the flash.
+"""
 
 import random
 from bisect import bisect_left, insort
@@ -45,7 +46,9 @@ class Hybrid(Firmware):
         self.destaged = 0
 
     def serve(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """Serve from the flash if it holds the read, or has room for the write."""
+        """Serve a request from the flash if the flash holds the whole read or has room for the
+        write; otherwise use the mechanism.
+        """
         size = self.block_sectors
         blocks = range(sector // size, (sector + sectors - 1) // size + 1)
         if op == "read":
@@ -60,7 +63,9 @@ class Hybrid(Firmware):
         return round(at_ns + of.read_hit_overhead_ns + flash_ns + sectors * of.bus_sector_ns)
 
     def _read(self, blocks: range, sectors: int) -> bool:
-        """Return whether the flash holds the whole read; add blocks that are read again."""
+        """Return whether the flash holds the whole read; if not, add the blocks that were read once
+        before.
+        """
         if all(self.held.get(block, Held.PART) is not Held.PART for block in blocks):
             for block in blocks:
                 self.held.move_to_end(block)
@@ -76,8 +81,8 @@ class Hybrid(Firmware):
         return False
 
     def _write(self, blocks: range, whole: range, sectors: int) -> bool:
-        """Return whether the flash accepts the write; otherwise drop its copies of the blocks,
-        which are stale.
+        """Return whether the flash accepts the write. If not, drop the flash's copies of the
+        written blocks, since these copies become stale.
         """
         new = sum(not self._is_dirty(block) for block in blocks)
         if sectors <= self.longest_sectors_held and len(self.dirty) + new <= self.dirty_blocks:
@@ -107,7 +112,9 @@ class Hybrid(Firmware):
             del self.held[next(one for one, state in self.held.items() if state is Held.CLEAN)]
 
     def _destage(self, block: int, at_ns: int = 0) -> None:
-        """Destage a block; if it is only partly written, read it first."""
+        """Destage a block. If the flash holds only part of it, read the block from the disk
+        first.
+        """
         first = block * self.block_sectors
         sectors = min(self.block_sectors, self.capacity_sectors - first)
         if self.held[block] is Held.PART:

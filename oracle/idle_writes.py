@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A drive that defers writes. It accepts a write at once, and destages one span of written sectors
-after it has been idle for some ms. If it remains idle for the same time again, it destages the next
-span. Only a full cache is destaged back to back, down to a watermark."""
+"""A drive that defers writes. A write completes once it is in the cache. After `idle_ms` without a
+request, the drive destages one span of written sectors. If `rests`, the drive destages the next
+span after the same pause, else at once. A full cache is destaged without a pause, down to the share
+`low`.
+"""
 
 import random
 from collections import OrderedDict
@@ -37,7 +39,9 @@ class IdleWrites(Firmware):
         self.destaged = 0
 
     def serve(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """Serve from the cache if it holds the read or has room for the write."""
+        """Serve a read from the cache if one span contains it; cache a write that is not larger
+        than the cache; otherwise use the mechanism.
+        """
         end = sector + sectors
         met = [start for start, stop in self.spans.items() if start < end and sector < stop]
         of = self.drive.parameters
@@ -52,9 +56,11 @@ class IdleWrites(Firmware):
         return round(max(ready_ns, self._hold(sector, end, at_ns)) + bus_ns)
 
     def _hold(self, start: int, end: int, at_ns: int) -> int:
-        """Join a write to spans that it overlaps or continues; destage first if there is no room.
+        """Add a write to the cache, joined with the spans that it overlaps or touches. Destage
+        spans first if there is no room.
 
-        Return when the write is in the cache."""
+        Return the time at which the write is in the cache.
+        """
         for first, stop in list(self.spans.items()):
             if first > end or start > stop:
                 continue
@@ -93,7 +99,9 @@ class IdleWrites(Firmware):
         return done_ns
 
     def next_step_ns(self) -> float:
-        """Return the present if the cache was full, else the end of a pause."""
+        """Return the time of the next destage; there is no pause before it if the cache was
+        full.
+        """
         if self.full:
             return max(self.completion_ns, self.free_ns)
         if self.rests:

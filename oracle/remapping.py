@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A drive with defects.  Some sectors were slipped when it was made; clusters that failed later
-are in a spare area at its end (SG99, "defect management")."""
+"""A drive with defects. The factory slipped some sectors; clusters that failed later are remapped
+to a spare area at the end of the disk (SG99, "defect management").
+"""
 
 import random
 from bisect import bisect_right
@@ -23,7 +24,9 @@ def scattered(number: int) -> int:
 
 @dataclass(eq=False)
 class Remapping(Firmware):
-    """A drive with a `share` of its clusters in the spare area and `slips` slipped sectors."""
+    """A drive with `slips` slipped sectors. The fraction `share` of its clusters is remapped to the
+    spare area.
+    """
 
     seed: int = 1
     share: float = 0.02
@@ -39,13 +42,15 @@ class Remapping(Firmware):
         self.slipped = sorted(draw.randrange(self.capacity_sectors) for _ in range(self.slips))
 
     def serve(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """Serve each contiguous piece with a separate access."""
+        """Serve a request with one access for each contiguous piece of it."""
         for first, last in self.pieces(sector, sector + sectors):
             at_ns = self.mechanism(op, first, last + 1 - first, at_ns)
         return at_ns
 
     def pieces(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Yield the start and end of each contiguous piece, in sectors of the mechanism."""
+        """Yield the first and the last sector of each contiguous piece, as the mechanism numbers
+        them.
+        """
         size = self.cluster_sectors
         while start < end:
             stop = spare = start // size
@@ -63,11 +68,13 @@ class Remapping(Firmware):
             start = stop
 
     def is_remapped(self, cluster: int) -> bool:
-        """Return whether the cluster is in the spare area."""
+        """Return whether the cluster is remapped to the spare area."""
         return scattered(scattered(self.seed) ^ cluster) < self.share * MASK
 
     def in_place(self, sector: int) -> int:
-        """Return the sector of the mechanism that a sector has without remapping."""
+        """Return the mechanism's number of a sector that is not remapped. Every slip before the
+        sector adds one.
+        """
         return sector + bisect_right(self.slipped, sector)
 
 

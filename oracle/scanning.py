@@ -12,7 +12,7 @@ from oracle.firmware import Firmware, random_mechanism
 
 @dataclass(eq=False)
 class Scanning(Firmware):
-    """A drive whose scan resumes where it stopped, and starts again from sector 0 after the end of
+    """A drive whose scan resumes where it last stopped, and restarts from sector 0 at the end of
     the disk.
     """
 

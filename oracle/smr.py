@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A shingled drive that manages itself (Aghayev and Desnoyers, "Skylight", FAST 2015).
+"""A drive-managed shingled disk (Aghayev and Desnoyers, "Skylight", FAST 2015).
 
-Bands of overlapping tracks can only be written whole.  Other writes are appended to a media cache
-at the outer edge.  When the drive is idle or the cache is full, the drive cleans a band: it reads
-the band and the cached blocks of the band, and writes the band again.
+A band of overlapping tracks can only be written as a whole. Writes of less than a band are appended
+to a media cache at the outer edge. When the drive is idle or the cache is full, the drive cleans a
+band: it reads the band and the band's blocks in the cache, and rewrites the band.
 """
 
 import random
@@ -18,7 +18,7 @@ BLOCK = 8  # in sectors; a partly written block is completed in the drive's memo
 
 @dataclass(eq=False)
 class Smr(Firmware):
-    """A shingled drive whose cache is a circular log of `cache_blocks` blocks."""
+    """A shingled disk whose cache is a circular log of `cache_blocks` blocks."""
 
     idle_ms: float = 1000
     band_sectors: int = 2**16
@@ -49,7 +49,7 @@ class Smr(Firmware):
         return at_ns
 
     def step(self, at_ns: int) -> bool:
-        """Clean the band of the oldest write."""
+        """Clean the band that contains the oldest write in the cache."""
         if not self.log:
             return False
         band = next(iter(self.log.values())) * BLOCK // self.band_sectors
@@ -61,7 +61,7 @@ class Smr(Firmware):
         return True
 
     def _read(self, start: int, end: int, at_ns: int) -> int:
-        """Read each part from the band or from the cache, in order."""
+        """Read the sectors in order, each from the cache if it is there, else from the band."""
         slots = self.slot.get(start // self.band_sectors)
         if not slots:
             return self.mechanism("read", self._in_place(start), end - start, at_ns)
@@ -70,7 +70,9 @@ class Smr(Firmware):
         return at_ns
 
     def _runs(self, slots: dict[int, int], start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Yield runs of consecutive sectors of the mechanism."""
+        """Yield first sector and length of each physically contiguous run that holds part of
+        [start, end).
+        """
         first = last = -1
         while start < end:
             block = start // BLOCK
@@ -104,7 +106,7 @@ class Smr(Firmware):
         return self.mechanism("write", slots.start * BLOCK, len(blocks) * BLOCK, at_ns)
 
     def _forget(self, band: int, blocks: list[int]) -> None:
-        """Drop the cache's copies of these blocks, which are stale."""
+        """Drop these blocks from the cache; the copies there are stale."""
         for block in blocks:
             del self.log[self.slot[band].pop(block)]
 

@@ -2,9 +2,10 @@
 """A solid-state drive: flash dies on channels, a page-mapped translation layer and greedy garbage
 collection (Agrawal and others, "Design tradeoffs for SSD performance", USENIX 2008).
 
-The times are from FEMU's sources (Li and others, FAST 2018). A new drive is in the steady state:
-all its sectors were written once in order, and then as many sectors were written at random. It
-accepts requests while others are in service, in the order in which they are sent.
+The flash's times are taken from FEMU's source code (Li and others, FAST 2018). A new drive is in
+the steady state: all its pages were written once in order, and then as many pages were written at
+random. The drive accepts a request while earlier requests are still in service. Requests must be
+sent in order of time.
 """
 
 import heapq
@@ -22,7 +23,7 @@ INVALID = -1
 
 @dataclass
 class Flash:
-    """The mapping of logical pages to the pages of every die, without times."""
+    """The mapping of logical pages to physical pages on the dies; timing is not part of it."""
 
     dies: int
     blocks: int  # on each die
@@ -51,8 +52,8 @@ class Flash:
         return page // (self.blocks * self.block_pages)
 
     def write(self, logical_page: int) -> tuple[int, int, int]:
-        """Write to the next die; return the die, and the numbers of pages moved and blocks erased
-        for it.
+        """Write a logical page to the next die. Return the die, the number of pages that garbage
+        collection moved, and the number of blocks that it erased.
         """
         die = self.turn
         self.turn = (die + 1) % self.dies
@@ -109,8 +110,8 @@ def _steady(dies: int, blocks: int, block_pages: int, logical_pages: int) -> Fla
 
 @dataclass(eq=False)
 class Ssd:
-    """A solid-state drive. Times are in us; `spare` is the share of the flash without logical
-    addresses.
+    """A solid-state drive. Times are in us; `spare` is the share of the flash beyond the logical
+    capacity.
     """
 
     channels: int = 8
@@ -125,7 +126,7 @@ class Ssd:
     channel_us: float = 20  # for each page
     overhead_us: float = 20
     bus_sector_us: float = 0.85
-    buffer_pages: int = 0  # most written pages that are complete but not yet programmed
+    buffer_pages: int = 0  # most written pages that the buffer holds; 0: no buffer
     writable: bool = field(default=True, init=False)
     capacity_sectors: int = field(init=False)
 
@@ -152,7 +153,7 @@ class Ssd:
         self._sent_ns = 0
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """Serve a request; return when it completes."""
+        """Serve a request; return its completion time."""
         check(op, sector, sectors, self.capacity_sectors)
         check_time(op, at_ns, self._sent_ns)
         self._sent_ns = at_ns
@@ -167,7 +168,9 @@ class Ssd:
         return round(max(self._write(page, page in whole, ready_ns) for page in pages))
 
     def _read(self, page: int, at_ns: float) -> float:
-        """Read a page from its die, then send it over the channel; return when that is done."""
+        """Read a page from its die and send it over the channel; return the time at which the page
+        has been sent.
+        """
         die = self.flash.die(self.flash.page[page])
         self._die_ns[die] = max(self._die_ns[die], at_ns) + self.read_us * US
         return self._carry(die, self._die_ns[die])
@@ -178,7 +181,9 @@ class Ssd:
         return self._channel_ns[channel]
 
     def _write(self, page: int, whole: bool, at_ns: float) -> float:
-        """Write a page; return when it is buffered or programmed. A partial page is read first."""
+        """Write a page; return the time at which it is buffered or programmed. If only part of the
+        page is written, the page is read first.
+        """
         buffered = self._buffered
         while buffered and (buffered[0] <= at_ns or len(buffered) >= self.buffer_pages):
             at_ns = max(at_ns, heapq.heappop(buffered))

@@ -11,14 +11,16 @@ from oracle.firmware import Firmware
 
 @dataclass(eq=False)
 class Varying(Firmware):
-    """A drive whose first pause begins at `every_ms`."""
+    """A drive that pauses for `pause_ms` once every `every_ms`; its first pause begins at
+    `every_ms`.
+    """
 
     every_ms: float = 5000
     pause_ms: float = 40
 
     def serve(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """Serve a request; a pause delays requests that arrive during the pause and requests that
-        it interrupts.
+        """Serve a request. A pause delays a request that arrives during the pause or that is being
+        served when the pause begins.
         """
         every_ns, pause_ns = round(self.every_ms * MS), round(self.pause_ms * MS)
         begun, since_ns = divmod(at_ns, every_ns)

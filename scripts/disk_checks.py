@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Write the checks of those profiles in profiles/ that can be compared with their drives.
+"""Write checks into the files of those profiles that can be compared with their drives.
 
 PYTHONPATH=. .venv/bin/python scripts/disk_checks.py
 
-cheetah-9lp is compared with a trace that was timed on the drive (bench/drives/README.md).  Only the
-cost of writes was fitted to that trace.  detailed-10k is compared with the drive of oracle/detailed
-on which it was measured.
+cheetah-9lp is compared with a trace that was timed on the drive (bench/drives/README.md). Only the
+cost of writes was fitted to that trace. detailed-10k is compared with the simulated drive
+(oracle/detailed) on which it was measured.
 """
 
 from collections.abc import Iterable

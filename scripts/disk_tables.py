@@ -38,7 +38,7 @@ Row = tuple[str, ...]
 
 
 def drives() -> list[DiskProfile]:
-    """Return the profiles of drives that were sold."""
+    """Return the profiles of real drives, without the synthetic ones."""
     names = [name for name in profile.catalogue() if not name.startswith(SYNTHETIC)]
     return [profile.load(name) for name in names]
 
@@ -53,8 +53,8 @@ def told(disk: DiskProfile) -> Row:
 
 
 def held(disk: DiskProfile) -> Row | None:
-    """Return a row with the service time of a random page, calculated by hand and by the drive's
-    model.
+    """Return a row with the mean service time of a random page: as a sum of averages, and by the
+    drive's model. Return None if the profile lacks the figures.
     """
     if disk.array or not disk.seek or not disk.facts or not disk.rotation:
         return None
@@ -81,7 +81,7 @@ def predicted_ms(disk: DiskProfile, capacity: int) -> float:
 
 
 def tables() -> dict[str, str]:
-    """Return the tables, by their first heading."""
+    """Return the tables as Markdown, by the heading of their first column."""
     pages = [row for row in map(held, drives()) if row]
     return {
         head[0]: "".join(lines(head, rows))

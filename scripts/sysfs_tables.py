@@ -24,7 +24,7 @@ UNITS = (
 
 
 def value(name: str, number: int) -> str:
-    """Return a number as text, or a time in the largest unit in which it is at least one."""
+    """Return a number as text; a time is in the largest unit in which it is at least 1."""
     if number >= 2**20 and number.bit_count() == 1:
         return f"2^{number.bit_length() - 1}"
     if number >= 2**20 and (number + 1).bit_count() == 1:
@@ -36,7 +36,7 @@ def value(name: str, number: int) -> str:
 
 
 def row(scheduler: descriptions.Scheduler) -> str:
-    """Return the scheduler's line of the table."""
+    """Return the table's row for the scheduler."""
     tunables = [
         f"`{t.name}` {value(t.name, t.initial)} ({value(t.name, t.min)} to {value(t.name, t.max)})"
         for t in scheduler.tunables
@@ -47,7 +47,7 @@ def row(scheduler: descriptions.Scheduler) -> str:
 
 
 def setting(one: descriptions.Tunable) -> str:
-    """Return the setting's line of the table."""
+    """Return the table's row for the setting."""
     limits = f"{value(one.name, one.min)} to {value(one.name, one.max)}"
     return f"| `{one.name}` | {limits} | {one.help} |\n"
 

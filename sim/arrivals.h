@@ -2,8 +2,8 @@
 /*
  * The arrival times of the requests of one class, and the number of pieces into which each request
  * is split: two columns that may be larger than memory. The columns are in a file
- * (understudy/native/arrivals.py), which another process may damage while it is read. So each value
- * is read only once, and a wrong value can only make the result wrong.
+ * (understudy/native/arrivals.py), which another process may change during the run. So the engine
+ * reads each value only once, and a bad value can corrupt only the result.
  */
 #ifndef UNDERSTUDY_ARRIVALS_H
 #define UNDERSTUDY_ARRIVALS_H
@@ -25,10 +25,10 @@ struct arrivals {
 /**
  * arrivals_before - count the requests that arrive before a given time
  * @until_ns: the time; later arrivals are not examined
- * @count: set to the number of arrivals
+ * @count: set to the number of requests that arrive before @until_ns
  *
- * Returns: 0, or -EBADMSG if the arrivals are not in order, or one has no pieces or arrives after
- * 2^62 ns.
+ * Returns: 0, or -EBADMSG if the arrivals are out of order, if a request has no pieces, or if a
+ * request arrives at 2^62 ns or later.
  */
 int arrivals_before(const struct arrivals *arrivals, u64 until_ns, u64 *count);
 

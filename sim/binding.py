@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Declarations of `understudy._core`, the part of the C code that Python uses.
 
-Meson runs this file to write the extension's C source. Only understudy/native/ uses the extension,
-so names and structures are the same as in the C headers.
+Meson runs this file to write the extension's C source. The extension's names and structures are
+those of the C headers. Only understudy/native/ uses the extension.
 """
 
 import sys

@@ -10,9 +10,9 @@
 #include "../core/draw.h"
 
 /**
- * struct bundling - omega - 1 of one process; all zero: nothing is bundled
- * @others: most requests that may join another request
- * @one_more: probability that one request more may join, in units of 2^-64: 2^63 is one half
+ * struct bundling - omega of one process, minus one; all zero: nothing is bundled
+ * @others: number of requests that may join a first request in any case
+ * @one_more: probability that one more request may join, in units of 2^-64 (2^63 is one half)
  */
 struct bundling {
 	u32 others;
@@ -24,7 +24,7 @@ static inline bool bundles(const struct bundling *bundling)
 	return bundling->others || bundling->one_more;
 }
 
-/* Does any of the processes bundle requests? If bundling is NULL, none does. */
+/* Return whether any process bundles requests; false if bundling is NULL. */
 static inline bool bundles_any(const struct bundling *bundling, u32 processes)
 {
 	u32 i;
@@ -36,7 +36,7 @@ static inline bool bundles_any(const struct bundling *bundling, u32 processes)
 	return false;
 }
 
-/* The paper's get_int_value, minus one. A whole number needs no random number. */
+/* The paper's get_int_value, minus one. A whole omega uses no random number. */
 static inline u32 bundling_draw(const struct bundling *bundling, struct draw *draw)
 {
 	bool one_more = bundling->one_more && draw_u64(draw) < bundling->one_more;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Can the engine run this input of a simulation? */
+/* Checks whether the engine can run a simulation with this input. */
 #ifndef UNDERSTUDY_SIM_CHECK_H
 #define UNDERSTUDY_SIM_CHECK_H
 

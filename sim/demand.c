@@ -8,8 +8,8 @@ static u64 *slot(u64 *slots, u32 number, u64 place)
 }
 
 /*
- * Is one sector less than this many sectors from the other, in either direction? A negative
- * difference wraps around to a huge one.
+ * Return whether the two places are less than `sectors` apart, in either direction. If `one` is too
+ * far below `other`, the unsigned sum wraps around to a huge number.
  */
 static inline bool is_within(u64 sectors, u64 one, u64 other)
 {

@@ -35,7 +35,7 @@ int elevator_init(struct elevator *elevator, const struct sim_input *input,
 			     &pool->io, sizeof(*pool), input->max_pending);
 }
 
-/* Copy the results first, since the scheduler's exit may end this process. */
+/* Copy the results before the scheduler's exit, which may end this process. */
 void elevator_exit(struct elevator *elevator, struct sim_summary *summary)
 {
 	const struct scheduler *scheduler = elevator->contract.scheduler;
@@ -81,7 +81,10 @@ static struct pending *found(const struct elevator *elevator, u32 i, u64 sectors
 	return &elevator->pool[i];
 }
 
-/* A pending request that ends where this one begins, unless both together are too long. */
+/*
+ * Find a pending request that ends where this one begins; NULL if the merged request would be too
+ * long.
+ */
 static struct pending *before(const struct elevator *elevator,
 			      const struct io_request *io)
 {
@@ -98,7 +101,10 @@ static struct pending *after(const struct elevator *elevator,
 	return found(elevator, i, io->sectors);
 }
 
-/* Merge one request into an adjacent one. The merged request is as old as the older of the two. */
+/*
+ * Merge one request into an adjacent one. The merged request keeps the id and the arrival time of
+ * the older one.
+ */
 static void unite(struct pending *kept, struct pending *gone)
 {
 	struct pending *last = kept;
@@ -117,8 +123,8 @@ static void unite(struct pending *kept, struct pending *gone)
 }
 
 /*
- * Merge a request into an adjacent one. If this closes the gap to a third request, merge that one
- * too.
+ * Merge a new request into an adjacent pending request. If this closes the gap to a third request,
+ * merge the third request too.
  */
 static bool merge(struct elevator *elevator, struct pending *pending, u64 now_ns)
 {
@@ -146,7 +152,7 @@ void elevator_add(struct elevator *elevator, struct pending *pending, u64 now_ns
 		hand_in(elevator, pending, now_ns);
 }
 
-/* A request that the scheduler has handed out can no longer merge. */
+/* No request may merge with a request that the scheduler has handed out. */
 static void hand_over(struct elevator *elevator, const struct pending *pending)
 {
 	if (elevator->merge_sectors)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The scheduler, and the merging that the block layer does for it in a kernel: adjacent pending
- * requests become one request. The scheduler is called for this: requests are removed and the
- * merged one is added.
+ * The scheduler, and the merging of adjacent pending requests, which is the block layer's work in a
+ * kernel. To merge requests, the elevator removes them from the scheduler and adds the merged
+ * request.
  */
 #ifndef UNDERSTUDY_ELEVATOR_H
 #define UNDERSTUDY_ELEVATOR_H
@@ -19,7 +19,7 @@
  * @pool: the requests
  * @merge_sectors: longest request that merging may make; 0: nothing is merged
  * @extents: extents of the scheduler's requests, if requests may merge
- * @bundles: may requests be joined to another one that is to be served?
+ * @bundles: may requests be bundled, so that the device serves several together?
  */
 struct elevator {
 	struct contract contract;
@@ -35,25 +35,28 @@ int elevator_init(struct elevator *elevator, const struct sim_input *input,
 		  struct pending *pool, struct timed_device *device);
 
 /*
- * Valid also if init failed or the elevator is zeroed. Stores the counters' values and the message
- * about a broken rule in the summary.
+ * May be called even if init failed or the elevator is zeroed. Stores the counters' values and the
+ * message about a broken rule in the summary.
  */
 void elevator_exit(struct elevator *elevator, struct sim_summary *summary);
 
-/* Add a request of one bio, either as a request or merged into another request. */
+/* Add a request of one bio: as a new request, or merged into a pending one. */
 void elevator_add(struct elevator *elevator, struct pending *pending, u64 now_ns);
 
-/* The request to serve now, or NULL if there is none or a rule was broken; see struct scheduler. */
+/*
+ * Return the request to serve now. Return NULL if there is none or if the scheduler broke a rule;
+ * see struct scheduler.
+ */
 struct pending *elevator_next(struct elevator *elevator, u64 now_ns, u64 *wake_ns);
 
 /*
- * Join up to `most` further requests of the same owner to one that is to be served now, as long as
- * the scheduler would choose them next.
+ * Join up to `most` requests to `first`, which is about to be served. Each joined request has the
+ * same owner and is the one that the scheduler would choose next.
  */
 void elevator_join(struct elevator *elevator, struct pending *first, u32 most,
 		   u64 now_ns);
 
-/* The request, and all requests joined to it, were served. */
+/* Record that the request, and all requests joined to it, were served. */
 void elevator_completed(struct elevator *elevator, struct pending *pending, u64 now_ns);
 
 #endif

@@ -2,7 +2,9 @@
 #include "fields.h"
 #include "sim.h"
 
-/* Events at the same point in time; see EACH_PROCESS_MAX. */
+/*
+ * Limit of the number of events at one point in time, with EACH_PROCESS_MAX more for each process.
+ */
 #define EVENTS_AT_ONCE_MAX 1000000
 
 void sim_schedule(struct sim *sim, u64 time_ns, enum event_kind kind, u32 id)
@@ -103,7 +105,7 @@ static int init_pool(struct sim *sim)
 	return event_queue_init(&sim->events, processes + 64);
 }
 
-/* An array only needs memory for its servers if requests may have to wait for one. */
+/* An array needs memory for its servers only if requests may have to wait for a free server. */
 static int init_device(struct sim *sim)
 {
 	const struct sim_input *input = sim->input;

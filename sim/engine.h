@@ -5,8 +5,8 @@
  * program, each in a separate thread.
  *
  * Events at the same time have this order: completions, then arrivals in the order of the
- * processes. Then the scheduler is called, as long as the device has room and the scheduler has a
- * request for it.
+ * processes. Then the scheduler is called until the device is full or the scheduler returns no
+ * request.
  *
  * The first `requests` arrivals are measured. The measurement ends when the last of these requests
  * completes, and the processes continue until then (docs/method.md).
@@ -35,8 +35,9 @@ struct sim_cache {
 };
 
 /*
- * A server with an external model. The engine calls the function once for each request, in order of
- * service. The function returns the time at which a request that begins at start_ns completes.
+ * A device whose model is outside the engine. The engine calls the function once for each request,
+ * in order of service. The function returns the time at which a request that begins at start_ns
+ * completes.
  */
 typedef u64 target_fn(const struct io_request *rq, u64 start_ns);
 
@@ -69,7 +70,7 @@ struct sim_columns {
  * split request counts only if all its pieces are measured
  * @pieces: number of pieces; a request that was not split is one piece
  * @response: completion - arrival; of a split request, the mean of its pieces (whole.h)
- * @responses: the same times as a histogram, for percentiles
+ * @responses: histogram of the response times, for percentiles
  */
 struct sim_process {
 	u64 pieces;
@@ -81,7 +82,7 @@ struct sim_process {
  * struct sim_input - one simulation; everything it points to is in the caller's memory
  * @tunables: values of the scheduler's tunables
  * @parameters: values of the workload's parameters
- * @drive: the disk, or NULL for @target or @array
+ * @drive: the disk; NULL if the device is @target or @array
  * @target: the external model of requests' completion times, or NULL
  * @depth: most requests on the device at once, including those queued in the device
  * @max_pending: most requests that may be pending or in service at once
@@ -89,10 +90,10 @@ struct sim_process {
  *	length; 0: never. A row is for one original request; all rows of a merged request have the
  *	id of the merged request
  * @bundling: for each process: how many requests of its owner a server of the array serves
- *	together, as a bundle, if the first of them is from that process. They are chosen in the
- *	order in which the scheduler would hand them out. Their service takes the mean of their
- *	service times (ICPE 2011, Algorithm 1). All rows of a bundle have the id of its first
- *	request. Needs a scheduler with @more. NULL: nothing is bundled
+ *	together, as a bundle, if the bundle's first request is from that process. The other
+ *	requests are those that the scheduler would hand out next. A bundle's service time is the
+ *	mean of its requests' service times (ICPE 2011, Algorithm 1). All rows of a bundle have the
+ *	id of its first request. Needs a scheduler with @more. NULL: nothing is bundled
  * @gap_ns: shortest time between a completion and the next dispatch
  * @ask_ns: time that a process needs between an answer and its next request, in addition to its
  *	think time; ignored in an open workload
@@ -139,7 +140,7 @@ struct sim_input {
  * @model: the model's service time
  * @page_hits: number of pages that processes found in the page cache
  * @page_misses: number of pages for which processes had to wait
- * @responses: the same times as a histogram, for percentiles
+ * @responses: histogram of the response times, for percentiles
  * @demand: the demands on the device
  * @predicted: requests chosen because the scheduler predicted a hit
  * @predicted_hits: number of these requests that were hits
@@ -174,23 +175,18 @@ struct sim_summary {
 
 /**
  * sim_run - run a simulation
- * @input: the input, which must have passed sim_check(), and its scheduler
+ * @input: the input; it must have passed sim_check(), and its scheduler must have passed
  *	contract_check_declaration()
  *
- * Returns: 0, or an error:
- * - -ENOMEM;
- * - -EOVERFLOW: more than max_pending requests had to wait; the summary is of those that
- *   completed;
- * - -EPROTO: the scheduler broke a rule of core/scheduler.h, named in summary->broken;
- * - -EOPNOTSUPP: requests are to be bundled, but the scheduler has no @more;
- * - -EDEADLK: the scheduler keeps setting times to be called again, but never returns a request;
- * - -ETIMEDOUT: the scheduler has served too many requests instead of the measured ones: a hundred
- *   times as many as are measured, plus a million;
- * - -ENODATA: the processes read only pages that are in the page cache, so the measured requests
- *   never arrive;
- * - -ELOOP: processes loop without ever thinking or waiting;
- * - -ETIME: the clock would pass 2^63 ns;
- * - or the error of the scheduler's or the workload's init.
+ * Returns: 0, or an error: - -ENOMEM; - -EOVERFLOW: more than max_pending requests had to wait; the
+ * summary is of those that completed; - -EPROTO: the scheduler broke a rule of core/scheduler.h,
+ * named in summary->broken; - -EOPNOTSUPP: requests are to be bundled, but the scheduler has no
+ * @more; - -EDEADLK: the scheduler keeps setting times to be called again, but never returns a
+ * request; - -ETIMEDOUT: too many requests have arrived before the measured ones were served: more
+ * than a million, and more than a hundred times as many as are measured; - -ENODATA: the processes
+ * read only pages that are in the page cache, so the measured requests never arrive; - -ELOOP:
+ * processes loop without ever thinking or waiting; - -ETIME: the clock would pass 2^63 ns; - or the
+ * error of the scheduler's or the workload's init.
  */
 int sim_run(const struct sim_input *input, struct sim_summary *summary);
 

@@ -11,8 +11,9 @@
 /**
  * struct event - one future event
  * @time_ns: time of the event
- * @priority: of events at the same time, the one with the smaller priority goes first
- * @id: number of the request or process concerned; the smaller goes first
+ * @priority: events at the same time are handled in ascending order of priority
+ * @id: number of the request or process concerned; among events of equal time and priority, the
+ *	smallest id is handled first
  */
 struct event {
 	u64 time_ns;
@@ -29,19 +30,19 @@ struct event_queue {
 /* Returns 0 or -ENOMEM. */
 int event_queue_init(struct event_queue *queue, u32 capacity);
 
-/* Valid also if init failed or the queue is zeroed. */
+/* May be called even if init failed or the queue is zeroed. */
 void event_queue_exit(struct event_queue *queue);
 
 /* Add an event; the queue grows if necessary. Returns 0 or -ENOMEM. */
 int event_queue_add(struct event_queue *queue, struct event event);
 
-/* The soonest event, which stays in the queue; the queue must not be empty. */
+/* Return the soonest event without removing it; the queue must not be empty. */
 static inline const struct event *event_queue_first(const struct event_queue *queue)
 {
 	return queue->heap;
 }
 
-/* Remove the soonest event; the queue must not be empty. */
+/* Remove and return the soonest event; the queue must not be empty. */
 struct event event_queue_take(struct event_queue *queue);
 
 #endif

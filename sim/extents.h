@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds pending requests adjacent to a new one: those that end where it begins and those that begin
- * where it ends, in O(1) expected time. If there are several, it finds the one that was added last.
+ * Finds a pending request that ends where a new request begins, or begins where the new request
+ * ends, in O(1) expected time. If there are several, the request that was added last is found.
  */
 #ifndef UNDERSTUDY_EXTENTS_H
 #define UNDERSTUDY_EXTENTS_H
@@ -13,7 +13,7 @@
 struct extent;
 
 /**
- * struct extents - the pending requests, found by their first and last sectors
+ * struct extents - the pending requests, hashed by start and by end
  * @extent: the extents, by number of the request
  * @starting: heads of the hash chains of requests that start at a sector
  * @ending: heads of the hash chains of requests that end at a sector
@@ -26,10 +26,10 @@ struct extents {
 	u32 buckets;
 };
 
-/* Numbers are below capacity.  0 or -ENOMEM. */
+/* The numbers of requests must be below capacity. Returns 0 or -ENOMEM. */
 int extents_init(struct extents *extents, u32 capacity);
 
-/* Valid also if init failed or the extents are zeroed. */
+/* May be called even if init failed or the extents are zeroed. */
 void extents_exit(struct extents *extents);
 
 /* Add a request under this number. */
@@ -38,7 +38,7 @@ void extents_add(struct extents *extents, u32 number, const struct io_request *r
 /* Remove a request that is no longer pending or is about to change. */
 void extents_remove(struct extents *extents, u32 number);
 
-/* The number of a request in the direction `op` that starts at this sector, or NO_EXTENT. */
+/* Return the number of a request of kind `op` that starts at this sector, or NO_EXTENT. */
 u32 extents_starting_at(const struct extents *extents, u8 op, u64 sector);
 u32 extents_ending_at(const struct extents *extents, u8 op, u64 sector);
 

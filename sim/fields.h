@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copy values between the fields of a state and an array with the same order. */
+/* Copies values between the fields of a state and an array in the fields' order. */
 #ifndef UNDERSTUDY_FIELDS_H
 #define UNDERSTUDY_FIELDS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where files are on the disk: the extents that a file system gave them. */
+/* Maps files to the disk: the extents in which a file system placed them. */
 #ifndef UNDERSTUDY_LAYOUT_H
 #define UNDERSTUDY_LAYOUT_H
 
@@ -9,7 +9,7 @@
  * struct layout - files and their extents; every array is in the caller's memory
  * @files: number of files
  * @bytes: size of each file in bytes
- * @first: file i has the extents first[i] up to first[i + 1]; files + 1 elements
+ * @first: file i has the extents from first[i] to first[i + 1] - 1; files + 1 elements
  * @start: first sector of each extent
  * @length: sectors of each extent
  *
@@ -28,7 +28,7 @@ struct layout {
  * @layout: the files
  * @file: index of the file
  * @at: sector in the file; it must be in one of the extents
- * @sectors: set to how many sectors are contiguous on the disk from @at on
+ * @sectors: set to the number of sectors, from @at on, that are contiguous on the disk
  *
  * Returns: sector of the disk.
  */

@@ -35,7 +35,10 @@ static void sum_up_bio(struct sim_summary *summary, const struct bio *bio,
 	histogram_add(&summary->responses, response_ns);
 }
 
-/* Add to the figures of the bios' processes: a request is served when its last piece is. */
+/*
+ * Add the measured bios to their processes' figures. A split request counts once its last piece is
+ * served.
+ */
 static void sum_up_each(struct sim *sim, const struct pending *part)
 {
 	for (; part; part = part->next) {

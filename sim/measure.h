@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Adds a completed request to the results: to the rows and to the figures. */
+/* Adds completed requests to the results: to the rows and to the figures. */
 #ifndef UNDERSTUDY_MEASURE_H
 #define UNDERSTUDY_MEASURE_H
 

@@ -52,8 +52,8 @@ double moments_variance(const struct moments *moments)
 	if (!moments->count)
 		return 0;
 	/*
-	 * The variance is computed relative to the whole part of the mean, so that the difference
-	 * stays exact.
+	 * The variance is computed relative to the whole part of the mean, so that the subtraction
+	 * is exact.
 	 */
 	whole = moments->sum / moments->count;
 	part = (double)(moments->sum % moments->count) / n;
@@ -62,15 +62,15 @@ double moments_variance(const struct moments *moments)
 	return (double)around / n - part * part;
 }
 
-/* The rank that a percentile has. Ranks start from 1; the result is 0 if there are no values. */
+/* Return the rank of a percentile. Ranks start at 1; the result is 0 if there are no values. */
 static u64 rank_of(const struct histogram *histogram, u32 permille)
 {
 	return (permille * histogram->count + 999) / 1000;
 }
 
 /*
- * The cell that holds the value with this rank. The search starts at `cell`; `seen` values are in
- * the cells before it.
+ * Return the cell that holds the value with this rank. The search starts at `cell`; the cells
+ * before it hold `seen` values.
  */
 static u32 cell_of_rank(const struct histogram *histogram, u64 rank, u32 cell,
 			u64 *seen)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Mean, population variance and percentiles of times, without storing the times: exact sums, and a
- * histogram. The width of each of its cells is at most 1/256 of the cell's values.
+ * histogram. Below 256, each value has a separate cell of the histogram; above, the width of a cell
+ * is at most 1/256 of its values.
  */
 #ifndef UNDERSTUDY_MOMENTS_H
 #define UNDERSTUDY_MOMENTS_H
@@ -27,19 +28,19 @@ struct histogram {
 
 void moments_add(struct moments *moments, u64 value);
 
-/* The mean; 0 if there are no values. */
+/* Return the mean; 0 if there are no values. */
 double moments_mean(const struct moments *moments);
 double moments_variance(const struct moments *moments);
 
 void histogram_add(struct histogram *histogram, u64 value);
 
 /*
- * Percentile by nearest rank, permille from 1 to 1000: returns the smallest value of the cell that
- * holds the percentile; 0 if there are no values.
+ * Return a percentile by nearest rank, as the smallest value of the cell that holds it; 0 if there
+ * are no values. permille is from 1 to 1000.
  */
 u64 histogram_permille(const struct histogram *histogram, u32 permille);
 
-/* All percentiles: value[i] is set to the percentile of i + 1 permille. */
+/* Compute all percentiles: set value[i] to the percentile of i + 1 permille. */
 void histogram_distribution(const struct histogram *histogram, u64 value[1000]);
 
 #endif

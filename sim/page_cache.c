@@ -23,10 +23,10 @@ struct page {
 };
 
 /**
- * struct window - the pages where a process reads, and those read ahead for it
+ * struct window - the page that a process reads next, and the pages read ahead for it
  * @file: the file
  * @next: page after the last one that the process read
- * @marker: page whose reading causes the next window to be fetched
+ * @marker: when the process reads this page, the next window is fetched
  * @end: page after the window
  * @pages: length of the window; 0: there is no window
  */
@@ -131,7 +131,10 @@ static void forget_oldest(struct page_cache *cache)
 	list_remove(cache, i);
 }
 
-/* Add a page to be filled; NO_PAGE if all pages are being fetched. */
+/*
+ * Add a page that is to be fetched, in place of the least recently used page if the cache is full.
+ * Return NO_PAGE if all pages are being fetched.
+ */
 static u32 add_page(struct page_cache *cache, u32 file, u64 number)
 {
 	u32 *bucket = bucket_of(cache, file, number);
@@ -155,9 +158,7 @@ static u32 add_page(struct page_cache *cache, u32 file, u64 number)
 	return i;
 }
 
-/*
- * Fetch those of the pages first .. end that are missing, in requests that are as long as possible.
- */
+/* Fetch the missing pages of [first, end), in requests that are as long as possible. */
 static void fetch_missing(struct page_cache *cache, u32 process, u32 file, u64 first,
 			  u64 end)
 {
@@ -206,7 +207,7 @@ static void miss(struct page_cache *cache, u32 process, u32 file, u64 page,
 	window->end = page + 1;
 	if (goes_on && cache->read_ahead_pages > 1)
 		open_window(cache, window, page);
-	/* A page past the end of the file is fetched as well if a process reads it. */
+	/* If a process reads a page past the end of the file, that page is fetched too. */
 	fetch_missing(cache, process, file, page,
 		      min_u64(window->end, page < file_pages ? file_pages : page + 1));
 }
@@ -252,7 +253,7 @@ bool page_cache_read(struct page_cache *cache, u32 process, u32 file, u64 page,
 		return true;
 	}
 	i = find(cache, file, page);
-	/* There is no room: all pages, including page 0, are being fetched. */
+	/* If there is no room, all entries are being fetched, so wait for entry 0. */
 	wait_for(cache, process, i == NO_PAGE ? 0 : i);
 	return false;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A request between its arrival and its completion. It consists of one bio, issued by a process or
- * by the page cache; after merges, of several bios.
+ * A request between its arrival and its completion. A request consists of one bio, which a process
+ * or the page cache issued. After merges a request consists of several bios.
  */
 #ifndef UNDERSTUDY_PENDING_H
 #define UNDERSTUDY_PENDING_H
@@ -38,13 +38,13 @@ struct bio {
 };
 
 /**
- * struct pending - an entry of the pool
- * @io: the request that the scheduler sees. It is the first member, so that its address is also the
- *	entry's
+ * struct pending - an entry of the pool of requests
+ * @io: the request that the scheduler sees. @io is the first member, so that its address is also
+ *	the address of the entry
  * @bio: the first bio of the request
  * @next: next request merged into it or joined to it, or NULL
  * @dispatch_ns: when the request was dispatched to the device
- * @idle_ns: how long the device had been idle before that
+ * @idle_ns: how long the device had been idle before the dispatch
  * @command: the device's command for this request
  */
 struct pending {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim.h"
 
-/* Hits of all processes while the disk is idle: a hit ratio of 99.99999 %. */
+/* Limit of successive hits of all processes while the disk is idle: a hit ratio of 99.99999 %. */
 #define HITS_IN_A_ROW_MAX 10000000
 
 /* In an open workload the steps alone determine the times between requests. */
@@ -94,7 +94,10 @@ static void wake_process(void *context, u32 i)
 	sim_schedule(sim, sim->now_ns, EVENT_RESUME, i);
 }
 
-/* After many hits while the disk is idle, the disk will not get any further request. */
+/*
+ * Count a page hit. After too many hits in a row on an idle disk, end the simulation: it is
+ * unlikely that the disk gets another request.
+ */
 static void count_hit(struct sim *sim)
 {
 	sim->summary->page_hits++;
@@ -143,7 +146,7 @@ void process_ask(struct sim *sim, u32 i)
 		process_next_step(sim, i);
 }
 
-/* Pages of all files together, at least 1; the cache need not be larger. */
+/* Return the number of pages of all files, at least 1. A larger cache would not help. */
 static u64 pages_of_all(const struct sim *sim)
 {
 	const struct layout *layout = &sim->input->world.layout;

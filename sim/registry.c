@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "registry.h"
 
-/* Set by the linker around the section "workloads". */
+/* The linker sets these symbols to the bounds of the section "workloads". */
 extern const struct workload *const first_workload[] __asm__("__start_workloads")
 	__attribute__((visibility("hidden")));
 extern const struct workload *const end_of_workloads[] __asm__("__stop_workloads")

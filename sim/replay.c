@@ -5,7 +5,7 @@
 enum whereabouts { FREE = 0, PENDING, IN_SERVICE };
 
 struct place {
-	struct io_request rq; /* first member: has the address of the place */
+	struct io_request rq; /* first member: has the place's address */
 	enum whereabouts is;
 	u64 positioning_ns; /* from the tape */
 };
@@ -15,7 +15,7 @@ struct run {
 	struct contract contract;
 	void *state;
 	struct place *place;
-	struct place *last; /* of the last request that next handed out, or NULL */
+	struct place *last; /* place of the last pick, or NULL */
 	u32 nr_pending;
 };
 
@@ -89,7 +89,9 @@ static void complete(struct run *run, const struct tape_call *call)
 	place->is = FREE;
 }
 
-/* Set the positioning time that the host will return, before next is called. */
+/*
+ * Store the positioning time that foreseen() returns during the next call of the scheduler's next.
+ */
 static void foresee(struct run *run, const struct tape_call *call)
 {
 	struct place *place = &run->place[call->place];

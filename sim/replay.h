@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Replays a tape (core/tape.h): makes its calls into a scheduler again and records the new results.
- * If this changes a tape that the kernel recorded, the scheduler's decisions here differ from those
- * in the kernel.
+ * Replays a tape (core/tape.h): repeats its calls into a scheduler and records the new results. If
+ * the new results differ from those on a tape that the kernel recorded, the scheduler decides
+ * differently here than in the kernel.
  *
- * On the tape, the host's positioning times are before the call of next that used them; the replay
- * provides the same times.
+ * Each positioning time that the host returned to the scheduler is on the tape, before the call of
+ * next that used the time. The replay returns the same positioning times.
  *
- * A generated tape has no results yet. In such a tape, a completion with id 0 is the completion of
- * the last request that next handed out, if any. The scheduler may already have handed out a
- * request that the tape takes back, or may not have handed out a request that the tape completes.
- * Such a call is skipped.
+ * A generated tape has no results yet. In a generated tape, a completion with id 0 is the
+ * completion of the last request that next handed out, if any. A call is skipped if it takes back a
+ * request that the scheduler has already handed out, or completes a request that the scheduler has
+ * not handed out.
  */
 #ifndef UNDERSTUDY_REPLAY_H
 #define UNDERSTUDY_REPLAY_H
@@ -22,12 +22,13 @@
 /**
  * struct replay - input and output; every array is in the caller's memory
  * @scheduler: the scheduler
- * @tunables: values of its tunables, in its order; stored in its state after init
- * @counters: room for the values of its counters
+ * @tunables: values of the scheduler's tunables, in the order of their declaration; stored in its
+ *	state after init
+ * @counters: room for the values of the scheduler's counters
  * @capacity_sectors: size of the disk
  * @max_requests: most requests that may be pending at once
  * @depth: most requests in service at once, as given to the scheduler; 0 stands for one
- * @places: number of places; @place of each call is below this
+ * @places: number of places for requests; @place of each call must be below this
  * @nr_calls: number of calls on the tape
  * @calls: the calls of the tape; the results of next are overwritten
  * @broken: CONTRACT_TEXT bytes for a message about the rule that the scheduler broke

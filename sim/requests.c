@@ -3,15 +3,15 @@
 #include "sim.h"
 
 /*
- * After a deliberate wait, next is called once more, or a few times if the scheduler wakes up
- * periodically.
+ * Limit of successive calls of next that return no request. A scheduler that waits deliberately
+ * needs one more call, or a few more if it wakes up periodically.
  */
 #define REFUSALS_IN_A_ROW_MAX 1000000
 
 /*
- * Limits of the number of arrivals until the last measured request is served. Processes that wait
- * for answers cannot issue many more requests meanwhile, and a burst of open arrivals ends before
- * it is a hundred measurements long.
+ * Limits of the number of arrivals after the measured ones, while a measured request is pending.
+ * Processes that wait for completions cannot issue many requests in that time, and a burst of open
+ * arrivals is shorter than a hundred measurements.
  */
 #define LATER_ARRIVALS_MAX 1000000
 #define LATER_ARRIVALS_EACH 100
@@ -43,7 +43,10 @@ static u64 measure_arrival(struct sim *sim)
 	return sim->arrived;
 }
 
-/* A scheduler that always prefers new requests never completes the measured ones. */
+/*
+ * Return whether the scheduler starves measured requests, for example by always preferring new
+ * ones.
+ */
 static bool is_starved(const struct sim *sim)
 {
 	u64 later = sim->arrived - sim->target;
@@ -60,7 +63,7 @@ static void set_class(const struct sim_input *input, struct io_request *io, u32 
 	io->level = input->level ? input->level[process] : IO_LEVEL_DEFAULT;
 }
 
-/* The split request to which the piece of the process's step belongs, or NO_SLOT. */
+/* Return the split request of which the process's step is a piece, or NO_SLOT. */
 static u32 whole_of(struct sim *sim, struct process *process)
 {
 	u32 whole = process->whole;
@@ -72,8 +75,8 @@ static u32 whole_of(struct sim *sim, struct process *process)
 }
 
 /*
- * The service time on an array, either given or sampled at random. A drive or a target computes it
- * later.
+ * Return the service time on an array, either the given one or a random sample. Return 0 on a drive
+ * or a target, which computes the service time later.
  */
 static u64 cost_ns(struct sim *sim, u64 given_ns)
 {
@@ -117,7 +120,7 @@ struct bio *requests_arrive(struct sim *sim, u32 process, u64 sector, u32 sector
 	return &pending->bio;
 }
 
-/* Schedule a call of next at time_ns. Of several such calls only the soonest is made. */
+/* Schedule a call of next at time_ns, unless an earlier call is already scheduled. */
 static void enquire_at(struct sim *sim, u64 time_ns)
 {
 	if (time_ns >= sim->wake_ns && sim->wake_ns > sim->now_ns)
@@ -126,14 +129,14 @@ static void enquire_at(struct sim *sim, u64 time_ns)
 	sim_schedule(sim, time_ns, EVENT_ENQUIRE, 0);
 }
 
-/* The device has begun with the request. */
+/* The device has begun with the request: schedule the completion. */
 static void begun(struct sim *sim, const struct pending *pending)
 {
 	sim_schedule(sim, pending->command.due_ns, EVENT_COMPLETION,
 		     pending - sim->pool);
 }
 
-/* The service time on an array: the mean of the joined requests, rounded down. */
+/* Return a bundle's service time on an array: the mean over its requests, rounded down. */
 static u64 mean_cost_ns(const struct pending *first)
 {
 	unsigned __int128 sum = first->io.cost_ns;
@@ -149,7 +152,7 @@ static u64 mean_cost_ns(const struct pending *first)
 	return sum / count;
 }
 
-/* Join other requests to the scheduler's choice. False: the scheduler broke a rule. */
+/* Join other requests to the scheduler's choice; return false if the scheduler broke a rule. */
 static bool bundle(struct sim *sim, struct pending *first, u64 *cost_ns)
 {
 	struct elevator *elevator = &sim->elevator;
@@ -163,7 +166,10 @@ static bool bundle(struct sim *sim, struct pending *first, u64 *cost_ns)
 	return !contract_is_broken(&elevator->contract);
 }
 
-/* The scheduler's choice with the requests joined to it, and their service time on an array. */
+/*
+ * Return the scheduler's choice, with other requests joined to it, or NULL. Set *cost_ns to its
+ * service time on an array.
+ */
 static struct pending *choose(struct sim *sim, u64 *cost_ns, u64 *wake_ns)
 {
 	struct pending *first = elevator_next(&sim->elevator, sim->now_ns, wake_ns);
@@ -208,7 +214,7 @@ static void start(struct sim *sim, struct pending *pending, u64 cost_ns)
 		begun(sim, pending);
 }
 
-/* The device begins with a request that was queued in it. */
+/* Let the device begin with a request that is queued in it, if there is one. */
 static void go_on(struct sim *sim)
 {
 	struct command *command = device_next(&sim->device, sim->now_ns);
@@ -219,8 +225,8 @@ static void go_on(struct sim *sim)
 }
 
 /*
- * next returned no request: do not call it again before something changes or the time that it set
- * is reached.
+ * Note that next returned no request. Do not call next again before its wake-up time, unless
+ * something changes.
  */
 static void refused(struct sim *sim, u64 wake_ns)
 {
@@ -252,7 +258,7 @@ void requests_dispatch(struct sim *sim)
 	}
 }
 
-/* Tell the processes that issued the request that it is complete. */
+/* Report the completion to the processes or the page cache that issued the request's bios. */
 static void hand_back(struct sim *sim, struct pending *pending)
 {
 	for (; pending; pending = pending->next) {

@@ -55,7 +55,7 @@ void service_chain_begin(struct service_chain *chain, const struct service_times
 	chain->phase = times->start[class];
 }
 
-/* A single outcome needs no random number. */
+/* Choose an outcome of the phase; a single outcome needs no random number. */
 static const struct service_outcome *leave(const struct service_phase *phase,
 					   const struct service_outcome *outcome,
 					   struct draw *draw)

@@ -3,14 +3,14 @@
  * Service times sampled from Markovian arrival processes, one process for each class of requests.
  * Each service time starts in the phase in which the last one ended, so that successive service
  * times are correlated as the measured ones were (ICPE 2011, section 4.2.2). A service time is the
- * sum of the stays in the phases through which the chain passes.
+ * sum of the times that the chain stays in its phases.
  */
 #ifndef UNDERSTUDY_SERVICE_TIMES_H
 #define UNDERSTUDY_SERVICE_TIMES_H
 
 #include "../core/draw.h"
 
-#define SERVICE_TICK_BITS 16 /* the unit of stays is a tick of 2^-16 ns */
+#define SERVICE_TICK_BITS 16 /* stays are in ticks of 2^-16 ns */
 #define SERVICE_STAGES_MAX 65536
 #define SERVICE_STAY_MAX (1ull << 57) /* ticks: 37 minutes on average */
 
@@ -30,9 +30,9 @@ struct service_phase {
 };
 
 /**
- * struct service_outcome - one possibility of where the chain goes when it leaves a phase
- * @last: the first outcome of the phase for which a uniform 64-bit random number is at most @last
- *	is chosen; U64_MAX in the last outcome
+ * struct service_outcome - a possible move of the chain when it leaves a phase
+ * @last: a uniform 64-bit random number chooses the phase's first outcome whose @last is not below
+ *	it; U64_MAX in the last outcome
  * @phase: the next phase
  * @ends: does a service time end with this outcome?
  */
@@ -60,7 +60,7 @@ struct service_chain {
 	u32 phase;
 };
 
-/* NULL, or a message about an error in the processes of this many classes. */
+/* Check the processes of this many classes; return NULL or an error message. */
 const char *service_times_check(const struct service_times *times, u32 classes);
 
 /* Begin the chain of a class; its random numbers come from this stream of the seed. */
@@ -68,8 +68,8 @@ void service_chain_begin(struct service_chain *chain, const struct service_times
 			 u32 class, u64 seed, u64 stream);
 
 /*
- * The next service time, rounded to whole ns, from 1 to 2^46. The service time ends after a million
- * phases at the latest.
+ * Sample the next service time, rounded to whole ns, from 1 to 2^46. The service time ends after at
+ * most a million phases.
  */
 u64 service_chain_draw(struct service_chain *chain, const struct service_times *times);
 

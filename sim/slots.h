@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records which entries of an array are in use. Returned entries are reused first. So if at most n
+ * Records which entries of an array are in use. Freed entries are reused first. So if at most n
  * entries are ever in use at once, only n entries are ever touched, and the others use no memory.
  */
 #ifndef UNDERSTUDY_SLOTS_H
@@ -12,8 +12,8 @@
 
 /**
  * struct slots - entries 0 to capacity - 1
- * @next: for a returned entry: the entry that was returned before it and is still free
- * @free: the last returned entry, or NO_SLOT
+ * @next: for a freed entry: the entry that was freed before it and is still free
+ * @free: the entry that was freed last, or NO_SLOT
  * @fresh: the first entry that was never in use
  * @capacity: number of entries
  */
@@ -35,7 +35,7 @@ static inline int slots_init(struct slots *slots, u32 capacity)
 	return slots->next ? 0 : -ENOMEM;
 }
 
-/* Valid also if init failed or the slots are zeroed. */
+/* May be called even if init failed or the slots are zeroed. */
 static inline void slots_exit(struct slots *slots)
 {
 	port_free(slots->next);

@@ -18,16 +18,16 @@
 
 /**
  * struct step - think, then issue a request
- * @think_ns: how long the process thinks first: after the answer to its last step or, in an
- *	open workload, after its last step
+ * @think_ns: time that the process thinks before the request, counted from the completion of its
+ *	previous request or, in an open workload, from the arrival of its previous request
  * @file: the file, or NO_FILE for a request to the disk itself
  * @sector: first sector, of the file or of the disk
  * @sectors: number of sectors, at least 1
  * @owner: owner of the request
  * @op: enum io_op; files are only read
  * @cost_ns: service time on an array; 0: the array samples it at random
- * @more: in an open workload: how many of the following steps are further pieces of the same
- *	request, which arrive at the same time
+ * @more: in an open workload: number of following steps that are further pieces of the same
+ *	request; all its pieces arrive at the same time
  */
 struct step {
 	u64 think_ns;
@@ -41,10 +41,10 @@ struct step {
 };
 
 /**
- * struct rows - steps as a table, for workloads that play a table; every array is in the caller's
- * memory
- * @first: process i plays the rows first[i] up to first[i + 1]
- * @think_ns: see struct step, also for the others
+ * struct rows - a table of steps, for the workloads in workloads/rows.c; every array is in the
+ * caller's memory
+ * @first: process i plays the rows from first[i] to first[i + 1] - 1
+ * @think_ns: see struct step, also for the other columns
  * @sector: first sector on the disk
  */
 struct rows {
@@ -83,7 +83,7 @@ struct world {
  * struct workload - the behaviour of processes
  * @name: the name by which people choose it
  * @summary: one line for people
- * @open: steps do not wait for the answer to the previous step
+ * @open: steps do not wait for the completion of the previous request
  * @state_size: bytes of state; the engine allocates it, zeroed, and stores the parameters' values
  *	in it
  * @parameters: like a scheduler's tunables, but constant during a run

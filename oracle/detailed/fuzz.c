@@ -154,7 +154,7 @@ static void check_drive(const struct detailed_drive *d)
 	check_activity(&d->background);
 }
 
-/* A random request, often near the previous one, to test caches and the joining of extents. */
+/* A random request, often near the previous one, so that cached extents are hit and joined. */
 static struct detailed_request draw_request(const struct detailed_drive *d,
 					    uint64_t near)
 {

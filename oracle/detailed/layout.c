@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "layout.h"
 
-/* A track, and the number of switches from the zone's first track to it. */
+/* A track, and how many head and cylinder switches precede it in its zone. */
 struct track {
 	uint32_t cylinder; /* in the zone */
 	uint32_t head;
@@ -63,7 +63,10 @@ static void cylinder_by_cylinder(uint32_t heads, int serpentine, uint64_t index,
 	track->head_switches = index - track->cylinder;
 }
 
-/* The order of a band whose surfaces follow one another, with odd surfaces backwards. */
+/*
+ * A band's tracks are numbered surface by surface; on odd surfaces, from its last cylinder to its
+ * first.
+ */
 static void surface_by_surface(uint32_t heads, uint32_t cylinders,
 			       uint32_t band_cylinders, uint64_t index,
 			       struct track *track)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Where sectors are on the platters (RW94, "Data layout"; SG99, section 3.2). */
+/* Maps each sector to its position on the platters (RW94, "Data layout"; SG99, section 3.2). */
 #ifndef DRIVES_LAYOUT_H
 #define DRIVES_LAYOUT_H
 

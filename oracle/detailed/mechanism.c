@@ -4,8 +4,8 @@
 #include "mechanism.h"
 
 /*
- * Rounding error, as a share of a rotation: a sector that seems to have just begun may be about to
- * begin.
+ * Tolerance for rounding errors, as a share of a rotation. If a sector's beginning seems to have
+ * passed less than this ago, it is treated as still to come.
  */
 #define ROUNDING 1e-6
 
@@ -19,7 +19,10 @@ double mechanism_seek_ns(const struct detailed_parameters *p, uint32_t cylinders
 	       p->seek_slope_ns * (cylinders - p->seek_threshold);
 }
 
-/* Time to move the arm. Heads are switched meanwhile; a write needs more time to settle (RW94). */
+/*
+ * Time to move the arm. The head switch overlaps the seek; a write needs a longer settling time
+ * (RW94).
+ */
 static double move_ns(const struct detailed_parameters *p, const struct arm *from,
 		      const struct detailed_place *to, int write)
 {
@@ -69,9 +72,9 @@ double run_end_ns(const struct run *run)
 }
 
 /*
- * The last sector of a run is sent after all sectors before it, and after it has passed itself.
- * Sectors pass at equal intervals, so the times of the first and the last sector determine when the
- * run has been sent (RW94, "Bus interface").
+ * The last sector of a run is sent once all earlier sectors have been sent and the last sector has
+ * passed under the head. Sectors pass at equal intervals, so it is enough to look at the times at
+ * which the first and the last sector pass (RW94, "Bus interface").
  */
 static void bus_carry(struct bus *bus, const struct run *run)
 {

@@ -24,7 +24,7 @@ struct run {
 	uint32_t sectors;
 };
 
-/* A bus that sends sectors one by one, each after that sector has passed. */
+/* A bus that sends sectors one by one, each after it has passed under the head. */
 struct bus {
 	double free_ns;
 	double sector_ns;
@@ -33,8 +33,8 @@ struct bus {
 double mechanism_seek_ns(const struct detailed_parameters *p, uint32_t cylinders);
 
 /*
- * The first run of [sector, end) for an arm that may move from now_ns on; the first sector must not
- * pass before ready_ns.
+ * Find the first run of [sector, end). The arm may move from now_ns on, and the run begins at
+ * ready_ns at the earliest.
  */
 void mechanism_find_run(const struct layout *layout, const struct arm *arm,
 			double now_ns, double ready_ns, uint64_t sector, uint64_t end,
@@ -44,8 +44,8 @@ void mechanism_find_run(const struct layout *layout, const struct arm *arm,
 double run_end_ns(const struct run *run);
 
 /*
- * Pass over [sector, end), track by track. On a read, sectors are sent over the bus while later
- * ones pass; `bus` is NULL otherwise. Returns when the last sector has passed.
+ * Pass over [sector, end), track by track. If `bus` is not NULL, each sector is sent over the bus
+ * while later sectors pass. Returns the time at which the last sector has passed.
  */
 double mechanism_pass(const struct layout *layout, struct arm *arm, double now_ns,
 		      double ready_ns, uint64_t sector, uint64_t end, int write,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The read cache: segments of equal size. Each holds a run of consecutive sectors, whose beginning
- * is overwritten as the run grows (RW94, "Data caching"; DISKSIM, "cache").
+ * The read cache: segments of equal size. Each segment holds a run of consecutive sectors. A run
+ * that outgrows its segment loses its first sectors (RW94, "Data caching"; DISKSIM, "cache").
  */
 #ifndef DRIVES_SEGMENTS_H
 #define DRIVES_SEGMENTS_H
@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct segment {
-	uint64_t start, end; /* its sectors; none if these are equal */
+	uint64_t start, end; /* its sectors; empty if start equals end */
 	uint64_t host_end; /* end of the last request served from it */
 	uint64_t used; /* last use, counted in requests */
 };
@@ -27,25 +27,26 @@ int segments_init(struct segments *segments, uint32_t n, uint32_t sectors);
 void segments_exit(struct segments *segments);
 void segments_clear(struct segments *segments);
 
-/* Divide the same total size into n empty segments, at most as many as initially. */
+/* Divide the cache into n empty segments, at most as many as segments_init() made. */
 void segments_cut(struct segments *segments, uint32_t n);
 
 /*
- * The segment that holds this sector (of several, the one with the most sectors after it), or NULL.
+ * Return the segment that holds this sector, or NULL. If several segments do, return the one with
+ * the most sectors after it.
  */
 struct segment *segments_find(const struct segments *segments, uint64_t sector);
 
 /*
- * A segment for a run that begins at this sector: the segment that ends here, or else the least
- * recently used one, emptied.
+ * Return a segment for a run that begins at this sector: the segment whose run ends just before the
+ * sector, or else the least recently used segment, emptied.
  */
 struct segment *segments_take(struct segments *segments, uint64_t sector);
 
-/* Extend the segment to `end`; if it then has too many sectors, it loses its beginning. */
+/* Extend the segment to `end`; if it then has too many sectors, drop its first ones. */
 void segment_grow(const struct segments *segments, struct segment *segment,
 		  uint64_t end);
 
-/* A request that ends at host_end used the segment. */
+/* Record that a request that ends at host_end used the segment. */
 void segment_use(struct segments *segments, struct segment *segment, uint64_t host_end);
 
 /* Remove [start, end) from all segments. */

@@ -9,7 +9,7 @@
 #define EXIT_ALONE 122 /* the scheduler's process is gone */
 #define CALLS_MAX 256
 
-/* The proxy's state: the tunables and counters. */
+/* The state that the host allocates for the proxy: values of tunables and counters. */
 struct fields {
 	u64 tunables[SCHED_FIELDS_MAX];
 	u64 counters[SCHED_FIELDS_MAX];
@@ -21,7 +21,7 @@ struct slot {
 	bool pending;
 };
 
-/* The state of the proxy; this process has only one scheduler. */
+/* The proxy itself; this process has only one scheduler. */
 static struct {
 	int calls_file;
 	int replies_file;
@@ -39,12 +39,12 @@ static struct {
 	struct sched_limits limits;
 	struct slot *slots;
 	u32 nr_slots;
-	u32 *free; /* a ring, so that a slot stays empty as long as possible */
+	u32 *free; /* a ring: the slot freed longest ago is reused first */
 	u32 first_free;
 	u32 nr_free;
 } apart;
 
-/* Returned in place of a request that was never added. */
+/* Returned if the scheduler chose a request that was never added. */
 static struct io_request nowhere;
 
 static void __attribute__((noreturn)) alone(void)
@@ -191,7 +191,10 @@ static void apart_remove(void *state, struct io_request *rq)
 	slot_give(rq->slot);
 }
 
-/* Send in advance the positioning times of all requests that next may need. */
+/*
+ * Before a call of next, send the positioning times of all pending requests, since next may need
+ * them.
+ */
 static void tell_positions(u64 now_ns)
 {
 	struct line_call *made;
@@ -207,7 +210,10 @@ static void tell_positions(u64 now_ns)
 	}
 }
 
-/* The host's request, with the scheduler's changes to its copy. */
+/*
+ * Return the host's request that the scheduler chose, with the scheduler's changes to its copy of
+ * the request. Return NULL if the scheduler chose none.
+ */
 static struct io_request *chosen(void)
 {
 	u32 number = apart.reply.slot;

@@ -4,8 +4,8 @@
  * were in this process.
  *
  * Whatever the scheduler does in its process, only its choices reach this process, where the
- * contract checks them. If the scheduler's process ends, this process ends too; job.h describes
- * what its starter then finds.
+ * contract checks them. If the scheduler's process ends, this process ends too; job.h describes the
+ * results that this process's starter then finds.
  */
 #ifndef UNDERSTUDY_APART_H
 #define UNDERSTUDY_APART_H
@@ -14,7 +14,7 @@
 
 /**
  * struct apart_end - information about a scheduler that ended early
- * @fault: the code at which a signal hit it
+ * @fault: the code at which a signal hit the scheduler
  * @refused_bytes: size of the last memory allocation that was refused, or 0
  */
 struct apart_end {

@@ -16,7 +16,9 @@
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
-/* System calls for memory, the pipes, output, the loader, and the end of the process. */
+/*
+ * The allowed system calls: for memory, the pipes, output, the loader, and the end of the process.
+ */
 static const u32 allowed[] = {
 	SYS_read,	    SYS_write,	   SYS_writev,	     SYS_close,
 	SYS_fstat,	    SYS_lseek,	   SYS_pread64,	     SYS_openat,

@@ -7,8 +7,8 @@
 
 /**
  * confine - limit this process, and end it when its starter ends
- * @memory_bytes: most memory that it may map
- * @output_bytes: longest file that it may write; its standard output is a file
+ * @memory_bytes: most memory that this process may map
+ * @output_bytes: longest file that this process may write; its standard output is a file
  *
  * Returns: whether the limits are in force.
  */
@@ -17,8 +17,8 @@ bool confine(u64 memory_bytes, u64 output_bytes);
 /**
  * confine_calls - restrict this process to the system calls that computations need
  *
- * From then on this process cannot start processes, open sockets, signal other processes or change
- * files. If it tries, the kernel sends it the signal SIGSYS.
+ * After the call, this process cannot start processes, open sockets, signal other processes or
+ * change files. If this process tries, it gets the signal SIGSYS.
  *
  * Returns: whether the kernel and the processor support this.
  */

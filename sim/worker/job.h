@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A job that a process does with a scheduler, and its results, in memory shared with the starter of
- * the process (understudy/native/worker.py).
+ * A job that a process does with a scheduler, and the job's results. Both are in memory shared with
+ * the starter of the process (understudy/native/worker.py).
  *
  * In the starter this memory has another address, so job_unpack() adjusts every pointer into the
  * memory.
@@ -25,14 +25,14 @@ enum job_kind {
 /**
  * struct job - one job
  * @kind: enum job_kind
- * @starter: id of the process that waits for the results; this process ends when that one ends
+ * @starter: id of the process that waits for the results; this process ends when the starter ends
  * @address: address of this structure in the starter
  * @workload: name of the workload to simulate
  * @has_target: does the starter compute the requests' completion times (target.h)?
  * @paths: paths of files with the arrivals of each process (arrivals_file.h), or NULL
  * @memory_bytes: most memory that the process may use in addition to the job
  * @output_bytes: longest output of the process
- * @ended: did the job end regularly? Then @error and the members after it are the results
+ * @ended: did the job end normally? Then @error and the members after it are the results
  * @error: 0, or the negative errno of sim_run or replay_run; -ENOEXEC if the scheduler cannot be
  *	loaded; @text then contains the reason
  * @refused_bytes: size of the last memory allocation that was refused, or 0

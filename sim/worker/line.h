@@ -2,10 +2,10 @@
 /*
  * The protocol between a simulation and a scheduler in a separate process, over two pipes.
  *
- * The simulation (apart.c) sends calls; the scheduler's process (serve.c) replies. That process
- * first sends a struct line_reply and a struct line_self without being called. Then it replies to
- * each call of init, next, more and exit. The simulation buffers all other calls until it sends one
- * of these four.
+ * The simulation (apart.c) sends calls; the scheduler's process (serve.c) replies. First the
+ * scheduler's process sends a struct line_reply and a struct line_self without being called. Then
+ * it replies to each call of init, next, more and exit. The simulation buffers all other calls
+ * until it sends a call of init, next, more or exit.
  *
  * A request is identified by its slot. The scheduler has copies of the requests, so its changes
  * affect only these copies. A reply contains the copy of the chosen request, which the contract
@@ -19,10 +19,10 @@
 
 #define LINE_NAME_BYTES 64
 #define LINE_HELP_BYTES 256
-#define LINE_SLOTS (1u << 21) /* twice as many requests as a simulation has room for */
+#define LINE_SLOTS (1u << 21) /* twice the most requests of a simulation */
 #define LINE_NO_SLOT U32_MAX
 
-/* The operations of struct scheduler, and the host's positioning times and tunables. */
+/* The calls: operations of struct scheduler, new values of tunables, and positioning times. */
 enum line_kind {
 	LINE_TUNED, /* the tunable with the index @slot is set to @value */
 	LINE_INIT,
@@ -31,7 +31,7 @@ enum line_kind {
 	LINE_REMOVE,
 	LINE_POSITION, /* in the next call of next, the positioning time for @slot is @value ns */
 	LINE_NEXT,
-	LINE_MORE, /* the request in @slot was chosen */
+	LINE_MORE, /* join another request to the chosen one in @slot */
 	LINE_COMPLETED,
 	LINE_EXIT,
 };
@@ -43,7 +43,7 @@ enum line_kind {
  * @now_ns: argument of the operation
  * @value: see enum line_kind
  * @rq: the request; the scheduler's own fields are not used
- * @limits: argument of LINE_INIT; without pointers
+ * @limits: argument of LINE_INIT; its pointers are NULL
  */
 struct line_call {
 	u32 kind;
@@ -93,8 +93,8 @@ struct line_field {
 
 /**
  * struct line_self - a scheduler's declaration
- * @error: 0; -ENOEXEC if the scheduler cannot be loaded, for the reason in @words; -EPROTO if its
- *	declaration breaks the rule in @words
+ * @error: 0; -ENOEXEC if the scheduler cannot be loaded; -EPROTO if its declaration breaks a rule.
+ *	@words then contains the reason
  * @has_more: does it have the operation @more?
  */
 struct line_self {

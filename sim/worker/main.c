@@ -6,11 +6,11 @@
  * simulate: do a job with a scheduler in a separate process, connected by descriptors 4 and 5
  * (line.h).
  *
- * simulate SCHEDULER.so MEMORY OUTPUT: be that separate process. It may use MEMORY bytes of memory
- * and print OUTPUT bytes. If the file is a workload's and there is one more argument, the process
- * writes the workload's steps (steps.h). It reads calls from descriptor 3 and answers on descriptor
- * 4. It must be started in a sandbox (understudy/native/worker.py); in addition, it restricts its
- * own system calls.
+ * simulate SCHEDULER.so MEMORY OUTPUT: run as that separate process. The process may use MEMORY
+ * bytes of memory and print OUTPUT bytes. The process reads calls from descriptor 3 and answers on
+ * descriptor 4. If there is one more argument, the file is a workload, and the process writes the
+ * workload's steps instead (steps.h). The process must be started in a sandbox
+ * (understudy/native/worker.py); in addition, it restricts its own system calls.
  *
  * The starter watches the progress of all these processes. Each process ends when its starter ends.
  */

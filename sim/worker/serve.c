@@ -14,7 +14,7 @@
 #define CALLS_AT_ONCE 64
 #define PAGE 4096u
 #define LOOK_US 500000
-#define SIGNALLED 128 /* plus the signal's number, as in a shell */
+#define SIGNALLED 128 /* exit status minus the signal's number, as in a shell */
 
 static struct {
 	int calls_file;
@@ -35,8 +35,8 @@ static void say(void)
 }
 
 /*
- * Report the signal. This runs in the signal's handler. It exits, since a signal that the first
- * process of a namespace sends itself does not end it.
+ * Report the signal. This runs in the signal's handler. The handler exits instead of raising the
+ * signal again, since process 1 of a PID namespace can't end itself by a signal.
  */
 static void say_fault(void)
 {
@@ -46,9 +46,9 @@ static void say_fault(void)
 }
 
 /*
- * If the starter is killed while it starts a sandbox, the sandbox does not end: the kernel reports
- * the end of a starter only to processes that have already requested that report. But in this case
- * the other end of the pipe is closed.
+ * End this process if its starter has ended, that is, if the other end of the pipe is closed. The
+ * signal of PR_SET_PDEATHSIG is not enough: it is not sent if the starter is killed before the
+ * sandbox has requested the signal.
  */
 static void end_if_alone(int signal)
 {
@@ -71,7 +71,7 @@ void serve_begin(int calls, int replies, const char *code)
 	setitimer(ITIMER_REAL, &now_and_then, NULL);
 }
 
-/* Memory followed by an unmapped page. */
+/* Memory blocks, each followed by an inaccessible page. */
 
 struct block {
 	char *map;
@@ -83,7 +83,7 @@ static struct block *block_of(void *memory)
 	return (struct block *)memory - 1;
 }
 
-/* The header is before the block. The block ends less than 8 bytes before the end of a page. */
+/* The header is before the block. The block ends less than 8 bytes before the inaccessible page. */
 void *serve_zalloc(size_t bytes)
 {
 	size_t whole = (bytes + 7) & ~(size_t)7;

@@ -9,7 +9,7 @@
 #include "line.h"
 
 /**
- * serve_begin - from now on, report to the simulation a signal that ends this process
+ * serve_begin - connect to the simulation, and report to it any signal that ends this process
  * @calls: pipe from the simulation
  * @replies: pipe to the simulation
  * @code: the scheduler's file
@@ -25,17 +25,20 @@ void serve_begin(int calls, int replies, const char *code);
 void serve(const struct scheduler *scheduler, s32 error, const char *words);
 
 /*
- * Send a declaration. Its @words, if any, are the reason why the scheduler or workload cannot be
- * used.
+ * Send a declaration. If the scheduler or workload cannot be used, @words of the declaration are
+ * the reason.
  */
 void serve_self(const struct line_self *self);
 
-/* Copy a text of a declaration, truncated to the room for it. */
+/* Copy a string of a declaration, truncated to `bytes`. */
 void serve_copy(char *to, size_t bytes, const char *text);
 void serve_copy_fields(struct line_field *to, const struct sched_field *from,
 		       u32 count);
 
-/* Zeroed memory, or NULL. No memory is mapped after it, so a write past its end causes a signal. */
+/*
+ * Return zeroed memory, or NULL. An inaccessible page follows the memory, so a write past its end
+ * causes a signal.
+ */
 void *serve_zalloc(size_t bytes);
 void serve_free(void *memory);
 

@@ -3,9 +3,9 @@
  * Writes the steps of the processes of a user's workload as a table, in a separate process.
  *
  * That process first sends the workload's declaration: a struct line_reply and a struct line_self,
- * whose needs_model is true for an open workload. Then it reads a struct steps_ask and writes
- * @steps structures of type struct step for each process of the workload. If a process of the
- * workload has fewer steps, the operation is IO_OPS in the remaining ones.
+ * whose needs_model is true for an open workload. Then it reads a struct steps_ask, and for each
+ * process of the workload it writes @steps structures of type struct step. If a process has fewer
+ * steps, @op is IO_OPS in its remaining structures.
  */
 #ifndef UNDERSTUDY_STEPS_H
 #define UNDERSTUDY_STEPS_H
@@ -36,7 +36,7 @@ struct steps_ask {
  * @asks: pipe from the starter
  * @replies: pipe to the starter
  *
- * Returns: 0, or the return value of the workload's init, made positive.
+ * Returns: 0, or the errno of the workload's init as a positive number.
  */
 int steps_serve(const struct workload *workload, const char *words, int asks,
 		int replies);

@@ -23,7 +23,7 @@ struct question {
 	u32 op;
 };
 
-/* Returns when the request completes, ns; if there is no answer, the process ends. */
+/* Return the request's completion time, ns. If there is no answer, this process ends. */
 u64 target_ask(const struct io_request *rq, u64 start_ns);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Threads that each read a file of their own from its beginning to its end, a few bytes at a time
+ * Several threads. Each thread reads a different file from beginning to end, a few bytes at a time
  * (SIGCSE 2006 section 3.1: 10 threads, 10 files of 10 KB, 10 bytes a read). Each thread's file is
  * chosen at random; otherwise the threads would read files in their order on the disk.
  */

@@ -10,7 +10,7 @@
  * struct customer - one class
  * @service: its service times
  * @next: index of its next request
- * @end: index of the first request that no longer arrives
+ * @end: number of requests that arrive before the end of the run
  * @at_ns: when the last request arrived
  * @pieces: number of pieces of that request that are still to be issued
  */

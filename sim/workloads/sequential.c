@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Streams: each process issues requests upwards from its own first sector, and wraps around at the
- * end of the disk. The first sectors divide the disk into equal parts.
+ * end of the disk. The processes' first sectors divide the disk into equal parts.
  */
 #include "../streams.h"
 #include "../workload.h"

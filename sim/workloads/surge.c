@@ -16,7 +16,7 @@ struct reader {
 	u64 page;
 	u64 pages;
 	u32 file;
-	bool has_read; /* and must sleep before the next page */
+	bool has_read; /* it must sleep before the next page */
 };
 
 struct surge {

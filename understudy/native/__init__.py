@@ -7,10 +7,10 @@ from understudy import _core
 
 
 def binding_file() -> Path:
-    """The compiled extension."""
+    """Return the path of the compiled extension."""
     return Path(str(_core.__file__))
 
 
 def program_file() -> Path:
-    """The program that runs schedulers, installed beside the extension."""
+    """Return the path of the program that runs schedulers; it is installed beside the extension."""
     return binding_file().with_name("simulate")

@@ -16,7 +16,7 @@ Columns = dict[str, npt.NDArray[Any]]
 
 
 def dtype_of(structure: str) -> np.dtype[Any]:
-    """Return the NumPy type of a C structure; the compiler has checked the type against the
+    """Return the NumPy type of a C structure; the compiler has checked the structure against its
     header.
     """
     fields = dict(ffi.typeof(structure).fields)
@@ -38,7 +38,7 @@ def _format(ctype: Any) -> Any:
 
 
 def u64(values: npt.ArrayLike) -> U64:
-    """The values as an array that C accepts."""
+    """Return the values as a contiguous array of 64-bit integers, which C accepts."""
     return np.ascontiguousarray(values, np.uint64)
 
 
@@ -51,7 +51,7 @@ def same_length(columns: Columns) -> int:
 
 
 def pointer_to(array: npt.NDArray[Any], structure: Any, member: str) -> Any:
-    """A C pointer to the array's data, of the type of a structure's member."""
+    """Return a C pointer to the array's data, of the same type as a structure's member."""
     kind = next(field.type for name, field in _members(structure) if name == member)
     return ffi.cast(kind, array.ctypes.data)
 
@@ -62,6 +62,6 @@ def _members(structure: Any) -> Any:
 
 
 def buffer(array: npt.NDArray[Any]) -> Any:
-    """A C pointer to the array's data; the array has to outlive it."""
+    """Return a C pointer to the array's data; the array must outlive the pointer."""
     pointer = {"u1": "u8 *", "u4": "u32 *", "u8": "u64 *", "i8": "s64 *"}[array.dtype.str[1:]]
     return ffi.cast(pointer, ffi.from_buffer(array))

@@ -2,9 +2,9 @@
 """Arrivals of one class of requests, in a file that the simulator maps.
 
 In a folder, the file `arrivals` has a header, a column of arrival times and a column of numbers of
-pieces (sim/worker/arrivals_file.h), 10 bytes per request.  Since the simulator maps the file, all
-simulations on a machine share its pages in the kernel's cache.  The simulator checks every value
-itself; `refuse` then finds the wrong value.
+pieces (sim/worker/arrivals_file.h), 10 bytes per request. Since the simulator maps the file, all
+simulations on a machine share the file's pages in the page cache. The simulator checks every value
+itself; if a value is wrong, `refuse` finds and reports it.
 """
 
 import os
@@ -34,7 +34,7 @@ Whole = npt.NDArray[np.integer[Any]]
 class Arrivals:
     """A file that `write_arrivals` wrote.
 
-    path: the file. requests: their number, at least 1. last_ns: the last arrival time.
+    path: the file. requests: number of requests, at least 1. last_ns: the last arrival time.
     """
 
     path: Path
@@ -43,24 +43,26 @@ class Arrivals:
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> "Arrivals":
-        """Check header and size; ValueError if there is no such file, or if it is cut off."""
+        """Open the arrivals in a folder after a check of the file's header and size. Raises
+        ValueError if the file is missing or cut off.
+        """
         path = Path(folder).absolute() / FILE
         requests = _requests(path)
         return cls(path, requests, int(_instants(path, requests)[-1]))
 
     @cached_property
     def arrival_ns(self) -> npt.NDArray[np.int64]:
-        """Return the arrival times, (requests,), as a mapped array."""
+        """Return the arrival times as a mapped array of shape (requests,)."""
         return _instants(self.path, self.requests)
 
     @cached_property
     def pieces(self) -> npt.NDArray[np.uint16]:
-        """Return the numbers of pieces, (requests,), as a mapped array."""
+        """Return the numbers of pieces as a mapped array of shape (requests,)."""
         return _pieces(self.path, self.requests)
 
     @property
     def file_bytes(self) -> int:
-        """The file's length."""
+        """Return the file's length."""
         return _file_bytes(self.requests)
 
 
@@ -70,8 +72,8 @@ def write_arrivals(
     """Write requests, in order of arrival, into an existing folder.
 
     arrival_ns: times from 0 to below 2^62, in ascending order. pieces: the number of pieces that
-    each request was split into, from 1 to 65,535 (ICPE 2011, Eq. 3).  The file appears when it is
-    complete.  ValueError names the first impossible request.
+    each request was split into, from 1 to 65,535 (ICPE 2011, Eq. 3). The file appears when it is
+    complete. Raises ValueError for the first impossible request.
     """
     instants, counts = _whole("arrival_ns", arrival_ns), _whole("pieces", pieces)
     if instants.shape != counts.shape:
@@ -122,7 +124,9 @@ def _write(path: Path, instants: Whole, counts: Whole) -> None:
 
 
 def _requests(path: Path) -> int:
-    """Return the number of requests in the header, if the file's length agrees."""
+    """Return the number of requests in the header; ValueError if the file's length does not match
+    it.
+    """
     try:
         with path.open("rb") as file:
             header = file.read(HEADER_BYTES)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The parser of the kernel's binary block traces, host/traces/blktrace.h, from Python."""
+"""The parser of the kernel's binary block traces (host/traces/blktrace.h), for Python."""
 
 from collections.abc import Iterator
 from enum import IntEnum
@@ -24,7 +24,7 @@ BROKEN = {
 
 
 class LeftOut(IntEnum):
-    """The reason why no row contains a record."""
+    """The reason why a record is in no row."""
 
     UNISSUED = lib.LEFT_OUT_UNISSUED
     UNCOMPLETED = lib.LEFT_OUT_UNCOMPLETED
@@ -39,7 +39,7 @@ class LeftOut(IntEnum):
 
 
 class Blktrace:
-    """One trace.  First read each of its files once, in any order; then get its rows."""
+    """One trace. Call `read` once for each of its files, in any order, and then `rows`."""
 
     def __init__(self) -> None:
         made = lib.blktrace_new()
@@ -48,10 +48,10 @@ class Blktrace:
         self._trace = ffi.gc(made, lib.blktrace_free)
 
     def read(self, file: BinaryIO) -> str | None:
-        """Read the whole file; return where it breaks off, or None.
+        """Read a whole file. Return a message if the file breaks off or is damaged, else None.
 
-        ValueError: its records have another version, or another device, than the records before
-        them.
+        Raises ValueError if its records have an unknown version, or are of another device than the
+        records read before.
         """
         lib.blktrace_begin(self._trace)
         rest = b""

@@ -40,8 +40,8 @@ ENDINGS = {
 
 @dataclass(frozen=True)
 class Cell:
-    """The process that runs the code, the sandbox process that we started, and our ends of the
-    pipes.
+    """The ids of the process that runs the code (`code`) and of the sandbox process that we started
+    for it (`around`), and our ends of the pipes.
     """
 
     code: int
@@ -58,7 +58,7 @@ def start(
     output: int,
     *how: str,
 ) -> Cell:
-    """Load a user's code in a sandbox.  Its printed text goes to `output`."""
+    """Start a process that loads a user's code in a sandbox and prints to `output`."""
     sandbox.require(file.shown)
     (called, calls), (heard, replies), (told, tells) = (_pipe(stack) for _ in range(3))
     answering = [called.fileno(), output, output, *map(io.FileIO.fileno, (called, replies, tells))]
@@ -75,14 +75,14 @@ def start(
 
 
 def _pipe(stack: ExitStack) -> tuple[io.FileIO, io.FileIO]:
-    """Open a pipe; return the end to read from and the end to write to."""
+    """Open a pipe; return its read end and its write end."""
     reads, writes = os.pipe()
     return stack.enter_context(io.FileIO(reads)), stack.enter_context(io.FileIO(writes, "w"))
 
 
 def _inside(told: io.FileIO) -> int:
-    """Return the process inside the sandbox, as bwrap reports it; RunFailed if there is no
-    sandbox.
+    """Return the id of the process inside the sandbox, which bwrap reports; RunFailed if bwrap
+    could not make the sandbox.
     """
     said = b""
     while not said.endswith(b"}\n"):

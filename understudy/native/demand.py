@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Features of requests that cost a device time, counted as in the simulator (sim/demand.h)."""
+"""Finds the requests that cost a device time, by feature, as the simulator does (sim/demand.h)."""
 
 from collections.abc import Mapping
 
@@ -37,9 +37,10 @@ Bools = npt.NDArray[np.bool_]
 def asking(
     write: Bools, sector: Integers, sectors: Integers, idle_ns: Integers, met_busy: Bools
 ) -> Mapping[str, Bools]:
-    """Return, by NAMES, which of the requests have each feature, in order of completion.
+    """Return, for each feature in NAMES, which requests have it.
 
-    Each request arrived `idle_ns` after the device had become idle, or while it was busy.
+    The requests are in order of completion. idle_ns: how long the device was idle before each
+    request. met_busy: did the request arrive while the device was busy?
     """
     end = sector + sectors
     last = np.concatenate([[-NEAR_SECTORS], end[:-1]])
@@ -65,13 +66,13 @@ def asking(
 
 
 def counts(asking: Mapping[str, Bools]) -> dict[str, int]:
-    """Return the number of requests that have each feature."""
+    """Return, for each feature, the number of requests that have it."""
     return {name: int(asking[name].sum()) for name in NAMES}
 
 
 def _noted(asked: Integers, noted: Integers, slots: int) -> Bools:
-    """Return which requests find their address in its slot; each request then stores its own
-    address.
+    """Return which requests find their address `asked` in the slot of a hash table; each request
+    then stores its address `noted` there.
     """
     writers, readers = (
         place // PAGE_SECTORS % slots * (len(asked) + 1) + np.arange(len(asked))

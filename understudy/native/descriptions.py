@@ -32,7 +32,7 @@ class Tunable:
 
 @dataclass(frozen=True)
 class Counter:
-    """A figure that a scheduler counts."""
+    """A counter of a scheduler."""
 
     name: str
     help: str
@@ -50,7 +50,7 @@ class Scheduler:
 
 
 def schedulers() -> dict[str, Scheduler]:
-    """Every scheduler in core/schedulers/, by name."""
+    """Return the declarations of every scheduler in core/schedulers/, by name."""
     names = registry.ours()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return dict(zip(names, pool.map(scheduler, names), strict=True))
@@ -58,7 +58,7 @@ def schedulers() -> dict[str, Scheduler]:
 
 @cache
 def scheduler(name: str) -> Scheduler:
-    """A scheduler in the registry; RunFailed if its declarations can't be read."""
+    """Return the declarations of a scheduler in the registry; RunFailed if they can't be read."""
     file = registry.source(name)
     described = describe(file)
     if described.name != name:
@@ -71,7 +71,7 @@ def scheduler(name: str) -> Scheduler:
 
 @once
 def describe(file: registry.Source) -> Scheduler:
-    """The declarations of the scheduler in a file, read in a separate process."""
+    """Return the declarations of the scheduler in a file; a separate process reads them."""
     job = worker.Job(worker.DESCRIBE, {})
     worker.run(job, file, file.stem)
     if job.structure.error:
@@ -81,7 +81,7 @@ def describe(file: registry.Source) -> Scheduler:
 
 
 def why_not_loaded(job: worker.Job) -> str:
-    """Return the loader's reason, or the project's own."""
+    """Return why a scheduler can't be loaded."""
     words = worker.text(job.structure.text)
     if "module_scheduler" in words:
         return "registers no scheduler: its file has to end with REGISTER_SCHEDULER"
@@ -89,7 +89,7 @@ def why_not_loaded(job: worker.Job) -> str:
 
 
 def _scheduler(items: Iterator[str]) -> Scheduler:
-    """Parses the format of sim/worker/describe.h."""
+    """Parse the format of sim/worker/describe.h."""
     name, summary, needs_model = next(items), next(items), next(items) == "1"
     tunables = tuple(
         Tunable(next(items), next(items), int(next(items)), int(next(items)), int(next(items)))
@@ -100,12 +100,12 @@ def _scheduler(items: Iterator[str]) -> Scheduler:
 
 
 def text(pointer: Any) -> str:
-    """A C string."""
+    """Return a C string."""
     return str(ffi.string(pointer).decode(errors="replace"))
 
 
 def fields(first: Any, count: int) -> tuple[Tunable, ...]:
-    """A C array of struct sched_field."""
+    """Return the fields of a C array of struct sched_field."""
     return tuple(
         Tunable(text(field.name), text(field.help), field.initial, field.min, field.max)
         for field in (first[i] for i in range(count))
@@ -113,7 +113,7 @@ def fields(first: Any, count: int) -> tuple[Tunable, ...]:
 
 
 def tunable_values(scheduler: Scheduler, chosen: Mapping[str, int]) -> U64:
-    """Each tunable's value, chosen or initial."""
+    """Return each tunable's value, chosen or initial."""
     return field_values(scheduler.name, "tunable", scheduler.tunables, chosen)
 
 

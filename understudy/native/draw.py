@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Random numbers from the core in Python (core/draw.h): the same as in guest and simulator."""
+"""The core's random numbers (core/draw.h) for Python: the same as in the guest and the
+simulator.
+"""
 
 from understudy._core import ffi, lib
 
@@ -12,15 +14,17 @@ class Draw:
         lib.draw_seed(self._draw, seed, stream)
 
     def u64(self) -> int:
-        """Return an integer, uniform over all 64-bit values."""
+        """Return a random integer, uniform over all 64-bit values."""
         return int(lib.draw_u64(self._draw))
 
     def below(self, n: int) -> int:
-        """Return an integer, uniform over 0 to n - 1."""
+        """Return a random integer, uniform over 0 to n - 1."""
         return int(lib.draw_below(self._draw, _at_least_one("n", n)))
 
     def pareto(self, alpha_milli: int, scale: int) -> int:
-        """Return an integer from a Pareto distribution, alpha in thousandths, at least `scale`."""
+        """Return an integer from a Pareto distribution: at least `scale`, with alpha in
+        thousandths.
+        """
         return int(lib.draw_pareto(self._draw, _at_least_one("alpha_milli", alpha_milli), scale))
 
     def exponential(self, mean: int) -> int:

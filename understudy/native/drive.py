@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The drive model from Python (core/drive/drive.h): times in ns, addresses in sectors."""
+"""The drive model for Python (core/drive/drive.h): times in ns, addresses in sectors."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -29,7 +29,7 @@ class Drive:
     """A drive in operation (core/drive/drive.h): curves, cache, head and phase."""
 
     def __init__(self, timing: Timing, seed: int = 0) -> None:
-        """Make the drive that a profile describes; `seed` is for a random phase."""
+        """Make the drive that a profile describes; `seed` determines its random phase."""
         self._device = ffi.new("struct timed_device *", {"scale_milli": 1000})
         self._drive = ffi.addressof(self._device, "drive")
         for name, value in (timing.settings() | {"rotation_seed": seed}).items():
@@ -59,7 +59,7 @@ class Drive:
         cache: tuple[int, int, int] = (0, 0, 0),
         hit_ns: int = 0,
     ) -> Self:
-        """Return a drive with the papers' straight line."""
+        """Return a drive whose service time is linear in the seek distance, as in the papers."""
         line = ((0, 0), (capacity_sectors, full_seek_ns))
         return cls(Timing(capacity_sectors, intercept_ns, line, cache=cache, hit_ns=hit_ns))
 
@@ -70,7 +70,9 @@ class Drive:
         lib.sched_field_value(self._device, _FIELDS[name])[0] = value
 
     def copy_to(self, shared: Shared, where: str) -> None:
-        """Copy the drive to that member of a structure that has room for `placed`."""
+        """Copy the drive to a member of a shared structure, which has space for the arrays of
+        `placed`.
+        """
         *path, member = where.split(".")
         structure = shared.structure
         for part in path:
@@ -80,11 +82,13 @@ class Drive:
             shared.point(name)
 
     def placed(self, where: str) -> dict[str, U64]:
-        """Return the arrays that a drive in that member points to, by the pointers' names."""
+        """Return the arrays to which a drive in the member `where` points, by the names of the
+        pointers.
+        """
         return {f"{where}.disk.{name}": array for name, array in self._arrays.items()}
 
     def _fill(self, name: str, rows: Sequence[Sequence[int]], most: int) -> None:
-        """Fill an array that the disk points to; it lives as long as this object."""
+        """Fill an array that the disk points to; the array lives as long as this object."""
         if len(rows) > most:
             raise ValueError(f"{name}: {len(rows)} of them, more than {most}")
         try:
@@ -113,13 +117,15 @@ class Drive:
         return int(lib.platter_angle(ffi.addressof(tracks), sector))
 
     def place(self, sector: int) -> int:
-        """Return the arm's location at that sector, in sectors, or in tracks if they are
-        counted.
+        """Return the arm's position at a sector: in tracks if the drive counts tracks, else in
+        sectors.
         """
         return int(lib.tracks_arm(ffi.addressof(self._tracks_with(sector)), sector))
 
     def track_end(self, sector: int) -> int:
-        """Return the sector after the last one of the track that contains a sector."""
+        """Return the end of the track that contains a sector: the sector after the track's last
+        one.
+        """
         return int(lib.tracks_end(ffi.addressof(self._tracks_with(sector)), sector))
 
     def _tracks_with(self, sector: int) -> Any:

@@ -49,16 +49,16 @@ def failure(simulation: Simulation, job: worker.Job, figures: Figures) -> RunFai
 
 
 def _other(code: int) -> str:
-    """The init of a user's scheduler or workload may return any error."""
+    """Return the message for any other error, such as one from the init of a user's scheduler."""
     return f"the scheduler's or the workload's init failed: {os.strerror(code)} (errno {code})"
 
 
 def offered_load(simulation: Simulation, figures: Figures) -> float | None:
     """Return the offered utilisation: if it is above 1, the queue grows without bound.
 
-    It uses the mean service time of the requests served before the failure.  The arrival rate is
-    the workload's parameter, or that of the table.  None if no request was served, or if the
-    table's arrivals take no time.
+    The service time is the mean over the requests served before the failure. The arrival rate is
+    the workload's parameter, or the mean rate of the table. Return None if no request was served,
+    or if all arrivals of the table are at the same time.
     """
     device = simulation.device
     servers = device.servers if isinstance(device, Array) else 1

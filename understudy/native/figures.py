@@ -50,7 +50,7 @@ class Figures:
 
 
 def figures_of(summary: Any, counters: Mapping[str, int]) -> Figures:
-    """The figures in a struct sim_summary."""
+    """Return the figures in a struct sim_summary."""
     names = {entry.name for entry in fields(Figures)}
     plain: dict[str, Any] = {
         name: int(getattr(summary, name))
@@ -76,7 +76,7 @@ def figures_of(summary: Any, counters: Mapping[str, int]) -> Figures:
 
 
 def percentiles_of(responses: Any) -> dict[float, int]:
-    """Percentiles of a struct histogram."""
+    """Return percentiles of a struct histogram."""
     return {
         percent: int(lib.histogram_permille(responses, round(10 * percent)))
         for percent in PERCENTILES
@@ -84,5 +84,5 @@ def percentiles_of(responses: Any) -> dict[float, int]:
 
 
 def moments_of(sums: Any) -> Moments:
-    """Moments of a struct moments."""
+    """Return the moments in a struct moments."""
     return Moments(lib.moments_mean(sums), lib.moments_variance(sums))

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The open queue of several classes of requests (ICPE 2011, section 4), on the simulator's engine.
 
-Requests of each class arrive at measured times, each in one or more pieces (Eqs. 3-5).  A piece's
-service time is sampled from the class's process.  Pieces wait for one of several equal servers
-under start-time fair queueing by the classes' weights (Eqs. 1, 2), and may be merged with other
-pieces of their class (Algorithm 1).  A request completes with its last piece.  Its response time is
-the mean of its pieces' response times (Eq. 6), rounded down to whole ns.
+Requests of each class arrive at measured times, each in one or more pieces (Eqs. 3-5). A piece's
+service time is sampled from the class's process. Pieces wait for one of several equal servers.
+Start-time fair queueing chooses the next piece by the classes' weights (Eqs. 1, 2). A server may
+serve several pieces of a class together (Algorithm 1). A request completes with its last piece. A
+request's response time is the mean of its pieces' response times (Eq. 6), rounded down to whole ns.
 
 The simulator maps arrivals and samples service times when needed, so memory does not grow with the
 number of requests.  Each simulation is a separate process (worker.py), so callers can run
@@ -56,10 +56,10 @@ class CustomerClass:
 
 @dataclass(frozen=True)
 class OpenQueue:
-    """All classes, and as many servers as requests may be in service (D of SFQ(D)).
+    """All classes, and the number of servers: that many requests may be in service (D of SFQ(D)).
 
-    until_ns: later arrivals are left out. max_pending: the queue is unstable if more pieces than
-    this wait or are in service.
+    until_ns: later arrivals are left out. max_pending: the queue counts as unstable if more pieces
+    than this wait or are in service.
     """
 
     classes: tuple[CustomerClass, ...]
@@ -72,11 +72,11 @@ class OpenQueue:
 class ClassFigures:
     """Figures of one class.
 
-    response: in ns, like all times here.  Percentiles are the lower ends of histogram cells of
-    relative width 1/256. distribution_ns: (1000,), response times by nearest rank, for each
-    permille from 1. in_system: mean number of requests in the system, by Little's law the sum of
-    response times over the queue's span; for a request in pieces the mean of the pieces' times
-    counts.
+    response: in ns, like all times here. Percentiles are the lower ends of histogram cells of
+    relative width 1/256. distribution_ns: (1000,), the response time at each permille from 1, by
+    nearest rank. in_system: mean number of requests in the system. By Little's law, this is the sum
+    of the response times divided by the span of the simulation. A split request counts with the
+    mean of its pieces' response times.
     """
 
     requests: int
@@ -163,7 +163,7 @@ class _Call:
         world.service.phases, world.service.outcomes = phases, outcomes
 
     def figures(self) -> QueueFigures:
-        """The run's figures."""
+        """Return the run's figures."""
         summary = self.job.structure.summary
         if not summary.completed:
             raise ValueError(
@@ -229,8 +229,8 @@ def _range(name: str, value: int, least: int, most: int) -> None:
 
 
 def _bundling(queue: OpenQueue) -> Any:
-    """Return, for each class, how many pieces may join a piece at most, and the probability of one
-    more piece, in 2^-64.
+    """Return, for each class, how many pieces may join a first piece in any case, and the
+    probability that one more may join, in units of 2^-64.
     """
     bounded = [min(each.merge, MERGE_ALL) for each in queue.classes]
     rows = [(math.floor(merge) - 1, int((merge - math.floor(merge)) * 2**64)) for merge in bounded]
@@ -257,8 +257,8 @@ def _failure(queue: OpenQueue, job: worker.Job) -> RunFailed:
 
 
 def _offered_load(queue: OpenQueue, summary: Any) -> float | None:
-    """Return the offered utilisation of the arrivals until now, with the mean service time of the
-    pieces served.
+    """Return the offered utilisation, computed from the arrivals until now and the mean service
+    time of the served pieces. Return None if either is unknown.
     """
     arrived_for_ns = int(summary.last_arrival_ns) - int(summary.first_arrival_ns)
     if not summary.completed or not arrived_for_ns:

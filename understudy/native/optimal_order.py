@@ -10,7 +10,9 @@ POSITION_MAX = 2**48 - 1
 
 
 def optimal_order(head: int, positions: Sequence[int]) -> list[int]:
-    """Return the statically optimal order of ascending sector addresses, as indices into them."""
+    """Return the statically optimal order in which to visit ascending sector addresses, as indices
+    into `positions`.
+    """
     if len(positions) > TABLE_MAX or list(positions) != sorted(positions):
         raise ValueError(f"positions have to ascend, {TABLE_MAX} of them at most")
     if not all(0 <= position <= POSITION_MAX for position in [head, *positions]):

@@ -16,7 +16,7 @@ SOON_SECONDS = 1.0
 
 
 class Processes:
-    """Processes that end with the `with` block in which they were started, whatever happens."""
+    """A set of processes; those that still run at the end of its `with` block are killed."""
 
     def __init__(self) -> None:
         """Begin without processes."""
@@ -30,7 +30,9 @@ class Processes:
             self._kill(process)
 
     def start(self, words: Sequence[str], descriptors: Sequence[int]) -> int:
-        """Start a program with these descriptors, from 0 on, and no others."""
+        """Start a program that gets only these descriptors, numbered from 0; return its process
+        id.
+        """
         high = [fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, HIGH) for each in descriptors]
         try:
             process = os.posix_spawnp(
@@ -49,9 +51,7 @@ class Processes:
         return process
 
     def status(self, process: int) -> int | None:
-        """Return how it ended, after waiting a moment for the end.  None if the process must be
-        killed.
-        """
+        """Wait a moment for the process's end; return its wait status, or None if it still runs."""
         ends_within(process, SOON_SECONDS)
         reaped, status = os.waitpid(process, os.WNOHANG)
         if reaped:
@@ -66,7 +66,7 @@ class Processes:
 
 
 def ends_within(process: int, seconds: float) -> bool:
-    """Return whether it ends within that time."""
+    """Return whether the process ends within that time."""
     handle = os.pidfd_open(process)
     try:
         return bool(select.select([handle], [], [], seconds)[0])
@@ -75,16 +75,16 @@ def ends_within(process: int, seconds: float) -> bool:
 
 
 def signal_of(status: int) -> int:
-    """Return the signal that ended it or its child; 0: none."""
+    """Return the signal that ended the process or its child; 0 if no signal did."""
     code = os.waitstatus_to_exitcode(status)
     return -code if code < 0 else max(0, code - SIGNALLED)
 
 
-# A process that has ended uses no time, and does not sleep.
+# For a process that has ended, the following functions report no time, no memory and no sleep.
 
 
 def used_seconds(process: int) -> float:
-    """Return its processor time until now."""
+    """Return the process's processor time until now, in seconds."""
     try:
         return time.clock_gettime(~process << 3 | 2)  # as in clock_getcpuclockid(3)
     except OSError:
@@ -92,15 +92,13 @@ def used_seconds(process: int) -> float:
 
 
 def largest_bytes(process: int) -> int:
-    """Return its largest memory until now."""
+    """Return the process's peak memory until now, in bytes."""
     lines = _read(process, "status").split("\n")
     return 1024 * sum(int(line.split()[1]) for line in lines if "VmHWM" in line)
 
 
 def sleeps(process: int) -> bool:
-    """Return whether it sleeps or is stopped; a process that waits for a processor does not
-    sleep.
-    """
+    """Return whether the process sleeps or is stopped; waiting for a processor is not sleep."""
     return _read(process, "stat").rpartition(")")[2].split()[:1] in (["S"], ["T"], ["t"])
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The registry of schedulers: files in core/schedulers/, and files that users add.
 
-A scheduler is one C file.  It is compiled alone, on first use, and kept in the cache, so a new,
-changed or deleted file affects no other scheduler.  The project's schedulers are named by their
-files, others by their own declaration.
+A scheduler is one C file. Each scheduler is compiled separately, on first use, and kept in the
+cache. So a new, changed or deleted file affects no other scheduler. The project's schedulers are
+named by their files, others by their own declaration.
 """
 
 import errno
@@ -66,11 +66,11 @@ def read(path: Path) -> bytes:
 
 @dataclass(frozen=True)
 class Source:
-    """A scheduler's or a workload's file, with its content at first use.
+    """A scheduler's or a workload's file, and the content that it had at first use.
 
-    `shown` is its name for people: as the user typed it, or its path in the checkout.  A user's
-    code is compiled in a sandbox, and runs outside the simulation in another sandbox.  A workload's
-    file is compiled as if it were in `folder`, too.
+    `shown` is its name for people: as the user typed it, or its path in the checkout. A user's code
+    is compiled in a sandbox, and runs outside the simulation in another sandbox. Every file is
+    compiled as if it were in `folder`.
     """
 
     shown: str
@@ -80,12 +80,12 @@ class Source:
 
     @property
     def stranger(self) -> str:
-        """The file's name for people, if it is not part of the project."""
+        """Return `shown` if the file is not part of the project, else an empty string."""
         return "" if self.ours else self.shown
 
     @property
     def stem(self) -> str:
-        """The file's name."""
+        """Return the file's name without its folder and extension."""
         return Path(self.shown).stem
 
 
@@ -93,12 +93,12 @@ _added: dict[str, Source] = {}
 
 
 def ours() -> list[str]:
-    """Return the names of the files in core/schedulers/."""
+    """Return the names of the project's schedulers, those in core/schedulers/."""
     return sorted(Path(name).stem for name in sources.matching(f"{FOLDER}/*.c"))
 
 
 def known(name: str) -> bool:
-    """Return whether it is one of the project's schedulers, or an added one."""
+    """Return whether the name is that of a scheduler of the project or of an added scheduler."""
     return name in _added or name in ours()
 
 
@@ -109,12 +109,12 @@ def source(name: str) -> Source:
 
 
 def add(name: str, file: Source) -> None:
-    """Register the file under that name, which must be free."""
+    """Register a file under a name that no other scheduler has."""
     _added[name] = file
 
 
 def content(file: Source) -> str:
-    """Return a digest of everything that determines the code."""
+    """Return a digest of everything that determines the compiled code."""
     return digest(
         [
             compiler_version().encode(),
@@ -127,14 +127,16 @@ def content(file: Source) -> str:
 
 @once
 def compiled(file: Source) -> Path:
-    """Return the code as a shared object."""
+    """Return the path of the compiled code, a shared object; compile the file if it is not
+    cached.
+    """
     name = f"{Path(file.folder).name}/{file.stem}-{content(file)}"
     folder = cached_folder(name, lambda scratch: _compile(file, scratch))
     return folder / "scheduler.so"
 
 
 def _place(file: Source) -> str:
-    """Return the file's name for the compiler."""
+    """Return the file's path as the compiler sees it."""
     return f"{file.folder}/{file.stem}.c"
 
 
@@ -172,8 +174,8 @@ def warnings(file: Source) -> str:
 def does_not_compile(file: Source, words: str) -> str:
     """Return the compiler's messages about a file.
 
-    For floating point the compiler only reports missing registers, or functions that exist only
-    outside the kernel, so an explanation precedes its messages.
+    If the file uses floating point, the compiler reports only missing registers, or functions that
+    do not exist in the kernel. So an explanation precedes these messages.
     """
     floating = re.search(r"SSE|x87|general-regs-only|\b__\w+[sdt]f[23si]", words)
     why = "it uses floating point, which a kernel does not have:\n" if floating else ""
@@ -183,7 +185,7 @@ def does_not_compile(file: Source, words: str) -> str:
 def where(file: Source, code: Path, offset: int) -> str:
     """Return the function and line of an offset in the code: "mine_next, ./mine.c:31".
 
-    Only the file, if the debug information can't be read, or not in time.
+    Return only the file's name if the debug information can't be read in time.
     """
     command = ["addr2line", "-f", "-e", str(code), hex(offset)]
     try:

@@ -39,8 +39,8 @@ TAPE_MAGIC: int = lib.TAPE_MAGIC
 class Arrivals:
     """Rows in order of time.
 
-    If a row has the id of an earlier row, it changes that request: another request was merged into
-    it or, if the row has no sectors, it was itself merged into another request.
+    A row with the id of an earlier row changes that request. Either another request was merged into
+    it, or, if the row has no sectors, the request was merged into another one.
     """
 
     time_ns: npt.ArrayLike
@@ -70,7 +70,9 @@ def play(
     max_requests: int = 1024,
     depth: int = 1,
 ) -> tuple[Tape, dict[str, int]]:
-    """Play a tape (sim/replay.h); returns the tape with the scheduler's answers, and counters."""
+    """Play a tape to a scheduler (sim/replay.h); return the tape with the scheduler's results, and
+    the scheduler's counters.
+    """
     described = descriptions.scheduler(scheduler)
     job = worker.Job(
         worker.REPLAY,
@@ -115,9 +117,9 @@ def replay(
 ) -> Picks:
     """Have a scheduler pick a request at each pick time; return its picks.
 
-    A picked request completes at `completion_ns`, which is neither before its pick nor after the
-    next pick; the default is the next pick.  Among events at the same time, completions are first,
-    then arrivals, then the pick.
+    The request of each pick completes at its `completion_ns`, which is at the pick, at the next
+    pick or between the two. The default is the time of the next pick. Events at the same time are
+    in this order: completions, arrivals, the pick.
     """
     tape, ids = _made_up_tape(arrivals, pick_ns, completion_ns)
     played, counters = play(
@@ -151,7 +153,7 @@ def _made_up_tape(
     calls = np.zeros((2, len(picks)), CALL)
     calls["now_ns"] = picks, ended
     calls["kind"] = [[NEXT], [COMPLETED]]
-    # A round is a pick and all events after the pick before it.
+    # A round is a pick and all events since the previous pick.
     round_ = np.arange(len(picks))
     rounds = np.concatenate([np.searchsorted(picks, changes["now_ns"]), round_, round_ + 1])
     tape = np.concatenate([changes, *calls])
@@ -161,9 +163,10 @@ def _made_up_tape(
 
 
 def _changes(arrivals: Arrivals) -> tuple[Tape, I64]:
-    """Return the tape of the arrivals alone: the first row of an id adds the request.
+    """Return the tape of the arrivals alone, and the request id of each slot.
 
-    A later row with that id removes the request and, if the row has sectors, adds it again.
+    The first row of an id adds the request. A later row with that id removes the request and, if
+    the row has sectors, adds it again.
     """
     rows = _rows(arrivals)
     nr_rows = same_length(rows)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Service times of Markovian arrival processes, in integers, as sampled in the simulator.
-
-The input is a process as rates, cumulative probabilities and a start, in ns
-(`consolidate.map.Tables`).  Its integers are those of sim/service_times.h: mean times in a phase in
-2^-16 ns, probabilities in 2^-64.  Phases of equal rate that always follow one another become stages
-of one phase; the time in all stages is one random number.
+"""Converts Markovian arrival processes to integers, from which the simulator samples service times.
+The input is a process: rates per ns, cumulative probabilities, and the probabilities of the start
+(`consolidate.map.Tables`). The integers are those of sim/service_times.h: mean times in a phase in
+units of 2^-16 ns, probabilities in units of 2^-64. Phases of equal rate that always follow one
+another become stages of one phase; a single random number then gives the time in all these stages.
 """
 
 from collections.abc import Sequence
@@ -25,7 +24,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class ServiceTables(Protocol):
-    """A process of n phases, per ns, as in consolidate.map.Tables."""
+    """A process of n phases, with rates per ns, as in consolidate.map.Tables."""
 
     @property
     def rates(self) -> Floats:
@@ -44,7 +43,7 @@ class ServiceTables(Protocol):
 class ServiceTimes:
     """A process in integers: the rows of struct service_phase and struct service_outcome.
 
-    It begins in phase 0, which it leaves at once.
+    The process begins in phase 0, which it leaves at once.
     """
 
     phases: npt.NDArray[np.void]
@@ -52,7 +51,7 @@ class ServiceTimes:
 
     @classmethod
     def of(cls, tables: ServiceTables) -> "ServiceTimes":
-        """The process in integers; ValueError names the wrong entry."""
+        """Convert a process to integers; ValueError names the first impossible entry."""
         return _Process(tables).rows()
 
     def draw(self, count: int, seed: int, stream: int = 0) -> U64:
@@ -73,7 +72,7 @@ class ServiceTimes:
 
 
 def side_by_side(classes: Sequence[ServiceTimes]) -> dict[str, npt.NDArray[Any]]:
-    """Return the processes of all classes, by the names of struct service_times."""
+    """Join the processes of all classes; return the arrays of struct service_times by name."""
     starts = np.cumsum([0] + [len(one.phases) for one in classes])
     firsts = np.cumsum([0] + [len(one.outcomes) for one in classes])
     phases = np.concatenate([one.phases for one in classes])
@@ -100,7 +99,9 @@ class _Process:
         self._check_stays()
 
     def rows(self) -> ServiceTimes:
-        """Return a phase that is left at once for one of the start's phases, then all phases."""
+        """Return all phases after an extra first phase, which the process leaves at once for a
+        random phase of the start.
+        """
         ticks = np.rint(TICKS / self.rates).astype(np.uint64)
         outcomes = [(last, 1 + place, 0) for last, place in _outcomes(self.start)]
         phases = [(0, 0, 0, len(outcomes), 0)]
@@ -154,7 +155,9 @@ class _Process:
             )
 
     def _stages(self) -> tuple[list[int], list[int]]:
-        """Return the number of stages of each phase, and the phase whose moves leave it."""
+        """Return, for each phase, the number of its stages, and the last stage, whose moves leave
+        the phase.
+        """
         after = [self._certainly_after(i) for i in range(self.order)]
         stages, leaves = [], []
         for phase in range(self.order):
@@ -166,7 +169,9 @@ class _Process:
         return stages, leaves
 
     def _certainly_after(self, phase: int) -> int | None:
-        """Return the phase of equal rate that always follows this phase within a service time."""
+        """Return the phase that always follows this phase within a service time; None if no phase
+        does, or if its rate differs.
+        """
         places = [place for _, place in _outcomes(self.cumulative[phase])]
         if len(places) > 1 or places[0] >= self.order:
             return None
@@ -193,8 +198,8 @@ def _check_cumulative(name: str, row: Floats) -> None:
 
 
 def _outcomes(cumulative: Floats) -> list[tuple[int, int]]:
-    """Return, for each possible outcome, the largest 64-bit random number that leads to it, and its
-    index.
+    """Return, for each possible outcome, the largest 64-bit random number that leads to the
+    outcome, and the index of the outcome.
     """
     possible = np.flatnonzero(np.diff(cumulative, prepend=0) > 0)
     return [(int(np.ceil(cumulative[i] * 2.0**64)) - 1, int(i)) for i in possible]

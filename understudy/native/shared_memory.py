@@ -25,13 +25,13 @@ class Room:
 
 
 class Shared:
-    """A C structure, whose member `address` is its own address, and the arrays it points to.
-
-    `arrays` have the names of the pointers to them, such as "input.tunables".
+    """A C structure in shared memory, and the arrays to which it points. The structure's member
+    `address` is set to its address in this process. The keys of `arrays` are the names of the
+    pointers, such as "input.tunables".
     """
 
     def __init__(self, name: str, arrays: Mapping[str, npt.NDArray[Any] | Room]) -> None:
-        """Copy the arrays, and reserve space for the other arrays."""
+        """Copy the given arrays, and reserve space for each Room."""
         places = {name: np.dtype(_kind(array)) for name, array in arrays.items()}
         starts: dict[str, int] = {}
         size = ffi.sizeof(name)
@@ -42,7 +42,7 @@ class Shared:
         memory = mapped(self.file, size)
         self.structure = ffi.cast(f"{name} *", memory)
         self.structure.address = int(ffi.cast("uintptr_t", memory))
-        buffer = ffi.buffer(memory, size)  # which keeps the memory
+        buffer = ffi.buffer(memory, size)  # keeps the memory mapped
         self.arrays: dict[str, npt.NDArray[Any]] = {
             each: np.ndarray(_length(array), places[each], buffer, starts[each])
             for each, array in arrays.items()
@@ -54,12 +54,12 @@ class Shared:
         self._memory = memory
 
     def __del__(self) -> None:
-        """Close the file.  It has no name, so it exists only as long as its mappings."""
+        """Close the file. The file has no name, so it exists only as long as it is mapped."""
         if hasattr(self, "file"):
             os.close(self.file)
 
     def point(self, name: str) -> None:
-        """Set that member to the address of its array."""
+        """Set the structure's member of that name to the address of the array of that name."""
         *path, member = name.split(".")
         structure = self.structure
         for part in path:

@@ -31,8 +31,8 @@ class WorkloadKind:
 
 @dataclass(frozen=True)
 class Array:
-    """Equal servers.  The service time of a request without a cost is the mean, or random around
-    it.
+    """Equal servers. The service time of a request without a cost is the mean, or exponential with
+    that mean.
     """
 
     servers: int
@@ -42,7 +42,9 @@ class Array:
 
 @dataclass(frozen=True)
 class Layout:
-    """Files: sizes in bytes; file i has the extents first[i] to first[i + 1], in sectors."""
+    """Files and their extents. Files' sizes are in bytes, extents in sectors. File i has the
+    extents first[i] to first[i + 1] - 1.
+    """
 
     bytes: U64
     first: U64
@@ -54,8 +56,8 @@ class Layout:
 class Rows:
     """A table of requests, for the workloads "rows-open" and "rows-closed".
 
-    Process i issues the rows first[i] to first[i + 1].  `think_ns` counts from the process's last
-    completion (closed) or from the process's previous row (open).
+    Process i issues the rows first[i] to first[i + 1] - 1. `think_ns` is counted from the process's
+    last completion (closed) or from the process's previous row (open).
     """
 
     first: Any
@@ -104,13 +106,13 @@ class Simulation:
 
 @cache
 def workloads() -> dict[str, WorkloadKind]:
-    """Every workload in sim/workloads/, by name."""
+    """Return the declarations of every workload in sim/workloads/, by name."""
     found = (_describe(lib.workload_get(i)) for i in range(lib.workload_count()))
     return {workload.name: workload for workload in sorted(found, key=lambda w: w.name)}
 
 
 def struct_workload(name: str) -> Any:
-    """The workload of that name as a C structure."""
+    """Return the workload of that name as a C structure."""
     found = (lib.workload_get(i) for i in range(lib.workload_count()))
     return next(workload for workload in found if descriptions.text(workload.name) == name)
 

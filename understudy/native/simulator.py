@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The simulator's engine from Python: checks and runs a simulation, returns rows and figures.
+"""The simulator's engine for Python: checks and runs a simulation, returns rows and figures.
 
 sim/engine.h has the contract.  Times are integer nanoseconds, addresses and lengths are in sectors.
 Each run is a separate process (worker.py), so threads can use all processors.
@@ -84,7 +84,9 @@ def _carry_out(call: "_Call", simulation: Simulation, look: worker.Look) -> tupl
 
 
 def _asks(device: Drive | Array | Target) -> worker.Ask | None:
-    """Return the callback for the requests to a target; None for devices inside the engine."""
+    """Return the callback that serves the requests to a target; None for devices inside the
+    engine.
+    """
     if isinstance(device, Drive | Array):
         return None
 

@@ -47,10 +47,12 @@ STEP = dtype_of("struct step")
 
 
 class _Left(Exception):  # noqa: N818 - nobody but us sees it
-    """The process is gone, or was stopped."""
+    """The process has ended, or has to be stopped."""
 
     def __init__(self, why: str = "", last: bytes = b"") -> None:
-        """Keep the reason, if it was stopped; and its last bytes, which may name a signal."""
+        """Keep the reason to stop the process, if any, and its last bytes, which may report a
+        signal.
+        """
         super().__init__(why)
         self.why = why
         self.last = last
@@ -72,10 +74,10 @@ def rows(
     values: Sequence[int],
     steps: int,
 ) -> Rows:
-    """Return the first `steps` steps of each process, or all that it has.
+    """Return the first `steps` steps of each process, or all its steps if there are fewer.
 
-    UserError if these are too many.  RunFailed if the code does not return, or if a step needs a
-    missing file, or a sector after the end of the disk.
+    UserError if there would be more than STEPS_MAX steps. RunFailed if the code does not return, or
+    if a step reads a file, has an impossible length or ends past the end of the disk.
     """
     if steps * processes > STEPS_MAX:
         raise UserError(
@@ -153,7 +155,9 @@ def _asked(file: registry.Source, ask: Any, count: int) -> tuple[Any, WorkloadKi
 
 
 def _read(cell: Cell, into: Any, until: float) -> None:
-    """Fill the buffer; _Left if the code ends first, makes no progress, or needs too long."""
+    """Fill the buffer with the process's output. Raise _Left if the code ends too early, makes no
+    progress, or takes too long.
+    """
     view, done, noted = memoryview(into).cast("B"), 0, 0
     used, asleep = used_seconds(cell.code), 0
     while done < len(view):

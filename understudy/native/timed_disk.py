@@ -20,9 +20,10 @@ ENOUGH_NS: int = lib.TIMED_ENOUGH_NS
 class Lateness:
     """Lateness of completions: the time of the reply minus the due time, ns.
 
-    `timed` counts the requests with a service of ENOUGH_NS or more: `service_ns` is their mean due
-    time, k included, `service_late_ns` their mean lateness.  `late` counts the requests whose data
-    arrived only after they were due.  Percentiles are too low by at most a 256th.
+    `timed` counts the requests with a service of ENOUGH_NS or more: `service_ns` is the mean of
+    their service times, multiplied by k, and `service_late_ns` is their mean lateness. `late`
+    counts the requests whose data arrived only after they were due. Percentiles are too low by at
+    most 1/256.
     """
 
     requests: int
@@ -72,9 +73,8 @@ class TimedDisk(Shared):
         return int(self.structure.record_error)
 
     def lateness(self) -> Lateness:
-        """Return the lateness, after the server has ended.
-
-        The server may have ended while it was updating a count.
+        """Return the lateness; call this only after the server has ended. The server may have been
+        killed during an update of the histogram, so the histogram's cells are added up again.
         """
         found = self.structure.lateness
         histogram = ffi.addressof(found, "distribution")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Runs a job with a scheduler: a simulation, or the replay of a tape.
 
-A job is a process (sim/worker/).  It shares memory with this process for its input and its results.
-A scheduler that is not part of the project runs in a second process, in a sandbox, which returns
-nothing but its choices.  Those processes limit their own memory and output; this module ends them
-when they make no progress.
+A job is a process (sim/worker/). A job shares memory with this process for its input and its
+results. A scheduler that is not part of the project runs in a second process, in a sandbox; that
+process returns nothing but the scheduler's choices. Both processes limit their own memory and
+output; this module ends them if they make no progress.
 """
 
 import io
@@ -58,10 +58,10 @@ SOME_EVENTS = 8  # fewer events are no progress
 QUESTION_BYTES = ffi.sizeof("struct question")
 
 Ask = Callable[[bytes], bytes]
-"""Gets a struct question (sim/worker/target.h), returns when the request completes."""
+"""Takes a struct question (sim/worker/target.h); returns the request's completion time."""
 
 Look = Callable[[int], None]
-"""Called now and then with the number of completed requests; an exception ends the job."""
+"""Called repeatedly with the number of completed requests; an exception ends the job."""
 
 
 class Job(Shared):
@@ -114,8 +114,8 @@ def text(characters: Any) -> str:
 
 @dataclass(frozen=True)
 class _Started:
-    """The job's process, the process that runs the scheduler's code, and the process of these two
-    that we started, which ends when the code ends.
+    """Ids of processes: `job` runs the job, `code` runs the scheduler's code, and `around` is the
+    process that we started for the code and that ends when the code ends.
     """
 
     job: int
@@ -140,7 +140,7 @@ def _start(
 
 @dataclass(frozen=True)
 class _Answering:
-    """Our end of the connection on which a job sends its target's requests."""
+    """Our end of the socket over which a job sends the requests for its target."""
 
     line: socket.socket
     ask: Ask | None
@@ -153,10 +153,10 @@ class _Answering:
 
 
 def _wait(started: _Started, job: Job, look: Look, answering: _Answering) -> str:
-    """Wait for the end.
+    """Wait for the job's end. If the job has to be stopped, send it a signal, so that it reports
+    its location in the code.
 
-    Returns the reason if the job must be stopped; a signal then makes it report its location in the
-    code.
+    Returns the reason why the job has to be stopped; empty if it ended.
     """
     handle = os.pidfd_open(started.job)
     try:
@@ -173,8 +173,8 @@ def _wait(started: _Started, job: Job, look: Look, answering: _Answering) -> str
 def _watch(started: _Started, handle: int, job: Job, look: Look, answering: _Answering) -> str:
     """Wait until the job ends or makes no progress.
 
-    Progress is events, and for code that uses the processor also new memory.  Waiting for a
-    processor does not count against the code.
+    Progress is handled events or, for code that uses the processor, growing memory. The time that
+    the code waits for a processor is not counted.
     """
     watch, code = job.structure.watch, started.code
     events, memory, used, asleep = 0, 0, 0.0, 0

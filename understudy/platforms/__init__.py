@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The platforms that an Experiment can run on, and what each must offer.
 
-A platform is a module with the functions of the Platform protocol.  It is imported on first use, so
-profiles and reports can be viewed on machines that cannot run it.
+A platform is a module with the functions of the Platform protocol. A platform is imported on first
+use, so machines that cannot run it can still show profiles and reports.
 """
 
 import threading
@@ -36,7 +36,7 @@ class Platform(Protocol):
     def summarise(
         self, experiment: Experiment, report: Report, *, stop: threading.Event
     ) -> Summary:
-        """Run one experiment like `run`, but only its figures are needed."""
+        """Run one experiment like `run`, but return only its figures."""
 
     def dry_run(self, experiment: Experiment) -> list[str]:
         """Return what `run` would do: in a VM, the command that it would start."""

@@ -2,7 +2,8 @@
 """The guest's static programs: each is guest/NAME.c and the source files that belong to its
 headers.
 
-A program that includes reads.h plays a workload; no other list names these programs.
+A program that includes reads.h plays a workload. There is no other list of the programs that play a
+workload.
 """
 
 import re

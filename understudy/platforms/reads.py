@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Reads the log that a guest workload wrote: each process's own record of its I/O.
 
-This log is the second witness of the throttle's records.  Its format is in guest/reads.h; the
+This log is the second witness of the throttle's records. The log's format is in guest/reads.h; the
 meaning of `offset` is in guest/surge.c and guest/random.c.
 """
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Parses the kernel's trace from its ring buffer, page by page.
 
-A page begins with the time of its first event and the number of bytes of its events.  An event
-begins with 32 bits: 5 bits are its length, or say that it only advances the time; 27 bits are the
-ns since the previous event (tracing/events/header_page, header_event).  An event's format lists its
-fields (tracing/events/*/*/format).
+A page begins with the time of its first event and the number of bytes of its events. An event
+begins with 32 bits. Of the 32 bits, 5 are the event's length or mark an event that only advances
+the time. The other 27 are the ns since the previous event (tracing/events/header_page,
+header_event). An event's format lists its fields (tracing/events/*/*/format).
 """
 
 import re

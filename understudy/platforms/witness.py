@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Compares the throttle's records with independent witnesses.
 
-The throttle of a VM both imposes and records time.  Two witnesses that share no code with the
-throttle check every run: the kernel's own trace events of the block layer, request by request, and
-the clock of the reading processes, read by read.  On a real disk the trace events are the record,
-and the processes' clock is its witness.
+The throttle of a VM both delays requests and records their times. Two witnesses that share no code
+with the throttle check every run: the kernel's own trace events of the block layer, request by
+request, and the clock of the reading processes, read by read. On a real disk the trace events are
+the record, and the processes' clock is its witness.
 """
 
 from dataclasses import asdict, dataclass, replace
@@ -25,11 +25,11 @@ KINDS = {"issue": "block_rq_issue", "complete": "block_rq_complete"}
 
 @dataclass(frozen=True)
 class Tolerance:
-    """The largest differences between the witnesses' clocks and the throttle's, ns.
+    """The largest permitted differences between a witness's times and the throttle's, ns.
 
-    In wall clock, the host may interrupt the guest's processor between two readings of the clock,
-    for any duration, but not between all readings.  So a single event may deviate much, but not the
-    mean.
+    In the wall clock, the host may interrupt the guest's processor between the witness's and the
+    throttle's reading of the clock. Such an interruption may be long, but it does not happen at all
+    events. So a single event may deviate much, but not the mean.
     """
 
     trace_ns: int
@@ -38,10 +38,10 @@ class Tolerance:
 
 
 VIRTUAL = Tolerance(trace_ns=50_000, trace_mean_ns=10_000, process_mean_ns=1_000_000)
-# Between the two readings there may be interrupts, which need time, if the guest's processor is
-# busy or its disk has another request.
+# If the guest's processor is busy or its disk has another request, interrupts may take time between
+# the two readings.
 BUSY = replace(VIRTUAL, trace_ns=1_000_000)
-# A kernel that checks each memory access needs many times as long between the readings.
+# A kernel that checks each memory access needs much more time between the two readings.
 LOOKED_AT = Tolerance(trace_ns=1_000_000, trace_mean_ns=100_000, process_mean_ns=10_000_000)
 WALL = Tolerance(trace_ns=500_000_000, trace_mean_ns=1_000_000, process_mean_ns=20_000_000)
 
@@ -64,11 +64,11 @@ def _of_kind(found: pl.DataFrame) -> Events:
 
 
 def _match(events: Events, time_ns: Ints, sector: Ints, tolerance_ns: int, what: str) -> Ints:
-    """Return, for each request, how much later the nearest event that covers it is, ns; if two are
-    equally near, the earlier one.
+    """Return, for each request, the time of the nearest event that covers its sector, relative to
+    the request's time, ns. If two events are equally near, the earlier one is taken.
 
-    All requests search together, in each step one event further before and after their time, until
-    no nearer event is possible.
+    The search runs for all requests in parallel. Each step looks one event further before and after
+    a request's time, until no nearer event is possible.
     """
     time = np.concatenate(([-FAR_NS], events.time_ns, [FAR_NS]))
     first, end = (np.concatenate(([0], places, [0])) for places in (events.sector, events.end))
@@ -103,7 +103,7 @@ def compare_trace(
     """Compare each request's dispatch and completion with the trace events.
 
     rows: the throttle's records, times on the guest's clock; trace and formats as in ring_buffer.
-    Raises RunFailed for the first request whose times differ in the kernel's trace.
+    Raises RunFailed for the first request whose times differ too much from the kernel's trace.
     """
     events = ring_buffer.events(trace, formats)
     carried = rows.unique("request_id", keep="first")
@@ -141,8 +141,8 @@ class ProcessView:
 def compare_processes(rows: pl.DataFrame, entries: Entries, tolerance: Tolerance) -> dict[str, Any]:
     """Compare each read of each process with the record of its bio.
 
-    This is for direct I/O only, where one read is one bio.  A process's reads and its records are
-    in the same order.  The time interval of each read must contain that of its record.
+    The comparison is for direct I/O only, where one read is one bio. A process's reads and its
+    records are in the same order. The time interval of each read must contain that of its record.
     """
     seen, recorded = [], []
     for owner, group in rows.filter(~pl.col("meta")).group_by("owner", maintain_order=True):
@@ -193,7 +193,7 @@ def compare_arrivals(rows: pl.DataFrame, entries: Entries) -> dict[str, Any]:
     """Compare the records of buffered reads with the reads of the processes.
 
     The page cache serves some reads and reads ahead for others, so reads and bios do not correspond
-    one to one.  But each bio of a process must have arrived during one of its reads.
+    one to one. But each bio of a process must have arrived during a read of that process.
     """
     checked = 0
     for owner, group in rows.filter(~pl.col("meta")).group_by("owner", maintain_order=True):

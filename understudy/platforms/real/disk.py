@@ -52,17 +52,17 @@ class Disk:
 
     @property
     def kernels_number(self) -> int:
-        """Return the disk's number in the kernel's events."""
+        """Return the disk's device number as the kernel's events encode it."""
         return os.major(self.number) << 20 | os.minor(self.number)
 
     @property
     def depth_file(self) -> Path:
-        """Return the file that sets some disks' queue depth."""
+        """Return the file that sets the disk's queue depth; some disks have no such file."""
         return self.folder / "device" / "queue_depth"
 
     @property
     def told_depth(self) -> bool:
-        """Return whether this disk has that setting."""
+        """Return whether the disk's queue depth can be set."""
         with suppress(OSError):
             return bool(self.depth_file.stat().st_mode & stat.S_IWUSR)
         return False
@@ -92,7 +92,7 @@ class Disk:
 
 
 def find(path: Path, destroy_data: bool) -> Disk:
-    """Return the disk with that device file; UserError says why it can't be measured."""
+    """Return the disk with that device file; UserError if the disk can't be measured."""
     try:
         found = path.stat()
     except OSError as error:
@@ -139,7 +139,7 @@ def named(name: str) -> Disk:
 
 @contextmanager
 def locked(disk: Disk, *, claimed: bool) -> Iterator[None]:
-    """Keep other measurements away and, if `claimed`, mounts too."""
+    """Lock the disk against other measurements and, if `claimed`, against mounts."""
     with _opened(disk, os.O_EXCL if claimed else 0) as descriptor:
         if not _lock(descriptor):
             refuse(disk.path, MEASURED)
@@ -147,7 +147,7 @@ def locked(disk: Disk, *, claimed: bool) -> Iterator[None]:
 
 
 def is_locked(path: Path) -> bool:
-    """Return whether another command is measuring it; False if the file does not exist any more."""
+    """Return whether another command is measuring the disk; False if its device file is gone."""
     with suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:

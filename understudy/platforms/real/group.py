@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A control group that limits the page cache of a workload, as in a VM (guest/measure).
 
-It is removed at the end.  If a command was killed, the next command removes the group.
+The group is removed at the end. If a command was killed, the next command removes its group.
 """
 
 import time
@@ -54,8 +54,8 @@ def _name(disk: str) -> str:
 
 
 def _memory() -> tuple[Path, str]:
-    """Return the folder for groups with a memory limit, and the limit's file, with version 2 or 1
-    of control groups.
+    """Return the folder for groups with a memory limit, and the name of the limit's file. The
+    folder and the file depend on whether the machine uses version 2 or version 1 of control groups.
     """
     with suppress(OSError):
         if "memory" in (TOP / "cgroup.subtree_control").read_text().split():

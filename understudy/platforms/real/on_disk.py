@@ -35,7 +35,7 @@ READS, WRITES = 0, 4  # fields of a disk's stat: completed requests
 
 
 def check(experiments: Sequence[Experiment]) -> None:
-    """Refuse experiments that need more than the disk.
+    """Refuse experiments with a page cache if this machine can't limit one.
 
     queue.chosen checks the schedulers, and disk.find checks that nobody uses the disk.
     """
@@ -78,7 +78,7 @@ def summarise(
 
 
 def run(experiment: Experiment, report: Report, *, stop: threading.Event | None = None) -> Outcome:
-    """Run one experiment; the disk's settings are put back afterwards.
+    """Run one experiment; restore the disk's settings afterwards.
 
     Raises RunFailed if the disk goes away, fails, or does not answer, or if the processes' log and
     the records disagree.
@@ -128,7 +128,7 @@ class _Run:
         queue.set_up(self._disk, chosen.name, depth, dict(chosen.tunables), ahead)
 
     def _instrument(self, held: ExitStack) -> Tracepoints | None:
-        """Return a recorder of the kernel's events, if this kernel offers them."""
+        """Return a recorder of the kernel's events, or None if the events can't be used."""
         try:
             return held.enter_context(tracepoints.recording(self._disk, self._experiment.requests))
         except Unavailable as error:
@@ -170,7 +170,7 @@ class _Run:
         played.check()
 
     def _completed(self) -> int:
-        """Return the disk's completed requests since it was attached."""
+        """Return the number of requests that the disk has completed since it was attached."""
         try:
             fields = (self._disk.folder / "stat").read_text().split()
         except OSError as error:
@@ -206,7 +206,9 @@ class _Run:
         return _from_first(rows).select(*records.SCHEMA), facts
 
     def _witness(self, rows: pl.DataFrame, entries: Entries) -> dict[str, Any] | None:
-        """Compare with the processes' log; None if the kernel uses other process numbers."""
+        """Compare the rows with the processes' log. Return None if the kernel's process numbers are
+        not those in the log.
+        """
         pids = set(entries["owner"].tolist())
         mine = rows.filter(pl.col("owner").is_in(pids))
         if mine.is_empty():
@@ -233,6 +235,6 @@ def _cache(experiment: Experiment) -> HostCache | None:
 
 
 def _from_first(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows with times that count from the first arrival."""
+    """Return the rows with all times relative to the first arrival."""
     first = pl.col("arrival_ns").min()
     return rows.with_columns(pl.col(name) - first for name in reversed(records.INSTANTS))

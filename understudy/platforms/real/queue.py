@@ -25,16 +25,16 @@ TOLD = ("nr_requests", "rotational", "wbt_lat_usec", "read_ahead_kb")
 
 
 def offered(disk: Disk) -> list[str]:
-    """Return the schedulers that the kernel offers for the disk, the project's by their own
-    names.
+    """Return the schedulers that the kernel offers for the disk, without the prefix "us-" of some
+    of the project's schedulers.
     """
     words = (disk.folder / "queue" / "scheduler").read_text().replace("[", "").replace("]", "")
     return [word.removeprefix("us-") if _is_ours(word) else word for word in words.split()]
 
 
 def _is_ours(word: str) -> bool:
-    """Return whether it is the project's scheduler under another name, since the kernel has one of
-    that name.
+    """Return whether this is the name of one of the project's schedulers. The name has the prefix
+    "us-" if the kernel itself has a scheduler of that name.
     """
     return word.removeprefix("us-") in schedulers.core()
 
@@ -62,7 +62,7 @@ def _why_not(name: str, there: list[str]) -> str:
 
 
 def kept(disk: Disk) -> AbstractContextManager[None]:
-    """Restore the settings at the end."""
+    """Record the disk's settings, and restore them at the end of the `with` block."""
     sequence = disk.folder / "diskseq"  # from Linux 5.15 on
     identity = sequence if sequence.exists() else disk.folder / "dev"
     return scratch.settings(_journal(disk.name), identity, _listed(disk))
@@ -75,7 +75,7 @@ def left() -> list[str]:
 
 
 def put_back_left(name: str) -> str:
-    """Restore the settings; return a line that says so."""
+    """Restore the settings of that disk; return a line that says so."""
     why = put_back.put_back(_journal(name))
     state = why[0] if why else "they are put back"
     return f"{disks.path_of(name)}: a command that was killed left other settings; {state}"
@@ -85,7 +85,7 @@ def set_up(
     disk: Disk, scheduler: str, depth: int, tunables: Mapping[str, int], read_ahead_kib: int | None
 ) -> None:
     """Change the settings as in a VM: a rotating disk, `depth` requests at the same time, no
-    writeback throttling, and that read-ahead, if given.
+    writeback throttling, and the given read-ahead, if any.
     """
     queue = disk.folder / "queue"
     if disk.told_depth:
@@ -117,8 +117,8 @@ def _journal(name: str) -> Path:
 
 
 def _listed(disk: Disk) -> list[Path]:
-    """List the settings in the order in which they are restored: first the scheduler, then its own
-    settings.
+    """List the settings in the order in which they are restored: first the scheduler, then the
+    scheduler's settings.
     """
     queue = disk.folder / "queue"
     own = sorted((queue / "iosched").glob("*"))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The other instrument of a real disk: the processes' own log (guest/reads.h).
+"""Records the requests of a real disk from the processes' own log (guest/reads.h).
 
-It serves kernels without usable events.  Here a response time is the duration of the process's
-call.  The time of dispatch to the disk is not recorded.
+This is done if the kernel's events can't be used. Here a response time is the duration of the
+process's call. The time of dispatch to the disk is not recorded.
 """
 
 import numpy as np
@@ -20,8 +20,8 @@ WRITE = 1  # bit of an offset that marks a write
 
 
 def requests(entries: Entries, *, raw: bool) -> pl.DataFrame:
-    """Return requests by arrival, on the processes' clock; `raw`: their offsets are the disk's
-    addresses.
+    """Return the requests in order of arrival, with times of the processes' clock. If `raw`, the
+    log's offsets are addresses on the disk.
     """
     rows = np.sort(entries, order="start_ns")
     place = rows["offset"].astype(np.int64)

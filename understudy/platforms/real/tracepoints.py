@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The instrument of a real disk: the kernel's own events of the block layer.
+"""Records the requests of a real disk from the kernel's own events of the block layer.
 
-They define the points in time of docs/method.md: a request arrives with block_bio_queue, is
-dispatched with its first block_rq_issue, and completes with block_rq_complete.  The events are read
-from our own instance of the kernel's trace, on CLOCK_MONOTONIC, which the processes use too.  The
-reader of block traces (host/traces/match.h) turns them into requests.  So a request that was merged
-into another does not appear by itself.
+The events define the points in time of docs/method.md: a request arrives with block_bio_queue, is
+dispatched with its first block_rq_issue, and completes with block_rq_complete. The events are read
+from our own instance of the kernel's trace, on CLOCK_MONOTONIC, which the processes use too. The
+reader of block traces (host/traces/match.h) turns them into requests. A request that was merged
+into another has no row.
 """
 
 import io
@@ -99,8 +99,7 @@ class Tracepoints:
             )
 
     def answered_first(self, requests: int) -> bool:
-        """Return whether `requests` requests are complete, and all requests that arrived before
-        them.
+        """Return whether `requests` requests are complete, and with them all earlier requests.
 
         A merged request completes with the request it was merged into.
         """
@@ -114,10 +113,11 @@ class Tracepoints:
         return arrived - merges.filter(_until(last_ns + MERGED_NS)).height <= requests
 
     def requests(self) -> tuple[pl.DataFrame, dict[str, int]]:
-        """Return completed requests by arrival, on the kernel's clock, and counts of all others.
+        """Return the completed requests in order of arrival, with times of the kernel's clock, and
+        the number of other requests by kind.
 
-        The columns are those of understudy.measure.records, and `sure`: no other request had the
-        same address while this one was pending.  The counts are by kind.
+        The columns are those of understudy.measure.records, and `sure`: true if no other request
+        had the same address while the request was pending.
         """
         found = _apart(self._found())
         failed = found.filter(pl.col("error") != 0, pl.col("rwbs").str.contains("[RW]"))
@@ -152,11 +152,13 @@ class Tracepoints:
 
 
 def _apart(events: pl.DataFrame) -> pl.DataFrame:
-    """Add a column `several`: requests for one address were pending at the same time.
+    """Add a column `several`: were several requests for the event's address pending at the same
+    time?
 
-    These requests get different addresses, beyond the disk's end: in effect the first arrival is
-    the first dispatched, and the first to complete.  Merges and similar events have two addresses,
-    and are not changed.
+    If several were pending, these requests get different addresses, beyond the disk's end. So their
+    events are paired in order: the first to arrive is the first dispatched and the first to
+    complete. Addresses that also have merges or similar events are not changed, since these events
+    have two addresses.
     """
     action = pl.col("action")
     queued, issued, completed = (action == ACTIONS[name] for name in PLAIN)
@@ -175,13 +177,13 @@ def _until(time_ns: int) -> pl.Expr:
 
 
 def _number(table: pl.DataFrame, name: str) -> pl.Expr:
-    """Return a field's value, or 0 if there is none."""
+    """Return a field's value as a column, or zeroes if the table has no such field."""
     there = pl.col(name) if name in table.columns else pl.lit(0)
     return there.cast(pl.Int64).alias(name)
 
 
 def _as_block_trace(events: pl.DataFrame) -> bytes:
-    """Return the events as blktrace would write them: after a split event is the sector of the part
+    """Return the events in blktrace's format. A split event is followed by the sector of the part
     that was split off.
     """
     out = np.zeros(events.height, RECORD)
@@ -240,7 +242,7 @@ def recording(disk: Disk, requests: int) -> Iterator[Tracepoints]:
 
 
 def clear(name: str) -> None:
-    """Remove the trace of that disk that a killed command has left."""
+    """Remove the trace that a killed command has left for a disk."""
     with suppress(OSError):
         _instance(name).rmdir()
 

@@ -53,7 +53,7 @@ class Workload:
         self._input, self._output = self._process.stdin, self._process.stdout
 
     def wait_until_ready(self) -> None:
-        """Wait until all of its processes are ready."""
+        """Wait until all processes of the program are ready."""
         if not select.select([self._output], [], [], READY_SECONDS)[0]:
             raise RunFailed(f"the workload was not ready within {READY_SECONDS:.0f} s")
         if self._output.readline() != b"ready\n":
@@ -74,7 +74,9 @@ class Workload:
             raise RunFailed(f"the workload failed: {self._complaint()}")
 
     def end(self) -> reads.Entries:
-        """End the workload once each process has its last completion; return the processes' log."""
+        """Tell the program to end, wait until each process's last request is complete, and return
+        the processes' log.
+        """
         self._process.send_signal(signal.SIGTERM)
         try:
             self._process.wait(END_SECONDS)
@@ -121,7 +123,7 @@ def make_files(experiment: Experiment, disk: Disk) -> None:
 
 @contextmanager
 def ready(experiment: Experiment, disk: Disk) -> Iterator[Workload]:
-    """Start the program; it is then ready and waits for `go`."""
+    """Start the program and wait until it is ready; kill it at the end of the `with` block."""
     with ExitStack() as held:
         folder = held.enter_context(scratch.folder("understudy-real-"))
         cache = experiment.workload.cache(experiment.device.virtual_bytes)
@@ -157,8 +159,8 @@ def _program(experiment: Experiment) -> str:
 
 
 def _mounted(words: Sequence[str], disk: Disk, folder: Path, experiment: Experiment) -> str:
-    """Return a shell command that mounts the files and runs the words; a few files' inodes are
-    loaded first.
+    """Return a shell command that mounts the files and runs the command `words`. If the files are
+    few, their inodes are loaded first.
     """
     count = image.file_count(experiment.device.virtual_bytes)
     look_up = [words[0], "--dir", str(folder), "--files", str(count), "--look-up"]

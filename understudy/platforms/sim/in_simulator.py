@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """One experiment in the simulator: the "sim" platform of understudy.platforms.
 
-It uses the VM's file system (its layout), random numbers, scheduler and drive.  The kernel and its
-processes need no time, except `--gap-us`.  The clock begins at 0, and no run depends on the host.
+The layout of files, the random numbers, the schedulers and the drive are the same as in the VM. The
+kernel and the processes take no time, except for `--gap-us` and `--ask-us`. The clock begins at 0,
+and no run depends on the host.
 """
 
 import threading
@@ -128,14 +129,14 @@ def describe(experiment: Experiment, report: Report = silent) -> Simulation:
 
 
 def _simulated(experiment: Experiment) -> str:
-    """Return the scheduler that the simulator runs instead of this one."""
+    """Return the name of the scheduler that the simulator runs for the experiment's scheduler."""
     name = experiment.scheduler.name
     return schedulers.SIMULATED.get(name, name)
 
 
 def _merge_sectors(experiment: Experiment) -> int:
-    """Return the longest merged request, as in the kernel: with a scheduler, the block layer's
-    default.
+    """Return the length of the longest merged request, in sectors: the block layer's default; 0 for
+    `none` and on an array, where nothing is merged.
     """
     if experiment.device.disk.array or experiment.scheduler.name == "none":
         return 0
@@ -230,7 +231,9 @@ def _bounded(pending: int) -> int:
 
 
 def _each(cache: HostCache | None) -> int:
-    """Return one process's largest number of requests: one, or pages and their read-ahead."""
+    """Return an upper bound of one process's pending requests: two, plus the pages of two windows
+    of read-ahead if there is a page cache.
+    """
     return 2 + 2 * cache.read_ahead_kib * KIB // cache.page_bytes if cache else 2
 
 

@@ -23,11 +23,11 @@ const struct behaviour card_behaviour = {{ .table = &{name}_table }};
 
 
 def card(kernel: Kernel, name: str | Path) -> Path:
-    """Return the module card_NAME, which acts as a card: kernel/vgpu's device with the card's
-    specification.
+    """Build the module card_NAME, which acts as the card: the device of kernel/vgpu with the card's
+    specification. Return the module's path.
 
-    NAME.c in the specification's folder defines its behaviour; without that file the card's
-    registers do nothing special.
+    NAME.c in the specification's folder defines the card's behaviour; without that file the card's
+    registers have no special behaviour.
 
     UserError with the compiler's messages if it does not compile.
     """
@@ -55,7 +55,7 @@ def card(kernel: Kernel, name: str | Path) -> Path:
 def driver(kernel: Kernel, source: Path, card: Card) -> Path:
     """Build the module of a card's driver from one C file and the headers in the same folder.
 
-    Of the project's headers only the card's is available to it.
+    The only header of the project that the driver can include is the card's.
 
     UserError with the compiler's messages if it does not compile.
     """

@@ -17,8 +17,8 @@ RASTER = ("guest/raster.c", "guest/triangle.c")
 
 
 def registers(card: Card | None = None) -> tuple[str, str]:
-    """Return the path and text of zach1_registers.h, which programs include; it is this card's
-    header if the card is a zach1.
+    """Return the path and the text of zach1_registers.h, which programs include. The text is for
+    `card` if that is a zach1, else for the project's zach1.
     """
     own = card if card and card.name == ZACH1 else specification.load(ZACH1)
     return f"guest/{ZACH1}_registers.h", header(own)
@@ -41,7 +41,7 @@ def drawing(name: str, source: str, card: Card | None = None) -> Program:
 
 
 def exercise(source: Path, driver: Path, card: Card) -> Path:
-    """Return the exercise of a driver for the guest.
+    """Return the path of a driver's exercise, ready to run in the guest.
 
     A shell script is used as it is.  A C program is compiled with the card's header, and with
     headers in the program's or the driver's folder.

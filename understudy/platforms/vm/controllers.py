@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The virtual disks that a VM can have, with their modules and devices.
 
-vdisk is the default.  It is in the guest's memory, so it holds a file system and needs almost no
-time.  Its dispatch budget keeps schedulers from picking too early. lsi53c895a is the
-controller that the papers used.  QEMU's controllers store no data (null-co), so they serve raw
-reads and writes at any size.
+vdisk is the default. The data of vdisk is in the guest's memory, so vdisk can hold a file system
+and takes almost no time. The dispatch budget of vdisk keeps schedulers from picking a request while
+the disk is busy. lsi53c895a is the controller that the papers used. QEMU's controllers store no
+data (null-co), so they serve raw reads and writes at any size.
 """
 
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ GIB = 2**30
 class Controller:
     """One kind of virtual disk.
 
-    disk is its name in the guest; modules maps modules to parameters, in which {bytes} and {gib}
-    are replaced by the size, as in QEMU's devices; the size is rounded up to a multiple of unit.  A
-    disk with a budget never makes a scheduler pick while it is busy; it accepts --queue-depth
-    requests at the same time, up to at_once_max.  A disk that flushes can report a write cache; its
-    flushes then reach the throttle.  `dividing` is its module's parameter that allows partitions,
-    if it can have any.
+    disk: its name in the guest. modules: kernel modules and their parameters. devices: arguments
+    for QEMU. In parameters and arguments, {bytes} and {gib} stand for the size, which is rounded up
+    to a multiple of `unit`. budget: the disk never makes a scheduler pick while it is busy; it
+    accepts --queue-depth requests at the same time, up to `at_once_max`. flushes: the disk can
+    report a write cache, and its flushes then reach the throttle. dividing: the module's parameter
+    that allows partitions; empty if there can be none.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Controller:
         return tuple(_sized(text, size) for text in self.devices)
 
     def capacity_sectors(self, size: int) -> int:
-        """Return the size that the guest sees of a disk of that many bytes."""
+        """Return the size, in sectors, that the guest sees of a disk of `size` bytes."""
         return -(-size // self.unit) * self.unit // SECTOR_BYTES
 
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Exchanges messages with a guest, for which no time passes while the host computes.
+"""Exchanges messages with a guest. In the guest, no time passes while the host computes.
 
 A guest pauses by writing to the port of QEMU's pvpanic: QEMU stops the machine at that very
 instruction.  The host reads the machine's state, changes it, and continues the machine.
 
-In the virtual clock a program in the guest may ask a question instead, which needs a fifth of the
-host's time.  It writes its question to the wire's first page, and then to the port of a debug
-console.  This write blocks until the host has written its answer (host/qemu/questions.c).
-guest/serve.c is the guest's end.
+In the virtual clock a program in the guest may ask a question instead, which takes only a fifth of
+the host time of a pause. The program writes its question to the wire's first page, and then to the
+port of a debug console. The write to the port blocks until the host has written its answer
+(host/qemu/questions.c). guest/serve.c is the guest's end.
 """
 
 import mmap
@@ -33,7 +33,9 @@ class Conversation:
     def __init__(
         self, monitor: Monitor, questions: Link, path: Path, died: Callable[[Gone], RunFailed]
     ) -> None:
-        """Begin; `path`: the guest's wire; `died` makes the error if the guest has ended."""
+        """Begin a conversation. path: the guest's wire. died: returns the error to raise if the
+        guest has ended.
+        """
         self._monitor = monitor
         self._questions = questions
         self._died = died
@@ -63,7 +65,7 @@ class Conversation:
         return words.unpack_from(self._page, ANSWER_AT)
 
     def answer(self, words: struct.Struct, *values: int) -> None:
-        """Answer the question, which continues the guest."""
+        """Answer the guest's question, so that the guest continues."""
         words.pack_into(self._page, WORDS_AT, *values)
         try:
             self._questions.send(GO_ON)

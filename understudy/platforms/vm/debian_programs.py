@@ -14,9 +14,8 @@ LIBRARY = re.compile(r"^\s*(?:\S+ => )?(/\S+) \(0x[0-9a-f]+\)$", re.MULTILINE)
 
 
 def files(name: str, package: str = "") -> dict[str, Path]:
-    """Return the files of a program: path in the guest, and path on this machine.
-
-    The package has the program's name unless given.
+    """Return the files of a program: for each path in the guest, the path on this machine. package:
+    name of the program's package, if it is not that of the program.
 
     Raises UserError with the command that installs the program if it is missing.
     """

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Measures triangles in one VM in the virtual clock (Jones 2010, section 3.2).
+"""Measures how long it takes to draw triangles, in one VM in the virtual clock (Jones 2010, section
+3.2).
 
-Once they are drawn through the card, its driver and the daemon, and once by calling the same
-rasteriser directly.
+The triangles are drawn once through the card, its driver and the daemon, and once by calling the
+same rasteriser directly.
 """
 
 import threading
@@ -33,7 +34,7 @@ done
 
 @dataclass(frozen=True)
 class DrawingTimes:
-    """Seconds of the guest's clock for triangles of one size."""
+    """Times to draw triangles of one size, in seconds of the guest's clock."""
 
     direct: float
     card: float
@@ -51,7 +52,7 @@ def times(
     heard: Callable[[str], None] = lambda line: None,
     stop: threading.Event | None = None,
 ) -> dict[int, DrawingTimes]:
-    """Measure both times, by size; RunFailed if the two pictures differ."""
+    """Measure both times for each size; RunFailed if the two pictures of a size differ."""
     kernel = packages.fetch_kernel()
     driver = cards_dir() / "drivers" / f"{CARD}_driver.c"
     vm = machine.Vm(

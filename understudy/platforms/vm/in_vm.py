@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Experiments in VMs: the "vm" platform of understudy.platforms.
 
-scenario makes the guest's settings, outcome reads the results.
+The module scenario makes the guest's settings, and outcome reads the results.
 """
 
 import threading
@@ -26,7 +26,7 @@ from understudy.platforms.vm import (
 
 
 def check(experiments: Sequence[Experiment]) -> None:
-    """Refuse experiments that no VM can run, or that this machine can't."""
+    """Refuse experiments that no VM can run, or for which this machine lacks a program."""
     for experiment in experiments:
         scenario.check(experiment)
     qemu.binary()
@@ -42,7 +42,7 @@ def prepare(experiments: Sequence[Experiment], report: Report) -> None:
 
 
 def dry_run(experiment: Experiment) -> list[str]:
-    """The command that would run the experiment; it can be pasted into a shell."""
+    """Return the command that would run the experiment; it can be pasted into a shell."""
     kernel = packages.fetch_kernel()
     vm = scenario.describe(experiment, silent)
     folder = cache_dir() / "dry-run" / digest([repr(vm).encode()])
@@ -60,7 +60,7 @@ def summarise(
 
 
 def run(experiment: Experiment, report: Report, *, stop: threading.Event | None = None) -> Outcome:
-    """Run one experiment; if k is not given, an earlier run finds it.
+    """Run one experiment; if k is not given, a separate run finds it first.
 
     Raises RunFailed, with the guest's last output, on a panic, a hang, a failing workload, a
     disagreeing witness, a request that escaped the throttle, or a host on which too many requests

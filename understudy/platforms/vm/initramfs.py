@@ -50,7 +50,8 @@ class Archive:
     name: str
 
 
-# The runs of one command boot from one or two archives; `states` is only part of the cache's key.
+# The runs of one command boot from one or two archives; `states` is only needed as part of the
+# cache's key.
 @lru_cache(maxsize=2)
 def _packed(entries: tuple[_Entry, ...], states: tuple[tuple[int, ...], ...]) -> Archive:
     parts = [entry.packed(number) for number, entry in enumerate(entries, 1)]

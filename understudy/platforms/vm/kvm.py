@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Checks whether KVM really works here.
 
-The existence of /dev/kvm does not prove it: a nested guest may hang at kernel start.  So the stock
-kernel is booted once under KVM, with a time-out.  The answer is stored for this kernel and this
-QEMU.
+The existence of /dev/kvm does not prove that KVM works: a nested guest may hang when its kernel
+starts. So the stock kernel is booted once under KVM, with a time-out. The answer is stored for this
+kernel and this QEMU.
 """
 
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A pair of sockets: one end is ours, the other is QEMU's."""
+"""A pair of connected sockets: one end is this process's, the other is QEMU's."""
 
 import socket
 import time
@@ -14,7 +14,9 @@ class Gone(Exception):  # noqa: N818 - as RunFailed
 
 
 class Link:
-    """Our end, from QEMU's start on; `theirs` is the file descriptor of QEMU's end."""
+    """A connection to QEMU; `theirs` is the descriptor of QEMU's end, which QEMU inherits at its
+    start.
+    """
 
     def __init__(self) -> None:
         self._ours, self._theirs = socket.socketpair()
@@ -41,7 +43,7 @@ class Link:
     def begin(self, going: Callable[[], None]) -> None:
         """Begin to exchange data; call this after QEMU's start.
 
-        `going` is called now and then during waits; an exception ends the wait.
+        `going` is called repeatedly during waits; an exception from it ends the wait.
         """
         self._going = going
         self._theirs.close()
@@ -54,7 +56,7 @@ class Link:
             raise Gone(f"QEMU is gone: {error.strerror}") from error
 
     def receive(self) -> bytes:
-        """Return the next data, as soon as there are some; Gone if QEMU has ended."""
+        """Wait for data from QEMU and return them; Gone if QEMU has ended."""
         while True:
             self._ask_whether_it_is_going()
             try:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""One VM from its start to its results.
+"""Runs one VM from its start to its results.
 
-The stage `ahead` (modules, files, a script) makes a VM ready.  The VM then reads its input from the
+The stage `ahead` (modules, files, a script) makes a VM ready. The VM then reads its input from the
 wire, runs a scenario (a shell script) with the scenario's modules and files, and returns the folder
-/out.  If several machines have the same stage, one of them is booted and saved when ready, and
-later runs resume it.  A machine that can't be saved or resumed is booted, and executes the same
-instructions.  After any error QEMU and the scratch folder are removed, and the error contains the
+/out. If several machines have the same stage, one of them is booted and saved when ready, and later
+runs resume it. If a machine can't be saved or resumed, a new one is booted, which executes the same
+instructions. After any error QEMU and the scratch folder are removed, and the error contains the
 guest's last output.
 """
 
@@ -38,8 +38,8 @@ Notify = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Vm:
-    """A run: a scenario with its modules and files, like those of a stage, on a machine that the
-    stage `ahead` makes ready.
+    """A run: a scenario with its modules and files (as in a Stage), and the stage `ahead`, which
+    makes the machine ready.
     """
 
     scenario: str
@@ -90,7 +90,7 @@ def _running(
     """Run QEMU in its own session, so that Ctrl-C reaches only this process; kill it at the end,
     also if this process is killed.
 
-    Its monitor reads from stdin; its output is ignored.  It inherits the open files.
+    QEMU's monitor reads from stdin; QEMU's output is ignored. QEMU inherits the open files.
     """
     virtual = machine.clock == "virtual"
     with (
@@ -148,11 +148,11 @@ class _Notices:
 
 
 class _CannotResume(Exception):  # noqa: N818 - nobody but us sees it
-    """A saved machine did not reach its run; the reason, in one line."""
+    """A saved machine did not reach its run; the message is the reason, in one line."""
 
 
 class _Guest:
-    """A running VM and its output.  It may run until its time is over or `stop` is set."""
+    """A running VM and its output. The VM may run until its time is over or `stop` is set."""
 
     def __init__(
         self,
@@ -186,7 +186,9 @@ class _Guest:
         qemu.tell(self._process, commands)
 
     def check(self) -> None:
-        """Raise RunFailed if the VM may not continue."""
+        """Raise RunFailed if the VM has broken a rule, hangs, has used up its time, or is to be
+        stopped.
+        """
         self._notices.poll()
         self._watch.check()
         if self._stop.is_set():
@@ -214,8 +216,8 @@ class _Guest:
         return RunFailed(f"the VM is gone ({error}); its last words:\n{last_words(console)}")
 
     def comes_to_its_run(self, by_telling: str = "") -> bool:
-        """Wait for the VM's run, and send the commands now and then; False if the VM ends
-        before.
+        """Wait until the VM reaches its run, and meanwhile send it the commands repeatedly. Return
+        False if the VM ends first.
         """
         ended = False
         while not (self.came_to_its_run() or ended):
@@ -229,9 +231,10 @@ class _Guest:
         return "booted" in self._notices.when
 
     def exit_code(self) -> int:
-        """Return the scenario's exit code; isa-debug-exit turned it into 2 * code + 1.
+        """Return the scenario's exit code; QEMU's device isa-debug-exit turned it into 2 * code +
+        1.
 
-        QEMU's own failures exit with 1 too, but before the guest writes anything.
+        If QEMU itself fails, it also exits with 1, but before the guest writes anything.
         """
         console = _console(self._folder)
         if not self.came_to_its_run():
@@ -241,7 +244,7 @@ class _Guest:
         return self._process.returncode // 2
 
     def result(self, command: list[str], start: Start) -> Result:
-        """Return the results, after the end."""
+        """Return the results; call this after the VM has ended."""
         code = self.exit_code()
         booted = self._notices.when["booted"]
         return Result(
@@ -285,7 +288,7 @@ class _Run:
             return self._boot(f"the saved machine can't be resumed: {error}")
 
     def _saved(self) -> tuple[snapshots.SavedMachine | None, str]:
-        """Return the machine to resume, or the reason to boot one."""
+        """Return the saved machine to resume; or None, and the reason to boot one."""
         if self._vm.machine.accelerator != "tcg":
             return None, "only machines of TCG are saved"
         try:
@@ -294,7 +297,7 @@ class _Run:
             return None, f"it can't be saved: {error}"
 
     def _name_of_machine(self) -> str:
-        """Return a digest of everything that a machine depends on until it is ready."""
+        """Return a digest of everything on which a machine depends until it is ready."""
         command = qemu.command_line(self._vm.machine, Path("kernel"), Path("archive"), Path())
         words = [self._kernel.folder.name, *command[1:]]
         program = [*qemu.identity(self._vm.machine), turns.identity(self._vm.machine.clock)]
@@ -336,8 +339,8 @@ class _Run:
 
     @contextlib.contextmanager
     def talk(self) -> Iterator[Conversation]:
-        """Exchange messages with a machine that is ready; it pauses when its scenario does, and its
-        programs may ask questions.
+        """Exchange messages with a machine that is ready. The machine pauses when its scenario
+        pauses, and its programs may ask questions.
         """
         with contextlib.ExitStack() as meeting:
             guest, conversation, folder = self._meet(meeting)
@@ -432,7 +435,7 @@ def _watched(control: Link, guest: _Guest) -> Monitor:
 
 
 def _go_on(machine: snapshots.SavedMachine, control: Link, guest: _Guest, folder: Path) -> Monitor:
-    """Return the monitor of a machine that is resumed where it was saved."""
+    """Resume a saved machine, and return its monitor."""
     with _state_of(machine) as state:
         try:
             monitor = Monitor(control, guest.check)
@@ -464,7 +467,7 @@ def lay_out(vm: Vm, kernel: packages.Kernel, folder: Path) -> list[str]:
 
 
 def talk(vm: Vm) -> contextlib.AbstractContextManager[Conversation]:
-    """Start a machine and exchange messages with its scenario, which ends with the block."""
+    """Start a machine and exchange messages with its scenario, which ends with the `with` block."""
     return _Run(vm, packages.fetch_kernel(), lambda line: None, threading.Event()).talk()
 
 

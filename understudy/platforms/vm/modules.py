@@ -80,8 +80,8 @@ def built(
     *kept: str,
     stranger: str = "",
 ) -> Path:
-    """Return the folder with the files that kbuild makes from a part (kernel/Kbuild) and `kept`
-    matches.
+    """Build a part of kernel/Kbuild; return the folder with those of the resulting files that match
+    `kept`.
     """
     return made(
         kernel, part, {**taken, **beside, "Kbuild": taken[KBUILD]}, *kept, stranger=stranger
@@ -91,8 +91,8 @@ def built(
 def made(
     kernel: Kernel, part: str, tree: Mapping[str, bytes], *kept: str, stranger: str = ""
 ) -> Path:
-    """Return the folder with the files that kbuild makes from a tree, in a sandbox if it is a
-    user's.
+    """Build a tree with kbuild, in a sandbox if the tree is a user's. Return the folder with those
+    of the resulting files that match `kept`.
     """
     content = [kernel.folder.name.encode(), compiler_version().encode(), *sources.parts(tree)]
 
@@ -108,15 +108,16 @@ def made(
 
 
 def _looked_through(kernel: Kernel, target: str) -> list[str]:
-    """Return words that turn objtool off for objects that become part of modules.
+    """Return arguments of make that turn objtool off for objects that become part of modules.
 
-    On a kernel with landing pads, objtool must check a module only once, as a whole.
+    On a kernel with landing pads (IBT), objtool must check a module only once, as a whole.
     """
     return ["objtool-enabled="] if kernel.has("CONFIG_X86_KERNEL_IBT") and target == SHARED else []
 
 
 def _make(kernel: Kernel, tree: Path, part: str, target: str, *, stranger: str) -> None:
-    """Build without debugging information, whose hash would stay in the module, and without paths.
+    """Run kbuild so that a module contains neither paths nor debugging information; even a hash of
+    the latter would remain in the module.
 
     Warnings stay warnings, such as those about unused variables, even where the kernel treats them
     as errors.
@@ -187,7 +188,9 @@ class ModuleTree:
         return list(ordered)
 
     def _add(self, name: str, ordered: dict[Path, None], above: tuple[Path, ...] = ()) -> None:
-        """Add a module after its dependencies; a user's module may depend on itself."""
+        """Add a module after its dependencies. A user's module that depends on itself is added,
+        too.
+        """
         path = self.path(name)
         if path is None or path in ordered or path in above:
             return

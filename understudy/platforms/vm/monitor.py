@@ -13,9 +13,9 @@ CAPABILITIES = ("events", "x-ignore-shared")
 
 
 class Monitor:
-    """Our end of the link; create it after QEMU's start.
+    """A connection to QEMU's monitor; create it only after QEMU's start.
 
-    `going` is called now and then during waits; an exception ends the wait.
+    `going` is called repeatedly during waits; an exception from it ends the wait.
     """
 
     def __init__(self, link: Link, going: Callable[[], None]) -> None:
@@ -40,12 +40,13 @@ class Monitor:
         return returned
 
     def wait_until_stopped(self) -> None:
-        """Wait until the machine stops; if it has been continued, wait until it stops again."""
+        """Wait until the machine stops; return at once if it has stopped since the last call."""
         self._wait_for("STOP")
         self._events.discard("STOP")
 
     def save_state(self, file: int) -> None:
-        """Save a stopped machine except its memory, which is already a file; then end it.
+        """Wait until the machine stops, save its state without the memory, which is already in a
+        file, and end QEMU.
 
         Raises Gone at once, before the boot, if the machine has a device that can't be saved.
         """
@@ -59,7 +60,7 @@ class Monitor:
         self.do("quit")
 
     def load_state(self, file: int) -> None:
-        """Continue where a machine was saved."""
+        """Load the state of a saved machine, and continue the machine."""
         self._prepare(file)
         self.do("migrate-incoming", uri="fd:state")
         self._wait_for("MIGRATION completed")
@@ -71,7 +72,7 @@ class Monitor:
         self.do("migrate-set-capabilities", capabilities=capabilities)
 
     def _wait_for(self, event: str) -> None:
-        """Wait for that event; a new status may follow the event's name."""
+        """Wait for an event, given by its name and, if the event reports a status, that status."""
         while event not in self._events:
             self._message()
             if "MIGRATION failed" in self._events:

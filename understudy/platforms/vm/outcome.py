@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The results of a VM, checked against counters and witnesses."""
+"""Reads the results of a VM, and checks them against counters and witnesses."""
 
 import hashlib
 from collections.abc import Mapping
@@ -46,11 +46,10 @@ def _scheduler_fields(scheduler: str, fields: Mapping[str, Any]) -> dict[str, An
 
 
 def _check_counters(experiment: Experiment, counters: Mapping[str, Any]) -> None:
-    """Check that no request escaped: each one that was issued completed or failed under the
-    throttle.
-
-    On a disk that guarantees that schedulers never pick from an old queue, such a pick makes the
-    run invalid.  On other disks such picks are normal, and are reported.
+    """Check that no request escaped: each issued request completed or failed under the throttle.
+    Stale picks, which are made while the disk is busy, make the run invalid if the disk's
+    controller guarantees that there are none. On other disks stale picks are normal, and are
+    reported.
     """
     refused = {
         "missed": "requests completed past the throttle",
@@ -93,7 +92,8 @@ def _rows(experiment: Experiment, data: bytes, origin_ns: int | None) -> pl.Data
 
 
 def name_vms(rows: pl.DataFrame, virtual_bytes: int, parted: partitions.Image) -> pl.DataFrame:
-    """Set each request's owner to the VM whose partition contains it, from 1.
+    """Set each request's owner to the number of the VM whose partition contains the request, from
+    1.
 
     Raises RunFailed if a request is outside all partitions.
     """

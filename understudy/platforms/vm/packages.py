@@ -72,7 +72,7 @@ class Kernel:
 
     @property
     def image(self) -> Path:
-        """Return the kernel in the form that QEMU starts: unpacked once here, not in every
+        """Return the path of the kernel that QEMU starts; it is unpacked once here, not in every
         guest.
         """
         return self.folder / "boot" / f"vmlinux-{self.release}"
@@ -91,7 +91,7 @@ class Kernel:
 
     @property
     def series(self) -> str:
-        """Return the series, in the notation of TRIED."""
+        """Return the kernel's series, in the notation of TRIED."""
         return ".".join(self.release.split(".")[:2])
 
     @property
@@ -155,9 +155,9 @@ def _own_kernel() -> Kernel | None:
 def current_kernel() -> Kernel:
     """Return the kernel named by the environment, or the current version in Debian's packages.
 
-    It may not be fetched yet.
+    The kernel may not have been fetched yet.
 
-    apt needs half a second, so its answer is cached until its lists change.
+    apt needs half a second, so its answer is cached until apt's lists change.
     """
     own = _own_kernel()
     if own:
@@ -198,7 +198,7 @@ def _ask_apt() -> Kernel:
 def _package_names(kernel: Kernel) -> list[str]:
     """Return the names of the packages to unpack for a kernel.
 
-    The source, which contains the private headers, must have the same version.
+    The package of sources, which contains the private headers, must have the kernel's version.
     """
     headers = f"linux-headers-{kernel.release}"
     needed = re.findall(r"linux-(?:headers|kbuild)-[^\s,]+", _show(headers).get("Depends", ""))
@@ -268,8 +268,8 @@ def _copy_headers(tree: tarfile.TarFile, folder: Path) -> None:
 def unpack_image(packed: bytes) -> bytes:
     """Return the ELF kernel inside a bzImage (Linux x86 boot protocol, from 2.08 on).
 
-    Under TCG half of a guest's boot time would be the kernel unpacking itself.  Raises RunFailed if
-    this is not a bzImage or its payload is neither xz, gzip nor zstd.
+    If the kernel unpacked itself under TCG, that would be half of a guest's boot time. Raises
+    RunFailed if this is not a bzImage or its payload is neither xz, gzip nor zstd.
     """
     if packed[0x202:0x206] != b"HdrS":
         raise RunFailed("the kernel package's image is not a bzImage")
@@ -306,7 +306,7 @@ def _unpack_modules(folder: Path) -> None:
 
 
 def _point_at(root: Path, file: Path) -> None:
-    """Make the headers' absolute include paths point under a root."""
+    """Prefix the absolute include paths in a file of the headers with a root."""
     text = file.read_text()
     file.unlink()
     file.write_text(text.replace("/usr/src/", f"{root}/usr/src/"))

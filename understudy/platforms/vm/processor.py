@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A host processor for one VM in the virtual clock.
 
-In the virtual clock, QEMU's two threads alternate at every idle moment of the guest.  On one
-processor that is a context switch.  On two processors each alternation wakes a sleeping core, and a
-run takes one and a half times as long.
+In the virtual clock, QEMU's two threads alternate at every idle moment of the guest. On one
+processor each alternation is a context switch. On two processors each alternation wakes a sleeping
+core, and a run takes one and a half times as long.
 """
 
 import contextlib

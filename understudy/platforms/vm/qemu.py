@@ -2,8 +2,8 @@
 """QEMU's command line; only this module and controllers.py know its flags.
 
 Virtual clock: the guest's clock counts executed instructions, two nanoseconds each, and skips idle
-time.  So neither the host's speed nor its load is visible inside
-(docs/decisions/0003-virtual-clock.md).  Everything that would differ between two starts is fixed:
+time. So neither the host's speed nor its load is visible in the guest
+(docs/decisions/0003-virtual-clock.md). Everything that would differ between two starts is fixed:
 processor model, real-time clock, random seeds.
 """
 
@@ -61,7 +61,7 @@ class Machine:
 
 
 def binary() -> str:
-    """The path of QEMU."""
+    """Return the path of QEMU."""
     found = shutil.which(BINARY)
     if not found:
         raise UserError(f"no {BINARY} here: {INSTALL}")
@@ -69,7 +69,7 @@ def binary() -> str:
 
 
 def version() -> str:
-    """QEMU's version, such as 7.2.22."""
+    """Return QEMU's version, such as 7.2.22."""
     found = re.search(r"version (\S+)", _said_version(binary()))
     return found.group(1) if found else "unknown"
 
@@ -80,11 +80,11 @@ def _said_version(path: str) -> str:
 
 
 def identity(machine: Machine) -> list[bytes]:
-    """Return everything about QEMU and the host that affects a saved machine, apart from the
-    command line.
+    """Return everything about QEMU and the host that affects a saved machine, except the command
+    line.
 
-    In wall clock, the guest's processors count at the host's rate, which the guest measured while
-    it booted.  Another host may have another rate.
+    In the wall clock, the guest's time stamp counter runs at the host's rate, which the guest
+    measures while it boots. Another host may have another rate.
     """
     firmware = [path.read_bytes() for path in FIRMWARE if path.exists()]
     built = Path(binary()).stat()
@@ -95,7 +95,7 @@ def identity(machine: Machine) -> list[bytes]:
 
 @cache
 def _tsc_khz() -> int:
-    """Return the rate at which this host's processors count, rounded to MHz, so that repeated
+    """Return the rate of this host's time stamp counter in kHz, rounded to MHz, so that repeated
     measurements agree.
     """
     said = subprocess.run([compiled(TSC_KHZ)], capture_output=True, text=True, check=True).stdout
@@ -105,9 +105,9 @@ def _tsc_khz() -> int:
 def _kernel_arguments(machine: Machine) -> str:
     """Return the kernel's arguments.
 
-    In wall clock, TCG's processors count at the host's rate.  On a busy host a booting guest may
-    measure a rate that is wrong by a large factor, and it keeps that rate each time it is resumed.
-    So the rate is one of the arguments.
+    In the wall clock, TCG's time stamp counter runs at the host's rate. If the host is busy while a
+    guest boots, the guest may measure a rate that is wrong by a large factor, and it keeps that
+    rate whenever it is resumed. So the rate is one of the kernel's arguments.
     """
     if machine.clock == "wall" and machine.accelerator == "tcg":
         return f"{KERNEL_ARGUMENTS} tsc_early_khz={_tsc_khz()}"
@@ -126,19 +126,23 @@ def _clock_arguments(machine: Machine) -> list[str]:
 
 
 def wire_bytes(machine: Machine) -> int:
-    """Return the wire's size: everything in the guest's memory fits on the wire."""
+    """Return the wire's size in bytes: that of the guest's memory, so that all results fit on the
+    wire.
+    """
     return machine.memory_mib * MIB
 
 
 def wire_address(machine: Machine) -> int:
-    """Return the address at which QEMU's "pc" maps the memory after the ordinary memory."""
+    """Return the wire's address: where QEMU's machine "pc" maps memory beyond the ordinary
+    memory.
+    """
     memory = machine.memory_mib * MIB
     high = memory - 3 * GIB if memory >= 3.5 * GIB else 0
     return 4 * GIB + -(-high // GIB) * GIB
 
 
 def command_line(machine: Machine, kernel: Path, initramfs: Path, folder: Path) -> list[str]:
-    """Return the command that boots the VM and runs the wire's scenario.
+    """Return the command that boots the VM and runs the scenario on the wire.
 
     folder contains the wire (understudy/platforms/vm/wire.py), and console.log and notify.log are
     written to it.
@@ -167,29 +171,32 @@ def command_line(machine: Machine, kernel: Path, initramfs: Path, folder: Path) 
 
 
 def saving(machine: Machine, memory: Path, monitor: int) -> list[str]:
-    """Return more arguments: stop where the guest pauses; its memory is that file."""
+    """Return further arguments for a machine that is to be saved: it stops where the guest pauses,
+    and its memory is in the file `memory`.
+    """
     return [*_memory_arguments(machine, memory, "on"), *watched(monitor), "-action", "panic=pause"]
 
 
 def resuming(machine: Machine, memory: Path) -> list[str]:
-    """Return more arguments: wait for the state of a saved machine.
-
-    The machine's memory is that file, which is not modified.
+    """Return further arguments for a machine that is to be resumed: it waits for a saved state. The
+    machine's memory is read from the file `memory`, which is not modified.
     """
     return [*_memory_arguments(machine, memory, "off"), "-incoming", "defer"]
 
 
 def loading(state: int) -> str:
-    """Return monitor commands that load the state from that open file, which QEMU has inherited."""
+    """Return monitor commands that load the state from an open file, which QEMU has inherited."""
     return f"migrate_set_capability x-ignore-shared on\nmigrate_incoming fd:{state}\n"
 
 
 WHERE = "nmi\n"
-"""Monitor command that makes the guest's kernel print where it is, and panic (guest/init)."""
+"""Monitor command that makes the guest's kernel print its location in the code, and panic
+(guest/init).
+"""
 
 GO_ON = "cont\n"
-"""Monitor command for after the state is loaded; before that, and while the machine runs, it does
-nothing.
+"""Monitor command that continues a machine after its state is loaded. Before that, and while the
+machine runs, the command does nothing.
 """
 
 
@@ -204,8 +211,8 @@ def tell(process: subprocess.Popen[bytes], commands: str) -> None:
 
 
 def talking(questions: int) -> list[str]:
-    """Return more arguments for a machine that is watched or resumed: stop wherever the guest
-    pauses.
+    """Return further arguments for a machine that is watched or resumed: it stops wherever the
+    guest pauses.
 
     The guest's questions pass through a device without state, so that the machine can be saved.
     """
@@ -217,7 +224,7 @@ def talking(questions: int) -> list[str]:
 
 
 def shown_at(host: str, number: int) -> list[str]:
-    """Return more arguments: show the guest's display on that VNC display."""
+    """Return further arguments: show the guest's display as VNC display `number` of `host`."""
     return ["-vnc", f"{host}:{number}"]
 
 
@@ -231,10 +238,10 @@ def _memory_arguments(machine: Machine, memory: Path, share: str) -> list[str]:
 
 
 def watched(monitor: int) -> list[str]:
-    """Return more arguments: a monitor that accepts commands and reports events.
+    """Return further arguments: a monitor that accepts commands and reports events.
 
     This monitor has its own thread, which wakes whenever the guest's timers change: 37,000 times in
-    a SURGE run of 5,000 requests.  The monitor at standard input has no thread.
+    a SURGE run of 5,000 requests. The monitor at standard input has no separate thread.
     """
     socket = f"socket,id=monitor,fd={monitor}"
     return ["-chardev", socket, "-mon", "chardev=monitor,mode=control"]

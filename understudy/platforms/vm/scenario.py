@@ -42,7 +42,7 @@ WARM_UP_SECONDS = 1800
 
 
 def setting_of(experiment: Experiment) -> OnVm:
-    """Return the experiment's VM settings; experiments on other platforms never get here."""
+    """Return the settings of an experiment in the VM."""
     assert isinstance(experiment.platform, OnVm)
     return experiment.platform
 
@@ -78,8 +78,8 @@ def _cache_bytes(experiment: Experiment) -> int:
 
 
 def _log_entries(experiment: Experiment) -> int:
-    """Return the number of log entries for the processes' reads; the page cache serves most
-    reads.
+    """Return the number of entries that the processes' log needs, including those of reads that the
+    page cache serves.
     """
     if not keeps_log(experiment):
         return 0
@@ -93,8 +93,8 @@ def keeps_log(experiment: Experiment) -> bool:
 
 
 def keeps_block_trace(experiment: Experiment) -> bool:
-    """Return whether the kernel's own block trace is kept: for stock programs, which keep no
-    log.
+    """Return whether the kernel's own block trace is kept; stock programs need it, since they keep
+    no log.
     """
     return not keeps_log(experiment)
 
@@ -195,8 +195,8 @@ def _settings(experiment: Experiment) -> dict[str, str | int]:
 
 
 def subtracts_overhead(experiment: Experiment) -> bool:
-    """Return whether the overhead is subtracted: only in the wall clock, with one request at a
-    time.
+    """Return whether the software's overhead is subtracted from service times: only in the wall
+    clock, and only with one request at a time.
     """
     return setting_of(experiment).clock == "wall" and experiment.device.at_once == 1
 
@@ -210,7 +210,7 @@ def _following(experiment: Experiment) -> dict[str, int]:
 
 
 def timing(experiment: Experiment) -> Timing:
-    """Return the disk in the throttle's units, at the size that the guest sees."""
+    """Return the disk's timing in the throttle's units, for the size that the guest sees."""
     capacity = controller_of(experiment).capacity_sectors(experiment.device.virtual_bytes)
     return experiment.device.timing(capacity)
 
@@ -220,8 +220,8 @@ def profile(found: Timing, seed: int, name: str = "profile") -> str:
     files.
 
     The files are written in order of their names, so rotation and tracks are written before the
-    velocity, which depends on them.  "buffered" is the last file: from then on the buffer's rules
-    have to be consistent.
+    velocity, which depends on them. The file "buffered" is written last, since from then on the
+    buffer's rules have to be consistent.
     """
     values: dict[str, int | str] = {
         **found.settings(),
@@ -235,8 +235,8 @@ def profile(found: Timing, seed: int, name: str = "profile") -> str:
 
 
 def array_profile(array: Servers, at_once: int, seed: int) -> str:
-    """Return the shell function `profile` for an array that gets `at_once` requests at the same
-    time: servers that no request would reach are left out.
+    """Return the shell function `profile` for an array that serves up to `at_once` requests at the
+    same time; servers beyond that number are left out.
     """
     return _told(
         {
@@ -263,7 +263,9 @@ def _rows(rows: Iterable[Iterable[int]]) -> str:
 
 
 def write_cache(found: Timing, disk: Controller) -> str:
-    """Return shell commands: the disk reports a write cache, if the modelled drive has one."""
+    """Return shell commands that make the disk report a write cache; empty if the modelled drive
+    has none.
+    """
     if not disk.flushes or not found.buffer.get("write_back_spans"):
         return ""
     return f"echo 'write back' > /sys/block/{disk.disk}/queue/write_cache\n"
@@ -279,7 +281,7 @@ def _device(experiment: Experiment) -> str:
 
 
 def _modules(experiment: Experiment) -> dict[str, str]:
-    """Return the modules of the run itself."""
+    """Return the scheduler's module with its parameters."""
     name, depth = experiment.scheduler.name, experiment.device.at_once
     if name in schedulers.KERNEL:
         module = schedulers.KERNEL[name]

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Finds k in the wall clock: one machine finds it, and another machine measures with it (PERFORM
-2010 section 4, Jones 2010 section 4.3.2).
+"""Finds k, the factor by which service times are multiplied, in the wall clock. One machine finds
+k, and another machine measures with it (PERFORM 2010 section 4, Jones 2010 section 4.3.2).
 
-The kernel increases and decreases k while the workload runs (kernel/vpt/scaling.c).  Even if
-nothing is late, a timer fires a little after its time.  So k is the larger of two values, rounded
-up: the kernel's final value, and the value at which that delay is OVERHEAD_SHARE of a service time.
-All runs of the command with the same disk and workload use that k.  A run with too many late
+The kernel increases and decreases k while the workload runs (kernel/vpt/scaling.c). Even if nothing
+is late, a timer fires a little after its time. So k is the larger of two values, rounded up: the
+kernel's final value, and the value at which the timer's delay is OVERHEAD_SHARE of a service time.
+All runs of a command with the same disk and workload use the same k. A run with too many late
 requests is discarded, and repeated with a larger k.
 """
 
@@ -50,10 +50,10 @@ def measured(
     measure: Callable[[Experiment], Outcome],
     report: Report,
 ) -> Outcome:
-    """Return the first run that counts.
+    """Return the outcome of the first run without too many late requests.
 
-    `find` makes a run that finds k, `measure` a run with a given k.  Raises RunFailed if none of
-    RUNS_MAX runs counts.
+    `find` makes a run that finds k, `measure` a run with a given k. Raises RunFailed if all of
+    RUNS_MAX runs have too many late requests.
     """
     asked = repr((experiment.workload, experiment.device, experiment.platform))
     with _lock:

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Reads the tape of a scheduler in the kernel: every call of the scheduler by the shim.
-
-The bytes are those of core/tape.h.  A tape is refused if it is damaged or overflowed, or if a call
-names a request that did not exist, since then no shim can have recorded it.  Any other tape can be
+"""Reads the tape of a scheduler in the kernel: every call that the shim made to the scheduler.
+core/tape.h defines the format. A tape is refused if it is damaged or incomplete, or if a call names
+a request that did not exist, since the shim cannot have recorded such a tape. Any other tape can be
 played to the same scheduler again (understudy.native.replay.play).
 """
 
@@ -50,7 +49,7 @@ class Recording:
 
 
 def parse(data: bytes) -> Recording:
-    """Return the tape in the bytes of /sys/module/NAME/tape."""
+    """Parse the bytes of /sys/module/NAME/tape."""
     header = _header(data)
     calls = np.frombuffer(data, CALL, offset=TAPE_HEADER.itemsize)
     recording = Recording(
@@ -85,7 +84,7 @@ def _header(data: bytes) -> Any:
 
 
 def _refuse_impossible(recording: Recording) -> None:
-    """Refuse calls that are wrong by themselves, and clocks that run backwards."""
+    """Refuse calls with impossible values, and clocks that run backwards."""
     calls = recording.calls
     is_next = calls["kind"] == NEXT
     is_none = is_next & (calls["id"] == 0)

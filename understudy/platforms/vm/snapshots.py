@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Machines saved after their boot, in the cache; many runs resume each of them.
+"""Machines that are saved in the cache after their boot; many runs resume each of them.
 
-A saved machine is a folder.  `memory` is the guest's memory, a file that runs share; each run
-copies the pages that it writes.  `state` is everything else (QEMU's migration stream).  The folder
-appears when it is complete.  If there are too many machines, the oldest are removed; so is a
-machine that can't be resumed.
+A saved machine is a folder. `memory` is the guest's memory, a file that runs share; each run copies
+the pages that it writes. `state` is everything else (QEMU's migration stream). The folder appears
+when it is complete. If the machines need more than BYTES_MAX, the oldest ones are removed. A
+machine that can't be resumed is removed, too.
 """
 
 from collections.abc import Callable, Iterable
@@ -49,7 +49,9 @@ def find(key: str, make: Callable[[SavedMachine], None]) -> SavedMachine:
 
 
 def discard(machine: SavedMachine) -> None:
-    """Remove it from the cache at once and completely; runs that have resumed it continue."""
+    """Remove a machine from the cache at once and completely; runs that have resumed it
+    continue.
+    """
     cache.remove(machine.folder)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The two stages of a guest: the first makes its machine ready, the second is the run.
+"""The two stages of a guest: the first makes the machine ready, the second is the run.
 
 The first stage is in the archive that the machine boots from, the second arrives on the wire.
 """
@@ -24,9 +24,8 @@ Content = bytes | str | Path
 class Stage:
     """A script for the guest, with its modules and files.
 
-    modules names the modules to load before the script, the project's or the kernel's, each with
-    its parameters; files maps paths in the guest to content, which is executable if it is a program
-    or a library.
+    modules: the project's or the kernel's modules to load before the script, with their parameters.
+    files: content by path in the guest; programs and libraries are made executable.
     """
 
     script: str = ""
@@ -45,7 +44,7 @@ def busybox() -> Path:
 def _module_files(
     kernel: packages.Kernel, wanted: Mapping[str, str], loaded: Mapping[str, str]
 ) -> dict[str, Content]:
-    """Return the modules to load after `loaded`, and their list, for guest/init."""
+    """Return the files of the modules to load after `loaded`, and their list for guest/init."""
     tree = modules.ModuleTree(kernel, modules.ours(kernel, wanted))
     before = tree.in_load_order(list(loaded))
     paths = [path for path in tree.in_load_order(list(wanted)) if path not in before]

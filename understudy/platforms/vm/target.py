@@ -2,9 +2,10 @@
 """A throttled disk in a VM as a target of the profiler, in the guest's virtual time.
 
 A program in the guest (guest/serve.c) performs one request after another on the virtual disk, with
-direct I/O and without a scheduler.  It reports when each request was sent and when it completed, by
-the guest's clock.  Before that it does the same on a disk of constant time.  Those times show how
-long the kernel and the program itself need, which is then subtracted.
+direct I/O and without a scheduler. The program reports when each request was sent and when it
+completed, by the guest's clock. Before that, the program does the same on a disk with a constant
+service time. The times on that disk show how long the kernel and the program itself need for a
+request; this time is then subtracted.
 """
 
 import os
@@ -43,14 +44,14 @@ DISK = CONTROLLERS["vdisk"]
 
 @dataclass(frozen=True)
 class Software:
-    """The time that kernel and program need for a request, by its length: ns for each of
-    LENGTHS.
+    """The time that the kernel and the program need for a request: for each operation, ns for each
+    of LENGTHS.
     """
 
     costs_ns: Mapping[str, Sequence[float]]
 
     def ns(self, op: str, sectors: int) -> int:
-        """Return the time for one request; 0 if it was not measured."""
+        """Return the software's time for one request, ns; 0 if it was not measured."""
         return round(np.interp(sectors, LENGTHS, self.costs_ns.get(op, NOTHING)))
 
 
@@ -59,7 +60,7 @@ NONE = Software({})
 
 
 class VmTarget:
-    """The disk, from the guest's question for the first request on."""
+    """The disk as a target, from the moment when the guest asks for the first request."""
 
     writable = True
     longest_sectors = LONGEST_SECTORS
@@ -75,7 +76,7 @@ class VmTarget:
         self.sent_ns = self._clock_ns
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """Return when the request completes; `op` is a key of OPS."""
+        """Perform a request; return its completion time, ns. `op` is a key of OPS."""
         at_ns = max(at_ns, self._clock_ns + LEAD_NS)
         self._conversation.answer(REQUEST, OPS[op], sector, sectors, at_ns)
         self.sent_ns, completion_ns, error = self._conversation.asked(ANSWER)
@@ -86,16 +87,16 @@ class VmTarget:
 
     @property
     def out(self) -> Mapping[str, bytes]:
-        """Return the guest's files after its end."""
+        """Return the files that the guest left when it ended."""
         return self._conversation.out
 
     def end(self) -> None:
-        """Let the guest continue without further requests."""
+        """Tell the guest that there are no further requests for this disk."""
         self._conversation.answer(REQUEST, END, 0, 0, 0)
 
 
 def _software(target: VmTarget) -> Software:
-    """Measure the software's time on a disk of constant time."""
+    """Measure the software's time on a disk with a constant service time."""
     costs = {op: [_cost_ns(target, op, sectors) for sectors in LENGTHS] for op in ("read", "write")}
     return Software(costs)
 
@@ -110,8 +111,8 @@ def _cost_ns(target: VmTarget, op: str, sectors: int) -> float:
 
 @contextmanager
 def in_vm(disk: DiskProfile, virtual_bytes: int, seed: int = 1) -> Iterator[VmTarget]:
-    """Run a disk of that size in its own VM, which ends with the block; the seed is for random
-    latencies.
+    """Run a disk of that size in a separate VM, which ends with the `with` block; the seed
+    determines the disk's random latencies.
     """
     if disk.array:
         raise UserError(f"{disk.name}: an array has no profile to find; take a disk")

@@ -23,11 +23,11 @@ _RULE = re.compile(r"understudy: (\S+: rule broken: .*)")
 _CAUSE = re.compile(r"((?:BUG: |kernel BUG|divide error|general protection fault|Oops).*)")
 _PLACE = re.compile(r"RIP: [0-9a-f]+:(\S+?)/0x[0-9a-f]+( \[\w+\])?")
 
-# After these words guest/measure prints more within a second of its clock.  For that QEMU uses half
-# a second of processor time, or four if the guest is busy.  The guest is stuck if QEMU has used
-# _STUCK_CPU_SECONDS since then, or the longer time on a kernel that checks each memory access.  A
-# guest is halted for ever if QEMU uses hardly any processor time, even if another of the guest's
-# processors still handles timer ticks.
+# After a line that begins with one of these words, guest/measure prints another line within a
+# second of the guest's clock. QEMU uses half a second of processor time for that, or four seconds
+# if the guest is busy. The guest is stuck if QEMU has used _STUCK_CPU_SECONDS since the line, or
+# the longer time on a kernel that checks each memory access. The guest is halted for ever if QEMU
+# uses hardly any processor time, even if one of the guest's processors still handles timer ticks.
 _TALKATIVE = ("choosing", "settling", "measuring", "progress", "measured")
 _STUCK_CPU_SECONDS = 10
 _STUCK_CPU_SECONDS_LOOKED_AT = 150
@@ -51,7 +51,7 @@ def place(console: str) -> str:
 
 
 def _place_in_a_module(console: str) -> str:
-    """Return the location in a module, if several processors print their locations."""
+    """Return the first location in a module, of the locations that the guest's processors print."""
     places = (found.group() for found in _PLACE.finditer(console) if found.group(2))
     return place(next(places, ""))
 
@@ -65,10 +65,10 @@ def cause(console: str) -> str:
 
 
 class Watch:
-    """Watches a running guest.  QEMU's monitor is at its standard input.
+    """Watches a running guest. QEMU must read monitor commands from its standard input.
 
-    Time is QEMU's processor time, which does not depend on the host's other work, unless QEMU is
-    idle.
+    Time is QEMU's processor time, which does not depend on the host's other work. While QEMU is
+    idle, time is that of the host's clock.
     """
 
     def __init__(
@@ -129,8 +129,8 @@ _CONSOLE_LINES = 40
 
 
 def last_words(console: str) -> str:
-    """Return the end of a console, for an error message, and a panic line even if a long trace
-    follows it.
+    """Return the last lines of a console, for an error message; a line about a kernel panic is
+    included even if it is further up.
     """
     lines = [line for line in console.splitlines() if line.strip()]
     why = [line for line in lines[:-_CONSOLE_LINES] if "Kernel panic" in line]
@@ -139,7 +139,7 @@ def last_words(console: str) -> str:
 
 
 def of_death(console: str) -> str:
-    """Return the error for a guest that died, whatever warnings preceded it."""
+    """Return the error for a guest that died; warnings before its death are ignored."""
     found = _CAUSE.search(console)
     where = place(console[found.start() :] if found else console)
     return (

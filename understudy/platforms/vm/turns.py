@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The library that is loaded into QEMU for the virtual clock.
 
-It makes QEMU's threads run alternately, so that the guest can't see the host's timing
-(host/qemu/turns.c, docs/decisions/0032-turns.md), and a guest that asks a question waits for its
-answer (host/qemu/questions.c).
+The library makes QEMU's threads run alternately, so that the guest can't see the host's timing
+(host/qemu/turns.c, docs/decisions/0032-turns.md). The library also makes a guest that asks a
+question wait for the answer (host/qemu/questions.c).
 """
 
 import os
@@ -18,14 +18,14 @@ VARIABLE = "LD_PRELOAD"
 
 
 def identity(clock: Clock) -> bytes:
-    """Return everything about the library that a saved machine depends on."""
+    """Return a digest of the library, on which a saved machine depends."""
     return content(TURNS).encode() if clock == "virtual" else b""
 
 
 def words_before(clock: Clock) -> list[str]:
-    """Return words to put before QEMU's command line.
+    """Return words to put before QEMU's command line, so that QEMU loads the library.
 
-    QEMU's working folder changes, since the variable can't contain a path with a space or a colon.
+    QEMU's working folder changes, since LD_PRELOAD can't contain a path with a space or a colon.
     """
     if clock != "virtual":
         return []
@@ -36,5 +36,7 @@ def words_before(clock: Clock) -> list[str]:
 
 
 def answering(questions: int) -> list[str]:
-    """Return more words to put before it: the guest's questions use the socket of that number."""
+    """Return further words to put before QEMU's command line: the guest's questions use the socket
+    with that descriptor.
+    """
     return ["env", f"QUESTIONS={questions}"]

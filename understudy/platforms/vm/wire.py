@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The wire between host and guest: memory that both can access.
 
-The run's input and its results are tar archives in this memory, without a device, an interrupt or
-host I/O.  In the virtual clock, those would occur at times that depend on the host
-(docs/decisions/0026-wire.md). guest/wire.c is the guest's end.
+The run's input and its results are tar archives in this memory. These archives need no device, no
+interrupt and no host I/O. In the virtual clock, interrupts and host I/O would occur at times that
+depend on the host (docs/decisions/0026-wire.md). guest/wire.c is the guest's end.
 """
 
 import io

@@ -94,12 +94,12 @@ def _on_target(
 def _measured(one: Part, size: str, parts: dict[str, Part]) -> bool:
     click.echo(f"## {one.name}: {one.title}")
     try:
-        found = results.take(one, size, _show)
-        kept = results.read(one.name)
-        if size == "quick" and kept and kept.size == "full":
-            click.echo(f"{one.name}: not kept: the last result is of a full run, of {kept.date}")
+        result = results.take(one, size, _show)
+        last = results.read(one.name)
+        if size == "quick" and last and last.size == "full":
+            click.echo(f"{one.name}: not kept: the last result is of a full run, of {last.date}")
             return True
-        results.write(one.name, found)
+        results.write(one.name, result)
     except (RunFailed, UserError) as error:
         click.echo(f"{one.name}: {error}", err=True)
         return False

@@ -41,18 +41,18 @@ def measure(name: str, seed: int, seeds: int, requests: int, *, as_json: bool) -
     reset().
     """
     target = factory.target(name)
-    found = understudy.profile(target, seed, destroy_data=True)
-    box = BlackBox(name, _fresh(name, target), found)
+    fit = understudy.profile(target, seed, destroy_data=True)
+    box = BlackBox(name, _fresh(name, target), fit)
     rows: list[Row] = []
     if not as_json:
-        click.echo(_profiled(name, found))
+        click.echo(_profiled(name, fit))
     for workload in filter(box.takes, LOADS):
         predicted = box.predicted(workload, requests, seeds)
         if not predicted.rows:
             raise RunFailed(f"{name}: {workload}: no scheduler came to an end")
         rows.append(_row(predicted))
     if as_json:
-        click.echo(json.dumps(_as_json(name, found, rows), indent=1, allow_nan=False))
+        click.echo(json.dumps(_as_json(name, fit, rows), indent=1, allow_nan=False))
         return
     click.echo(table(COLUMNS, rows))
     for row in rows:
@@ -69,35 +69,33 @@ def _fresh(name: str, target: Target) -> Callable[[], Target]:
     return fresh
 
 
-def _profiled(name: str, found: Fitted) -> str:
-    off = ", ".join(
-        f"{check.workload} {check.said()}" for check in found.checks if not check.within
-    )
-    within = sum(check.within for check in found.checks)
+def _profiled(name: str, fit: Fitted) -> str:
+    off = ", ".join(f"{check.workload} {check.said()}" for check in fit.checks if not check.within)
+    within = sum(check.within for check in fit.checks)
     return (
-        f"{name}: {found.capacity_sectors:,} sectors, profiled with {found.requests:,} requests, "
-        f"{within} of {len(found.checks)} checks within their limits{': ' + off if off else ''}"
+        f"{name}: {fit.capacity_sectors:,} sectors, profiled with {fit.requests:,} requests, "
+        f"{within} of {len(fit.checks)} checks within their limits{': ' + off if off else ''}"
     )
 
 
 def _row(predicted: Predicted) -> Row:
-    ranks, said = predicted.ranks, predicted.verdict
+    ranks, verdict = predicted.ranks, predicted.verdict
     return {
         **summed_up([predicted]),
         "pick": ranks["best_by_profile"],
         "best": ranks["best"],
-        "trusted": json.dumps(said.trusted),
-        "because": list(said.because),
+        "trusted": json.dumps(verdict.trusted),
+        "because": list(verdict.because),
         "schedulers": predicted.rows,
     }
 
 
-def _as_json(name: str, found: Fitted, rows: list[Row]) -> dict[str, Any]:
+def _as_json(name: str, fit: Fitted, rows: list[Row]) -> dict[str, Any]:
     return {
         "target": name,
-        "capacity_sectors": found.capacity_sectors,
-        "seed": found.seed,
-        "requests": found.requests,
-        "checks": [check.as_json() for check in found.checks],
+        "capacity_sectors": fit.capacity_sectors,
+        "seed": fit.seed,
+        "requests": fit.requests,
+        "checks": [check.as_json() for check in fit.checks],
         "workloads": [{**row, "trusted": json.loads(row["trusted"])} for row in rows],
     }

@@ -46,11 +46,11 @@ def instructions(program: Path, function: str, *arguments: object) -> int:
         str(program),
         *map(str, arguments),
     ]
-    said = _run(command).stderr
-    found = re.search(r"Collected : (\d+)", said)
-    if not found or not int(found[1]):
-        raise RunFailed(f"valgrind counted nothing in {function}:\n{said}")
-    return int(found[1])
+    report = _run(command).stderr
+    match = re.search(r"Collected : (\d+)", report)
+    if not match or not int(match[1]):
+        raise RunFailed(f"valgrind counted nothing in {function}:\n{report}")
+    return int(match[1])
 
 
 def _run(command: list[str]) -> "subprocess.CompletedProcess[str]":

@@ -95,7 +95,7 @@ def _versions(in_vm: bool) -> dict[str, str]:
     """Return the versions of everything that may affect the figures; `code` is a digest of the
     sources.
     """
-    found = {
+    versions = {
         "understudy": __version__,
         "code": _code(),
         "python": platform.python_version(),
@@ -104,8 +104,8 @@ def _versions(in_vm: bool) -> dict[str, str]:
     }
     if in_vm:
         kernel = packages.current_kernel()
-        found |= {"kernel": f"{kernel.release} ({kernel.version})", "QEMU": qemu.version()}
-    return found
+        versions |= {"kernel": f"{kernel.release} ({kernel.version})", "QEMU": qemu.version()}
+    return versions
 
 
 def _code() -> str:

@@ -22,9 +22,11 @@ DEFAULT_BYTES = Device(disk=DISK).virtual_bytes
 PAPER_BYTES = 73_400_000_512 // 4096 * 4096
 
 
-def experiment(workload: str, scheduler: str, *, platform: str = "vm", **given: Any) -> Experiment:
+def experiment(
+    workload: str, scheduler: str, *, platform: str = "vm", **parameters: Any
+) -> Experiment:
     """Return an experiment on the papers' disk, with defaults for everything that is not given."""
-    return asked(WORKLOADS[workload], Choice(scheduler), DISK, platform, **given)
+    return asked(WORKLOADS[workload], Choice(scheduler), DISK, platform, **parameters)
 
 
 def run_all(experiments: Sequence[Experiment], jobs: int = 1) -> list[Outcome]:

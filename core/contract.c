@@ -297,14 +297,14 @@ static struct io_request *request_at(const struct contract *c, u32 place)
 
 struct io_request *contract_oldest(const struct contract *c)
 {
-	struct io_request *found = NULL;
+	struct io_request *first = NULL;
 	u32 i;
 
 	for (i = 0; i < c->places; i++) {
-		if (c->is[i] == PENDING && (!found || request_at(c, i)->id < found->id))
-			found = request_at(c, i);
+		if (c->is[i] == PENDING && (!first || request_at(c, i)->id < first->id))
+			first = request_at(c, i);
 	}
-	return found;
+	return first;
 }
 
 static struct io_request *hand_out(struct contract *c, struct io_request *rq)

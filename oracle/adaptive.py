@@ -70,7 +70,7 @@ def random_adaptive(seed: int) -> Adaptive:
     """Return a random drive, a different one for each seed."""
     draw = random.Random(f"adaptive {seed}")
     most = draw.choice((8, 16, 32))
-    given = random_parameters(seed)
-    sectors = max(given.segments * given.segment_sectors // most, 2)
-    drive = DetailedDrive(replace(given, segments=most, segment_sectors=sectors))
+    parameters = random_parameters(seed)
+    sectors = max(parameters.segments * parameters.segment_sectors // most, 2)
+    drive = DetailedDrive(replace(parameters, segments=most, segment_sectors=sectors))
     return Adaptive(drive, least_sectors=draw.choice((8, 16, 64)), patience=draw.choice((4, 16)))

@@ -99,8 +99,8 @@ def with_tables(page: str) -> str:
     """Return the page with its tables replaced."""
     for heading, table in tables().items():
         place = re.compile(rf"\| {heading} \|.*?\n(?=\n)", re.DOTALL)
-        page, found = place.subn(lambda old, new=table: new, page)
-        assert found == 1, f"{found} tables that begin with {heading} in {PAGE}"
+        page, count = place.subn(lambda old, new=table: new, page)
+        assert count == 1, f"{count} tables that begin with {heading} in {PAGE}"
     return page
 
 

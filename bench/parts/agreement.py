@@ -101,7 +101,7 @@ def _row(runs: Sequence[Experiment], jobs: int) -> Row:
     ask_us = _median(asks_us, vm) if first.workload.name == "random" else 0.0
     simulated = OnSim(gap_us=gap_us, ask_us=ask_us)
     sim = run_all([replace(one, platform=simulated) for one in runs], jobs)
-    means = [[float(response_times_ms(one).mean()) for one in found] for found in (vm, sim)]
+    means = [[float(response_times_ms(one).mean()) for one in outcomes] for outcomes in (vm, sim)]
     vm_ms, sim_ms = (float(np.mean(each)) for each in means)
     difference = estimate([ours - theirs for theirs, ours in zip(*means, strict=True)])
     half_width = difference.half_width
@@ -139,12 +139,12 @@ def gaps_us(outcome: Outcome) -> Times:
 def asks_us(outcome: Outcome) -> Times:
     """Return the time in us from each completion to the same process's next request."""
     rows = outcome.requests.sort("owner", "arrival_ns")
-    asked = rows.select(
+    gaps = rows.select(
         (pl.col("arrival_ns") - pl.col("completion_ns").shift(1).over("owner")).drop_nulls()
     )
-    return asked.to_series().to_numpy() / 1e3
+    return gaps.to_series().to_numpy() / 1e3
 
 
 def _median(measure: Callable[[Outcome], Times], outcomes: Sequence[Outcome]) -> float:
-    found = np.concatenate([measure(one) for one in outcomes])
-    return round(float(np.median(found)), 1) if len(found) else 0.0
+    times = np.concatenate([measure(one) for one in outcomes])
+    return round(float(np.median(times)), 1) if len(times) else 0.0

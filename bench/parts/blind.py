@@ -93,9 +93,9 @@ def measure(
     predictions: dict[str, list[Predicted]] = {name: [] for name in names}
     for number in range(first, first + drives):
         drive = random_drive(number)
-        found = understudy.profile(drive, destroy_data=True)
-        yield "drives", _profiled(number, drive, found)
-        box = BlackBox(str(number), partial(_as_new, drive), found)
+        fit = understudy.profile(drive, destroy_data=True)
+        yield "drives", _profiled(number, drive, fit)
+        box = BlackBox(str(number), partial(_as_new, drive), fit)
         for name in filter(box.takes, names):
             predictions[name].append(box.predicted(name, requests, seeds))
     for of_one in predictions.values():
@@ -111,13 +111,13 @@ def _as_new(drive: DetailedDrive) -> DetailedDrive:
     return drive
 
 
-def _profiled(number: int, drive: DetailedDrive, found: Fitted) -> Row:
-    percent = {check.workload: check.demerit_percent for check in found.checks}
+def _profiled(number: int, drive: DetailedDrive, fit: Fitted) -> Row:
+    percent = {check.workload: check.demerit_percent for check in fit.checks}
     return {
         "drive": number,
         "gigabytes": drive.capacity_sectors * SECTOR_BYTES / 1e9,
         "rotation_ms": drive.parameters.period_ns / 1e6,
-        "requests": found.requests,
+        "requests": fit.requests,
         "random_percent": percent["random reads"],
         "mixed_percent": percent["reads of many sizes"],
         "written_percent": percent["reads and writes"],

@@ -70,9 +70,9 @@ def measure(requests: int, repeats: int) -> Rows:
     """Measure a prediction of `requests` requests in all, at a rate of HOUR_REQUESTS an hour."""
     for name, pieces, load, merge in CASES:
         with tempfile.TemporaryDirectory() as folder:
-            asked = _queue(Path(folder), requests, pieces, load, merge)
-            found = [_once(asked, seed) for seed in range(1, repeats + 1)]
-        best = max(found, key=lambda one: float(one["rate"]))
+            queue = _queue(Path(folder), requests, pieces, load, merge)
+            rows = [_once(queue, seed) for seed in range(1, repeats + 1)]
+        best = max(rows, key=lambda one: float(one["rate"]))
         yield "rates", {"name": name, "load": load, **best}
 
 
@@ -98,10 +98,10 @@ def _service(mean_ns: float) -> ServiceTimes:
     return ServiceTimes.of(branches.process(mean_ns / branches.mean()).tables())
 
 
-def _once(asked: OpenQueue, seed: int) -> Row:
+def _once(queue: OpenQueue, seed: int) -> Row:
     peak = _Peak()
     before = sum(used())
-    figures = simulate(asked, seed, look=peak.look)
+    figures = simulate(queue, seed, look=peak.look)
     spent = sum(used()) - before
     requests = sum(each.requests for each in figures.each)
     pieces = sum(each.pieces for each in figures.each)

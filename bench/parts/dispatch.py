@@ -46,8 +46,8 @@ def measure(schedulers: list[str], dispatches: int, counted: int) -> Rows:
         for think_ms in THINKS_MS:
             rest = (think_ms * 10**6, *tunable)
             scheduler = name.partition(",")[0]
-            found = programs.instructions(program, "run", scheduler, OWNERS, counted, *rest)
-            cost = found / counted
+            total = programs.instructions(program, "run", scheduler, OWNERS, counted, *rest)
+            cost = total / counted
             yield (
                 "dispatch",
                 {

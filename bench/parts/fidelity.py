@@ -101,7 +101,7 @@ Times = npt.NDArray[np.float64]
 
 def measure(workloads: list[str], seeds: int) -> Rows:
     """Yield the rows of all drives, then the schedulers with the largest errors."""
-    found: list[Row] = []
+    errors: list[Row] = []
     for folder in sorted(path for path in DRIVES.iterdir() if path.is_dir()):
         disk = profile.load(folder.name)
         yield from (("trace", row) for row in _on_trace(folder, disk))
@@ -109,9 +109,9 @@ def measure(workloads: list[str], seeds: int) -> Rows:
         for name in known if workloads == ["all"] else workloads:
             rows = [_compared(disk, name, known[name], s, seeds) for s in _schedulers(known[name])]
             yield "workloads", ranked(disk.name, name, rows)
-            found += rows
-    found.sort(key=lambda row: abs(row["response_percent"]), reverse=True)
-    yield from (("farthest", row) for row in found[:FARTHEST])
+            errors += rows
+    errors.sort(key=lambda row: abs(row["response_percent"]), reverse=True)
+    yield from (("farthest", row) for row in errors[:FARTHEST])
 
 
 def _on_trace(folder: Path, disk: DiskProfile) -> list[Row]:
@@ -158,7 +158,7 @@ def _compared(
 
 
 def _simulated(disk: DiskProfile, inputs: Mapping[str, Any], scheduler: str, seed: int) -> Summary:
-    given = {name: v for name, v in inputs.items() if name not in ("workload", "seeds")}
+    parameters = {name: v for name, v in inputs.items() if name not in ("workload", "seeds")}
     workload = WORKLOADS[inputs["workload"]]
-    run = asked(workload, Choice(scheduler, ()), disk, "sim", seed=seed, **given)
+    run = asked(workload, Choice(scheduler, ()), disk, "sim", seed=seed, **parameters)
     return in_simulator.summarise(run, silent)

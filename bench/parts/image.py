@@ -81,18 +81,18 @@ def measure(size: int, run_on: list[int], requests: int) -> Rows:
 def _built(size: int) -> Row:
     with empty_cache(), tempfile.TemporaryDirectory() as scratch:
         began, used = time.monotonic(), cpu_seconds()
-        made = image.build(size, lambda phase, fraction: None)
+        file_system = image.build(size, lambda phase, fraction: None)
         built, used = time.monotonic(), cpu_seconds() - used
         return {
             "gigabytes": size / 1e9,
-            "files": made.facts.files,
-            "file_gigabytes": made.facts.file_bytes / 1e9,
-            "fragmented_percent": 100 * made.facts.fragmented_share,
-            "image_mb": made.blocks.stat().st_size / 1e6,
-            "gzipped_mb": _gzipped_bytes(made.blocks) / 1e6,
+            "files": file_system.facts.files,
+            "file_gigabytes": file_system.facts.file_bytes / 1e9,
+            "fragmented_percent": 100 * file_system.facts.fragmented_share,
+            "image_mb": file_system.blocks.stat().st_size / 1e6,
+            "gzipped_mb": _gzipped_bytes(file_system.blocks) / 1e6,
             "build_cpu_seconds": used,
             "build_wall_seconds": built - began,
-            "e2fsck": "clean" if _is_clean(made, Path(scratch) / "disk") else "NOT CLEAN",
+            "e2fsck": "clean" if _is_clean(file_system, Path(scratch) / "disk") else "NOT CLEAN",
         }
 
 
@@ -102,11 +102,11 @@ def _gzipped_bytes(path: Path) -> int:
         return sum(len(gzip.compress(chunk, 6)) for chunk in chunks)
 
 
-def _is_clean(made: image.Image, disk: Path) -> bool:
+def _is_clean(file_system: image.Image, disk: Path) -> bool:
     with disk.open("wb") as empty:
-        empty.truncate(made.facts.image_bytes)
+        empty.truncate(file_system.facts.image_bytes)
     restore = programs.compiled(guest_programs.program("restore"))
-    subprocess.run([restore, made.blocks, disk], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([restore, file_system.blocks, disk], check=True, stdout=subprocess.DEVNULL)
     path = os.environ["PATH"] + ":/usr/sbin:/sbin"
     command = ["e2fsck", "-fn", str(disk)]
     checked = subprocess.run(

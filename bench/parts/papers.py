@@ -69,8 +69,8 @@ def measure(platform: str, tables: list[str], seeds: int, requests: int, jobs: i
             for scheduler in OURS
             for seed in range(1, seeds + 1)
         ]
-        found = [summarise(outcome) for outcome in run_all(runs, jobs)]
-        compared = Comparison(found)
+        summaries = [summarise(outcome) for outcome in run_all(runs, jobs)]
+        compared = Comparison(summaries)
         for one in MEASURES:
             yield "measures", _measure_row(name, paper, one, compared)
         yield "shadow", _shadow_row(name, compared.runs("cats"))
@@ -87,8 +87,8 @@ def _measure_row(name: str, paper: PaperTable, one: Measure, compared: Compariso
     return {
         "table": name,
         "measure": f"{one.label} ({one.unit})",
-        **{scheduler: found.mean for scheduler, found in ours.items()},
-        **{f"{scheduler} half_width": found.half_width for scheduler, found in ours.items()},
+        **{scheduler: estimate.mean for scheduler, estimate in ours.items()},
+        **{f"{scheduler} half_width": estimate.half_width for scheduler, estimate in ours.items()},
         "paper": ", ".join(f"{value:,.2f}" for value in real),
         "ranks": "same" if row.agrees else "differ",
     }

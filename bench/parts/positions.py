@@ -62,13 +62,13 @@ def measure(requests: int) -> Rows:
     program = programs.build("positions")
     for name, buffered in DISKS:
         for writes in WRITES:
-            found = {
+            counts = {
                 phase: programs.instructions(
                     program, "run", phase, buffered, writes, 8, 1, requests
                 )
                 for phase in ("drawn", "known", "slipped")
             }
-            each = {phase: count / requests for phase, count in found.items()}
+            each = {phase: count / requests for phase, count in counts.items()}
             yield "cost", {"name": name, "writes": writes, **each}
             yield (
                 "queue",
@@ -83,7 +83,7 @@ def measure(requests: int) -> Rows:
 def _queued(program: Path, buffered: int, writes: int, requests: int) -> dict[str, float]:
     row: dict[str, float] = {}
     for depth in DEPTHS:
-        asked = ("known", buffered, writes, 40, depth, requests)
-        row[f"q{depth}"] = programs.instructions(program, "run", *asked) / requests
-        row[f"q{depth}_ns"] = min(programs.printed(program, *asked) for _ in range(TRIES))
+        arguments = ("known", buffered, writes, 40, depth, requests)
+        row[f"q{depth}"] = programs.instructions(program, "run", *arguments) / requests
+        row[f"q{depth}_ns"] = min(programs.printed(program, *arguments) for _ in range(TRIES))
     return row

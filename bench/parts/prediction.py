@@ -61,26 +61,26 @@ def measure(requests: list[int]) -> Rows:
     """Yield a row for each number of requests, which counts the requests of all VMs together."""
     for number in requests:
         with TemporaryDirectory(dir="/var/tmp") as folder:
-            found = _predicted(Path(folder), number // len(MEAN_MS))
-        yield "predictions", {"requests": number, **found}
+            figures = _predicted(Path(folder), number // len(MEAN_MS))
+        yield "predictions", {"requests": number, **figures}
 
 
 def _predicted(folder: Path, requests: int) -> Row:
     for seed, (name, mean_ms) in enumerate(MEAN_MS.items(), start=1):
         _trace(requests, mean_ms, seed).write_parquet(folder / f"{name}.parquet")
     vms = [f"{name}={name}.parquet" for name in MEAN_MS]
-    asked = ["--queue-depth", "32", "--merge", "common", "--replications", f"{REPLICATIONS}"]
-    command = ["-m", "understudy", "consolidate", *vms, *asked]
+    options = ["--queue-depth", "32", "--merge", "common", "--replications", f"{REPLICATIONS}"]
+    command = ["-m", "understudy", "consolidate", *vms, *options]
     user_s, system_s = used()
     began_s = time.monotonic()
-    with (folder / "said").open("w+", encoding="utf-8") as said:
+    with (folder / "said").open("w+", encoding="utf-8") as output:
         running = subprocess.Popen(
-            [sys.executable, *command, "--out", "out"], cwd=folder, stdout=said, stderr=said
+            [sys.executable, *command, "--out", "out"], cwd=folder, stdout=output, stderr=output
         )
         peak = _peak(running)
         if running.returncode:
-            said.seek(0)
-            raise RunFailed(said.read())
+            output.seek(0)
+            raise RunFailed(output.read())
     now_s = used()
     return {
         "user_s": now_s[0] - user_s,

@@ -99,13 +99,13 @@ def measure(drives: int, models: list[str]) -> Rows:
 
 def _rows(name: str) -> Iterator[Row]:
     for method in methods.names():
-        found = profile_fit.profile(_target(name), method=method)
-        once = {check.workload: check for check in found.checks}
-        more = [_validated(name, found, seed) for seed in range(1, TIMES + 1)]
+        fit = profile_fit.profile(_target(name), method=method)
+        once = {check.workload: check for check in fit.checks}
+        more = [_validated(name, fit, seed) for seed in range(1, TIMES + 1)]
         yield {
             "target": name,
             "method": method,
-            "requests": found.requests,
+            "requests": fit.requests,
             **_figures("seek", once[SEEK], [each[SEEK] for each in more]),
             **_figures("transfer", once[TRANSFER], [each[TRANSFER] for each in more]),
             "demerit_percent": once["random reads"].demerit_percent,
@@ -115,8 +115,10 @@ def _rows(name: str) -> Iterator[Row]:
 def _validated(name: str, fit: Fitted, seed: int) -> dict[str, Compared]:
     """Validate the profile with another seed, on a new target."""
     model = ModelTarget.of(fit.disk(), fit.capacity_sectors, seed)
-    found = checks.compare(Bench(_target(name), seed), Bench(model, seed), seed, checks.SIGCSE_2006)
-    return {each.workload: each for each in found}
+    comparisons = checks.compare(
+        Bench(_target(name), seed), Bench(model, seed), seed, checks.SIGCSE_2006
+    )
+    return {each.workload: each for each in comparisons}
 
 
 def _figures(name: str, once: Check, more: Sequence[Compared]) -> Row:

@@ -71,9 +71,9 @@ Sectors = npt.NDArray[np.int64]  # indexed by process and number of request
 
 def measure(drives: int, requests: int, processes: list[int]) -> Rows:
     """Profile each drive once, and compare the runs."""
-    found = [_one_drive(number) for number in range(FIRST_DRIVE, FIRST_DRIVE + drives)]
+    pairs = [_one_drive(number) for number in range(FIRST_DRIVE, FIRST_DRIVE + drives)]
     for count in processes:
-        runs = [_runs(found, count, *case, requests) for case in CASES]
+        runs = [_runs(pairs, count, *case, requests) for case in CASES]
         for (scheduler, depth), (ours, theirs) in zip(CASES, runs, strict=True):
             case = {"processes": count, "scheduler": scheduler, "depth": depth}
             yield "means", {**case, **_means(ours, theirs)}
@@ -83,13 +83,13 @@ def measure(drives: int, requests: int, processes: list[int]) -> Rows:
 def _one_drive(number: int) -> tuple[DetailedDrive, Fitted]:
     own = replace(random_parameters(number), queue_depth=0, queue_age_ns=AGE_MS * MS)
     drive = DetailedDrive(own, writable=False)
-    found = understudy.profile(drive)
+    fit = understudy.profile(drive)
     drive.reset()
-    return drive, found
+    return drive, fit
 
 
 def _runs(
-    found: Sequence[tuple[DetailedDrive, Fitted]],
+    pairs: Sequence[tuple[DetailedDrive, Fitted]],
     processes: int,
     scheduler: str,
     depth: int,
@@ -97,7 +97,7 @@ def _runs(
 ) -> tuple[list[Means], list[Means]]:
     """Run the project's model and each detailed drive."""
     theirs, ours = [], []
-    for seed, (drive, fitted) in enumerate(found):
+    for seed, (drive, fitted) in enumerate(pairs):
         draw = np.random.default_rng(seed)
         shape = (processes, requests)
         pages = drive.capacity_sectors // PAGE_SECTORS
@@ -214,7 +214,7 @@ def _drives_choice(drive: DetailedDrive, queue: Sequence[tuple[Asked, int]], now
     """Return the index of the request that the drive chooses from `queue`, whose items are a
     request and its time of queueing.
     """
-    requests = [Request("read", one.sector, PAGE_SECTORS, given) for one, given in queue]
+    requests = [Request("read", one.sector, PAGE_SECTORS, arrival) for one, arrival in queue]
     return drive.choose(requests, now)
 
 

@@ -103,13 +103,13 @@ def measure(requests: int, seconds: float, repeats: int) -> Rows:
 
 def _kept(name: str, profile: str, depth: int, requests: int) -> Row:
     limit = (f"--iodepth={depth}", "--bs=4k", f"--number_ios={requests}")
-    seen, found = _served(name, profile, *limit)
-    error, late = found["service_error"], found["lateness_us"]
+    seen, report = _served(name, profile, *limit)
+    error, late = report["service_error"], report["lateness_us"]
     return {
         "disk": name,
         "depth": depth,
-        "requests": found["requests"],
-        "service_ms": found["mean_service_ms"],
+        "requests": report["requests"],
+        "service_ms": report["mean_service_ms"],
         "error_percent": None if error is None else 100 * error,
         **{f"{key}_us": late[key] for key in ("mean", "p50", "p99", "max")},
         "seen_ms": seen["clat_ns"]["mean"] / 1e6 if depth == 1 else None,

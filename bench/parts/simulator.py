@@ -130,18 +130,20 @@ def rates(schedulers: list[str], requests: int, repeats: int) -> Iterator[Row]:
     names = catalogue.parse(",".join(schedulers))
     cases = [("fcfs", 1), *((name, QUEUE) for name in names)]
     for scheduler, processes in cases:
-        found = programs.instructions(program, "run", scheduler, processes, counted)
+        instructions = programs.instructions(program, "run", scheduler, processes, counted)
         name = f"disk, {processes} processes, {scheduler}" if processes > 1 else "disk, fcfs"
-        yield _rate_row(name, disk(scheduler, processes, requests), repeats, found / counted)
+        yield _rate_row(name, disk(scheduler, processes, requests), repeats, instructions / counted)
     by_table = replace(disk("cats", QUEUE, requests), tunables=NO_READ_DELAY)
     yield _rate_row(f"disk, {QUEUE} processes, cats, no READDELAY", by_table, repeats)
     yield _rate_row("array, sfq, times given", given_array(requests), repeats)
     yield _rate_row("array, sfq, times drawn", drawn_array(requests), repeats)
 
 
-def _rate_row(name: str, asked: Simulation, repeats: int, instructions: float | None = None) -> Row:
-    figures = rate(asked, repeats, keep_rows=False)
-    rows = rate(asked, repeats, keep_rows=True)
+def _rate_row(
+    name: str, simulation: Simulation, repeats: int, instructions: float | None = None
+) -> Row:
+    figures = rate(simulation, repeats, keep_rows=False)
+    rows = rate(simulation, repeats, keep_rows=True)
     return {
         "name": name,
         "instructions": instructions,
@@ -160,19 +162,19 @@ class Rate:
     with_system: float
 
 
-def rate(asked: Simulation, repeats: int, *, keep_rows: bool) -> Rate:
+def rate(simulation: Simulation, repeats: int, *, keep_rows: bool) -> Rate:
     """Return the best rate of `repeats` runs."""
-    found = [_once(asked, keep_rows) for _ in range(repeats)]
-    return max(found, key=lambda one: one.with_system)
+    runs = [_once(simulation, keep_rows) for _ in range(repeats)]
+    return max(runs, key=lambda one: one.with_system)
 
 
-def _once(asked: Simulation, keep_rows: bool) -> Rate:
+def _once(simulation: Simulation, keep_rows: bool) -> Rate:
     user, system = used()
-    run(asked, keep_rows=keep_rows)
+    run(simulation, keep_rows=keep_rows)
     after_user, after_system = used()
     spent = max(1e-6, after_user - user)
     whole = spent + after_system - system
-    return Rate(asked.requests / spent / 1e6, asked.requests / whole / 1e6)
+    return Rate(simulation.requests / spent / 1e6, simulation.requests / whole / 1e6)
 
 
 def disk(scheduler: str, processes: int, requests: int) -> Simulation:
@@ -273,14 +275,14 @@ def _ready_ns(process: int) -> dict[str, int]:
     """Return the ready time so far of each running thread of the process and its descendants, by
     thread.
     """
-    found = {}
+    ready_ns = {}
     for thread in Path(f"/proc/{process}/task").glob("*"):
         with contextlib.suppress(OSError):  # the thread may end at this time
             ran, waited, _ = map(int, (thread / "schedstat").read_text().split())
-            found[thread.name] = ran + waited
+            ready_ns[thread.name] = ran + waited
             for child in (thread / "children").read_text().split():
-                found |= _ready_ns(int(child))
-    return found
+                ready_ns |= _ready_ns(int(child))
+    return ready_ns
 
 
 def memory(requests: int) -> Iterator[Row]:
@@ -301,12 +303,12 @@ def sweeps(requests: int) -> Iterator[Row]:
     """Measure one sweep twice: with one job, and with two jobs."""
     command = ("sweep", "--schedulers", "all", "--requests", requests, "--seeds", 2, "--jobs")
     alone = cost(*command, 1)
-    for jobs, found in ((1, alone), (2, cost(*command, 2))):
-        ready = found.ready_seconds / found.wall_seconds / jobs
+    for jobs, costs in ((1, alone), (2, cost(*command, 2))):
+        ready = costs.ready_seconds / costs.wall_seconds / jobs
         yield {
             "jobs": jobs,
-            "cpu_seconds": found.cpu_seconds,
+            "cpu_seconds": costs.cpu_seconds,
             "ready_percent": 100 * ready,
-            "efficiency_percent": 100 * ready * alone.cpu_seconds / found.cpu_seconds,
-            "wall_seconds": found.wall_seconds,
+            "efficiency_percent": 100 * ready * alone.cpu_seconds / costs.cpu_seconds,
+            "wall_seconds": costs.wall_seconds,
         }

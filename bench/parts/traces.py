@@ -95,10 +95,10 @@ def _records(requests: int) -> npt.NDArray[np.void]:
 def _read(path: Path, records: int, requests: int) -> dict[str, float]:
     before_s = time.process_time()
     with path.open("rb") as file:
-        found = list(blktrace.read(file))
+        pieces = list(blktrace.read(file))
     cpu_s = time.process_time() - before_s
-    rows = sum(piece.frame.height for piece in found)
-    if rows != requests or any(piece.left_out or piece.broken for piece in found):
+    rows = sum(piece.frame.height for piece in pieces)
+    if rows != requests or any(piece.left_out or piece.broken for piece in pieces):
         raise RunFailed(f"{rows} of {requests} requests were read")
     mb = records * RECORD.itemsize / 1e6
     return {

@@ -176,12 +176,12 @@ def measure(
             drive = random_drive(number) if kind == "detailed" else BOXES[kind](number)
             name = f"{kind} {number}"
             try:
-                found = understudy.profile(drive, destroy_data=True)
+                fit = understudy.profile(drive, destroy_data=True)
             except (RunFailed, UserError) as error:
                 drives.append(_refused(name, error))
                 continue
-            drives.append(_profiled(name, found))
-            mine += _answers(name, drive, found, names, requests, seeds)
+            drives.append(_profiled(name, fit))
+            mine += _answers(name, drive, fit, names, requests, seeds)
         yield from (("drives", row) for row in drives)
         yield "kinds", _summed_up(kind, drives, mine)
         answers += mine
@@ -194,8 +194,8 @@ def _refused(name: str, error: Exception) -> Row:
     return {"drive": name, **unmeasured, "refused": str(error)}
 
 
-def _profiled(name: str, found: Fitted) -> Row:
-    worst = max(found.checks, key=lambda check: abs(check.difference_percent))
+def _profiled(name: str, fit: Fitted) -> Row:
+    worst = max(fit.checks, key=lambda check: abs(check.difference_percent))
     return {
         "drive": name,
         "check": worst.workload,
@@ -206,17 +206,17 @@ def _profiled(name: str, found: Fitted) -> Row:
 
 
 def _answers(
-    name: str, drive: Box, found: Fitted, workloads: Sequence[str], requests: int, seeds: int
+    name: str, drive: Box, fit: Fitted, workloads: Sequence[str], requests: int, seeds: int
 ) -> Iterator[Row]:
     """Return an answer for each workload."""
-    disk = found.disk()
+    disk = fit.disk()
     for workload in workloads:
         load = LOADS[workload]
         if workload == "surge" and drive.capacity_sectors * SECTOR_BYTES > SURGE_BYTES:
             continue
         if workload == "poisson":
             served_ms = next(
-                check.target_ms for check in found.checks if check.workload == "random reads"
+                check.target_ms for check in fit.checks if check.workload == "random reads"
             )
             load = Load("poisson", {"rate": BUSY * 1000 / served_ms})
         yield {"drive": name, "workload": workload, **_answer(drive, disk, load, requests, seeds)}
@@ -258,7 +258,7 @@ def _answer(drive: Box, disk: DiskProfile, load: Load, requests: int, seeds: int
     foretold = [row for row in rows if (load.workload, row["scheduler"]) != NO_ORDER]
     response = {row["scheduler"]: row["response_ms"] for row in rows}
     first = min(response, key=response.__getitem__)
-    said = verdict(disk, 1, predicted, is_open=WORKLOADS[load.workload].is_open)
+    trust = verdict(disk, 1, predicted, is_open=WORKLOADS[load.workload].is_open)
     return {
         "pick": pick,
         "best": first,
@@ -266,8 +266,8 @@ def _answer(drive: Box, disk: DiskProfile, load: Load, requests: int, seeds: int
         "response_percent": max((row["response_percent"] for row in foretold), key=abs),
         "within": all(is_within(row) for row in foretold),
         "outside": any(not is_within(row) and not may_be_none(row) for row in foretold),
-        "trusted": json.dumps(said.trusted),
-        "because": "; ".join(said.because),
+        "trusted": json.dumps(trust.trusted),
+        "because": "; ".join(trust.because),
     }
 
 

@@ -144,20 +144,20 @@ static u64 waits_ns(struct drive *drive, const struct command *command, u64 firs
 }
 
 /* Serve a request from a segment that holds all of it and is not being filled. */
-static u64 held_ns(struct drive *drive, const struct command *command, u32 found,
+static u64 held_ns(struct drive *drive, const struct command *command, u32 index,
 		   u64 now_ns)
 {
 	struct read_ahead *ahead = &drive->ahead;
-	struct segment *segment = &ahead->segments.segment[found];
+	struct segment *segment = &ahead->segments.segment[index];
 	u64 sector = command->sector, end = end_of(command);
 	bool in_sequence = sector <= segment->asked && segment->asked <= end;
 	bool idle = drive->arm.free_ns <= now_ns && !drive->writes.nr;
 
 	if (ahead->after_hit != AFTER_HIT_GO_ON)
 		read_ahead_stop(ahead, &drive->disk, &drive->arm, now_ns);
-	segments_use(&ahead->segments, found);
+	segments_use(&ahead->segments, index);
 	if (ahead->after_hit == AFTER_HIT_RETURN && in_sequence && idle)
-		read_ahead_return(ahead, &drive->disk, &drive->arm, found, sector, end,
+		read_ahead_return(ahead, &drive->disk, &drive->arm, index, sector, end,
 				  now_ns);
 	segment->asked = end;
 	return now_ns + bus_hit_ns(&drive->bus, command->sectors);

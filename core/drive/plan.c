@@ -22,15 +22,15 @@ static struct drive_plan coming(const struct read_ahead *ahead, u64 until,
 static struct drive_plan from_segments(const struct segments *segments,
 				       const struct command *command)
 {
-	u32 found = segments_find(segments, command->sector);
+	u32 index = segments_find(segments, command->sector);
 	u64 end;
 
-	if (found == SEGMENTS_NONE)
+	if (index == SEGMENTS_NONE)
 		return plan(PLAN_MEDIUM, SEGMENTS_NONE, command->sector);
-	end = segments->segment[found].end;
+	end = segments->segment[index].end;
 	if (command->sector + command->sectors <= end)
-		return plan(PLAN_HELD, found, end);
-	return plan(PLAN_MEDIUM, found, end);
+		return plan(PLAN_HELD, index, end);
+	return plan(PLAN_MEDIUM, index, end);
 }
 
 static inline __attribute__((always_inline)) struct drive_plan

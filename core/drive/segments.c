@@ -6,17 +6,17 @@
 u32 segments_find(const struct segments *segments, u64 sector)
 {
 	const struct segment *end = segments->segment + segments->nr;
-	const struct segment *found = NULL;
+	const struct segment *best = NULL;
 	const struct segment *segment;
 
 #pragma GCC unroll 4
 	for (segment = segments->segment; segment < end; segment++) {
 		if (!span_reaches(segment->start, segment->end, sector))
 			continue;
-		if (segment->end && (!found || segment->end > found->end))
-			found = segment;
+		if (segment->end && (!best || segment->end > best->end))
+			best = segment;
 	}
-	return found ? found - segments->segment : SEGMENTS_NONE;
+	return best ? best - segments->segment : SEGMENTS_NONE;
 }
 
 u32 segments_take(struct segments *segments)

@@ -97,12 +97,12 @@ static int remember(struct builder *builder, const char *path, ext2_ino_t inode)
 static ext2_ino_t recall(struct builder *builder, const char *path, size_t length)
 {
 	struct directory *key = new_directory(path, length, 0);
-	struct directory **found = NULL;
+	struct directory **match = NULL;
 
 	if (key)
-		found = tfind(key, &builder->directories, compare_directories);
+		match = tfind(key, &builder->directories, compare_directories);
 	free(key);
-	return found ? (*found)->inode : 0;
+	return match ? (*match)->inode : 0;
 }
 
 static int check_name(const struct builder *builder, const char *name)

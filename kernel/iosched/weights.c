@@ -49,7 +49,7 @@ u32 weight_given(u32 owner)
 	return weight;
 }
 
-static int parse_one(struct weights *found, char *word)
+static int parse_one(struct weights *list, char *word)
 {
 	char *owner = strsep(&word, ":");
 	u32 i;
@@ -57,46 +57,46 @@ static int parse_one(struct weights *found, char *word)
 
 	if (!word)
 		return -EINVAL;
-	if (found->nr == OWNERS_MAX)
+	if (list->nr == OWNERS_MAX)
 		return -E2BIG;
-	ret = kstrtou32(owner, 10, &found->of[found->nr].owner)
-		      ?: kstrtou32(word, 10, &found->of[found->nr].weight);
+	ret = kstrtou32(owner, 10, &list->of[list->nr].owner)
+		      ?: kstrtou32(word, 10, &list->of[list->nr].weight);
 	if (ret)
 		return ret;
-	if (!found->of[found->nr].weight || found->of[found->nr].weight > WEIGHT_MAX)
+	if (!list->of[list->nr].weight || list->of[list->nr].weight > WEIGHT_MAX)
 		return -ERANGE;
-	for (i = 0; i < found->nr; i++)
-		if (found->of[i].owner == found->of[found->nr].owner)
+	for (i = 0; i < list->nr; i++)
+		if (list->of[i].owner == list->of[list->nr].owner)
 			return -EEXIST;
-	found->nr++;
+	list->nr++;
 	return 0;
 }
 
-static int parse(struct weights *found, char *text)
+static int parse(struct weights *list, char *text)
 {
 	char *word;
 	int ret = 0;
 
 	while (!ret && (word = strsep(&text, " ,\n")))
 		if (*word)
-			ret = parse_one(found, word);
+			ret = parse_one(list, word);
 	return ret;
 }
 
 static int weights_set(const char *text, const struct kernel_param *param)
 {
-	struct weights *found = kzalloc(sizeof(*found), GFP_KERNEL);
+	struct weights *list = kzalloc(sizeof(*list), GFP_KERNEL);
 	char *words = kstrdup(text, GFP_KERNEL);
 	unsigned long flags;
-	int ret = found && words ? parse(found, words) : -ENOMEM;
+	int ret = list && words ? parse(list, words) : -ENOMEM;
 
 	if (!ret) {
 		spin_lock_irqsave(&weights_lock, flags);
-		weights = *found;
+		weights = *list;
 		spin_unlock_irqrestore(&weights_lock, flags);
 	}
 	kfree(words);
-	kfree(found);
+	kfree(list);
 	return ret;
 }
 

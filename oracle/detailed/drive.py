@@ -212,9 +212,9 @@ class DetailedDrive:
         """Return a sector's location on the platters."""
         if not 0 <= sector < self.capacity_sectors:
             raise ValueError(f"sector {sector} of {self.capacity_sectors}")
-        found = _ffi().new("struct detailed_place *")
-        _library().detailed_locate(self._drive, sector, found)
-        return Place(found.cylinder, found.head, found.slot, found.angle)
+        place = _ffi().new("struct detailed_place *")
+        _library().detailed_locate(self._drive, sector, place)
+        return Place(place.cylinder, place.head, place.slot, place.angle)
 
     def batch(
         self,

@@ -24,13 +24,13 @@ static _Unwind_Reason_Code look(struct _Unwind_Context *context, void *nothing)
 {
 	int interrupted_here = 0;
 	uintptr_t at = _Unwind_GetIPInfo(context, &interrupted_here);
-	Dl_info found;
+	Dl_info object;
 
 	if (!interrupted_here)
 		at--; /* the address after a call may belong to the next source line */
-	if (!dladdr((void *)at, &found) || strcmp(found.dli_fname, watch.file))
+	if (!dladdr((void *)at, &object) || strcmp(object.dli_fname, watch.file))
 		return _URC_NO_REASON;
-	watch.fault->offset = at - (uintptr_t)found.dli_fbase;
+	watch.fault->offset = at - (uintptr_t)object.dli_fbase;
 	return _URC_END_OF_STACK;
 }
 

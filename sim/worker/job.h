@@ -33,8 +33,8 @@ enum job_kind {
  * @memory_bytes: most memory that the process may use in addition to the job
  * @output_bytes: longest output of the process
  * @ended: did the job end normally? Then @error and the members after it are the results
- * @error: 0, or the negative errno of sim_run or replay_run; -ENOEXEC if the scheduler cannot be
- *	loaded; @text then contains the reason
+ * @error: 0, or the negative errno of sim_run or replay_run. If the scheduler cannot be loaded,
+ *	@error is -ENOEXEC and @text contains the reason
  * @refused_bytes: size of the last memory allocation that was refused, or 0
  * @fault: the code at which a signal hit the scheduler
  * @text: the description of the scheduler (describe.h), or a message

@@ -93,8 +93,8 @@ struct line_field {
 
 /**
  * struct line_self - a scheduler's declaration
- * @error: 0; -ENOEXEC if the scheduler cannot be loaded; -EPROTO if its declaration breaks a rule.
- *	@words then contains the reason
+ * @error: 0; -ENOEXEC if the scheduler cannot be loaded, or -EPROTO if its declaration breaks a
+ *	rule; in both cases @words contains the reason
  * @has_more: does it have the operation @more?
  */
 struct line_self {

@@ -77,24 +77,24 @@ static const void *load_any(const char *file, const char *name, char *words,
 			    size_t bytes)
 {
 	void *code = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-	const void *const *found = code ? dlsym(code, name) : NULL;
+	const void *const *object = code ? dlsym(code, name) : NULL;
 
-	if (!found)
+	if (!object)
 		snprintf(words, bytes, "%s", dlerror());
-	return found ? *found : NULL;
+	return object ? *object : NULL;
 }
 
-/* Return the file's only scheduler, checked; or NULL, with the reason in *error and in words. */
+/* Check and return the file's only scheduler; NULL on error, with the reason in *error, words. */
 static const struct scheduler *load(const char *file, s32 *error, char *words,
 				    size_t bytes)
 {
-	const struct scheduler *found;
+	const struct scheduler *scheduler;
 	char broken[CONTRACT_TEXT];
 
-	found = load_any(file, "module_scheduler", words, bytes);
-	*error = found ? 0 : -ENOEXEC;
-	if (!found || contract_check_declaration(found, broken))
-		return found;
+	scheduler = load_any(file, "module_scheduler", words, bytes);
+	*error = scheduler ? 0 : -ENOEXEC;
+	if (!scheduler || contract_check_declaration(scheduler, broken))
+		return scheduler;
 	snprintf(words, bytes, "%s", broken);
 	*error = -EPROTO;
 	return NULL;
@@ -166,7 +166,7 @@ static int serve_one(char **argv, bool workload)
 {
 	const char *file = argv[1];
 	char words[CONTRACT_TEXT] = "";
-	const void *found;
+	const void *object;
 	s32 error;
 
 	if (!confine(strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10)))
@@ -175,12 +175,12 @@ static int serve_one(char **argv, bool workload)
 	if (!confine_calls())
 		return EXIT_UNUSABLE;
 	if (workload) {
-		found = load_any(file, "module_workload", words, sizeof(words));
-		return steps_serve(found, words, SERVED_CALLS_DESCRIPTOR,
+		object = load_any(file, "module_workload", words, sizeof(words));
+		return steps_serve(object, words, SERVED_CALLS_DESCRIPTOR,
 				   SERVED_REPLIES_DESCRIPTOR);
 	}
-	found = load(file, &error, words, sizeof(words));
-	serve(found, error, words);
+	object = load(file, &error, words, sizeof(words));
+	serve(object, error, words);
 	return 0;
 }
 

@@ -92,20 +92,20 @@ def asked(
     scheduler: Choice,
     disk: DiskProfile,
     platform: str = "sim",
-    **given: Any,
+    **parameters: Any,
 ) -> Experiment:
-    """Make an Experiment; `given` holds parameters of all slots, by the names of their fields."""
+    """Make an Experiment; `parameters` holds those of all slots, by the names of their fields."""
     slots = (workload, Device, SETTINGS[platform], Run)
-    unknown = set(given) - {name for slot in slots for name in slot.declared()}
+    unknown = set(parameters) - {name for slot in slots for name in slot.declared()}
     if unknown:
         raise TypeError(f"{workload.name} on {platform} has no {', '.join(sorted(unknown))}")
     workload.check_platform(platform)
     return Experiment.of(
-        given,
-        workload=workload.of(given),
+        parameters,
+        workload=workload.of(parameters),
         scheduler=scheduler,
-        device=Device.of(given, disk=disk),
-        platform=setting(platform, given),
+        device=Device.of(parameters, disk=disk),
+        platform=setting(platform, parameters),
     )
 
 

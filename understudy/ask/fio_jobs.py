@@ -91,9 +91,9 @@ class JobFile:
         dropped = {"directory", "stonewall", "wait_for", *forced}
         lines = []
         for name, options in self.jobs():
-            kept = {key: value for key, value in options.items() if key not in dropped}
+            rest = {key: value for key, value in options.items() if key not in dropped}
             lines.append(f"[{name}]")
-            for key, value in (kept | forced).items():
+            for key, value in (rest | forced).items():
                 lines.append(key if value is None else f"{key}={value}")
         return "\n".join(lines) + "\n"
 
@@ -115,24 +115,26 @@ def processes(file: JobFile, capacity_sectors: int) -> list[Asks]:
 
     If the simulator can't run a job, raise a UserError that names the job and the option.
     """
-    found = [one for name, own in file.jobs() for one in _of_job(file, name, own, capacity_sectors)]
-    if len(found) > JOBS_MAX:
-        raise UserError(f"--workload: {file.shown} has {len(found)} processes, over {JOBS_MAX}")
-    return found
+    patterns = [
+        one for name, own in file.jobs() for one in _of_job(file, name, own, capacity_sectors)
+    ]
+    if len(patterns) > JOBS_MAX:
+        raise UserError(f"--workload: {file.shown} has {len(patterns)} processes, over {JOBS_MAX}")
+    return patterns
 
 
-def rows(asked: list[Asks], seed: int, steps: int) -> Rows:
+def rows(patterns: list[Asks], seed: int, steps: int) -> Rows:
     """Return `steps` steps of each process; each process has its own stream of random numbers."""
-    columns = [_steps(one, Draw(seed, number), steps) for number, one in enumerate(asked)]
+    columns = [_steps(one, Draw(seed, number), steps) for number, one in enumerate(patterns)]
     joined = [np.concatenate(parts) for parts in zip(*columns, strict=True)]
     sector, op = joined
     return Rows(
-        first=np.arange(len(asked) + 1) * steps,
-        think_ns=np.repeat([one.think_ns for one in asked], steps),
+        first=np.arange(len(patterns) + 1) * steps,
+        think_ns=np.repeat([one.think_ns for one in patterns], steps),
         sector=sector,
-        sectors=np.repeat([one.sectors for one in asked], steps),
+        sectors=np.repeat([one.sectors for one in patterns], steps),
         op=op,
-        owner=np.repeat(np.arange(len(asked)), steps),
+        owner=np.repeat(np.arange(len(patterns)), steps),
     )
 
 
@@ -168,12 +170,12 @@ def _of_job(
 
     def sectors(key: str, default: int) -> int:
         text = options.get(key)
-        found = re.fullmatch(r"(\d+)(?:(%)|([bkmgt]?)(?:i?b)?)", (text or "").strip().lower())
+        match = re.fullmatch(r"(\d+)(?:(%)|([bkmgt]?)(?:i?b)?)", (text or "").strip().lower())
         if text is None:
             return default
-        if not found:
+        if not match:
             raise refuse(f"the simulator can't read {key}={text} as a size")
-        value, percent, unit = found.groups()
+        value, percent, unit = match.groups()
         if percent:
             return capacity_sectors * int(value) // 100
         size = int(value) * UNITS[unit]
@@ -219,7 +221,7 @@ def _of_job(
 
 
 def _time_ns(text: str | None, refuse: Any) -> int:
-    found = re.fullmatch(r"(\d+)\s*([a-z]*)", (text or "0").strip().lower())
-    if not found or found[2] not in TIMES_NS:
+    match = re.fullmatch(r"(\d+)\s*([a-z]*)", (text or "0").strip().lower())
+    if not match or match[2] not in TIMES_NS:
         raise refuse(f"the simulator can't read thinktime={text} as a time")
-    return int(found[1]) * TIMES_NS[found[2]]
+    return int(match[1]) * TIMES_NS[match[2]]

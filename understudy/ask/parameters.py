@@ -77,9 +77,9 @@ class Parameters:
         }
 
     @classmethod
-    def of(cls, given: Mapping[str, Any], **rest: Any) -> Self:
+    def of(cls, values: Mapping[str, Any], **rest: Any) -> Self:
         """Make an instance from the given values whose names it declares; ignore None values."""
-        own = {name: given[name] for name in cls.declared() if given.get(name) is not None}
+        own = {name: values[name] for name in cls.declared() if values.get(name) is not None}
         for field in dataclasses.fields(cls):
             if field.name in own or field.name in rest or KEY not in field.metadata:
                 continue

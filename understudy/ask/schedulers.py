@@ -100,13 +100,13 @@ def unfit(names: Iterable[str]) -> dict[str, str]:
 
     All schedulers are compiled first, so that a file that does not compile is refused at once.
     """
-    found = {}
+    reasons = {}
     for name in filter(registry.known, dict.fromkeys(names)):
         try:
             descriptions.scheduler(name)
         except RunFailed as error:
-            found[name] = str(error)
-    return found
+            reasons[name] = str(error)
+    return reasons
 
 
 def warnings(names: Iterable[str]) -> str:

@@ -129,14 +129,16 @@ SETTINGS: dict[str, type[OnSim] | type[OnVm] | type[OnReal]] = {
 }
 
 
-def setting(platform: str, given: dict[str, Any]) -> Setting:
+def setting(platform: str, parameters: dict[str, Any]) -> Setting:
     """Return the platform's setting.
 
     The default of k depends on the clock; the default of --think-scale depends on k.
     """
     if platform != "vm":
-        return SETTINGS[platform].of(given)
-    scale, think = given.get("scale"), given.get("think_scale")
-    finds = scale is None and given.get("clock") == "wall"
+        return SETTINGS[platform].of(parameters)
+    scale, think = parameters.get("scale"), parameters.get("think_scale")
+    finds = scale is None and parameters.get("clock") == "wall"
     to_find = ("scale", *(("think_scale",) if think is None else ())) if finds else ()
-    return OnVm.of({**given, "think_scale": scale if think is None else think}, to_find=to_find)
+    return OnVm.of(
+        {**parameters, "think_scale": scale if think is None else think}, to_find=to_find
+    )

@@ -23,10 +23,10 @@ def parse(settings: Sequence[str], schedulers: Sequence[str]) -> dict[str, Tunab
     """Return the tunables of each scheduler in the run."""
     chosen: dict[str, Tunables] = {}
     for text in settings:
-        found = SETTING.fullmatch(text)
-        if not found:
+        match = SETTING.fullmatch(text)
+        if not match:
             raise UserError(f'--set: "{text}" is not of the form cats.busdriver_ns=5000000')
-        scheduler, name, value = found[1], found[2], int(found[3])
+        scheduler, name, value = match[1], match[2], int(match[3])
         if scheduler not in schedulers:
             raise UserError(f"--set: {scheduler} is not among --schedulers {','.join(schedulers)}")
         if registry.known(scheduler):

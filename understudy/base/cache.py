@@ -111,10 +111,10 @@ def _contents(folder: Path) -> str:
     """Return a digest of the sizes of the folder's files and, if the folder is small, of their
     contents."""
     files = sorted(f"{at}/{name}" for at, _, names in os.walk(folder) for name in names)
-    found = {file: os.lstat(file) for file in files}
-    parts = [os.fsencode(f"{file[len(str(folder)) :]} {found[file].st_size}") for file in files]
-    if sum(status.st_size for status in found.values()) <= READ_BYTES_MAX:
-        parts += [Path(file).read_bytes() for file in files if S_ISREG(found[file].st_mode)]
+    statuses = {file: os.lstat(file) for file in files}
+    parts = [os.fsencode(f"{file[len(str(folder)) :]} {statuses[file].st_size}") for file in files]
+    if sum(status.st_size for status in statuses.values()) <= READ_BYTES_MAX:
+        parts += [Path(file).read_bytes() for file in files if S_ISREG(statuses[file].st_mode)]
     return digest(parts)
 
 

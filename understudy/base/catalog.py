@@ -32,6 +32,6 @@ def unknown(kind: str, name: str, names: Iterable[str]) -> str:
 def nearest(name: str, names: Iterable[str]) -> str:
     """Return the part of a message that lists the nearest known name and all known names."""
     known = sorted(names)
-    found = get_close_matches(name, known, n=1, cutoff=0.4)
-    hint = f'did you mean "{found[0]}"? ' if found else ""
+    matches = get_close_matches(name, known, n=1, cutoff=0.4)
+    hint = f'did you mean "{matches[0]}"? ' if matches else ""
     return f"{hint}there are: {', '.join(known) or 'none'}"

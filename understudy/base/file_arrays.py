@@ -64,20 +64,20 @@ def each(function: Callable[..., Array], *columns: Array) -> Array:
     values = function(*(column[first] for column in columns))
     if not rest:
         return values
-    made = Column(values.dtype)
-    made.put(values)
+    whole = Column(values.dtype)
+    whole.put(values)
     for part in rest:
-        made.put(function(*(column[part] for column in columns)))
-    return made.array()
+        whole.put(function(*(column[part] for column in columns)))
+    return whole.array()
 
 
 def joined(columns: list[Array]) -> Array:
     """Return the concatenation of the columns."""
-    made = Column(columns[0].dtype)
+    whole = Column(columns[0].dtype)
     for column in columns:
         for part in blocks(len(column)):
-            made.put(column[part])
-    return made.array()
+            whole.put(column[part])
+    return whole.array()
 
 
 def ordered(keys: Ints, *columns: Array) -> tuple[Array, ...]:
@@ -97,10 +97,10 @@ def order(keys: Ints) -> Ints:
         at = np.argsort(keys[part], kind="stable")
         ranked.put(keys[part][at])
         places.put(at + part.start)
-    made = Column(np.int64)
+    ranks = Column(np.int64)
     for at in _merged(ranked.array()):
-        made.put(at)
-    return each(places.array().__getitem__, made.array())
+        ranks.put(at)
+    return each(places.array().__getitem__, ranks.array())
 
 
 def _merged(ranked: Ints) -> Iterator[Ints]:

@@ -15,17 +15,17 @@ def once(function: Callable[[Asked], Found]) -> Callable[[Asked], Found]:
     """Return `function` with a cache of results, UserErrors and RunFaileds, by argument."""
 
     @cache
-    def tried(asked: Asked) -> tuple[list[Found], Exception | None]:
+    def tried(argument: Asked) -> tuple[list[Found], Exception | None]:
         try:
-            return [function(asked)], None
+            return [function(argument)], None
         except (RunFailed, UserError) as error:
             return [], error
 
     @wraps(function)
-    def told(asked: Asked) -> Found:
-        found, error = tried(asked)
+    def told(argument: Asked) -> Found:
+        results, error = tried(argument)
         if error:
             raise error
-        return found[0]
+        return results[0]
 
     return told

@@ -68,8 +68,8 @@ def included(sources: Sequence[str]) -> list[str]:
 def _names_in(name: str) -> list[str]:
     """Return this project's headers that a file includes, as paths from the checkout's root."""
     folder = PurePath(name).parent
-    found = (it.decode(errors="replace") for it in INCLUDE.findall(_source(name)))
-    names = [os.path.normpath(folder / name) for name in found]
+    headers = (it.decode(errors="replace") for it in INCLUDE.findall(_source(name)))
+    names = [os.path.normpath(folder / name) for name in headers]
     return [name for name in names if (ROOT / name).is_file()]
 
 

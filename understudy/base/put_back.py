@@ -55,7 +55,9 @@ def put_back(journal: Path) -> list[str]:
         return []
     why = []
     if _is_there(*listed["identity"]):
-        why = [said for file, was in listed["settings"] if (said := _restored(Path(file), was))]
+        why = [
+            problem for file, was in listed["settings"] if (problem := _restored(Path(file), was))
+        ]
     if not why:
         journal.unlink(missing_ok=True)
     return why

@@ -26,9 +26,9 @@ def reserved(out: Path | None, label: str) -> Iterator[Path]:
     Without `out` the folder's name consists of the time and the label.  A folder that can't be
     written is refused here, before any work.  A folder that is empty at the end is removed.
     """
-    with scratch.unless_filled() as made:
+    with scratch.unless_filled() as folders:
         try:
-            folder = _default(label, made) if out is None else _named(out, made)
+            folder = _default(label, folders) if out is None else _named(out, folders)
             with scratch.folder(HIDDEN, folder.parent):
                 pass
         except OSError as error:
@@ -70,25 +70,25 @@ def write(folder: Path, document: dict[str, Any], page: str) -> None:
         (folder / name).write_text(content, encoding="utf-8", errors="backslashreplace")
 
 
-def _named(out: Path, made: scratch.Reserved) -> Path:
+def _named(out: Path, folders: scratch.Reserved) -> Path:
     if not out.name:
         raise UserError(f'--out: "{out}" can\'t be a new folder; name another')
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
         raise UserError(f"--out: {out} is not empty; name a new folder or remove it")
-    _make(out, made)
+    _make(out, folders)
     return out
 
 
-def _default(label: str, made: scratch.Reserved) -> Path:
+def _default(label: str, folders: scratch.Reserved) -> Path:
     """Make a folder named by the time and the label; each of several simultaneous runs gets a
     different name."""
     name = f"{datetime.now().strftime('%Y%m%d-%H%M%S')}-{label}"
-    _make(runs_dir(), made)
+    _make(runs_dir(), folders)
     names = chain([name], (f"{name}-{number}" for number in count(2)))
-    return next(folder for other in names if made.new(folder := runs_dir() / other))
+    return next(folder for other in names if folders.new(folder := runs_dir() / other))
 
 
-def _make(folder: Path, made: scratch.Reserved) -> None:
+def _make(folder: Path, folders: scratch.Reserved) -> None:
     """Make a folder and its parents."""
     for place in (*reversed(folder.parents), folder):
-        made.new(place)
+        folders.new(place)

@@ -76,8 +76,8 @@ def _missing() -> str:
         )
     except FileNotFoundError:
         return f"no bwrap here; apt-get install {PACKAGE}"
-    said = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-    return f"{said}; this user must be allowed to make namespaces" if done.returncode else ""
+    message = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+    return f"{message}; this user must be allowed to make namespaces" if done.returncode else ""
 
 
 def _tools() -> list[str]:
@@ -106,8 +106,8 @@ def program(files: Mapping[str, Path], options: Sequence[str], words: Sequence[s
     """
     if _open:
         return [str(files.get(word, word)) for word in words]
-    shown = {**files, **_loaded()}
-    binds = [word for name, path in shown.items() for word in ("--ro-bind", str(path), name)]
+    mounts = {**files, **_loaded()}
+    binds = [word for name, path in mounts.items() for word in ("--ro-bind", str(path), name)]
     loader = [name for name in _loaded() if name.startswith("/ld")]
     alone = ("--setenv", "LD_LIBRARY_PATH", "/", "--as-pid-1", "--remount-ro", "/")
     return [*APART, *binds, *alone, *options, "--", *loader, *words]
@@ -119,8 +119,8 @@ def _loaded() -> dict[str, Path]:
     sandbox."""
     lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
     mapped = {Path(line.split(maxsplit=5)[-1]) for line in lines if "/" in line}
-    wanted = sorted(path for path in mapped if path.name.startswith(("libc.so", "ld-linux")))
-    return {f"/{path.name}": path for path in wanted}
+    libraries = sorted(path for path in mapped if path.name.startswith(("libc.so", "ld-linux")))
+    return {f"/{path.name}": path for path in libraries}
 
 
 def compiled(
@@ -140,12 +140,12 @@ def compiled(
     if stranger:
         require(stranger)
     if stranger and not _open:
-        shown = [word for path in readable for word in ("--ro-bind", str(path), str(path))]
+        binds = [word for path in readable for word in ("--ro-bind", str(path), str(path))]
         mine = ("--bind", str(folder), str(folder), "--chdir", str(folder))
         null = ("--dev-bind", "/dev/null", "/dev/null")
         names = {**ENVIRONMENT, "TMPDIR": str(folder)}
-        kept = [word for name in names for word in ("--setenv", name, names[name])]
-        within = [*APART, *_tools(), *shown, *mine, *null, *kept]
+        variables = [word for name in names for word in ("--setenv", name, names[name])]
+        within = [*APART, *_tools(), *binds, *mine, *null, *variables]
         with _filter() as (filtered, number):
             command = [*_limits(), *within, *filtered, "--", *words]
             name = f"{stranger}: {words[0]}"
@@ -199,14 +199,14 @@ def _run(
     cpu_seconds: float = math.inf,
     files: Sequence[int] = (),
 ) -> "subprocess.CompletedProcess[str]":
-    with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         try:
             process = subprocess.Popen(
                 command,
                 cwd=folder,
                 stdin=subprocess.DEVNULL,
-                stdout=printed,
-                stderr=said,
+                stdout=stdout,
+                stderr=stderr,
                 env={**os.environ, "LC_ALL": "C", "MAKEFLAGS": ""},
                 process_group=0,
                 pass_fds=files,
@@ -226,7 +226,7 @@ def _run(
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-        output, errors = (_text(each) for each in (printed, said))
+        output, errors = (_text(each) for each in (stdout, stderr))
     return subprocess.CompletedProcess(command, code, output, errors)
 
 

@@ -40,29 +40,29 @@ def folder(prefix: str, within: Path | None = None) -> Iterator[Path]:
 
     The folder is removed at the end; files that were renamed out of it stay.
     """
-    made = _named(within or Path(tempfile.gettempdir()), prefix)
-    with _writing(made, made.parent):
-        _note("+", made)
-        made.mkdir(mode=0o700)
+    path = _named(within or Path(tempfile.gettempdir()), prefix)
+    with _writing(path, path.parent):
+        _note("+", path)
+        path.mkdir(mode=0o700)
         try:
-            yield made
+            yield path
         finally:
-            shutil.rmtree(made, ignore_errors=True)
-            _note("-", made)
+            shutil.rmtree(path, ignore_errors=True)
+            _note("-", path)
 
 
 @contextmanager
 def replacing(final: Path) -> Iterator[Path]:
     """Yield a path to write to; if the block succeeds, rename the file to `final`."""
-    made = _named(final.parent, f".{final.name}.")
-    with _writing(made, final):
-        _note("+", made)
+    path = _named(final.parent, f".{final.name}.")
+    with _writing(path, final):
+        _note("+", path)
         try:
-            yield made
-            made.rename(final)
+            yield path
+            path.rename(final)
         finally:
-            made.unlink(missing_ok=True)
-            _note("-", made)
+            path.unlink(missing_ok=True)
+            _note("-", path)
 
 
 def nameless() -> io.FileIO:
@@ -170,7 +170,7 @@ def _room() -> Iterator[None]:
 
 
 @contextmanager
-def _writing(made: Path, place: Path) -> Iterator[None]:
+def _writing(path: Path, place: Path) -> Iterator[None]:
     """Turn an OSError of writing into a RunFailed with a message of one line.
 
     In the message, `place` replaces the path of a temporary file.
@@ -178,7 +178,7 @@ def _writing(made: Path, place: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        ours = error.filename is None or str(error.filename).startswith(str(made))
+        ours = error.filename is None or str(error.filename).startswith(str(path))
         raise RunFailed(
             f"cannot write {place if ours else error.filename}: {error.strerror or error}"
         ) from error

@@ -22,10 +22,10 @@ CORE_CODE = ("core/*.c", "core/drive/*.c")
 @cache
 def taken() -> Mapping[str, bytes]:
     """Return every source in core/, kernel/ and sim/, by its path in the checkout."""
-    found = (
+    paths = (
         path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in SUFFIXES
     )
-    names = sorted({*FILES, *(str(path.relative_to(ROOT)) for path in found)})
+    names = sorted({*FILES, *(str(path.relative_to(ROOT)) for path in paths)})
     try:
         return {name: (ROOT / name).read_bytes() for name in names}
     except OSError as error:

@@ -58,9 +58,9 @@ class Result:
     def verdict(self) -> Trust:
         """Return whether to trust the results."""
         device, is_open = self.experiment.device, self.experiment.workload.is_open
-        found = verdict.verdict(device.disk, device.at_once, self.summaries, is_open=is_open)
+        trust = verdict.verdict(device.disk, device.at_once, self.summaries, is_open=is_open)
         each = {outcome.experiment.scheduler.name: outcome.experiment for outcome in self.outcomes}
-        return reduce(and_, map(second_run.trust, each.values()), found)
+        return reduce(and_, map(second_run.trust, each.values()), trust)
 
     @cached_property
     def picks(self) -> tuple[Choice, ...]:
@@ -83,9 +83,9 @@ class Result:
     @cached_property
     def paper(self) -> PaperTable | None:
         """Return the papers' table for the same workload and disk, if there is one."""
-        asked = self.experiment
+        experiment = self.experiment
         return reproduction.table_beside(
-            asked.workload.name, asked.device.disk.name, self.comparison.schedulers
+            experiment.workload.name, experiment.device.disk.name, self.comparison.schedulers
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -111,10 +111,10 @@ class Result:
 def inputs(command: str, experiments: Sequence[Experiment]) -> dict[str, Any]:
     """Return everything needed to repeat the runs."""
     first = experiments[0]
-    asked = {name: value for name, value in first.columns().items() if value is not None}
+    columns = {name: value for name, value in first.columns().items() if value is not None}
     return {
         "command": command,
-        **asked,
+        **columns,
         "disk": first.device.disk.model_dump(mode="json"),
         "schedulers": list(dict.fromkeys(run.scheduler.name for run in experiments)),
         "sources": {

@@ -67,12 +67,12 @@ def load(folder: Path) -> Kept:
         _refuse(folder, f"{RESULT} is not from a run: its schema is not {SCHEMA}")
     try:
         runs = tuple(Summary.from_json(entry) for entry in document["runs"])
-        found = Kept(folder, document["inputs"], runs)
-        _ = (found.platform, found.disk, *(found.inputs[key] for key in _compared(found)))
-        Comparison(found.runs)
+        result = Kept(folder, document["inputs"], runs)
+        _ = (result.platform, result.disk, *(result.inputs[key] for key in _compared(result)))
+        Comparison(result.runs)
     except (KeyError, IndexError, TypeError, ValueError) as error:
         _refuse(folder, f"{RESULT} is incomplete ({error}); run it again")
-    return found
+    return result
 
 
 def common(real: Kept, virtual: Kept) -> tuple[list[str], list[int]]:
@@ -98,7 +98,7 @@ def common(real: Kept, virtual: Kept) -> tuple[list[str], list[int]]:
 
 def doubts(real: Kept, virtual: Kept) -> Iterator[str]:
     """Yield reasons why a comparison of the folders may mislead, one line each."""
-    facts = [found.inputs["disk"].get("facts") or {} for found in (real, virtual)]
+    facts = [result.inputs["disk"].get("facts") or {} for result in (real, virtual)]
     models = [each.get("model") for each in facts]
     if not _is_modelled(real) and None not in models and models[0] != models[1]:
         yield (
@@ -106,14 +106,14 @@ def doubts(real: Kept, virtual: Kept) -> Iterator[str]:
             "the disks themselves may differ"
         )
     names, seeds = common(real, virtual)
-    for found in (real, virtual):
-        compared = found.comparison(names, seeds)
+    for result in (real, virtual):
+        compared = result.comparison(names, seeds)
         if late := [each for each in names if any(run.is_too_late for run in compared.runs(each))]:
             yield (
-                f"{found.folder}: more than {LATE_MAX_PERMILLE} of 1,000 requests were late with "
+                f"{result.folder}: more than {LATE_MAX_PERMILLE} of 1,000 requests were late with "
                 f"{', '.join(late)}: these runs do not count"
             )
-    depths = [found.inputs["depth"] for found in (real, virtual)]
+    depths = [result.inputs["depth"] for result in (real, virtual)]
     if depths[0] != depths[1]:
         yield (
             f"{real.folder} has up to {depths[0]} requests on the device at once, "
@@ -121,15 +121,15 @@ def doubts(real: Kept, virtual: Kept) -> Iterator[str]:
         )
 
 
-def _is_modelled(found: Kept) -> bool:
-    return found.platform != "real"
+def _is_modelled(result: Kept) -> bool:
+    return result.platform != "real"
 
 
-def _compared(found: Kept) -> list[str]:
+def _compared(result: Kept) -> list[str]:
     """Return the inputs that must be equal: those of the workload, and the number of requests."""
-    workload = WORKLOADS[found.inputs["workload"]]
+    workload = WORKLOADS[result.inputs["workload"]]
     own = (declared.column or field for field, declared in workload.declared().items())
-    return ["workload", *(key for key in own if key in found.inputs), "requests"]
+    return ["workload", *(key for key in own if key in result.inputs), "requests"]
 
 
 def _both(what: str, real: Kept, virtual: Kept, mine: Sequence[T], theirs: Sequence[T]) -> list[T]:
@@ -149,8 +149,8 @@ def _listed(values: Sequence[Any]) -> str:
 def _inside(folder: Path) -> str:
     """Return a hint for a message: the names of run folders inside this folder, one per
     platform."""
-    found = sorted(str(file.parent) for file in folder.glob(f"*/{RESULT}"))
-    return f"; name one of {', '.join(found)}" if found else ""
+    folders = sorted(str(file.parent) for file in folder.glob(f"*/{RESULT}"))
+    return f"; name one of {', '.join(folders)}" if folders else ""
 
 
 def _refuse(folder: Path, why: str) -> NoReturn:

@@ -141,13 +141,13 @@ def experiment(plan: Plan, disk: DiskProfile, seed: int) -> Experiment:
 
     sfq charges the array's mean service time for each request.
     """
-    name, given = CONFIGURATIONS[plan.configuration]
+    name, parameters = CONFIGURATIONS[plan.configuration]
     assert disk.array
     tunables = {"settle": 0, "cost_request_ns": round(disk.array.service_ms * MS)}
     scheduler = Choice("sfq", (*tunables.items(), ("cost_sector_ns", 0)))
     requests = REQUESTS * len(plan.vms)
     more = {"vms": plan.vms, "requests": requests, "seed": seed}
-    return asked(WORKLOADS[name], scheduler, disk, "vm", **given, **more)
+    return asked(WORKLOADS[name], scheduler, disk, "vm", **parameters, **more)
 
 
 def held(
@@ -162,7 +162,7 @@ def held(
 
     The traces of the runs alone are written to `folder`, in a separate folder for each VM.
     """
-    found = []
+    predictions = []
     for configuration in dict.fromkeys(name for name, _ in outcomes):
         report(f"fit {configuration}", 0)
         tenants = _tenants(configuration, outcomes, servers, folder)
@@ -171,26 +171,26 @@ def held(
             scenario = Scenario(tuple(tenants[number] for number in vms), servers)
             predicted = predict(Replications(scenario, seed), effort)
             plan = Plan(configuration, vms)
-            found.append(_held(plan, predicted, outcomes))
-    return found
+            predictions.append(_held(plan, predicted, outcomes))
+    return predictions
 
 
-def trust(found: Sequence[Held]) -> Trust:
+def trust(predictions: Sequence[Held]) -> Trust:
     """Return whether every prediction is within its limit."""
     off = tuple(
         f"{one.plan}: {one.error:.1%} off; the limit is {one.off_most:.0%}"
-        for one in found
+        for one in predictions
         if one.error > one.off_most
     )
     most = f"{OFF:.0%} off, or {OFF_BUSY:.0%} above a load of {BUSY:g}"
-    return Trust(not off, off or (f"{len(found)} predictions, each at most {most}",))
+    return Trust(not off, off or (f"{len(predictions)} predictions, each at most {most}",))
 
 
 def as_json(
     command: str,
     seed: int,
     outcomes: Mapping[tuple[str, Vms], Sequence[Outcome]],
-    found: Sequence[Held],
+    predictions: Sequence[Held],
 ) -> dict[str, Any]:
     """Return the content of result.json: each set of VMs that ran together, and each run; times
     in ms."""
@@ -199,7 +199,7 @@ def as_json(
         "schema": SCHEMA,
         "inputs": {"command": command, "seed": seed, "disk": DISK, "requests": REQUESTS},
         "environment": environment([outcome for _, _, outcome in runs]),
-        **trust(found).as_json(),
+        **trust(predictions).as_json(),
         "runs": [
             {"configuration": name, "vms": list(vms), "facts": outcome.facts}
             for name, vms, outcome in runs
@@ -228,7 +228,7 @@ def as_json(
                 "replications": len(one.predicted.replications),
                 "converged": one.predicted.converged,
             }
-            for one in found
+            for one in predictions
         ],
     }
 
@@ -267,7 +267,7 @@ def _tenants(
     servers: int,
     folder: Path,
 ) -> dict[int, Tenant]:
-    found = {}
+    machines = {}
     how = vm.Reduction(by="queue", servers=servers)
     for vms in ALONE:
         traces = folder / TRACES / configuration / f"vm{vms[0]}"
@@ -275,11 +275,11 @@ def _tenants(
         for run, outcome in enumerate(outcomes[configuration, vms], 1):
             for name, content in outcome.block_trace.items():
                 (traces / f"run{run}-{name}").write_bytes(content)
-        kept = folder / "reduced" / configuration / traces.name
-        found[vms[0]] = vm.read(traces.name, traces, kept, how)
-    fits = fit_each(list(found.values()), accept_poor=True, jobs=1)
+        reduction = folder / "reduced" / configuration / traces.name
+        machines[vms[0]] = vm.read(traces.name, traces, reduction, how)
+    fits = fit_each(list(machines.values()), accept_poor=True, jobs=1)
     return {
-        number: Tenant(one, fit) for (number, one), fit in zip(found.items(), fits, strict=True)
+        number: Tenant(one, fit) for (number, one), fit in zip(machines.items(), fits, strict=True)
     }
 
 

@@ -149,8 +149,8 @@ def run(
     """
     names = _names(experiments)
     done = set(book.rows.select("key", "version").rows())
-    asked = names.select("key", "version").rows()
-    missing = [index for index, one in enumerate(asked) if one not in done]
+    keys = names.select("key", "version").rows()
+    missing = [index for index, one in enumerate(keys) if one not in done]
     finished = names.height - len(missing)
     report(finished, names.height)
     new: list[Row] = []
@@ -170,12 +170,12 @@ def run(
                 _say_how_to_go_on(book)
         finished += 1
         report(finished, names.height)
-    kept = _current(book.rows, names)
-    whole = pl.concat([kept, pl.DataFrame(new, schema=SCHEMA)]).sort(ORDER)
-    if new or book.journal.exists() or kept.height < book.rows.height:
+    old = _current(book.rows, names)
+    whole = pl.concat([old, pl.DataFrame(new, schema=SCHEMA)]).sort(ORDER)
+    if new or book.journal.exists() or old.height < book.rows.height:
         book.found = whole
-    found = whole.join(names, on=["key", "version"], how="semi", maintain_order="left")
-    return found.filter(~pl.col("scheduler").is_in(list(failures))), failures
+    rows = whole.join(names, on=["key", "version"], how="semi", maintain_order="left")
+    return rows.filter(~pl.col("scheduler").is_in(list(failures))), failures
 
 
 def _say_how_to_go_on(book: Book) -> None:
@@ -207,15 +207,15 @@ def summaries(rows: pl.DataFrame) -> list[Summary]:
     return [Summary(**row, reasons={}) for row in rows.select(*FIGURES).to_dicts()]
 
 
-def _key(asked: Row) -> str:
+def _key(inputs: Row) -> str:
     """Return a digest of all inputs of a run."""
-    return digest([json.dumps(asked, sort_keys=True).encode()])
+    return digest([json.dumps(inputs, sort_keys=True).encode()])
 
 
 def _names(experiments: Sequence[Experiment]) -> pl.DataFrame:
     """Return the key of each experiment, and the digests of its scheduler, disk and trace."""
-    asked = [experiment.columns() for experiment in experiments]
-    named = [one | {"key": _key(one), "version": version(one["scheduler"])} for one in asked]
+    runs = [experiment.columns() for experiment in experiments]
+    named = [one | {"key": _key(one), "version": version(one["scheduler"])} for one in runs]
     return pl.DataFrame([{name: one.get(name) for name in NAMES} for one in named], schema=NAMES)
 
 
@@ -299,9 +299,9 @@ def _figures(platform: Platform, experiment: Experiment, stop: threading.Event) 
         return {"status": UNSTABLE, "utilisation": error.load}
     device = experiment.device
     is_open = experiment.workload.is_open
-    found = verdict(device.disk, device.at_once, [summary], is_open=is_open)
-    found &= second_run.trust(experiment)
-    believed = {"trusted": found.trusted, "because": "; ".join(sentences(found))}
+    trust = verdict(device.disk, device.at_once, [summary], is_open=is_open)
+    trust &= second_run.trust(experiment)
+    believed = {"trusted": trust.trusted, "because": "; ".join(sentences(trust))}
     return {"status": STABLE, **believed, **asdict(summary)}
 
 
@@ -322,9 +322,9 @@ def _journal(file: Path) -> Path:
 
 def _read(file: Path) -> pl.DataFrame:
     """Return all rows of the file and its journal, without duplicates."""
-    kept = _read_parquet(file) if file.exists() else pl.DataFrame(schema=SCHEMA)
+    rows = _read_parquet(file) if file.exists() else pl.DataFrame(schema=SCHEMA)
     noted = pl.DataFrame(list(_read_journal(_journal(file))), schema=SCHEMA)
-    return pl.concat([kept, noted]).unique(["key", "version"], maintain_order=True)
+    return pl.concat([rows, noted]).unique(["key", "version"], maintain_order=True)
 
 
 def _read_parquet(file: Path) -> pl.DataFrame:

@@ -41,11 +41,11 @@ class Document:
         for step in place:
             try:
                 lines = node.lc
-                found = lines.key(step) if isinstance(node, dict) else lines.item(step)
+                position = lines.key(step) if isinstance(node, dict) else lines.item(step)
                 node = node[step]
             except (AttributeError, KeyError, IndexError, TypeError):
                 break
-            line = found[0] + 1
+            line = position[0] + 1
         return line
 
 

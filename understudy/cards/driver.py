@@ -67,10 +67,10 @@ def mask(card: Card, register: Register, field: RegisterField) -> str:
 def _by_register(card: Card, key: str) -> list[tuple[Register, list[Interrupt]]]:
     """Return the registers with status or enable bits, each with its interrupts."""
     order = [register.name for register in card.registers]
-    found = sorted(card.interrupts, key=lambda one: order.index(_register(one, key)))
+    interrupts = sorted(card.interrupts, key=lambda one: order.index(_register(one, key)))
     return [
         (card.registers[order.index(name)], list(some))
-        for name, some in groupby(found, key=lambda one: _register(one, key))
+        for name, some in groupby(interrupts, key=lambda one: _register(one, key))
     ]
 
 

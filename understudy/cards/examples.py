@@ -55,13 +55,13 @@ def named_values(card: Card, *accesses: str) -> Iterator[tuple[str, RegisterFiel
 
 
 def _named(card: Card, register: Register, field: RegisterField) -> tuple[str, dict[str, Any]]:
-    kept = [one for one in register.fields if one.access == "rw" and one != field]
+    others = [one for one in register.fields if one.access == "rw" and one != field]
     return "choice" if field.access == "rw" else "report", {
         "register": register,
         "field": field,
         "place": address(card, register),
         "label": f"{card.name}_{register.name}_{field.name}",
-        "kept": [mask(card, register, one) for one in kept],
+        "kept": [mask(card, register, one) for one in others],
     }
 
 

@@ -49,12 +49,12 @@ def names(card: Card) -> Iterator[tuple[tuple[str | int, ...], str, list[str]]]:
         path, prefix = ("registers", index), _prefix(card, register)
         yield path, f"register {register.name}", _first(_of_register(prefix, register))
         for at, field in enumerate(register.fields):
-            said = f"{register.name}.{field.name}"
-            yield (*path, "fields", at), f"field {said}", _first(_of_field(prefix, field))
+            label = f"{register.name}.{field.name}"
+            yield (*path, "fields", at), f"field {label}", _first(_of_field(prefix, field))
             for place, entry in enumerate(field.values):
                 name = f"{prefix}_{field.name}_{entry.name}"
                 here = (*path, "fields", at, "values", place)
-                yield here, f"value {said}.{entry.name}", [name]
+                yield here, f"value {label}.{entry.name}", [name]
 
 
 def _first(definitions: Iterator[Definition]) -> list[str]:
@@ -66,8 +66,8 @@ def _prefix(card: Card, register: Register) -> str:
 
 
 def _defined(definitions: Iterator[Definition] | list[Definition]) -> Iterator[str]:
-    for name, value, said in definitions:
-        yield f"#define {name} {value}{' ' + comment(said) if said else ''}"
+    for name, value, text in definitions:
+        yield f"#define {name} {value}{' ' + comment(text) if text else ''}"
 
 
 def _of_card(card: Card) -> Iterator[Definition]:
@@ -116,8 +116,8 @@ def _enum(name: str, field: RegisterField) -> Iterator[str]:
     if small:
         yield f"enum {name.lower()} {{"
         for entry in small:
-            said = comment(entry.description)
-            yield f"\t{name}_{entry.name} = {entry.value:#x}, {said}"
+            text = comment(entry.description)
+            yield f"\t{name}_{entry.name} = {entry.value:#x}, {text}"
         yield "};"
     large = [entry for entry in field.values if entry.value > INT_MAX]
     yield from _defined(

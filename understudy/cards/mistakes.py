@@ -173,6 +173,6 @@ def _reason(detail: ErrorDetails) -> str:
         return unknown("key", str(path[-1]), keys)
     if kind == "missing":
         return f'missing key "{key}"'
-    shown = repr(detail["input"])
-    shown = shown if len(shown) <= SHOWN else f"{shown[: SHOWN - 3]}..."
-    return f"{key}: {shown}: {EXPECTED.get(kind) or detail['msg'].removeprefix('Value error, ')}"
+    value = repr(detail["input"])
+    value = value if len(value) <= SHOWN else f"{value[: SHOWN - 3]}..."
+    return f"{key}: {value}: {EXPECTED.get(kind) or detail['msg'].removeprefix('Value error, ')}"

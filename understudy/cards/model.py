@@ -49,8 +49,8 @@ class Bits:
         return str(self.high) if self.count == 1 else f"{self.high}:{self.low}"
 
 
-def _bits(given: Any) -> Bits:
-    match = SPAN.fullmatch(str(given)) if type(given) in (int, str) else None
+def _bits(value: Any) -> Bits:
+    match = SPAN.fullmatch(str(value)) if type(value) in (int, str) else None
     if not match:
         raise ValueError("bits are HIGH:LOW or one number, as 15:8 or 7")
     high, low = int(match[1]), int(match[2] or match[1])
@@ -113,7 +113,7 @@ class Capabilities(Section):
     @property
     def vectors(self) -> int:
         """The largest number of vectors that a driver can get; 1 for INTA."""
-        return max((given.vectors for given in (self.msi, self.msix) if given), default=1)
+        return max((kind.vectors for kind in (self.msi, self.msix) if kind), default=1)
 
     @property
     def largest(self) -> str | None:
@@ -124,8 +124,8 @@ class Capabilities(Section):
     def __str__(self) -> str:
         """Return a phrase for people."""
         kinds = {"MSI": self.msi, "MSI-X": self.msix}
-        said = [f"{name}, vectors: {it.vectors}" for name, it in kinds.items() if it]
-        return "; ".join(said) or "INTA"
+        parts = [f"{name}, vectors: {it.vectors}" for name, it in kinds.items() if it]
+        return "; ".join(parts) or "INTA"
 
 
 class Config(Section):

@@ -59,10 +59,10 @@ def _changed(file: Path) -> str | None:
         content, mark = _last_line(file.read_bytes())
     else:
         mark, _, content = file.read_bytes().partition(b"\n")
-    found = MARK.fullmatch(mark.decode("utf-8", "replace"))
-    if not found:
+    match = MARK.fullmatch(mark.decode("utf-8", "replace"))
+    if not match:
         return "not generated"
-    return None if found[1] == _digest(content) else "changed by hand"
+    return None if match[1] == _digest(content) else "changed by hand"
 
 
 def _last_line(raw: bytes) -> tuple[bytes, bytes]:

@@ -62,12 +62,12 @@ def _bars(card: Card) -> Lines:
     address = 0
     for bar in sorted(card.bars, key=lambda one: one.number):
         address = -(-address // bar.bytes) * bar.bytes
-        found = [register for register in card.registers if register.bar == bar.number]
-        found.sort(key=lambda one: one.offset)
-        inside = [*_of_bar(bar), *(line for one in found for line in _register(one))]
-        if not found:
+        registers = [register for register in card.registers if register.bar == bar.number]
+        registers.sort(key=lambda one: one.offset)
+        inside = [*_of_bar(bar), *(line for one in registers for line in _register(one))]
+        if not registers:
             inside += [f"mementries = {bar.bytes};", "memwidth = 8;"]
-        yield "addrmap {" if found else "external mem {"
+        yield "addrmap {" if registers else "external mem {"
         yield from _in(inside)
         yield f"}} {bar.name} @{address:#x};"
         address += bar.bytes

@@ -44,9 +44,9 @@ class _Reader:
         """Return the card; raise a WrongCard with all mistakes."""
         document = self._document()
         mistakes = Mistakes(document)
-        found = [(self._nearest(place), reason) for place, reason in mistakes.found]
-        if found or self._wrong:
-            raise WrongCard(str(self._file), [*self._wrong, *found])
+        problems = [(self._nearest(place), reason) for place, reason in mistakes.found]
+        if problems or self._wrong:
+            raise WrongCard(str(self._file), [*self._wrong, *problems])
         assert mistakes.card, "a document without mistakes is a card"
         return mistakes.card
 
@@ -86,12 +86,15 @@ class _Reader:
         return document
 
     def _capabilities(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        capabilities: dict[str, Any] = {}
         if vectors := self._own(self._top, "pci_msi_vectors"):
-            found["msi"] = {"vectors": vectors}
+            capabilities["msi"] = {"vectors": vectors}
         if vectors := self._own(self._top, "pci_msix_vectors"):
-            found["msix"] = {"vectors": vectors, "bar": self._own(self._top, "pci_msix_bar") or 0}
-        return found
+            capabilities["msix"] = {
+                "vectors": vectors,
+                "bar": self._own(self._top, "pci_msix_bar") or 0,
+            }
+        return capabilities
 
     def _bar(self, window: AddressableNode) -> dict[str, Any]:
         size = max(window.size, BAR_BYTES_MIN)
@@ -148,7 +151,7 @@ class _Reader:
         fields = list(node.fields())
         if self._own(node, "pci_one_value") and len(fields) == 1:
             value = {"access": self._access(fields[0]), "reset": fields[0].get_property("reset")}
-            return register | {key: found for key, found in value.items() if found is not None}
+            return register | {key: entry for key, entry in value.items() if entry is not None}
         for number, field in enumerate(fields):
             self._lines[*place, "fields", number] = self._line(field)
         return register | {"fields": [self._field(field) for field in fields]}
@@ -181,8 +184,8 @@ class _Reader:
         names = tuple(way.name if way else None for way in ways)
         if names in ACCESS and not node.get_property("counter"):
             return ACCESS[names]
-        said = "counter" if node.get_property("counter") else ", ".join(filter(None, names))
-        self._wrong.append((self._line(node), f"{node.inst_name}: {said}: {KNOWN}"))
+        kind = "counter" if node.get_property("counter") else ", ".join(filter(None, names))
+        self._wrong.append((self._line(node), f"{node.inst_name}: {kind}: {KNOWN}"))
         return "ro"
 
 

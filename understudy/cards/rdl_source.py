@@ -18,16 +18,16 @@ PERL = "<%"
 def compiled(file: Path) -> AddrmapNode:
     """Return a file's last addrmap; UserError if it can't be read, WrongCard if it has no card."""
     _refuse_foreign(file)
-    told = _Told(file)
-    compiler = RDLCompiler(message_printer=told, dedent_desc=False)
+    printer = _Told(file)
+    compiler = RDLCompiler(message_printer=printer, dedent_desc=False)
     try:
         compiler.compile_file(str(file))
         return compiler.elaborate().top
     except RDLCompileError as error:
-        raise WrongCard(str(file), told.errors or [(1, str(error))]) from error
+        raise WrongCard(str(file), printer.errors or [(1, str(error))]) from error
     except Exception as error:  # the compiler's parser crashes on some bad tokens
         gives_up = (1, f"systemrdl-compiler gives up: {error}")
-        raise WrongCard(str(file), told.errors or [gives_up]) from error
+        raise WrongCard(str(file), printer.errors or [gives_up]) from error
 
 
 def line(file: Path, node: Node) -> int:

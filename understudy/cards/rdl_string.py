@@ -14,10 +14,10 @@ REFERENCE = re.compile("&#(96|60|38|13);")
 
 def quoted(text: str) -> str:
     """Return the text as a SystemRDL string."""
-    safe = TAKEN.sub(lambda found: f"&#{ord(found[0])};", text)
+    safe = TAKEN.sub(lambda match: f"&#{ord(match[0])};", text)
     return '"' + safe.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def plain(string: str) -> str:
     """Return the original text of a string that quoted() wrote and the compiler has read."""
-    return REFERENCE.sub(lambda found: chr(int(found[1])), string)
+    return REFERENCE.sub(lambda match: chr(int(match[1])), string)

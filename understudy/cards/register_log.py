@@ -51,8 +51,8 @@ def _said(card: Card, places: Places, access: Journal) -> str:
         return what.name.lower()
     width = int(access["bytes"])
     parts = list(places.parts(int(access["bar"]), offset, width, value))
-    said = "; ".join(map(_register, parts)) or f"BAR {access['bar']} + {offset:#x} {value:#x}"
-    return f"{what.name.lower():6}{said}"
+    text = "; ".join(map(_register, parts)) or f"BAR {access['bar']} + {offset:#x} {value:#x}"
+    return f"{what.name.lower():6}{text}"
 
 
 def _register(part: Part) -> str:

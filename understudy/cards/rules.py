@@ -98,7 +98,7 @@ def _transfer_names(card: Card) -> Broken:
 
 
 def _bars(card: Card) -> Broken:
-    taken: dict[int, str] = {}
+    owners: dict[int, str] = {}
     for index, bar in enumerate(card.bars):
         if not _power_of_two(bar.bytes):
             yield ("bars", index, "bytes"), f"{bar.bytes} bytes are no power of two"
@@ -108,11 +108,11 @@ def _bars(card: Card) -> Broken:
         if numbers[-1] > 5:
             yield ("bars", index, "number"), "a memory64 BAR takes two numbers: 4 is the last"
         for number in numbers:
-            if number in taken:
-                reason = f"BAR {number} is taken by {taken[number]}"
+            if number in owners:
+                reason = f"BAR {number} is taken by {owners[number]}"
                 yield ("bars", index, "number"), reason
                 break
-        taken |= dict.fromkeys(numbers, bar.name)
+        owners |= dict.fromkeys(numbers, bar.name)
 
 
 def _msix(card: Card, known: Known) -> Broken:

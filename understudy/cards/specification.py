@@ -31,11 +31,11 @@ def load(name: str | Path) -> Card:
 
 def file_of(name: str | Path) -> Path:
     """Return the file of a card, named as for `load`."""
-    given = str(name)
-    if given in catalogue():
-        return catalogue()[given]
-    is_file = given.endswith((".yaml", ".yml")) or "/" in given or Path(given).exists()
-    return Path(given) if is_file else pick("card", given, catalogue())
+    text = str(name)
+    if text in catalogue():
+        return catalogue()[text]
+    is_file = text.endswith((".yaml", ".yml")) or "/" in text or Path(text).exists()
+    return Path(text) if is_file else pick("card", text, catalogue())
 
 
 def read(name: str | Path) -> tuple[str, bytes]:

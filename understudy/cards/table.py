@@ -35,7 +35,7 @@ def table(card: Card) -> str:
         "buffers": ("buffer", [[*_buffer(card, one)] for one in card.buffers]),
         "rings": ("ring", [[*_ring(card, one)] for one in card.rings]),
     }
-    filled = {name: kept for name, kept in arrays.items() if kept[1]}
+    filled = {name: array for name, array in arrays.items() if array[1]}
     lines = [f"#ifndef {guard}", f"#define {guard}", "", f"enum {card.name}_index {{"]
     lines += [f"\t{index}," for index in [*indexes, count]] + ["};"]
     for name, (kind, rows) in filled.items():

@@ -103,19 +103,19 @@ class Check(Section):
 
     def toml_lines(self) -> list[str]:
         """Return the check's entry in a profile; derived values are in comments."""
-        asks = ", ".join(f"{ask} = {share:g}" for ask, share in self.asks.items())
+        shares = ", ".join(f"{ask} = {share:g}" for ask, share in self.asks.items())
         within = "within" if self.within else f"{self.said()}, not within"
-        given = self.model_fields_set
+        keys = self.model_fields_set
         return [
             "",
             f"# {self.difference_percent:+.1f} %, {within} the limits",
             "[[checks]]",
             f'workload = "{self.workload}"',
-            f"asks = {{ {asks} }}",
+            f"asks = {{ {shares} }}",
             f"target_ms = {self.target_ms!r}",
             f"model_ms = {self.model_ms!r}",
             f"demerit_ms = {self.demerit_ms!r}",
-            *(f"{limit} = {getattr(self, limit)!r}" for limit in LIMITS if limit in given),
+            *(f"{limit} = {getattr(self, limit)!r}" for limit in LIMITS if limit in keys),
         ]
 
     def as_json(self) -> dict[str, Any]:
@@ -141,15 +141,15 @@ def standing(checks: Sequence[Check]) -> str:
     return f"within the limits in {sum(check.within for check in checks)} of {len(checks)} checks"
 
 
-def in_words(asks: Iterable[Ask]) -> str:
+def in_words(demands: Iterable[Ask]) -> str:
     """Return the demands in words, in the order of ASKS."""
-    *others, last = [IN_WORDS[ask] for ask in ASKS if ask in {*asks}]
+    *others, last = [IN_WORDS[ask] for ask in ASKS if ask in {*demands}]
     return f"{', '.join(others)} and {last}" if others else last
 
 
 def asked(counts: Mapping[str, int], requests: int) -> dict[Ask, float]:
     """Return each demand's share of the requests, from counts by understudy/native/demand.py."""
-    found: dict[Ask, int] = {
+    totals: dict[Ask, int] = {
         "random": requests - sum(counts[place] for place in PLACES_COUNTED),
         "near": counts["near"],
         "sequences": counts["sequential"],
@@ -163,22 +163,22 @@ def asked(counts: Mapping[str, int], requests: int) -> dict[Ask, float]:
         "rests": counts["rested"],
         "sweeps": counts["met_busy"],
     }
-    shares = {ask: count / max(1, requests) for ask, count in found.items()}
+    shares = {ask: count / max(1, requests) for ask, count in totals.items()}
     return {ask: share for ask, share in shares.items() if share >= LEAST_SHARE}
 
 
-def untried(checks: Sequence[Check], asked: Iterable[Ask]) -> list[str]:
+def untried(checks: Sequence[Check], demands: Iterable[Ask]) -> list[str]:
     """Return the demands that no check has, and the pairs of demands that no single check has."""
-    wanted = set(asked)
-    alone = [ask for ask in ASKS if ask in wanted and not _tried(checks, {ask})]
+    distinct = set(demands)
+    alone = [ask for ask in ASKS if ask in distinct and not _tried(checks, {ask})]
     pairs = [
         pair
-        for pair in combinations([ask for ask in ASKS if ask in wanted - {*alone}], 2)
+        for pair in combinations([ask for ask in ASKS if ask in distinct - {*alone}], 2)
         if not _tried(checks, set(pair))
     ]
     together = (f"{IN_WORDS[one]} with {IN_WORDS[other]}" for one, other in pairs)
     return [*(IN_WORDS[ask] for ask in alone), *together]
 
 
-def _tried(checks: Sequence[Check], asked: set[Ask]) -> bool:
-    return any(asked <= check.asks.keys() for check in checks)
+def _tried(checks: Sequence[Check], demands: set[Ask]) -> bool:
+    return any(demands <= check.asks.keys() for check in checks)

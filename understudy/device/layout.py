@@ -160,13 +160,13 @@ def slips_text(slips: Sequence[tuple[int, int]]) -> str:
     return table.text(list(SLIP), slips)
 
 
-def _zones(given: object, info: ValidationInfo) -> tuple[Zone, ...]:
-    if isinstance(given, tuple):  # from a model that was already checked
-        return given
-    found = table.rows(given, info, ZONE)
-    if len(found) > ZONES_MAX:
-        raise wrong("", f"has {len(found)} rows, more than {ZONES_MAX}")
-    return tuple(_zone(row, number) for number, row in enumerate(found, 2))
+def _zones(value: object, info: ValidationInfo) -> tuple[Zone, ...]:
+    if isinstance(value, tuple):  # from a model that was already checked
+        return value
+    rows = table.rows(value, info, ZONE)
+    if len(rows) > ZONES_MAX:
+        raise wrong("", f"has {len(rows)} rows, more than {ZONES_MAX}")
+    return tuple(_zone(row, number) for number, row in enumerate(rows, 2))
 
 
 def _zone(row: table.Row, number: int) -> Zone:
@@ -223,16 +223,16 @@ def _fault(zone: Zone) -> str:
     return ""
 
 
-def _slips(given: object, info: ValidationInfo) -> tuple[tuple[int, int], ...]:
-    if isinstance(given, tuple):
-        return given
-    found = [(row.get("sector"), row.get("slots")) for row in table.rows(given, info, SLIP)]
-    if len(found) > SLIPS_MAX:
-        raise wrong("", f"has {len(found)} rows, more than {SLIPS_MAX}")
-    for number, row in enumerate(found, 2):
+def _slips(value: object, info: ValidationInfo) -> tuple[tuple[int, int], ...]:
+    if isinstance(value, tuple):
+        return value
+    rows = [(row.get("sector"), row.get("slots")) for row in table.rows(value, info, SLIP)]
+    if len(rows) > SLIPS_MAX:
+        raise wrong("", f"has {len(rows)} rows, more than {SLIPS_MAX}")
+    for number, row in enumerate(rows, 2):
         if None in row:
             raise wrong("", f"line {number}: a slip needs a sector and slots")
-    slips: Any = found
+    slips: Any = rows
     for number, ((before, _), (after, _)) in enumerate(pairwise(slips), 3):
         if after <= before:
             raise wrong("", f"line {number}: sector {after} is not behind {before}")
@@ -276,10 +276,10 @@ class Layout(Section):
 
     def keys(self) -> dict[str, str | float]:
         """Return the section's keys, as in a profile."""
-        found: dict[str, str | float] = {"zones": zones_text(self.zones)}
+        section: dict[str, str | float] = {"zones": zones_text(self.zones)}
         if self.slips:
-            found["slips"] = slips_text(self.slips)
-        return found | {"switch_ms": self.switch_ms}
+            section["slips"] = slips_text(self.slips)
+        return section | {"switch_ms": self.switch_ms}
 
     @property
     def knows_angles(self) -> bool:
@@ -290,13 +290,13 @@ class Layout(Section):
         """Return the slips, each with the total shift from that sector on: the sum over the slips
         of its zone until then, in slots."""
         firsts = iter([*(zone.first for zone in self.zones[1:]), 2**64])
-        end, total, found = next(firsts), 0, []
+        end, total, shifts = next(firsts), 0, []
         for sector, slots in self.slips:
             while sector >= end:
                 end, total = next(firsts), 0
             total += slots
-            found.append((sector, total))
-        return tuple(found)
+            shifts.append((sector, total))
+        return tuple(shifts)
 
     def check_against(self, capacity_sectors: int) -> None:
         """Check that the layout fits a disk of that size."""
@@ -324,12 +324,12 @@ class Layout(Section):
                 f"{capacity_sectors} sectors; take a larger --virtual-size"
             )
         is_real = 0 <= real_sectors - capacity_sectors < SIZE_STEP
-        kept = self._at_size(capacity_sectors, capacity_sectors if is_real else real_sectors)
+        parts = self._at_size(capacity_sectors, capacity_sectors if is_real else real_sectors)
         slips = [slip for slip in self.slipped() if slip[0] < capacity_sectors] if is_real else []
         zones: list[TrackZone] = []
         before = 0
-        ends = [*(at for _, at in kept[1:]), capacity_sectors]
-        for (zone, first), end in zip(kept, ends, strict=True):
+        ends = [*(at for _, at in parts[1:]), capacity_sectors]
+        for (zone, first), end in zip(parts, ends, strict=True):
             slipped = [more for sector, more in slips if first <= sector < end]
             core = zone.core(first, before)
             number = tracks_of(core, end - first + (slipped[-1] if slipped else 0))

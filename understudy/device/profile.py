@@ -349,8 +349,8 @@ class DiskProfile(BaseModel):
         return tuple(
             ask
             for ask in ASKS
-            if (found := [check for check in self.checks if ask in check.asks])
-            and all(check.within for check in found)
+            if (checks := [check for check in self.checks if ask in check.asks])
+            and all(check.within for check in checks)
         )
 
     @property

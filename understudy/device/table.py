@@ -28,39 +28,39 @@ class Column:
     def value(self, cell: str) -> float | int:
         """Return the number in a cell; if the cell is wrong, raise a ValueError with the reason."""
         try:
-            found = float(cell) if self.share else int(cell)
+            number = float(cell) if self.share else int(cell)
         except ValueError:
             raise ValueError(f"is not a {'number' if self.share else 'whole number'}") from None
-        if self.share and not 0 <= found < 1:
+        if self.share and not 0 <= number < 1:
             raise ValueError("is not from 0 up to 1")
-        if not self.share and not self.least <= found <= self.most:
+        if not self.share and not self.least <= number <= self.most:
             raise ValueError(f"is not from {self.least} to {self.most}")
-        return found
+        return number
 
 
 Row = dict[str, Any]
 
 
-def rows(given: object, info: ValidationInfo, columns: Mapping[str, Column]) -> list[Row]:
+def rows(value: object, info: ValidationInfo, columns: Mapping[str, Column]) -> list[Row]:
     """Return the rows of the table that a key holds, or of the file that the key names.
 
     The file is in the profile's folder.
     """
-    if not isinstance(given, str):
+    if not isinstance(value, str):
         raise wrong("", "is not a table; it must begin with a line of names, between triple quotes")
-    if not given.endswith(".csv"):
-        return _parsed(given, columns, "")
-    name = Path(given)
-    if name.name != given:
-        raise wrong("", f"{given}: must be a file beside the profile, without a folder")
+    if not value.endswith(".csv"):
+        return _parsed(value, columns, "")
+    name = Path(value)
+    if name.name != value:
+        raise wrong("", f"{value}: must be a file beside the profile, without a folder")
     folder = (info.context or {}).get("folder", Path())
     try:
         text = (folder / name).read_text(encoding="utf-8")
     except OSError as error:
-        raise wrong("", f"{given}: {error.strerror}; it belongs beside the profile") from None
+        raise wrong("", f"{value}: {error.strerror}; it belongs beside the profile") from None
     except ValueError:
-        raise wrong("", f"{given}: is not text") from None
-    return _parsed(text, columns, f"{given}: ")
+        raise wrong("", f"{value}: is not text") from None
+    return _parsed(text, columns, f"{value}: ")
 
 
 def _parsed(text: str, columns: Mapping[str, Column], where: str) -> list[Row]:
@@ -72,15 +72,15 @@ def _parsed(text: str, columns: Mapping[str, Column], where: str) -> list[Row]:
         if name not in columns or name in names[: number - 1]:
             known = ", ".join(columns)
             raise wrong("", f"{where}line 1, column {number}: {name} is not one of {known}, once")
-    found = []
+    table = []
     for number, line in enumerate(lines[1:], 2):
         cells = line.split(",")
         if len(cells) != len(names):
             raise wrong("", f"{where}line {number}: has {len(cells)} columns for {len(names)}")
-        found.append(_row(cells, names, columns, f"{where}line {number}, column"))
-    if not found:
+        table.append(_row(cells, names, columns, f"{where}line {number}, column"))
+    if not table:
         raise wrong("", f"{where}has no rows below its names")
-    return found
+    return table
 
 
 def _row(
@@ -95,9 +95,9 @@ def _row(
     return row
 
 
-def text(names: Sequence[str], found: Sequence[Sequence[object]]) -> str:
+def text(names: Sequence[str], table: Sequence[Sequence[object]]) -> str:
     """Return the table as text, without empty columns."""
-    used = [i for i in range(len(names)) if any(row[i] is not None for row in found)]
+    used = [i for i in range(len(names)) if any(row[i] is not None for row in table)]
     lines = [[names[i] for i in used]]
-    lines += [["" if row[i] is None else str(row[i]) for i in used] for row in found]
+    lines += [["" if row[i] is None else str(row[i]) for i in used] for row in table]
     return "".join(",".join(line) + "\n" for line in lines)

@@ -97,7 +97,7 @@ class Timing:
     def settings(self) -> dict[str, int]:
         """Return the values that are single numbers, by their names in core/drive/settings.c."""
         segments, segment_sectors, prefetch_sectors = self.cache
-        found = {
+        values = {
             "intercept_ns": self.intercept_ns,
             "rotation_ns": self.rotation_ns,
             "rotation_random": self.random_phase,
@@ -112,8 +112,8 @@ class Timing:
             "queue_age_limit_ns": self.queue_age_limit_ns,
         }
         if self.buffer:
-            found |= {"buffered": 1, **self.buffer}
-        return {name: int(value) for name, value in found.items()}
+            values |= {"buffered": 1, **self.buffer}
+        return {name: int(value) for name, value in values.items()}
 
 
 def lines(samples: Sequence[Sample], end: int) -> Curve:

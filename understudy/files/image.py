@@ -267,10 +267,10 @@ def make_raw(work: Path, virtual_bytes: int, seed: int, report: Report) -> tuple
 
 def _tool(name: str) -> str:
     """Return the path of an e2fsprogs tool, even if PATH lacks the tools' folder."""
-    found = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
-    if not found:
+    path = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
+    if not path:
         raise UserError(f"no {name} here: apt-get install e2fsprogs")
-    return found
+    return path
 
 
 @cache
@@ -387,24 +387,24 @@ def place_files(raw: Path, script: Path, places: Path, lines: int, report: Repor
         ) as process,
     ):
         try:
-            said = _follow(process.stderr or [], lines, report)
+            message = _follow(process.stderr or [], lines, report)
         except BaseException:
             process.kill()
             raise
     if process.returncode:
-        raise RunFailed(said or f"mkfiles ended with {process.returncode}")
+        raise RunFailed(message or f"mkfiles ended with {process.returncode}")
 
 
 def _follow(stderr: Iterable[str], lines: int, report: Report) -> str:
     """Report progress from the lines on stderr; return the last line that is not about progress."""
-    said = ""
+    message = ""
     for line in stderr:
         word, _, done = line.partition(" ")
         if word == "progress":
             report("file system: placing files", 0.05 + 0.8 * int(done) / lines)
         else:
-            said = line.strip()
-    return said
+            message = line.strip()
+    return message
 
 
 def read_places(path: Path, count: int) -> Layout:
@@ -438,9 +438,9 @@ def write_blocks(raw: Path, target: Path, layout: Layout) -> None:
     bodies = target.with_suffix(".bodies")
     with raw.open("rb") as image, bodies.open("wb") as out:
         for at, chunk in _written_chunks(image):
-            found, kept = _keep(at // BLOCK_BYTES, chunk, is_data)
-            numbers.append(found)
-            out.write(kept)
+            indexes, content = _keep(at // BLOCK_BYTES, chunk, is_data)
+            numbers.append(indexes)
+            out.write(content)
     index = np.concatenate(numbers).astype("<u8")
     header = BLOCKS_HEADER.pack(BLOCKS_MAGIC, image_bytes, len(index))
     with target.open("wb") as out, bodies.open("rb") as body:
@@ -462,8 +462,8 @@ def _data_map(layout: Layout, blocks: int) -> npt.NDArray[np.bool_]:
 
 def _keep(first: int, chunk: bytes, is_data: npt.NDArray[np.bool_]) -> tuple[Ints, bytes]:
     words = np.frombuffer(chunk, np.uint64).reshape(-1, BLOCK_BYTES // 8)
-    wanted = words.any(axis=1) & ~is_data[first : first + len(words)]
-    return first + np.flatnonzero(wanted), words[wanted].tobytes()
+    mask = words.any(axis=1) & ~is_data[first : first + len(words)]
+    return first + np.flatnonzero(mask), words[mask].tobytes()
 
 
 def _written_chunks(image: IO[bytes]) -> Iterator[tuple[int, bytes]]:

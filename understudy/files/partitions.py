@@ -156,9 +156,9 @@ def _make_raw(
 
 def _script(files: tuple[tuple[str, int], ...]) -> list[str]:
     folders = sorted({path.rpartition("/")[0] for path, _ in files} - {""})
-    made = [f"f {path} {size}" for path, size in files]
-    asked = [f"l {path}" for path, _ in files]
-    return [*(f"d {folder}" for folder in folders), *made, *asked, "end"]
+    creations = [f"f {path} {size}" for path, size in files]
+    queries = [f"l {path}" for path, _ in files]
+    return [*(f"d {folder}" for folder in folders), *creations, *queries, "end"]
 
 
 def _image_bytes(placed: list[tuple[int, int]]) -> int:

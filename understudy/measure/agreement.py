@@ -40,8 +40,8 @@ class Agreement:
 
     def ranks(self) -> tuple[dict[str, int], dict[str, int]]:
         """Return the ranks by the real and by the predicted figures; rank 1 is the best."""
-        real = {name: found.mean for name, found in self.real.items()}
-        virtual = {name: found.mean for name, found in self.virtual.items()}
+        real = {name: estimate.mean for name, estimate in self.real.items()}
+        virtual = {name: estimate.mean for name, estimate in self.virtual.items()}
         return ranks(real, self.measure), ranks(virtual, self.measure)
 
     def as_json(self) -> dict[str, Any]:

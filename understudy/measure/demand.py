@@ -20,11 +20,11 @@ def counts(frame: pl.DataFrame) -> dict[str, int]:
     )
     completion_ns = requests["completion_ns"].to_numpy()
     busy_until_ns = np.concatenate([completion_ns[:1] * 0, completion_ns[:-1]])
-    found = demand.asking(
+    demands = demand.asking(
         (requests["op"] == "write").to_numpy(),
         requests["sector"].to_numpy(),
         requests["sectors"].to_numpy(),
         requests["idle_ns"].to_numpy(),
         requests["arrival_ns"].to_numpy() < busy_until_ns,
     )
-    return demand.counts(found)
+    return demand.counts(demands)

@@ -153,14 +153,14 @@ class Summary:
     @classmethod
     def from_json(cls, entry: Mapping[str, Any]) -> "Summary":
         """Return the run of an entry in result.json; a KeyError names a missing key."""
-        found = {
+        values = {
             field.name: entry[field.name]
             for field in fields(cls)
             if field.name in entry or field.default is MISSING
         }
         kinds = {field.name: field.type for field in fields(cls)}
-        unseen = {key for key, value in found.items() if value is None and kinds[key] is float}
-        return cls(**found | dict.fromkeys(unseen, math.nan))
+        unseen = {key for key, value in values.items() if value is None and kinds[key] is float}
+        return cls(**values | dict.fromkeys(unseen, math.nan))
 
 
 def summarise(outcome: Outcome) -> Summary:

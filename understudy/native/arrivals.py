@@ -116,7 +116,7 @@ def check_unchanged(files: list[Arrivals], error: Exception) -> None:
 
 def _write(path: Path, instants: Whole, counts: Whole) -> None:
     header = np.array([lib.ARRIVALS_MAGIC, len(instants)], np.uint64)
-    with scratch.replacing(path) as made, made.open("wb") as file:
+    with scratch.replacing(path) as temporary, temporary.open("wb") as file:
         file.write(header.tobytes())
         for column, kind in ((instants, np.uint64), (counts, np.uint16)):
             for begin in range(0, len(column), BLOCK):
@@ -161,12 +161,12 @@ def _pieces(path: Path, requests: int) -> npt.NDArray[np.uint16]:
 
 
 def _whole(name: str, values: npt.ArrayLike) -> Whole:
-    given = np.asanyarray(values)
-    if given.ndim != 1:
-        raise ValueError(f"{name} has {given.ndim} dimensions: give a list, one for each request")
-    if given.size and given.dtype.kind not in "iu":
-        raise ValueError(f"{name} is of type {given.dtype}: give whole numbers")
-    return given
+    array = np.asanyarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"{name} has {array.ndim} dimensions: give a list, one for each request")
+    if array.size and array.dtype.kind not in "iu":
+        raise ValueError(f"{name} is of type {array.dtype}: give whole numbers")
+    return array
 
 
 def _first_wrong(instants: Whole, counts: Whole) -> str:

@@ -42,10 +42,10 @@ class Blktrace:
     """One trace. Call `read` once for each of its files, in any order, and then `rows`."""
 
     def __init__(self) -> None:
-        made = lib.blktrace_new()
-        if made == ffi.NULL:
+        trace = lib.blktrace_new()
+        if trace == ffi.NULL:
             raise MemoryError("no memory for a blktrace")
-        self._trace = ffi.gc(made, lib.blktrace_free)
+        self._trace = ffi.gc(trace, lib.blktrace_free)
 
     def read(self, file: BinaryIO) -> str | None:
         """Read a whole file. Return a message if the file breaks off or is damaged, else None.
@@ -57,8 +57,8 @@ class Blktrace:
         rest = b""
         while chunk := file.read(CHUNK_BYTES):
             rest += chunk
-            taken = lib.blktrace_feed(self._trace, ffi.from_buffer(rest), len(rest))
-            rest = rest[taken:]
+            length = lib.blktrace_feed(self._trace, ffi.from_buffer(rest), len(rest))
+            rest = rest[length:]
             if self._trace.fault:
                 return self._why()
         return f"{self._place()} is cut short" if rest else None
@@ -68,14 +68,14 @@ class Blktrace:
         sectors, op 0 or 1.
         """
         names = [name for name in ROW.names or () if name != "unused"]
-        got = CHUNK_ROWS
-        while got == CHUNK_ROWS:
+        count = CHUNK_ROWS
+        while count == CHUNK_ROWS:
             rows = np.empty(CHUNK_ROWS, ROW)
             room = ffi.cast("struct blktrace_row *", rows.ctypes.data)
-            got = lib.blktrace_rows(self._trace, room, CHUNK_ROWS)
+            count = lib.blktrace_rows(self._trace, room, CHUNK_ROWS)
             self._check_memory()
-            if got:
-                yield {name: rows[name][:got].astype(np.int64) for name in names}
+            if count:
+                yield {name: rows[name][:count].astype(np.int64) for name in names}
 
     def left_out(self) -> dict[LeftOut, int]:
         """Return the number of records that are in no row, by reason; call this after rows()."""

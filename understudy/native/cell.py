@@ -80,17 +80,17 @@ def _pipe(stack: ExitStack) -> tuple[io.FileIO, io.FileIO]:
     return stack.enter_context(io.FileIO(reads)), stack.enter_context(io.FileIO(writes, "w"))
 
 
-def _inside(told: io.FileIO) -> int:
+def _inside(pipe: io.FileIO) -> int:
     """Return the id of the process inside the sandbox, which bwrap reports; RunFailed if bwrap
     could not make the sandbox.
     """
-    said = b""
-    while not said.endswith(b"}\n"):
-        more = told.read(4096)
+    report = b""
+    while not report.endswith(b"}\n"):
+        more = pipe.read(4096)
         if not more:
             raise RunFailed("the sandbox could not be made: bwrap ended before it ran anything")
-        said += more
-    return int(json.loads(said)["child-pid"])
+        report += more
+    return int(json.loads(report)["child-pid"])
 
 
 def ending(processes: Processes, around: int, fault: Any) -> str:

@@ -70,15 +70,15 @@ def counts(asking: Mapping[str, Bools]) -> dict[str, int]:
     return {name: int(asking[name].sum()) for name in NAMES}
 
 
-def _noted(asked: Integers, noted: Integers, slots: int) -> Bools:
-    """Return which requests find their address `asked` in the slot of a hash table; each request
+def _noted(addresses: Integers, noted: Integers, slots: int) -> Bools:
+    """Return which requests find their address (`addresses`) in the slot of a hash table; each request
     then stores its address `noted` there.
     """
     writers, readers = (
-        place // PAGE_SECTORS % slots * (len(asked) + 1) + np.arange(len(asked))
-        for place in (noted, asked)
+        place // PAGE_SECTORS % slots * (len(addresses) + 1) + np.arange(len(addresses))
+        for place in (noted, addresses)
     )
     by_slot = np.argsort(writers)
     last = np.searchsorted(writers[by_slot], readers) - 1
-    found: Bools = (last >= 0) & (noted[by_slot[np.maximum(last, 0)]] == asked)
-    return found
+    hits: Bools = (last >= 0) & (noted[by_slot[np.maximum(last, 0)]] == addresses)
+    return hits

@@ -159,8 +159,8 @@ class Drive:
         idle = np.ascontiguousarray(np.broadcast_to(u64(idle_ns), (n,)))
         service_ns = np.empty(n, np.uint64)
         hit = np.empty(n, np.uint8)
-        given = (buffer(array) for array in (ops, first, length, idle))
-        lib.drive_serve_all(self._drive, n, *given, self._now_ns, buffer(service_ns), buffer(hit))
+        arrays = (buffer(array) for array in (ops, first, length, idle))
+        lib.drive_serve_all(self._drive, n, *arrays, self._now_ns, buffer(service_ns), buffer(hit))
         return service_ns, hit.astype(np.bool_)
 
     def serve_queued(
@@ -177,10 +177,10 @@ class Drive:
         requests were cache hits.
         """
         ops = np.ascontiguousarray(op, np.uint8)
-        first, given = u64(sector), u64(given_ns)
+        first, arrival = u64(sector), u64(given_ns)
         length = np.ascontiguousarray(sectors, np.uint32)
-        n = same_length({"op": ops, "sector": first, "sectors": length, "given_ns": given})
-        if (given[1:] < given[:-1]).any():
+        n = same_length({"op": ops, "sector": first, "sectors": length, "given_ns": arrival})
+        if (arrival[1:] < arrival[:-1]).any():
             raise ValueError("given_ns does not ascend")
         if n and int((first + length).max()) > self._drive.disk.capacity_sectors:
             raise ValueError("a request ends past the end of the disk")
@@ -189,7 +189,7 @@ class Drive:
             np.empty(n, np.uint64),
             np.empty(n, "u1"),
         )
-        arrays = (ops, first, length, given, start_ns, service_ns, hit)
+        arrays = (ops, first, length, arrival, start_ns, service_ns, hit)
         if lib.device_serve_queued(self._device, n, *(buffer(array) for array in arrays)):
             raise MemoryError
         return start_ns, service_ns, hit.astype(np.bool_)

@@ -164,8 +164,8 @@ def _compile(file: Source, folder: Path) -> None:
 
 def warnings(file: Source) -> str:
     """Return the compiler's warnings about a file that compiles."""
-    said = (compiled(file).parent / WARNINGS).read_text().replace(_place(file), file.shown)
-    lines = said.splitlines()
+    messages = (compiled(file).parent / WARNINGS).read_text().replace(_place(file), file.shown)
+    lines = messages.splitlines()
     rest = len(lines) - WARNING_LINES
     more = [f"... {rest} lines more"] if rest > 0 else []
     return quoted("\n".join(lines[:WARNING_LINES] + more)) + "\n" if lines else ""

@@ -122,14 +122,14 @@ def replay(
     in this order: completions, arrivals, the pick.
     """
     tape, ids = _made_up_tape(arrivals, pick_ns, completion_ns)
-    played, counters = play(
+    events, counters = play(
         scheduler,
         tape,
         tunables=tunables,
         capacity_sectors=capacity_sectors,
         max_requests=max_requests,
     )
-    picks = played[played["kind"] == NEXT]
+    picks = events[events["kind"] == NEXT]
     picked = picks["id"] > 0
     picked_id = np.full(len(picks), NONE_PICKED, np.int64)
     picked_id[picked] = ids[picks["place"][picked]]
@@ -185,8 +185,8 @@ def _changes(arrivals: Arrivals) -> tuple[Tape, I64]:
     calls["io_class"] = lib.IO_CLASS_BEST_EFFORT
     calls["level"] = lib.IO_LEVEL_DEFAULT
     again = first[place] != np.arange(nr_rows)
-    made = np.stack([again, ~again | (rows["sectors"] > 0)], axis=1)
-    return calls[made], ids.astype(np.int64)
+    mask = np.stack([again, ~again | (rows["sectors"] > 0)], axis=1)
+    return calls[mask], ids.astype(np.int64)
 
 
 def _rows(arrivals: Arrivals) -> Columns:

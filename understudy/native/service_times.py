@@ -64,11 +64,11 @@ class ServiceTimes:
         wrong = lib.service_times_check(times, 1)
         if wrong != ffi.NULL:
             raise ValueError(ffi.string(wrong).decode())
-        found = np.empty(count, np.uint64)
+        values = np.empty(count, np.uint64)
         chain = ffi.new("struct service_chain *")
         lib.service_chain_begin(chain, times, 0, seed, stream)
-        lib.service_chain_draw_all(chain, times, count, buffer(found))
-        return found
+        lib.service_chain_draw_all(chain, times, count, buffer(values))
+        return values
 
 
 def side_by_side(classes: Sequence[ServiceTimes]) -> dict[str, npt.NDArray[Any]]:
@@ -127,12 +127,14 @@ class _Process:
         n = self.order
         if not 1 <= n <= ORDER_MAX:
             raise ValueError(f"rates {self.rates.shape}: has to be (n,), n from 1 to {ORDER_MAX:,}")
-        for name, found, wanted in (
+        for name, actual, expected in (
             ("cumulative", self.cumulative.shape, (n, 2 * n)),
             ("start", self.start.shape, (n,)),
         ):
-            if found != wanted:
-                raise ValueError(f"{name} is {found}: has to be {wanted}, as there are {n} rates")
+            if actual != expected:
+                raise ValueError(
+                    f"{name} is {actual}: has to be {expected}, as there are {n} rates"
+                )
 
     def _check_rates(self) -> None:
         for place, rate in enumerate(self.rates):

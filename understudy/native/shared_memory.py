@@ -91,4 +91,4 @@ def mapped(file: int, size: int) -> Any:
     memory = lib.map_shared(file, size)
     if memory == ffi.NULL:
         raise RunFailed(f"no memory for {size:,} bytes; take fewer requests")
-    return ffi.gc(memory, lambda found: lib.munmap(found, size), size)
+    return ffi.gc(memory, lambda pointer: lib.munmap(pointer, size), size)

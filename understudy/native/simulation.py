@@ -107,14 +107,14 @@ class Simulation:
 @cache
 def workloads() -> dict[str, WorkloadKind]:
     """Return the declarations of every workload in sim/workloads/, by name."""
-    found = (_describe(lib.workload_get(i)) for i in range(lib.workload_count()))
-    return {workload.name: workload for workload in sorted(found, key=lambda w: w.name)}
+    kinds = (_describe(lib.workload_get(i)) for i in range(lib.workload_count()))
+    return {workload.name: workload for workload in sorted(kinds, key=lambda w: w.name)}
 
 
 def struct_workload(name: str) -> Any:
     """Return the workload of that name as a C structure."""
-    found = (lib.workload_get(i) for i in range(lib.workload_count()))
-    return next(workload for workload in found if descriptions.text(workload.name) == name)
+    structures = (lib.workload_get(i) for i in range(lib.workload_count()))
+    return next(workload for workload in structures if descriptions.text(workload.name) == name)
 
 
 def _describe(workload: Any) -> WorkloadKind:

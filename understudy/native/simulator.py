@@ -91,9 +91,9 @@ def _asks(device: Drive | Array | Target) -> worker.Ask | None:
         return None
 
     def ask(question: bytes) -> bytes:
-        asked = ffi.from_buffer("struct question *", question)
-        begins_ns = int(asked.start_ns)
-        ends_ns = device.request(OPS[asked.op], asked.sector, asked.sectors, begins_ns)
+        request = ffi.from_buffer("struct question *", question)
+        begins_ns = int(request.start_ns)
+        ends_ns = device.request(OPS[request.op], request.sector, request.sectors, begins_ns)
         if not begins_ns <= ends_ns < TIME_MAX_NS:
             raise RunFailed(f"target: a request that began at {begins_ns} ns ended at {ends_ns}")
         return ends_ns.to_bytes(8, sys.byteorder)
@@ -142,23 +142,23 @@ class _Call:
         return figures_of(self.summary, counters)
 
     def _choice(self) -> dict[str, Any]:
-        asked = self._simulation
+        simulation = self._simulation
         parameters = self._workload.parameters
         return {
-            "input.tunables": descriptions.tunable_values(self._scheduler, asked.tunables),
+            "input.tunables": descriptions.tunable_values(self._scheduler, simulation.tunables),
             "input.parameters": descriptions.field_values(
-                asked.workload, "parameter", parameters, asked.parameters
+                simulation.workload, "parameter", parameters, simulation.parameters
             ),
         }
 
     def _classes(self) -> dict[str, Any]:
-        asked = self._simulation
+        simulation = self._simulation
         return {
-            f"input.{name}": self._column(name, values, kind, asked.processes)
+            f"input.{name}": self._column(name, values, kind, simulation.processes)
             for name, values, kind in (
-                ("weight", asked.weights, np.uint32),
-                ("io_class", asked.io_classes, np.uint8),
-                ("level", asked.levels, np.uint8),
+                ("weight", simulation.weights, np.uint32),
+                ("io_class", simulation.io_classes, np.uint8),
+                ("level", simulation.levels, np.uint8),
             )
             if values is not None
         }
@@ -210,16 +210,16 @@ class _Call:
         return columns | counters
 
     def _fill_choice(self) -> None:
-        asked = self._simulation
-        self.input.workload = struct_workload(asked.workload)
-        self.job.structure.workload = asked.workload.encode()
+        simulation = self._simulation
+        self.input.workload = struct_workload(simulation.workload)
+        self.job.structure.workload = simulation.workload.encode()
         _set(
             self.input,
-            requests=asked.requests,
-            max_pending=asked.max_pending,
-            merge_sectors=asked.merge_sectors,
-            gap_ns=asked.gap_ns,
-            ask_ns=asked.ask_ns,
+            requests=simulation.requests,
+            max_pending=simulation.max_pending,
+            merge_sectors=simulation.merge_sectors,
+            gap_ns=simulation.gap_ns,
+            ask_ns=simulation.ask_ns,
         )
 
     def _fill_device(self) -> None:
@@ -239,31 +239,31 @@ class _Call:
         self.job.structure.has_target = not isinstance(device, Drive | Array)
 
     def _fill_world(self) -> None:
-        asked = self._simulation
+        simulation = self._simulation
         _set(
             self.input.world,
-            capacity_sectors=asked.capacity_sectors,
-            seed=asked.seed,
-            processes=asked.processes,
+            capacity_sectors=simulation.capacity_sectors,
+            seed=simulation.seed,
+            processes=simulation.processes,
         )
-        if asked.layout:
-            _set(self.input.world.layout, files=len(asked.layout.bytes))
-        if asked.cache:
+        if simulation.layout:
+            _set(self.input.world.layout, files=len(simulation.layout.bytes))
+        if simulation.cache:
             _set(
                 self.input.cache,
-                bytes=asked.cache.bytes,
-                page_sectors=asked.cache.page_sectors,
-                read_ahead_pages=asked.cache.read_ahead_pages,
+                bytes=simulation.cache.bytes,
+                page_sectors=simulation.cache.page_sectors,
+                read_ahead_pages=simulation.cache.read_ahead_pages,
             )
 
     def _column(self, name: str, values: Any, kind: type[np.generic], length: int) -> Any:
-        given = np.asarray(values)
-        if given.shape != (length,):
-            raise ValueError(f"{name} has {given.size} entries, not {length}")
+        array = np.asarray(values)
+        if array.shape != (length,):
+            raise ValueError(f"{name} has {array.size} entries, not {length}")
         limit = 256 ** np.dtype(kind).itemsize
-        if not (given.min(initial=0) >= 0 and given.max(initial=0) < limit):
+        if not (array.min(initial=0) >= 0 and array.max(initial=0) < limit):
             raise ValueError(f"{name}: not every entry is from 0 to {limit - 1}")
-        return np.ascontiguousarray(given, kind)
+        return np.ascontiguousarray(array, kind)
 
 
 def _set(structure: Any, **values: int) -> None:

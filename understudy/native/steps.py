@@ -91,29 +91,29 @@ def rows(
     table, _ = _asked(file, ask, steps * processes)
     table = table.reshape(processes, steps)
     there = np.logical_and.accumulate(table["op"] < lib.IO_OPS, axis=1)
-    wanted = table[there]
-    _check(file, wanted, capacity_sectors)
+    entries = table[there]
+    _check(file, entries, capacity_sectors)
     if not there.any():
         raise RunFailed(f"{file.stem}: no process has a step")
     first = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
-    each = {name: wanted[name] for name in ("think_ns", "sector", "sectors", "op", "cost_ns")}
+    each = {name: entries[name] for name in ("think_ns", "sector", "sectors", "op", "cost_ns")}
     return Rows(first=first, owner=np.repeat(np.arange(processes), there.sum(axis=1)), **each)
 
 
-def _check(file: registry.Source, wanted: Any, capacity_sectors: int) -> None:
-    end = wanted["sector"] + wanted["sectors"]
+def _check(file: registry.Source, entries: Any, capacity_sectors: int) -> None:
+    end = entries["sector"] + entries["sectors"]
     for wrong, words in (
-        (wanted["file"] != lib.NO_FILE, "wants a file: .file has to be NO_FILE"),
+        (entries["file"] != lib.NO_FILE, "wants a file: .file has to be NO_FILE"),
         (
-            wanted["more"] != 0,
+            entries["more"] != 0,
             "has .more, which only our own workloads may have",
         ),
         (
-            (wanted["sectors"] < 1) | (wanted["sectors"] > SECTORS_MAX),
+            (entries["sectors"] < 1) | (entries["sectors"] > SECTORS_MAX),
             f"has no length that a disk takes: .sectors is from 1 to {SECTORS_MAX:,}",
         ),
         (
-            (end > capacity_sectors) | (end < wanted["sector"]),
+            (end > capacity_sectors) | (end < entries["sector"]),
             f"is behind the end of the disk, {capacity_sectors:,} sectors",
         ),
     ):
@@ -145,8 +145,8 @@ def _asked(file: registry.Source, ask: Any, count: int) -> tuple[Any, WorkloadKi
                 _read(cell, table.data, until)
         except _Left as left:
             if len(left.last) == ffi.sizeof("struct line_reply"):
-                said = ffi.from_buffer("struct line_reply *", left.last)
-                reply[0] = said[0] if said.kind == lib.LINE_FAULT else reply[0]
+                answer = ffi.from_buffer("struct line_reply *", left.last)
+                reply[0] = answer[0] if answer.kind == lib.LINE_FAULT else reply[0]
             why = left.why or ending(processes, cell.around, reply.fault)
             words = plain(os.pread(printing.fileno(), OUTPUT_BYTES, 0).decode(errors="replace"))
             more = circumstances(file, code, reply.fault, int(reply.refused_bytes), words)
@@ -164,11 +164,11 @@ def _read(cell: Cell, into: Any, until: float) -> None:
         if time.monotonic() > until:
             raise _Left(DAWDLES)
         if select.select([cell.replies], [], [], LOOK_SECONDS)[0]:
-            got = cell.replies.readinto(view[done:])
-            if not got:
+            count = cell.replies.readinto(view[done:])
+            if not count:
                 begins = max(0, done - ffi.sizeof("struct line_reply"))
                 raise _Left(last=bytes(view[begins:done]))
-            done += got
+            done += count
             if done - noted >= SOME_BYTES:
                 noted, used, asleep = done, used_seconds(cell.code), 0
             continue
@@ -188,7 +188,9 @@ def _kind(file: registry.Source, own: Any) -> WorkloadKind:
     if own.nr_tunables > len(own.tunables):
         raise RunFailed(f"{file.stem}: it has more than {len(own.tunables)} parameters")
     known = fields(own.tunables, own.nr_tunables)
-    shown = tuple(replace(each, name=plain(each.name), help=plain(each.help)) for each in known)
+    parameters = tuple(
+        replace(each, name=plain(each.name), help=plain(each.help)) for each in known
+    )
     name = plain(ffi.string(own.name).decode(errors="replace"))
     summary = plain(ffi.string(own.summary).decode(errors="replace"))
-    return WorkloadKind(name, summary, bool(own.needs_model), shown)
+    return WorkloadKind(name, summary, bool(own.needs_model), parameters)

@@ -76,17 +76,17 @@ class TimedDisk(Shared):
         """Return the lateness; call this only after the server has ended. The server may have been
         killed during an update of the histogram, so the histogram's cells are added up again.
         """
-        found = self.structure.lateness
-        histogram = ffi.addressof(found, "distribution")
+        lateness = self.structure.lateness
+        histogram = ffi.addressof(lateness, "distribution")
         histogram.count = sum(histogram.cell)
         return Lateness(
             requests=histogram.count,
-            late=found.late,
-            mean_ns=lib.moments_mean(ffi.addressof(found, "all")),
+            late=lateness.late,
+            mean_ns=lib.moments_mean(ffi.addressof(lateness, "all")),
             p50_ns=lib.histogram_permille(histogram, 500),
             p99_ns=lib.histogram_permille(histogram, 990),
             max_ns=histogram.max,
-            timed=found.service.count,
-            service_ns=lib.moments_mean(ffi.addressof(found, "service")),
-            service_late_ns=lib.moments_mean(ffi.addressof(found, "service_late")),
+            timed=lateness.service.count,
+            service_ns=lib.moments_mean(ffi.addressof(lateness, "service")),
+            service_late_ns=lib.moments_mean(ffi.addressof(lateness, "service_late")),
         )

@@ -70,11 +70,11 @@ def table_beside(workload: str, disk: str, schedulers: Sequence[str]) -> PaperTa
 
 def beside(schedulers: Sequence[str]) -> dict[str, str]:
     """Return the papers' schedulers, each with its substitute among `schedulers`."""
-    found = {
+    substitutes = {
         theirs: next((name for name in ours if name in schedulers), None)
         for theirs, ours in STAND_INS.items()
     }
-    return {theirs: ours for theirs, ours in found.items() if ours}
+    return {theirs: ours for theirs, ours in substitutes.items() if ours}
 
 
 def rows(table: PaperTable, comparison: Comparison) -> list[Row]:
@@ -109,9 +109,9 @@ def note(comparison: Comparison) -> str:
 
 def ranks_sentence(table: PaperTable, comparison: Comparison) -> str:
     """Return in words for how many measures the ranks match those on the papers' real disk."""
-    found = rows(table, comparison)
+    measures = rows(table, comparison)
     ours, virtual = (
-        sum(row.agrees for row in found if row.source == source) for source in (OURS, VIRTUAL)
+        sum(row.agrees for row in measures if row.source == source) for source in (OURS, VIRTUAL)
     )
     return (
         f"{table.title.partition(':')[0]}: ranked as on the papers' real disk by {ours} of "

@@ -111,14 +111,14 @@ class Choice:
         )
         return ", ".join(picks)
 
-    def _undominated(self, found: Best) -> list[str]:
+    def _undominated(self, group: Best) -> list[str]:
         """Return the best schedulers by a measure, without those that another beats by all
         measures."""
         return [
             name
-            for name in found.names
+            for name in group.names
             if len(self.by) == 1
-            or not any(all(one.beats(other, name) for one in self.by) for other in found.means)
+            or not any(all(one.beats(other, name) for one in self.by) for other in group.means)
         ]
 
     def _figures(self) -> str:

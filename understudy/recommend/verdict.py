@@ -28,21 +28,21 @@ APART: tuple[Ask, ...] = ("writes", "pauses", "rests", "queue")
 """A check without one of these demands says nothing about requests that have the demand."""
 
 
-def sentences(found: Trust) -> list[str]:
+def sentences(trust: Trust) -> list[str]:
     """Return the sentences below a table; none if everything was checked and is within limits."""
-    return [*missing(found), *doubts(found)]
+    return [*missing(trust), *doubts(trust)]
 
 
-def missing(found: Trust) -> list[str]:
+def missing(trust: Trust) -> list[str]:
     """Return why nothing is recommended, or why nothing is recommended for the tail."""
-    if found.trusted is False:
-        return [f"no pick: {'; '.join(found.because)}"]
-    return [f"no pick for {TAIL}: {'; '.join(found.tail_because)}"] if found.tail_because else []
+    if trust.trusted is False:
+        return [f"no pick: {'; '.join(trust.because)}"]
+    return [f"no pick for {TAIL}: {'; '.join(trust.tail_because)}"] if trust.tail_because else []
 
 
-def doubts(found: Trust) -> list[str]:
+def doubts(trust: Trust) -> list[str]:
     """Return what was not checked."""
-    return [str(found)] if found.trusted is None else []
+    return [str(trust)] if trust.trusted is None else []
 
 
 def verdict(
@@ -58,32 +58,32 @@ def verdict(
     if runs[0].platform == "real":
         return Trust(True)
     asking = [_asked(run, disk, at_once) for run in runs]
-    wanted = {ask: max(each.get(ask, 0.0) for each in asking) for each in asking for ask in each}
+    demands = {ask: max(each.get(ask, 0.0) for each in asking) for each in asking for ask in each}
     off: list[str] = []
     tail_off: list[str] = []
     for check in disk.checks:
-        parts = [_part(check, asks, run) for asks, run in zip(asking, runs, strict=True)]
+        parts = [_part(check, demand, run) for demand, run in zip(asking, runs, strict=True)]
         percent = max(parts) * abs(check.difference_percent)
         if is_open and "pauses" not in check.asks:  # after a pause there is no queue
             queued = max(part * _queued(run) for part, run in zip(parts, runs, strict=True))
             percent = max(percent, OPEN_SHARE * queued * abs(check.difference_percent))
         if percent > check.limit_percent:
-            off.append(f"{_said(check, wanted)} {abs(check.difference_percent):.3g} % off")
+            off.append(f"{_said(check, demands)} {abs(check.difference_percent):.3g} % off")
         if max(parts) * check.demerit_percent > check.demerit_limit_percent:
-            said = f"off by a demerit of {check.demerit_percent:.3g} %"
-            tail_off.append(f"{_said(check, wanted)} {said}")
+            excess = f"off by a demerit of {check.demerit_percent:.3g} %"
+            tail_off.append(f"{_said(check, demands)} {excess}")
     if off:
         return Trust(False, tuple(off))
-    return replace(_checked(disk, wanted), tail_because=tuple(tail_off))
+    return replace(_checked(disk, demands), tail_because=tuple(tail_off))
 
 
-def _checked(disk: DiskProfile, wanted: Mapping[Ask, float]) -> Trust:
+def _checked(disk: DiskProfile, demands: Mapping[Ask, float]) -> Trust:
     """Return True if each pair of demands occurs together in some check; else None, and why."""
     if not disk.checks:
-        made = f", made from {disk.limits}," if disk.limits else ""
-        why = f"{disk.name}{made} was never checked against its drive; this workload has"
-        return Trust(None, (f"{why} {in_words(wanted)}",))
-    if never := untried(disk.checks, wanted):
+        origin = f", made from {disk.limits}," if disk.limits else ""
+        why = f"{disk.name}{origin} was never checked against its drive; this workload has"
+        return Trust(None, (f"{why} {in_words(demands)}",))
+    if never := untried(disk.checks, demands):
         return Trust(None, (f"{disk.name} was never tried with {', '.join(never)}",))
     return Trust(True)
 
@@ -125,7 +125,7 @@ def _queued(run: Summary) -> float:
     return run.mean_response_ms / max(run.mean_service_ms, LEAST_MS)
 
 
-def _part(check: Check, wanted: Mapping[Ask, float], run: Summary) -> float:
+def _part(check: Check, demands: Mapping[Ask, float], run: Summary) -> float:
     """Return the part of a check's error that affects a run, from 0 to 1.
 
     The part is 0 if the run lacks a demand of the check (except "random").  Else it is the share of
@@ -134,17 +134,17 @@ def _part(check: Check, wanted: Mapping[Ask, float], run: Summary) -> float:
     and by the requests that have no demand of APART that the check lacks.  The part is reduced in
     proportion if the run has another demand of the check (writes, sizes, pauses) less often.
     """
-    if not check.asks.keys() <= {*wanted, "random"}:
+    if not check.asks.keys() <= {*demands, "random"}:
         return 0.0
-    places = sum(min(check.asks.get(place, 0.0), wanted.get(place, 0.0)) for place in PLACES)
-    alike = min(places, *(1 - wanted.get(ask, 0.0) for ask in APART if ask not in check.asks))
+    places = sum(min(check.asks.get(place, 0.0), demands.get(place, 0.0)) for place in PLACES)
+    alike = min(places, *(1 - demands.get(ask, 0.0) for ask in APART if ask not in check.asks))
     of_time = min(1.0, alike * check.target_ms / max(run.mean_service_ms, LEAST_MS))
-    more = (wanted[ask] / share for ask, share in check.asks.items() if ask not in PLACES)
+    more = (demands[ask] / share for ask, share in check.asks.items() if ask not in PLACES)
     return min([of_time, *(of_time * each for each in more)])
 
 
-def _said(check: Check, wanted: Mapping[Ask, float]) -> str:
-    rare = [ask for ask in check.asks if ask in wanted and ask != "random"]
-    parts = [f"{100 * wanted[ask]:.0f} % {IN_WORDS[ask]}" for ask in rare]
+def _said(check: Check, demands: Mapping[Ask, float]) -> str:
+    rare = [ask for ask in check.asks if ask in demands and ask != "random"]
+    parts = [f"{100 * demands[ask]:.0f} % {IN_WORDS[ask]}" for ask in rare]
     shares = f"this workload has {' and '.join(parts)}; " if parts else ""
     return f"{shares}with {check.workload} this profile was"

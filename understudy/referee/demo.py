@@ -65,8 +65,8 @@ def demonstrate(
     """
     card = specification.load(name)
     folder = specification.file_of(name).parent / "drivers"
-    source, shown = folder / f"{card.name}_driver.c", folder / f"{card.name}_demo"
-    for needed in (source, shown):
+    source, demo = folder / f"{card.name}_driver.c", folder / f"{card.name}_demo"
+    for needed in (source, demo):
         if not needed.exists():
             raise UserError(f"{needed}: not there, so {card.name} has no demo")
     kernel = packages.fetch_kernel()
@@ -76,7 +76,7 @@ def demonstrate(
         {
             "card.ko": card_modules.card(kernel, name),
             "driver.ko": card_modules.driver(kernel, source, card),
-            "demo": shown,
+            "demo": demo,
             "bin/vcd": compiled(card_programs.vcd(card)),
             "bin/draw_triangles": compiled(card_programs.draw_triangles(card)),
         },
@@ -94,8 +94,8 @@ def demonstrate(
     pictures = [(out / frame).with_suffix(".png") for frame in frames]
     for frame, picture in zip(frames, pictures, strict=True):
         Image.open(BytesIO(result.out[frame])).save(picture)
-    said = result.out["said"].decode(errors="replace")
-    return Demonstration(said, (*pictures, log), len(accesses))
+    output = result.out["said"].decode(errors="replace")
+    return Demonstration(output, (*pictures, log), len(accesses))
 
 
 def _with_display(vnc: int) -> qemu.Machine:

@@ -205,9 +205,9 @@ class _Bits(NamedTuple):
 def _bits(event: Event, place: str) -> _Bits:
     register, _, name = place.partition(".")
     for part in event.parts:
-        for found in part.register.fields:
-            if (part.register.name, found.name) == (register, name):
-                mask = found.bits.mask
+        for one in part.register.fields:
+            if (part.register.name, one.name) == (register, name):
+                mask = one.bits.mask
                 return _Bits(part.lanes & mask, part.value & mask)
     return _Bits(0, 0)
 
@@ -215,8 +215,8 @@ def _bits(event: Event, place: str) -> _Bits:
 def _field(card: Card, place: str) -> RegisterField:
     """Return the field called REGISTER.FIELD."""
     register, _, name = place.partition(".")
-    fields = next(found.fields for found in card.registers if found.name == register)
-    return next(found for found in fields if found.name == name)
+    fields = next(one.fields for one in card.registers if one.name == register)
+    return next(one for one in fields if one.name == name)
 
 
 def left_enabled(run: Run) -> Iterator[Finding]:
@@ -278,17 +278,17 @@ def not_given(run: Run) -> Iterator[Finding]:
 
     If the address is just past given memory, the driver's ring does not wrap where it should.
     """
-    given: dict[int, int] = {}
+    memory: dict[int, int] = {}
     for event in run.events:
         if event.what == What.DMA_GIVEN:
-            given[event.value] = event.offset
+            memory[event.value] = event.offset
         elif event.what == What.DMA_TAKEN:
-            given.pop(event.value, None)
+            memory.pop(event.value, None)
         elif event.what == What.DMA_REFUSED and not event.absent:
             past = any(
                 begin <= event.value < begin + 2 * size
                 and event.value + event.offset > begin + size
-                for begin, size in given.items()
+                for begin, size in memory.items()
             )
             name = "wrong ring wrap" if past else "DMA outside the driver's memory"
             yield Finding(name, event.number, f"{event.offset} bytes at {event.value:#x}")
@@ -329,10 +329,10 @@ def turned_early(run: Run) -> Iterator[Finding]:
 def _sets_off(event: Event) -> bool:
     """Return whether the event stores a 1 that triggers an action, such as a reset."""
     return any(
-        part.value & found.bits.mask
+        part.value & one.bits.mask
         for part in event.parts
-        for found in part.register.fields
-        if found.access == "w1s"
+        for one in part.register.fields
+        if one.access == "w1s"
     )
 
 
@@ -357,16 +357,16 @@ def _misfits(buffer: Buffer, values: Values, number: int) -> Iterator[Finding]:
 
 def leaked(run: Run) -> Iterator[Finding]:
     """The driver is unbound without freeing or unmapping memory that it gave to the card."""
-    given: dict[int, int] = {}
+    memory: dict[int, int] = {}
     for event in run.events:
         if event.what == What.DMA_GIVEN:
-            given[event.value] = event.number
+            memory[event.value] = event.number
         elif event.what == What.DMA_TAKEN:
-            given.pop(event.value, None)
+            memory.pop(event.value, None)
         elif event.what == What.UNBOUND:
-            for address, number in given.items():
+            for address, number in memory.items():
                 yield Finding("DMA memory leaked", number, f"at {address:#x}")
-            given.clear()
+            memory.clear()
 
 
 def no_lock(run: Run) -> Iterator[Finding]:

@@ -162,10 +162,10 @@ def run(
         memory_mib=MEMORY_MIB,
     )
     at = qemu.wire_bytes(hardware) - bytes_outside(JOURNAL_RECORDS)
-    kept = [NOTHING_KEPT]
+    journals = [NOTHING_KEPT]
 
     def salvage(wire: Path) -> None:
-        kept.append(kept_outside(wire, at, JOURNAL_RECORDS))
+        journals.append(kept_outside(wire, at, JOURNAL_RECORDS))
 
     parameters = {
         "journal_records": JOURNAL_RECORDS,
@@ -188,8 +188,8 @@ def run(
     try:
         result = machine.run(vm, packages.fetch_kernel(), heard, stop)
     except RunFailed as error:
-        return _died(subject, setting, error, kept[-1])
-    accesses, missed = kept[-1]
+        return _died(subject, setting, error, journals[-1])
+    accesses, missed = journals[-1]
     log = result.out["dmesg"].decode(errors="replace")
     findings = [*found(subject.card, accesses, whole=not missed), *_complaints(log)]
     if result.exit_code:
@@ -199,7 +199,7 @@ def run(
     return Outcome(setting, tuple(findings), notes, accesses, missed, log)
 
 
-def _died(subject: Subject, setting: Setting, error: RunFailed, kept: Kept) -> Outcome:
+def _died(subject: Subject, setting: Setting, error: RunFailed, journal: Kept) -> Outcome:
     """Return the outcome of a run in which the kernel died: the cause, and the accesses until
     then."""
     text = str(error)
@@ -210,10 +210,10 @@ def _died(subject: Subject, setting: Setting, error: RunFailed, kept: Kept) -> O
     frames = re.findall(rf"\b(\w+\+0x[0-9a-f]+)/0x[0-9a-f]+ \[{stem}\]", text)
     where = f" (in {' from '.join(dict.fromkeys(frames))})" if frames else ""
     first = text.partition("; its last words")[0]
-    death = Finding(rule, len(kept.accesses), f"{first}{where}")
-    findings = (*found(subject.card, kept.accesses, whole=False), death)
-    notes = tuple(noted(kept.accesses))
-    return Outcome(setting, findings, notes, kept.accesses, kept.missed, text)
+    death = Finding(rule, len(journal.accesses), f"{first}{where}")
+    findings = (*found(subject.card, journal.accesses, whole=False), death)
+    notes = tuple(noted(journal.accesses))
+    return Outcome(setting, findings, notes, journal.accesses, journal.missed, text)
 
 
 def _complaints(log: str) -> list[Finding]:
@@ -234,10 +234,10 @@ def prepared(name: str, source: Path, exercise: Path | None = None) -> Subject:
     card = specification.load(name)
     kernel = packages.fetch_kernel()
     own = specification.file_of(name).parent / "drivers" / f"{card.name}_exercise"
-    given = exercise or (own if own.exists() else None)
+    program = exercise or (own if own.exists() else None)
     return Subject(
         card,
         card_modules.card(kernel, name),
         card_modules.driver(kernel, source, card),
-        given and card_programs.exercise(given, source, card),
+        program and card_programs.exercise(program, source, card),
     )

@@ -87,6 +87,6 @@ def at_port(port: int) -> Iterator[Listening]:
                 f"--port: {port}: {error.strerror}; 0 takes one that is free, --socket needs none"
             ) from error
         listener.listen(BACKLOG)
-        found = listener.getsockname()[1]
-        place = Place(f"nbd://{HOST}:{found}", f"nbd:{HOST}:{found}", f"{HOST} {found}")
+        number = listener.getsockname()[1]
+        place = Place(f"nbd://{HOST}:{number}", f"nbd:{HOST}:{number}", f"{HOST} {number}")
         yield Listening(listener, place)

@@ -66,16 +66,16 @@ def _lost_clients() -> Path:
 
 
 def _ours() -> list[str]:
-    found = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "host" / "serve").glob("*.c"))
-    return [name for name in found if name != LOST_CLIENTS]
+    names = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "host" / "serve").glob("*.c"))
+    return [name for name in names if name != LOST_CLIENTS]
 
 
 def _version() -> str:
     """Return the version of nbdkit, in characters that are safe for any shell and compiler."""
     if not shutil.which("nbdkit"):
         raise UserError(f"no nbdkit here, which serves the disk: apt-get install {PACKAGES}")
-    said = subprocess.run(["nbdkit", "--version"], capture_output=True, text=True, check=True)
-    return "".join(one if one.isalnum() else "_" for one in said.stdout.strip())
+    result = subprocess.run(["nbdkit", "--version"], capture_output=True, text=True, check=True)
+    return "".join(one if one.isalnum() else "_" for one in result.stdout.strip())
 
 
 def serve(service: Service, listener: socket.socket, when_ready: Callable[[], None]) -> None:

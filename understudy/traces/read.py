@@ -42,8 +42,8 @@ def load(text: str) -> Trace:
 
 
 def recorded(text: str) -> Trace:
-    """Return the readable part of the trace that FILE, FILE:SCHEDULER or FILE:SCHEDULER:SEED
-    names.
+    """Return the readable part of a trace; `text` is FILE, FILE:SCHEDULER or
+    FILE:SCHEDULER:SEED.
     """
     path, scheduler, seed = parts(text)
     slowdown, choice = 1, Choice(text, scheduler, seed)

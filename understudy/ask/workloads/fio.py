@@ -50,9 +50,9 @@ def load(text: str) -> JobFile:
         raise UserError(f"--workload: {text}: {error.strerror}") from None
     if len(content) > BYTES_MAX:
         raise UserError(f"--workload: {text} is too large for a job file")
-    found = JobFile(text, content.decode(errors="replace"))
-    found.jobs()
-    return found
+    job_file = JobFile(text, content.decode(errors="replace"))
+    job_file.jobs()
+    return job_file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,8 +85,8 @@ class Fio(Workload):
     def simulated(self, around: Surroundings, report: Report) -> Simulated:
         """Return the parameters of sim/workloads/rows.c, which plays the jobs' requests."""
         sectors = around.virtual_bytes // SECTOR_BYTES
-        played = _rows(self.job_file, sectors, around.seed, around.requests + MORE_STEPS)
-        return Simulated("rows-closed", len(played.first) - 1, rows=played)
+        rows = _rows(self.job_file, sectors, around.seed, around.requests + MORE_STEPS)
+        return Simulated("rows-closed", len(rows.first) - 1, rows=rows)
 
     def in_guest(self, around: Surroundings) -> InGuest:
         """Return the command that runs the real fio."""

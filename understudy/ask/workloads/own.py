@@ -113,8 +113,8 @@ class OwnWorkload(Workload):
 
     def told(self) -> list[str]:
         """Return the file and the given parameters, for the heading."""
-        given = [f"{name}={value}" for name, value in self.values]
-        return [self.file.shown, *given, *super().told()]
+        parameters = [f"{name}={value}" for name, value in self.values]
+        return [self.file.shown, *parameters, *super().told()]
 
     def columns(self) -> dict[str, Any]:
         """Return the file's name and digest and the values of its parameters, as columns."""
@@ -139,21 +139,21 @@ class OwnWorkload(Workload):
     def _field_values(self) -> tuple[int, ...]:
         try:
             known = self.kind.parameters
-            found = field_values(self.file.stem, "parameter", known, dict(self.values))
+            values = field_values(self.file.stem, "parameter", known, dict(self.values))
         except ValueError as error:
             raise UserError(f"--parameters: {error}") from None
-        return tuple(map(int, found))
+        return tuple(map(int, values))
 
 
 def _table(rows: Rows, think_scale: float) -> bytes:
     """Return the steps in the format that guest/steps.c reads."""
-    found = np.zeros(len(rows.sector), ROW)
-    found["think_ns"] = np.rint(rows.think_ns * think_scale)
+    table = np.zeros(len(rows.sector), ROW)
+    table["think_ns"] = np.rint(rows.think_ns * think_scale)
     for name in ("sector", "sectors", "write"):
-        found[name] = rows.op if name == "write" else getattr(rows, name)
+        table[name] = rows.op if name == "write" else getattr(rows, name)
     first = np.asarray(rows.first, "<u8")
     head = MAGIC + (len(first) - 1).to_bytes(8, "little")
-    return head + first.tobytes() + found.tobytes()
+    return head + first.tobytes() + table.tobytes()
 
 
 @lru_cache(maxsize=8)

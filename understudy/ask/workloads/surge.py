@@ -48,12 +48,12 @@ def layout(virtual_bytes: int, report: Report) -> Layout:
 
 @cache
 def _layout(virtual_bytes: int) -> Layout:
-    found = image.build(virtual_bytes, silent).layout
+    extents = image.build(virtual_bytes, silent).layout
     return Layout(
-        bytes=found.size.astype(np.uint64),
-        first=found.first.astype(np.uint64),
-        start=(found.start * SECTORS_PER_BLOCK).astype(np.uint64),
-        length=(found.length * SECTORS_PER_BLOCK).astype(np.uint64),
+        bytes=extents.size.astype(np.uint64),
+        first=extents.first.astype(np.uint64),
+        start=(extents.start * SECTORS_PER_BLOCK).astype(np.uint64),
+        length=(extents.length * SECTORS_PER_BLOCK).astype(np.uint64),
     )
 
 

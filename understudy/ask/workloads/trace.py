@@ -88,5 +88,5 @@ class TraceReplay(Workload):
 
     def columns(self) -> dict[str, Any]:
         """Return the trace's name and digest, as columns of a result."""
-        found = super().columns()
-        return {**found, "trace": self.trace.name, "trace_digest": self.trace.digest}
+        trace = {"trace": self.trace.name, "trace_digest": self.trace.digest}
+        return super().columns() | trace

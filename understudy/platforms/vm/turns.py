@@ -2,8 +2,8 @@
 """The library that is loaded into QEMU for the virtual clock.
 
 The library makes QEMU's threads run alternately, so that the guest can't see the host's timing
-(host/qemu/turns.c, docs/decisions/0032-turns.md). The library also makes a guest that asks a
-question wait for the answer (host/qemu/questions.c).
+(host/qemu/turns.c, docs/decisions/0032-turns.md). When the guest asks the host a question, the
+library stops the guest until the answer is there (host/qemu/questions.c).
 """
 
 import os

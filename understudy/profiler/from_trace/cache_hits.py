@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Finds a trace's cache hits: many reads that all have the same short time for their length.
 
-To find the drive's segments, this module replays the trace on models with different segments, and
-selects those with which the model's hits agree best with the trace's.
+To find the drive's segments, this module replays the trace on models that differ in their segments.
+It selects the model whose hits agree best with the trace's.
 """
 
 import random

@@ -52,9 +52,7 @@ def find(sector: Ints, turn: Floats) -> Zone | None:
 
 
 def _slots(sector: Ints, turn: Floats) -> int | None:
-    """Return the number of slots in a rotation on which the most pairs of neighbouring
-    reads agree.
-    """
+    """Return the number of slots in a rotation that most pairs of neighbouring reads imply."""
     apart, turned = np.diff(sector), np.diff(turn) % 1
     some = (apart > 0) & (turned > 0)
     slots = apart[some] / turned[some]

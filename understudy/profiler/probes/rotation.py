@@ -67,7 +67,7 @@ class Behind:
         self.sector = bench.place(1, steps / bench.capacity_sectors)
 
     def read(self, step: int = 1) -> int:
-        """Read the sector `step` before the previous read; return the service time, ns."""
+        """Read `step` sectors before the previous read; return the service time, ns."""
         self.sector -= step
         return self._bench.read(self.sector)
 

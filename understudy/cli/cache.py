@@ -70,21 +70,21 @@ def command(context: click.Context, as_json: bool) -> None:
     kinds: dict[str, list[Entry]] = {}
     for entry in _entries():
         kinds.setdefault(entry.kind, []).append(entry)
-    found = [
+    totals = [
         (kind, len(entries), sum(map(Entry.bytes, entries)), min(map(Entry.days, entries)))
         for kind, entries in kinds.items()
     ]
     if as_json:
         keys = ("kind", "folders", "bytes", "last_used_days")
-        click.echo(json.dumps([dict(zip(keys, each, strict=True)) for each in found], indent=2))
+        click.echo(json.dumps([dict(zip(keys, each, strict=True)) for each in totals], indent=2))
         return
     rows = [
         (kind, (WORDS.get(kind, ""), str(folders), _mb(size), f"{days:.1f}"))
-        for kind, folders, size, days in found
+        for kind, folders, size, days in totals
     ]
     headings = ("what", "folders", "size (MB)", "last used (days ago)")
     Grid(headings, [rows], words=("what",)).show(console())
-    click.echo(f"{_mb(sum(size for _, _, size, _ in found))} MB in {cache_dir()}")
+    click.echo(f"{_mb(sum(size for _, _, size, _ in totals))} MB in {cache_dir()}")
 
 
 @command.command(epilog="Example: understudy cache prune --older 30")

@@ -34,8 +34,8 @@ def demo(name: str, out: Path | None, vnc: int | None) -> None:
     """
     folder = out or Path(f"{Path(name).stem}-demo")
     with phases(name) as report:
-        shown = demonstrate(name, folder, vnc, lambda line: report(line, 0.5))
-    click.echo(plain(shown.said.strip()))
-    click.echo(f"{shown.accesses} accesses; in {folder}:")
-    for file in shown.files:
+        demonstration = demonstrate(name, folder, vnc, lambda line: report(line, 0.5))
+    click.echo(plain(demonstration.said.strip()))
+    click.echo(f"{demonstration.accesses} accesses; in {folder}:")
+    for file in demonstration.files:
         click.echo(f"  {file.name}")

@@ -22,10 +22,10 @@ from understudy.referee.findings import Finding
 CPUS_MOST = 8
 
 
-def _cpus(context: click.Context, option: click.Parameter, given: str) -> tuple[int, ...]:
-    words = given.split(",")
+def _cpus(context: click.Context, option: click.Parameter, text: str) -> tuple[int, ...]:
+    words = text.split(",")
     if not all(word.isdecimal() and 1 <= int(word) <= CPUS_MOST for word in words):
-        raise click.BadParameter(f"{given!r}: numbers from 1 to {CPUS_MOST}, as 1,2,4")
+        raise click.BadParameter(f"{text!r}: numbers from 1 to {CPUS_MOST}, as 1,2,4")
     return tuple(map(int, words))
 
 

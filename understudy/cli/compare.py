@@ -29,11 +29,11 @@ def command(line: str, disk: str, workload: str, names: str, settings: Settings)
     schedulers get the same random draws.  With 95 % confidence the best scheduler is among
     those named: the intervals are corrected for the number of schedulers compared.
     """
-    found = profile.load(disk)
-    played, settings = workload_of(workload, settings)
-    asked = Asked(
-        disk=found,
-        workload=played,
-        schedulers=schedulers.parse(names, found),
+    disk_profile = profile.load(disk)
+    workload_class, settings = workload_of(workload, settings)
+    selection = Asked(
+        disk=disk_profile,
+        workload=workload_class,
+        schedulers=schedulers.parse(names, disk_profile),
     )
-    carry_out(line, settings, asked, layout=table.ranking)
+    carry_out(line, settings, selection, layout=table.ranking)

@@ -31,21 +31,24 @@ def command(real: Path, virtual: Path, as_json: bool) -> None:
     """
     first, second = result_files.load(real), result_files.load(virtual)
     names, seeds = result_files.common(first, second)
-    sides = [found.comparison(names, seeds) for found in (first, second)]
+    sides = [side.comparison(names, seeds) for side in (first, second)]
     measures = [each for each in MEASURES if all(side.saw(each) for side in sides)]
-    found = [agreement(sides[0], sides[1], names, measure) for measure in measures]
+    agreements = [agreement(sides[0], sides[1], names, measure) for measure in measures]
     for doubt in result_files.doubts(first, second):
         click.echo(doubt, err=True)
     if alone := sorted({*first.schedulers, *second.schedulers} - {*names}):
         click.echo(f"left out, because only one folder has them: {', '.join(alone)}", err=True)
     if as_json:
-        click.echo(json.dumps(_document(first, second, seeds, found), indent=2))
+        click.echo(json.dumps(_document(first, second, seeds, agreements), indent=2))
     else:
-        shown.show(first, second, found, seeds, console())
+        shown.show(first, second, agreements, seeds, console())
 
 
 def _document(
-    real: result_files.Kept, virtual: result_files.Kept, seeds: list[int], found: list[Agreement]
+    real: result_files.Kept,
+    virtual: result_files.Kept,
+    seeds: list[int],
+    agreements: list[Agreement],
 ) -> dict[str, object]:
     return {
         "schema": SCHEMA,
@@ -56,5 +59,5 @@ def _document(
             "disk": virtual.disk,
         },
         "seeds": seeds,
-        "measures": [each.as_json() for each in found],
+        "measures": [each.as_json() for each in agreements],
     }

@@ -151,17 +151,17 @@ def command(
         click.echo(f"--queue-depth {device.servers}: {device.source}", err=True)
     with (
         run_folder.reserved(out, "-".join(["consolidate", *named])[:LABEL]) as folder,
-        scratch.folder("understudy-consolidate-") as kept,
+        scratch.folder("understudy-consolidate-") as workspace,
     ):
         with phases("consolidate") as report:
-            tenants = tuple(reading.tenants(named, shares, kept, report))
+            tenants = tuple(reading.tenants(named, shares, workspace, report))
             scenario = Scenario(tenants, device.servers)
-            others = [what_if.changed(scenario, one, kept / str(one)) for one in variations]
-            found = [
+            others = [what_if.changed(scenario, one, workspace / str(one)) for one in variations]
+            predictions = [
                 prediction.predict(Replications(each, seed, jobs), effort, report)
                 for each in (scenario, *others)
             ]
-        _put(line, seed, device.source, found, variations, folder, as_json)
+        _put(line, seed, device.source, predictions, variations, folder, as_json)
 
 
 def _refuse_useless() -> None:
@@ -194,21 +194,21 @@ def _put(
     line: str,
     seed: int,
     depth_from: str,
-    found: Sequence[Prediction],
+    predictions: Sequence[Prediction],
     changes: Sequence[what_if.Change],
     folder: Path,
     as_json: bool,
 ) -> None:
     from understudy.show import consolidated  # Matplotlib takes half a second
 
-    document: dict[str, Any] = answer.document(line, seed, depth_from, found, changes)
+    document: dict[str, Any] = answer.document(line, seed, depth_from, predictions, changes)
     if as_json:
         click.echo(json.dumps(document, indent=2))
     else:
-        consolidated.show(found, changes, console())
+        consolidated.show(predictions, changes, console())
     with run_folder.filled(folder) as partial:
-        parquet.write(answer.replications(found[0]), partial / "replications.parquet")
-        run_folder.write(partial, document, consolidated.render(document, found, changes))
-    for doubt in consolidated.doubts(found[0]):
+        parquet.write(answer.replications(predictions[0]), partial / "replications.parquet")
+        run_folder.write(partial, document, consolidated.render(document, predictions, changes))
+    for doubt in consolidated.doubts(predictions[0]):
         click.echo(f"understudy: {doubt}", err=True)
     click.echo(f"wrote {folder}: result.json, replications.parquet, report.html", err=True)

@@ -31,32 +31,32 @@ class Depth:
     source: str
 
 
-def find(given: int | None, disk: str | None, vms: Mapping[str, Path]) -> Depth:
+def find(servers: int | None, disk: str | None, vms: Mapping[str, Path]) -> Depth:
     """Return D of the device that these VMs will share.
 
     Raise a UserError if D is unknown, or if the traces' run folders have different values.
     """
-    if given and disk:
+    if servers and disk:
         raise UserError("--disk: not with --queue-depth, which already gives the number of servers")
-    if given:
-        return Depth(given, "--queue-depth")
+    if servers:
+        return Depth(servers, "--queue-depth")
     if disk:
         return _within(Depth(profile.load(disk).servers, f"--disk {disk}"))
     recorded = {name: _recorded(path) for name, path in vms.items()}
     known = {name: one for name, one in recorded.items() if one}
     if len(known) < len(recorded) or len(set(known.values())) > 1:
-        said = ", ".join(f"{name}: {one.servers} ({one.source})" for name, one in known.items())
-        raise UserError(f"{UNKNOWN}{f'; what traces say: {said}' if said else ''}")
+        claims = ", ".join(f"{name}: {one.servers} ({one.source})" for name, one in known.items())
+        raise UserError(f"{UNKNOWN}{f'; what traces say: {claims}' if claims else ''}")
     return _within(next(iter(known.values())))
 
 
-def _within(found: Depth) -> Depth:
-    if found.servers > SERVERS_MOST:
+def _within(depth: Depth) -> Depth:
+    if depth.servers > SERVERS_MOST:
         raise UserError(
-            f"{found.source}: {found.servers:,} servers, more than {SERVERS_MOST:,}; give "
+            f"{depth.source}: {depth.servers:,} servers, more than {SERVERS_MOST:,}; give "
             "--queue-depth"
         )
-    return found
+    return depth
 
 
 def _recorded(path: Path) -> Depth | None:

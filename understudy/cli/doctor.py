@@ -123,11 +123,11 @@ def examine(again: bool, say: Callable[[str], None]) -> list[Finding]:
         "the kernel modules (building them if needed)": _modules,
         f"KVM, by booting a kernel once (at most {kvm.TIMEOUT_SECONDS} s)": partial(_kvm, again),
     }
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for what, look in looks.items():
         say(f"checking {what}")
-        found += look()
-    return found
+        findings += look()
+    return findings
 
 
 @contextmanager

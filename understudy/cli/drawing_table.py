@@ -24,12 +24,12 @@ DIFFERS = (
 def reproduce(triangles: int, seed: int, as_json: bool) -> None:
     """Carry out the table's runs, and print the measured times next to the paper's."""
     with phases("table3.1") as report:
-        found = times(TABLE_3_1, triangles, seed, lambda line: report(line, 0.5))
+        timings = times(TABLE_3_1, triangles, seed, lambda line: report(line, 0.5))
     if as_json:
-        click.echo(json.dumps(_as_json(found, triangles, seed), indent=2))
+        click.echo(json.dumps(_as_json(timings, triangles, seed), indent=2))
         return
     columns = ("direct s", "card s", "slowdown", "a second", *PAPER_COLUMNS)
-    rows = [(str(size), _row(size, found[size], triangles)) for size in found]
+    rows = [(str(size), _row(size, timings[size], triangles)) for size in timings]
     click.echo(f"{triangles:,} smooth-shaded triangles, by size in pixels, seed {seed}")
     Grid(columns, [rows]).show(Console())
     if triangles != TRIANGLES:
@@ -50,7 +50,7 @@ def _row(size: int, ours: DrawingTimes, triangles: int) -> tuple[str, ...]:
     )
 
 
-def _as_json(found: dict[int, DrawingTimes], triangles: int, seed: int) -> dict[str, object]:
+def _as_json(timings: dict[int, DrawingTimes], triangles: int, seed: int) -> dict[str, object]:
     return {
         "triangles": triangles,
         "seed": seed,
@@ -63,6 +63,6 @@ def _as_json(found: dict[int, DrawingTimes], triangles: int, seed: int) -> dict[
                 "paper_virtual_seconds": TABLE_3_1[size].virtual,
                 "paper_slowdown": TABLE_3_1[size].slowdown,
             }
-            for size, ours in found.items()
+            for size, ours in timings.items()
         },
     }

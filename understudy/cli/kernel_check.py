@@ -41,22 +41,22 @@ def carry_out(
     click.echo(f"$ {line}", err=True)
     with (
         run_folder.reserved(out, "self-check") as folder,
-        scratch.folder("understudy-self-check-") as kept,
+        scratch.folder("understudy-self-check-") as workspace,
     ):
         runs = {plan: self_check.experiment(plan, disk, seed) for plan in plans}
         outcomes = _measured(runs, jobs)
         with phases("self-check") as report:
-            found = self_check.held(outcomes, disk.array.servers, effort, kept, seed, report)
-        document: dict[str, Any] = self_check.as_json(line, seed, outcomes, found)
+            checks = self_check.held(outcomes, disk.array.servers, effort, workspace, seed, report)
+        document: dict[str, Any] = self_check.as_json(line, seed, outcomes, checks)
         if as_json:
             click.echo(json.dumps(document, indent=2))
         else:
-            self_checked.show(found, console())
+            self_checked.show(checks, console())
         with run_folder.filled(folder) as partial:
-            run_folder.write(partial, document, self_checked.render(document, found))
+            run_folder.write(partial, document, self_checked.render(document, checks))
             parquet.write(self_check.requests_table(outcomes), partial / "requests.parquet")
-            shutil.copytree(kept / self_check.TRACES, partial / self_check.TRACES)
-    for doubt in self_checked.doubts(found):
+            shutil.copytree(workspace / self_check.TRACES, partial / self_check.TRACES)
+    for doubt in self_checked.doubts(checks):
         click.echo(f"understudy: {doubt}", err=True)
     click.echo(f"wrote {folder}: result.json, requests.parquet, report.html, traces/", err=True)
 

@@ -40,8 +40,8 @@ class Understudy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of one module; only that module is imported."""
         module = self._modules().get(cmd_name)
-        found = getattr(import_module(module), "command", None) if module else None
-        return found if isinstance(found, click.Command) else None
+        command = getattr(import_module(module), "command", None) if module else None
+        return command if isinstance(command, click.Command) else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

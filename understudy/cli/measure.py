@@ -50,32 +50,34 @@ def command(
     times.  Each scheduler runs in turn.  At the end the disk's settings are restored, even if the
     command is interrupted.  Nothing is written without --destroy-data.
     """
-    for said in on_disk.put_back_left():
-        click.echo(said, err=True)
-    played = catalog.pick("workload", workload, WORKLOADS)
-    played.check_platform("real")
+    for notice in on_disk.put_back_left():
+        click.echo(notice, err=True)
+    workload_class = catalog.pick("workload", workload, WORKLOADS)
+    workload_class.check_platform("real")
     disk = disks.find(path, destroy_data)
-    _check_writing(played, settings, disk, destroy_data)
+    _check_writing(workload_class, settings, disk, destroy_data)
     if destroy_data and not settings.dry_run:
         click.echo(f"--destroy-data: what is on {disk.path} is being lost", err=True)
-    asked = Asked(disk=disk.profile(), workload=played, schedulers=queue.chosen(names, disk))
-    carry_out(line, _for(disk, settings), asked)
+    selection = Asked(
+        disk=disk.profile(), workload=workload_class, schedulers=queue.chosen(names, disk)
+    )
+    carry_out(line, _for(disk, settings), selection)
 
 
 def _check_writing(
-    played: type[Workload], settings: Settings, disk: Disk, destroy_data: bool
+    workload: type[Workload], settings: Settings, disk: Disk, destroy_data: bool
 ) -> None:
     """Refuse workloads that overwrite data, unless --destroy-data is given."""
     writes = settings.given.get("writes_percent", 0) > 0
-    if destroy_data and not writes and not played.reads_files:
-        raise UserError(f"--destroy-data: {played.name} writes nothing; leave it out")
+    if destroy_data and not writes and not workload.reads_files:
+        raise UserError(f"--destroy-data: {workload.name} writes nothing; leave it out")
     if destroy_data:
         return
     if writes:
         raise UserError(f"--writes: what is on {disk.path} would be lost: add --destroy-data")
-    if played.reads_files:
+    if workload.reads_files:
         raise UserError(
-            f"--workload: {played.name} uses a file system of its own; what is on {disk.path} "
+            f"--workload: {workload.name} uses a file system of its own; what is on {disk.path} "
             "would be lost: add --destroy-data"
         )
 
@@ -91,8 +93,8 @@ def _for(disk: Disk, settings: Settings) -> Settings:
             f"--queue-depth: {disk.path} takes {disk.at_once_max} at once, and this can't be "
             "changed; leave --queue-depth out"
         )
-    given = settings.given | {
+    values = settings.given | {
         "virtual_bytes": disk.sectors * SECTOR_BYTES,
         "queue_depth": at_once or (1 if disk.told_depth else disk.at_once_max),
     }
-    return replace(settings, jobs=1, given=given)
+    return replace(settings, jobs=1, given=values)

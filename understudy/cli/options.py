@@ -107,23 +107,23 @@ class Settings:
         self._refuse_useless(workload)
         chosen = tunables.parse(self.tunables, names)
         slots = (workload, Device, SETTINGS[platform], Run)
-        given = {name: self.given[name] for name in self.given if name in _declared(slots)}
-        first = Run.of(given).seed
+        values = {name: self.given[name] for name in self.given if name in _declared(slots)}
+        first = Run.of(values).seed
         return [
             asked(
                 workload,
                 schedulers.Choice(name, chosen.get(name, ())),
                 disk,
                 platform,
-                **given | {"seed": seed},
+                **values | {"seed": seed},
             )
             for name in names
             for seed in range(first, first + self.seeds)
         ]
 
-    def or_else(self, **given: Any) -> "Settings":
+    def or_else(self, **defaults: Any) -> "Settings":
         """Return the same settings, with a command's own defaults for options not given."""
-        return Settings(**{**vars(self), "given": given | self.given})
+        return Settings(**{**vars(self), "given": defaults | self.given})
 
     def without(self, workload: type[Workload]) -> "Settings":
         """Return the same settings without the options that this workload does not have."""
@@ -270,11 +270,13 @@ def _gathered(function: Callable[..., None]) -> Callable[..., None]:
     """Wrap the function: click's arguments become the one argument `settings`."""
 
     @functools.wraps(function)
-    def gathered(*args: Any, **asked: Any) -> None:
-        given = {name: asked.pop(name, None) for name in DECLARED}
-        given = {name: _parsed(name, value) for name, value in given.items() if value is not None}
-        own = {name: asked.pop(name) for name in Settings.__dataclass_fields__ if name in asked}
-        function(*args, settings=Settings(**{"on": "real", **own}, given=given), **asked)
+    def gathered(*args: Any, **arguments: Any) -> None:
+        values = {name: arguments.pop(name, None) for name in DECLARED}
+        values = {name: _parsed(name, value) for name, value in values.items() if value is not None}
+        own = {
+            name: arguments.pop(name) for name in Settings.__dataclass_fields__ if name in arguments
+        }
+        function(*args, settings=Settings(**{"on": "real", **own}, given=values), **arguments)
 
     return gathered
 

@@ -29,12 +29,12 @@ def command(head: str, requests: str, as_json: bool) -> None:
         understudy order --head 100 --requests 20,82,120,200
     """
     start = _position("--head", head)
-    found = orders(start, _positions(requests))
+    by_algorithm = orders(start, _positions(requests))
     if as_json:
-        result = {name: asdict(order) for name, order in found.items()}
+        result = {name: asdict(order) for name, order in by_algorithm.items()}
         click.echo(json.dumps({"head": start, "orders": result}))
     else:
-        Console().print(_table(found))
+        Console().print(_table(by_algorithm))
         click.echo("optimal: the least mean response time of all orders")
 
 
@@ -51,13 +51,13 @@ def _position(option: str, text: str) -> int:
     return int(digits)
 
 
-def _table(found: dict[str, Order]) -> Table:
+def _table(by_algorithm: dict[str, Order]) -> Table:
     table = Table()
     table.add_column("algorithm")
     table.add_column("order")
     table.add_column("mean service", justify="right")
     table.add_column("mean response", justify="right")
-    for name, order in found.items():
+    for name, order in by_algorithm.items():
         table.add_row(
             name,
             ", ".join(str(position) for position in order.order),

@@ -118,7 +118,7 @@ def command(
     named = vm.named([*vms, *(text for folder in folders for text in _entries(folder))])
     if not named:
         raise UserError("no VM: name a trace for each, as in web=vm1/, or a folder with --each")
-    found = _guests(named, copies, p95, targets)
+    guest_list = _guests(named, copies, p95, targets)
     value = vms_given.number(
         merge, 1, vms_given.MERGE_MOST, f"--merge: {merge}: write a value from 1"
     )
@@ -127,19 +127,19 @@ def command(
     reading = vms_given.Reading(reduction, accept_poor_fit, jobs)
     click.echo(f"$ {line}", err=True)
     with (
-        run_folder.reserved(out, f"place-{len(found)}-vms") as folder,
-        scratch.folder("understudy-place-") as kept,
+        run_folder.reserved(out, f"place-{len(guest_list)}-vms") as folder,
+        scratch.folder("understudy-place-") as workspace,
     ):
         with phases("place") as report:
-            read = _read(named, reading, kept / "vms", report)
+            read = _read(named, reading, workspace / "vms", report)
             judge = Simulated(
-                multiplied(found, read, kept / "copies"),
-                [guest.target_ms for guest in found],
+                multiplied(guest_list, read, workspace / "copies"),
+                [guest.target_ms for guest in guest_list],
                 value,
                 seed,
                 jobs,
             )
-            problem = Problem(demands(found, read, value), where)
+            problem = Problem(demands(guest_list, read, value), where)
             outcome = place(problem, judge, budget, report)
         trusted = trust.of_placement(list(read.values()), value)
         inputs = {"seed": seed, "merge": value, "traced_on": traced_on, "budget": budget}
@@ -161,22 +161,22 @@ def _read(
 
 
 def _devices(text: str) -> tuple[Device, ...]:
-    found = []
+    devices = []
     for name, value in vms_given.pairs("--queue-depths", text).items():
         wrong = f"--queue-depths: {name}={value}: write NAME=SERVERS, from 1 to {SERVERS_MOST:,}"
-        found.append(Device(name, vms_given.whole(value, SERVERS_MOST, wrong)))
-    if not found:
+        devices.append(Device(name, vms_given.whole(value, SERVERS_MOST, wrong)))
+    if not devices:
         raise UserError("--queue-depths: no device; write NAME=SERVERS,..., as in fast=64,slow=32")
-    return tuple(found)
+    return tuple(devices)
 
 
 def _entries(folder: Path) -> Iterator[str]:
     """Yield the folder's subfolders and traces; the per-CPU files of one trace are one entry."""
-    found = sorted(place for place in folder.iterdir() if not place.name.startswith("."))
-    if not found:
+    entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
+    if not entries:
         raise UserError(f"--each: {folder}: empty; name a folder with a trace of each VM")
-    yield from (str(place) for place in found if place.is_dir())
-    if any(place.is_file() for place in found):
+    yield from (str(entry) for entry in entries if entry.is_dir())
+    if any(entry.is_file() for entry in entries):
         yield from vm.runs_of(folder)
 
 
@@ -186,14 +186,14 @@ def _guests(named: dict[str, Path], copies: str, p95: float | None, targets: str
         _refuse_unknown("--copies", name, list(named))
         wrong = f"--copies: {name}={value}: write NAME=N, N from 1 to {COPIES_MOST:,}"
         counts[name] = vms_given.whole(value, COPIES_MOST, wrong)
-    wanted = {"": p95} if p95 is not None else {}
+    targets_ms = {"": p95} if p95 is not None else {}
     for name, value in vms_given.pairs("--targets-ms", targets).items():
         wrong = f"--targets-ms: {name}={value}: write NAME=MS, a time above 0"
-        wanted[name] = vms_given.number(value, TARGET_LEAST_MS, TARGET_MOST_MS, wrong)
-    found = guests(named, counts, wanted)
-    for name in wanted:
-        _refuse_unknown("--targets-ms", name, ["", *(guest.name for guest in found)])
-    return found
+        targets_ms[name] = vms_given.number(value, TARGET_LEAST_MS, TARGET_MOST_MS, wrong)
+    guest_list = guests(named, counts, targets_ms)
+    for name in targets_ms:
+        _refuse_unknown("--targets-ms", name, ["", *(guest.name for guest in guest_list)])
+    return guest_list
 
 
 def _refuse_unknown(option: str, name: str, names: Sequence[str]) -> None:

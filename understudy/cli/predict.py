@@ -41,11 +41,11 @@ def command(
     response times of the workload's requests.
     """
     chosen = schedulers.DEFAULTS[settings.platforms[-1]] if names is None else names
-    found = profile.load(disk)
-    played, settings = workload_of(workload, settings)
-    asked = Asked(
-        disk=found,
-        workload=played,
-        schedulers=schedulers.parse(chosen, found),
+    disk_profile = profile.load(disk)
+    workload_class, settings = workload_of(workload, settings)
+    selection = Asked(
+        disk=disk_profile,
+        workload=workload_class,
+        schedulers=schedulers.parse(chosen, disk_profile),
     )
-    carry_out(line, settings, asked)
+    carry_out(line, settings, selection)

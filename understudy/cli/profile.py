@@ -122,8 +122,8 @@ def command(
             raise UserError(f"--method: {method} sends its own requests, and can't use a trace")
         if minutes is not None or kind:
             raise UserError("--minutes, --as: nothing is measured with --trace; leave them out")
-        found = _fitted(trace, seed, keep)
-        _write(found, out)
+        profile = _fitted(trace, seed, keep)
+        _write(profile, out)
     elif keep:
         raise UserError("--keep: only with --trace; a drive is measured instead")
     else:
@@ -131,13 +131,13 @@ def command(
             code = factory.code(name) if name else ""
             identity = {"target": str(device or name), "code": code, "method": method}
             how = How(seed, destroy_data, minutes, kind == "disk")
-            found = _measured(target, identity, out, how)
-    draw(found, out.stem)
+            profile = _measured(target, identity, out, how)
+    draw(profile, out.stem)
     if as_json:
-        click.echo(json.dumps(found.as_json(), indent=2))
+        click.echo(json.dumps(profile.as_json(), indent=2))
     else:
-        _show(found)
-    click.echo(f"wrote {out}: {found.requests:,} requests", err=True)
+        _show(profile)
+    click.echo(f"wrote {out}: {profile.requests:,} requests", err=True)
     if picture:
         click.echo(f"wrote {picture}", err=True)
 
@@ -158,18 +158,18 @@ def _drawing(picture: Path | None) -> Callable[[Fitted, str], None]:
 
 def _fitted(trace: str, seed: int, keep: str | None) -> Fitted:
     """Return the profile fitted to a trace."""
-    kept = load_profile(keep) if keep else None
-    found = load(trace)
+    base = load_profile(keep) if keep else None
+    recording = load(trace)
     try:
-        completion_ns = found.completed_ns()
+        completion_ns = recording.completed_ns()
     except UserError as error:
         raise UserError(f"--trace: {error}") from error
-    if found.losses:
-        click.echo(f"{trace}: {found.losses}", err=True)
-    sent_ns = found.arrival_ns if found.dispatch_ns is None else found.dispatch_ns
-    columns = (found.op, found.sector, found.sectors, sent_ns, completion_ns)
+    if recording.losses:
+        click.echo(f"{trace}: {recording.losses}", err=True)
+    sent_ns = recording.arrival_ns if recording.dispatch_ns is None else recording.dispatch_ns
+    columns = (recording.op, recording.sector, recording.sectors, sent_ns, completion_ns)
     try:
-        return fit.profile(Served.of(*columns), seed, kept)
+        return fit.profile(Served.of(*columns), seed, base)
     except RunFailed as error:
         raise RunFailed(f"--trace: {trace}: {error}") from error
 
@@ -189,7 +189,7 @@ def _measured(target: Target, named_as: dict[str, str], out: Path, how: How) -> 
     identity = {**named_as, "capacity_sectors": capacity(target), **asdict(how)}
     with journal.kept(target, out, identity) as journaled, phases("profile") as report:
         _say_it_goes_on(journaled)
-        found = profile_fit.profile(
+        profile = profile_fit.profile(
             journaled,
             method=named_as["method"],
             report=report,
@@ -198,22 +198,22 @@ def _measured(target: Target, named_as: dict[str, str], out: Path, how: How) -> 
         )
     if isinstance(target, Disk):
         own = facts.findings(facts.ask(target.descriptor), target.capacity_sectors)
-        found = replace(found, findings=facts.said_better(found.findings, own))
-    _write(found, out)
+        profile = replace(profile, findings=facts.said_better(profile.findings, own))
+    _write(profile, out)
     journaled.done()
-    return found
+    return profile
 
 
-def _write(found: Fitted, out: Path) -> None:
+def _write(profile: Fitted, out: Path) -> None:
     with ExitStack() as written:
-        for name, text in reversed(found.files(out.stem).items()):  # the profile is renamed last
+        for name, text in reversed(profile.files(out.stem).items()):  # the profile is renamed last
             file = written.enter_context(scratch.replacing(out.with_name(name)))
             file.write_text(text, encoding="utf-8")
 
 
-def _say_it_goes_on(kept: Journal) -> None:
-    if kept.told:
-        click.echo(f"{kept.told:,} requests were answered before; resuming from there", err=True)
+def _say_it_goes_on(record: Journal) -> None:
+    if record.told:
+        click.echo(f"{record.told:,} requests were answered before; resuming from there", err=True)
 
 
 @contextmanager
@@ -232,10 +232,10 @@ def _target(device: Path | None, name: str | None, destroy_data: bool) -> Iterat
             yield disk
 
 
-def _show(found: Fitted) -> None:
+def _show(profile: Fitted) -> None:
     """Print how well the profile predicts, and which values were not seen."""
-    checks.grid(found.checks).show(console())
-    click.echo(standing(found.checks))
-    for why in dict.fromkeys(each.confidence for each in found.findings if each.value is None):
-        keys = (each.key for each in found.findings if each.confidence == why)
+    checks.grid(profile.checks).show(console())
+    click.echo(standing(profile.checks))
+    for why in dict.fromkeys(each.confidence for each in profile.findings if each.value is None):
+        keys = (each.key for each in profile.findings if each.confidence == why)
         click.echo(f"{', '.join(keys)}: {why}")

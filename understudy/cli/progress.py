@@ -165,8 +165,8 @@ class _What(ProgressColumn):
 def phases(name: str) -> Iterator[Report]:
     """Yield a report function that shows a bar for one task, or a line for each of its phases."""
     with _progress() as progress:
-        shown = Bars(progress, 1)
-        yield lambda phase, fraction: shown.phase(name, phase, fraction)
+        phase_bars = Bars(progress, 1)
+        yield lambda phase, fraction: phase_bars.phase(name, phase, fraction)
 
 
 @contextmanager

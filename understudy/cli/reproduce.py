@@ -41,12 +41,12 @@ def command(line: str, name: str, triangles: int | None, settings: Settings) -> 
         return
     if triangles is not None:
         raise UserError(f"{name}: takes no --triangles; only {DRAWING} does")
-    asked = Asked(
+    selection = Asked(
         disk=profile.load(PAPERS_DISK),
         workload=WORKLOADS[paper.workload],
         schedulers=list(REPRODUCED),
     )
-    carry_out(line, settings.or_else(queue_depth=AT_ONCE), asked)
+    carry_out(line, settings.or_else(queue_depth=AT_ONCE), selection)
 
 
 def _drawing(triangles: int | None, settings: Settings) -> None:

@@ -23,21 +23,21 @@ def command(as_json: bool) -> None:
     This project's schedulers run everywhere; the kernel's own run in a VM (--on vm) and on a disk
     of this machine.
     """
-    found = schedulers.declarations()
+    declarations = schedulers.declarations()
     if as_json:
-        ours = {name: asdict(one) | {"kernel": False} for name, one in found.items()}
+        ours = {name: asdict(one) | {"kernel": False} for name, one in declarations.items()}
         kernel = {name: {"name": name, "kernel": True, "tunables": []} for name in KERNEL}
         click.echo(json.dumps(list((ours | kernel).values()), indent=2))
         return
-    ours_said = [(name, (one.summary,)) for name, one in found.items()]
-    kernel_said = [(name, (_of_kernel(name),)) for name in KERNEL]
-    Grid(("what it is",), [ours_said, kernel_said], words=WORDS).show(console())
+    our_rows = [(name, (one.summary,)) for name, one in declarations.items()]
+    kernel_rows = [(name, (_of_kernel(name),)) for name in KERNEL]
+    Grid(("what it is",), [our_rows, kernel_rows], words=WORDS).show(console())
     rows = [
         [
             (name, (each.name, f"{each.initial}", f"{each.min}", f"{each.max}", each.help))
             for each in one.tunables
         ]
-        for name, one in found.items()
+        for name, one in declarations.items()
     ]
     Grid(TUNABLES, [block for block in rows if block], words=WORDS).show(console())
     click.echo("--set SCHEDULER.TUNABLE=VALUE sets a tunable; its name ends with its unit")

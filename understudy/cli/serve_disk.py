@@ -88,12 +88,12 @@ def command(
     clock does not follow the host's time, so the disk would seem to take almost no time.  Use the
     throttle (docs/vpt-sysfs.md) for such a guest, or link core/ into it.
     """
-    wanted = profile.load(name)
-    disk = ServedDisk(wanted, _bytes(wanted, size, data), scale, seed)
+    disk_profile = profile.load(name)
+    disk = ServedDisk(disk_profile, _bytes(disk_profile, size, data), scale, seed)
     began = time.monotonic()
-    with _listening(wanted.name, socket, port) as at, store.kept(data, disk.size) as kept:
-        service = server.Service(disk.timed, kept, disk.at_once, _new(records))
-        scratch.say_if_interrupted(f"{wanted.name} is no longer served")
+    with _listening(disk_profile.name, socket, port) as at, store.kept(data, disk.size) as storage:
+        service = server.Service(disk.timed, storage, disk.at_once, _new(records))
+        scratch.say_if_interrupted(f"{disk_profile.name} is no longer served")
         try:
             server.serve(service, at.socket, lambda: _announce(disk, at.place))
         finally:
@@ -105,12 +105,13 @@ def command(
 def _bytes(disk: DiskProfile, size: str | None, data: Path | None) -> int:
     if size:
         return sizes.parse("--virtual-size", size, SMALLEST, LARGEST)
-    if data and (found := store.size_of(data)):
-        if not SMALLEST <= found <= LARGEST:
+    if data and (data_bytes := store.size_of(data)):
+        if not SMALLEST <= data_bytes <= LARGEST:
             raise UserError(
-                f"--data: {data} has {found:,} bytes, which no disk can have; give --virtual-size"
+                f"--data: {data} has {data_bytes:,} bytes, which no disk can have; "
+                "give --virtual-size"
             )
-        return found
+        return data_bytes
     if disk.facts:
         return disk.facts.capacity_sectors * SECTOR
     return Device.virtual_bytes
@@ -141,7 +142,7 @@ def _announce(disk: ServedDisk, place: Place) -> None:
 
 
 def _print(disk: ServedDisk, place: Place, seconds: float, as_json: bool) -> None:
-    found = disk.timed.lateness()
+    lateness = disk.timed.lateness()
     if as_json:
         facts = {
             "schema": report.SCHEMA,
@@ -152,9 +153,9 @@ def _print(disk: ServedDisk, place: Place, seconds: float, as_json: bool) -> Non
             "uri": place.uri,
             "seconds": seconds,
         }
-        click.echo(json.dumps(facts | report.figures(found)))
+        click.echo(json.dumps(facts | report.figures(lateness)))
     else:
-        for label, text in report.lines(found, disk.scale):
+        for label, text in report.lines(lateness, disk.scale):
             click.echo(f"{label:14}{text}")
     if disk.timed.record_error:
         raise RunFailed(f"--records: {os.strerror(disk.timed.record_error)}; records are cut off")

@@ -45,37 +45,37 @@ class Asked:
 def carry_out(
     command: str,
     settings: Settings,
-    asked: Asked,
+    selection: Asked,
     layout: table.Layout | None = None,
 ) -> None:
     """Run all experiments, or with --dry-run only print their commands."""
     warn_of_trace(settings)
     names = settings.platforms
-    planned = {name: _for(name, settings, asked) for name in names}
+    planned = {name: _for(name, settings, selection) for name in names}
     if settings.dry_run:
         for name in names:
             _print_lines(platforms.load(name), planned[name])
         return
     click.echo(f"$ {command}", err=True)
-    failures = schedulers.unfit(asked.schedulers)
+    failures = schedulers.unfit(selection.schedulers)
     tell(failures)
-    tell_warnings(asked.schedulers)
+    tell_warnings(selection.schedulers)
     answers = []
     with run_folder.reserved(settings.out, result.label(planned[names[0]][0])) as folder:
         for name in names:
             platforms.load(name).check(_fit(planned[name], failures))
         try:
             for name in names:
-                found = _run(command, name, settings, _fit(planned[name], failures))
-                if found.outcomes:
-                    answers.append(found)
+                answer = _run(command, name, settings, _fit(planned[name], failures))
+                if answer.outcomes:
+                    answers.append(answer)
                     place = folder / name if len(names) > 1 else folder
-                    _put(found, place, settings, layout)
-                tell(found.failures)
-                failures |= found.failures
+                    _put(answer, place, settings, layout)
+                tell(answer.failures)
+                failures |= answer.failures
         finally:  # the results are printed even if they could not be written
             _conclude(answers, settings)
-    if failures or any(found.verdict.trusted is False for found in answers):
+    if failures or any(answer.verdict.trusted is False for answer in answers):
         raise click.exceptions.Exit(EXIT_FAILED)
 
 
@@ -100,33 +100,35 @@ def _load_report() -> None:
 
 
 def _put(
-    found: result.Result, place: Path, settings: Settings, layout: table.Layout | None
+    answer: result.Result, place: Path, settings: Settings, layout: table.Layout | None
 ) -> None:
     from understudy.show import report
 
     if not settings.as_json:
-        table.show(found, console(), layout)
+        table.show(answer, console(), layout)
         if len(settings.platforms) == 1:
-            table.conclude([found], console())
-    _warn(found)
-    result.write(found, place, report.render(found))
+            table.conclude([answer], console())
+    _warn(answer)
+    result.write(answer, place, report.render(answer))
     click.echo(f"wrote {place}: result.json, requests.parquet, report.html", err=True)
 
 
-def _for(platform: str, settings: Settings, asked: Asked) -> list[Experiment]:
+def _for(platform: str, settings: Settings, selection: Asked) -> list[Experiment]:
     """Return the platform's runs.
 
     If there are several platforms, each platform runs only the schedulers that it supports.  A
     single platform refuses schedulers that it does not support.
     """
     skip = len(settings.platforms) > 1
-    chosen = [name for name in asked.schedulers if not skip or schedulers.runs_on(platform, name)]
+    chosen = [
+        name for name in selection.schedulers if not skip or schedulers.runs_on(platform, name)
+    ]
     if not chosen:
         raise UserError(
-            f"--schedulers: {platform} runs none of {', '.join(asked.schedulers)}; leave it out of "
-            "--on, or add a scheduler that it runs"
+            f"--schedulers: {platform} runs none of {', '.join(selection.schedulers)}; leave it "
+            "out of --on, or add a scheduler that it runs"
         )
-    return settings.experiments(asked.disk, asked.workload, chosen, platform)
+    return settings.experiments(selection.disk, selection.workload, chosen, platform)
 
 
 def _run(
@@ -151,14 +153,14 @@ def _print_lines(platform: platforms.Platform, experiments: Sequence[Experiment]
         click.echo(shlex.join(platform.dry_run(experiment)))
 
 
-def _warn(found: result.Result) -> None:
+def _warn(answer: result.Result) -> None:
     """Print the output of users' schedulers, and warn of overload."""
-    for outcome in found.outcomes:
+    for outcome in answer.outcomes:
         printed = outcome.facts.get("printed", "").splitlines()
         rest = [f"... {len(printed) - PRINTED_LINES:,} lines more in result.json"]
         for line in printed[:PRINTED_LINES] + (rest if len(printed) > PRINTED_LINES else []):
-            said = f"{outcome.experiment.scheduler.name} printed: {shortened(line)}"
-            click.echo(plain(said), err=True)
+            notice = f"{outcome.experiment.scheduler.name} printed: {shortened(line)}"
+            click.echo(plain(notice), err=True)
         load = outcome.facts.get("offered_load") or 0.0
         if load > 1:
             click.echo(
@@ -178,14 +180,14 @@ def warn_of_trace(settings: Settings) -> None:
 
 def console() -> Console:
     """Return a console for standard output; its width is that of the terminal, else FILE_WIDTH."""
-    found = Console(highlight=False)
-    return found if found.is_terminal else Console(width=FILE_WIDTH)
+    output = Console(highlight=False)
+    return output if output.is_terminal else Console(width=FILE_WIDTH)
 
 
 def _conclude(answers: Sequence[result.Result], settings: Settings) -> None:
     """Print the conclusions, which depend on the results of all platforms."""
     if settings.as_json and answers:
-        documents = {found.platform: found.as_json() for found in answers}
+        documents = {answer.platform: answer.as_json() for answer in answers}
         whole = documents if len(answers) > 1 else answers[0].as_json()
         click.echo(json.dumps(whole, indent=2))
     elif len(settings.platforms) > 1:

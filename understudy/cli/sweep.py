@@ -162,18 +162,18 @@ def _trusted(rows: pl.DataFrame) -> bool | None:
 def _verdicts(frame: pl.DataFrame) -> list[str]:
     """Return the reasons against trusting results, each once, with the results that it concerns."""
     stable = frame.filter(status=sweep.STABLE)
-    found = (
+    reasons = (
         f"{disk}, {workload}: {because}"
         for disk, workload, because in stable.select("disk", "workload", "because").rows()
         if because
     )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(reasons))
 
 
 def _overload(load: float | None) -> str:
     """Return the text for an overloaded disk; the load is None if no request was served."""
-    asked = "" if load is None else f"load {load:.2f}: "
-    return f"{asked}more than the disk can serve"
+    prefix = "" if load is None else f"load {load:.2f}: "
+    return f"{prefix}more than the disk can serve"
 
 
 def _lines(rows: pl.DataFrame) -> list[Line]:

@@ -56,11 +56,11 @@ def info(files: tuple[str, ...], as_json: bool, picture: Path | None) -> None:
     for name in files:
         trace = recorded(name)
         traces.append(trace)
-        found = characterise(trace)
+        character = characterise(trace)
         if as_json:
-            documents.append(_document(trace, found))
+            documents.append(_document(trace, character))
         else:
-            _show(trace, found)
+            _show(trace, character)
     if as_json:
         click.echo(json.dumps(documents, indent=2))
     draw(traces)
@@ -97,8 +97,8 @@ def _drawing(file: Path | None) -> Callable[[Sequence[Trace]], None]:
 
     picture.check(file)
 
-    def draw(found: Sequence[Trace]) -> None:
-        traces.draw(found, file)
+    def draw(recordings: Sequence[Trace]) -> None:
+        traces.draw(recordings, file)
         click.echo(f"wrote {file}", err=True)
 
     return draw
@@ -119,25 +119,25 @@ def _table(trace: Trace) -> pl.DataFrame:
     )
 
 
-def _show(trace: Trace, found: Character) -> None:
-    kinds = f"{_counted(found.reads, 'read')}, {_counted(found.writes, 'write')}"
+def _show(trace: Trace, character: Character) -> None:
+    kinds = f"{_counted(character.reads, 'read')}, {_counted(character.writes, 'write')}"
     click.echo(
-        f"{trace.name}: {_counted(found.requests, 'request')} ({kinds}) "
-        f"of {_counted(found.owners, 'owner')} in {found.duration_s:,.3f} s"
+        f"{trace.name}: {_counted(character.requests, 'request')} ({kinds}) "
+        f"of {_counted(character.owners, 'owner')} in {character.duration_s:,.3f} s"
     )
     series = {
-        "size (KiB)": found.size,
-        "interarrival (ms)": found.interarrival,
-        "response (ms)": found.response,
+        "size (KiB)": character.size,
+        "interarrival (ms)": character.interarrival,
+        "response (ms)": character.response,
     }
     lines = zip(*map(_cells, series.values()), strict=True)
     blocks = [[(name, next(lines)) for name in names] for names in FIGURES]
     Grid(tuple(series), blocks).show(console())
-    shares = [f"{100 * count / found.requests:.1f}" for count in found.bins]
-    counts = [f"{count:,}" for count in found.bins]
+    shares = [f"{100 * count / character.requests:.1f}" for count in character.bins]
+    counts = [f"{count:,}" for count in character.bins]
     sizes = [("requests", counts), ("%", shares)]
     Grid(BINS, [sizes], "sizes, up to this many blocks of 4 kB").show(console())
-    for line in (*_device(found), *_losses(trace)):
+    for line in (*_device(character), *_losses(trace)):
         click.echo(line)
 
 
@@ -156,14 +156,14 @@ def _cells(figures: Series | None) -> list[str]:
     ]
 
 
-def _device(found: Character) -> Iterator[str]:
+def _device(character: Character) -> Iterator[str]:
     """Yield the figures that depend on completion times, and in part on dispatch times."""
-    if found.response is None:
+    if character.response is None:
         yield "arrivals only: the trace has no response times"
-    if waiting := found.outstanding:
+    if waiting := character.outstanding:
         yield f"outstanding: {waiting.mean:.3f} on average, {waiting.most:,} at most"
-    if found.utilisation is not None:
-        yield f"utilisation: {found.utilisation:.1%} of the time the device had a request"
+    if character.utilisation is not None:
+        yield f"utilisation: {character.utilisation:.1%} of the time the device had a request"
 
 
 def _losses(trace: Trace) -> Iterator[str]:
@@ -176,11 +176,11 @@ def _losses(trace: Trace) -> Iterator[str]:
         yield f"incomplete: {trace.broken}"
 
 
-def _document(trace: Trace, found: Character) -> dict[str, Any]:
+def _document(trace: Trace, character: Character) -> dict[str, Any]:
     return {
         "file": trace.name,
-        **asdict(found),
-        "bins": dict(zip(BINS, found.bins, strict=True)),
+        **asdict(character),
+        "bins": dict(zip(BINS, character.bins, strict=True)),
         "left_out": dict(trace.left_out),
         "out_of_order": trace.out_of_order,
         "broken": trace.broken,

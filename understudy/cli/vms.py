@@ -71,38 +71,38 @@ class Reading:
 
         Print which requests are left out.
         """
-        found = [
+        machines = [
             self._read(name, path, folder / str(rank), rank / len(vms), report)
             for rank, (name, path) in enumerate(vms.items())
         ]
         count = itertools.count(1)
 
-        def told(name: str) -> None:
+        def advance(name: str) -> None:
             report("fit service times", next(count) / len(vms))
 
         try:
-            fits = fit_each(found, self.accept_poor_fit, self.jobs, told)
+            fits = fit_each(machines, self.accept_poor_fit, self.jobs, advance)
         except ValueError as error:
             raise UserError(str(error)) from error
         except UserError as error:
             raise UserError(f"{error} (--accept-poor-fit)") from error
-        for one, fitted in zip(found, fits, strict=True):
+        for one, fitted in zip(machines, fits, strict=True):
             for reason in fitted.report.poor:
                 click.echo(f"{one.name}: fitted poorly: {reason}", err=True)
         return [
             Tenant(one, fitted, weights.get(one.name, 1))
-            for one, fitted in zip(found, fits, strict=True)
+            for one, fitted in zip(machines, fits, strict=True)
         ]
 
     def _read(
         self, name: str, path: Path, folder: Path, fraction: float, report: Report
     ) -> vm.VirtualMachine:
         report("read traces", fraction)
-        found = vm.read(name, path, folder, self.reduction)
-        for run in found.runs:
+        machine = vm.read(name, path, folder, self.reduction)
+        for run in machine.runs:
             for note in run.notes:
                 click.echo(f"{run.name}: {note}", err=True)
-        return found
+        return machine
 
 
 def limit_blocks(text: str) -> int:
@@ -117,15 +117,15 @@ def pairs(option: str, text: str) -> dict[str, str]:
 
     Raise a UserError for a word without "=", or for a repeated name.
     """
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for word in filter(None, text.split(",")):
         name, equals, value = word.partition("=")
         if not name or not equals or not value:
             raise UserError(f"{option}: {word}: write NAME=VALUE,...")
-        if name in found:
+        if name in values:
             raise UserError(f"{option}: {name} is named twice")
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
 def whole(text: str, most: int, wrong: str) -> int:

@@ -21,22 +21,22 @@ WORDS = ("what it is", "option", "unit")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def command(as_json: bool) -> None:
     """List the workloads for --workload, and the options of each."""
-    found = {name: list(_options(one)) for name, one in WORKLOADS.items()}
+    options_of = {name: list(_options(one)) for name, one in WORKLOADS.items()}
     if as_json:
         document = [
-            {"name": name, "summary": one.summary, "options": found[name]}
+            {"name": name, "summary": one.summary, "options": options_of[name]}
             for name, one in WORKLOADS.items()
         ]
         click.echo(json.dumps(document, indent=2))
         return
-    said = [(name, (one.summary,)) for name, one in WORKLOADS.items()]
-    Grid(("what it is",), [said], words=WORDS).show(console())
+    summaries = [(name, (one.summary,)) for name, one in WORKLOADS.items()]
+    Grid(("what it is",), [summaries], words=WORDS).show(console())
     rows = [
         [
             (name, (one["option"], _shown(one["default"]), one["unit"], one["help"]))
             for one in options
         ]
-        for name, options in found.items()
+        for name, options in options_of.items()
     ]
     Grid(OPTIONS, [block for block in rows if block], words=WORDS).show(console())
 

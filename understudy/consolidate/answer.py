@@ -25,41 +25,45 @@ SCHEMA = "understudy.consolidation/1"
 
 
 def document(
-    command: str, seed: int, depth_from: str, found: Sequence[Prediction], changes: Sequence[Change]
+    command: str,
+    seed: int,
+    depth_from: str,
+    predictions: Sequence[Prediction],
+    changes: Sequence[Change],
 ) -> dict[str, Any]:
     """Return the content of result.json: an answer for the given scenario and for each changed
     one."""
-    others = zip(changes, found[1:], strict=True)
+    others = zip(changes, predictions[1:], strict=True)
     return {
         "schema": SCHEMA,
         "inputs": {
             "command": command,
             "seed": seed,
-            "depth": found[0].scenario.servers,
+            "depth": predictions[0].scenario.servers,
             "depth_from": depth_from,
-            "merge": found[0].effort.merge,
-            "precision": found[0].effort.precision,
+            "merge": predictions[0].effort.merge,
+            "precision": predictions[0].effort.precision,
         },
         "environment": {"understudy": __version__, "python": machine.python_version()},
-        **as_json(found[0]),
+        **as_json(predictions[0]),
         "what_if": [{"change": str(change), **as_json(other)} for change, other in others],
     }
 
 
-def as_json(found: Prediction) -> dict[str, Any]:
+def as_json(prediction: Prediction) -> dict[str, Any]:
     """Return the answer for one scenario."""
-    scenario = found.scenario
-    rows = zip(scenario.tenants, found.together, scenario.product_form_ms(), strict=True)
+    scenario = prediction.scenario
+    rows = zip(scenario.tenants, prediction.together, scenario.product_form_ms(), strict=True)
     return {
-        **of_prediction(scenario, found.merge).as_json(),
-        "vms": [_vm(found, *row) for row in rows],
+        **of_prediction(scenario, prediction.merge).as_json(),
+        "vms": [_vm(prediction, *row) for row in rows],
         "device": {
             "servers": scenario.servers,
             "offered_load": scenario.offered_load,
-            "load_with_merging": found.load,
+            "load_with_merging": prediction.load,
             "fewest_servers": scenario.fewest_servers,
         },
-        "expected_in_system": found.expected,
+        "expected_in_system": prediction.expected,
         "searches": [
             {
                 "expected": search.expected,
@@ -69,15 +73,15 @@ def as_json(found: Prediction) -> dict[str, Any]:
                     for one in search.tried
                 ],
             }
-            for search in found.searches
+            for search in prediction.searches
         ],
-        "replications": len(found.replications),
-        "converged": found.converged,
+        "replications": len(prediction.replications),
+        "converged": prediction.converged,
         "ci95_covers": INTERVALS,
     }
 
 
-def _vm(found: Prediction, tenant: Tenant, beside: Together, product_form_ms: float) -> Any:
+def _vm(prediction: Prediction, tenant: Tenant, beside: Together, product_form_ms: float) -> Any:
     vm = tenant.vm
     return {
         "name": vm.name,
@@ -85,7 +89,7 @@ def _vm(found: Prediction, tenant: Tenant, beside: Together, product_form_ms: fl
         "notes": {run.name: list(run.notes) for run in vm.runs if run.notes},
         "requests": vm.requests,
         "weight": tenant.weight,
-        "utilisation": tenant.erlangs / found.scenario.servers,
+        "utilisation": tenant.erlangs / prediction.scenario.servers,
         "alone": {
             "mean_response_ms": vm.mean_response_ms,
             **_percentiles(vm.percentiles_ms),
@@ -106,13 +110,13 @@ def _vm(found: Prediction, tenant: Tenant, beside: Together, product_form_ms: fl
     }
 
 
-def replications(found: Prediction) -> pl.DataFrame:
+def replications(prediction: Prediction) -> pl.DataFrame:
     """Return a table with a row for each VM in each replication."""
     return pl.DataFrame(
         [
             {"replication": number, "vm": tenant.vm.name, **_row(figures)}
-            for number, run in enumerate(found.replications)
-            for tenant, figures in zip(found.scenario.tenants, run.each, strict=True)
+            for number, run in enumerate(prediction.replications)
+            for tenant, figures in zip(prediction.scenario.tenants, run.each, strict=True)
         ]
     )
 

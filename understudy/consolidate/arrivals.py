@@ -23,17 +23,17 @@ def pieces(sectors: npt.ArrayLike, limit_blocks: int = LIMIT_BLOCKS) -> I64:
     """
     if limit_blocks < 1:
         raise ValueError(f"limit_blocks is {limit_blocks}: a piece has at least one block")
-    given = np.asarray(sectors)
-    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+    lengths = np.asarray(sectors)
+    if lengths.ndim != 1 or (lengths.size and lengths.dtype.kind not in "iu"):
         raise ValueError(
-            f"sectors of shape {given.shape} and type {given.dtype}: a list of whole numbers, one "
-            "for each request, is needed"
+            f"sectors of shape {lengths.shape} and type {lengths.dtype}: a list of whole numbers, "
+            "one for each request, is needed"
         )
-    empty = np.flatnonzero(given < 1)
+    empty = np.flatnonzero(lengths < 1)
     if len(empty):
         at = int(empty[0])
-        raise ValueError(f"sectors[{at}] is {given[at]}: a request has at least one; drop it")
-    blocks = -(-given.astype(np.int64) // BLOCK_SECTORS)
+        raise ValueError(f"sectors[{at}] is {lengths[at]}: a request has at least one; drop it")
+    blocks = -(-lengths.astype(np.int64) // BLOCK_SECTORS)
     result: I64 = -(-blocks // limit_blocks)
     return result
 

@@ -60,45 +60,45 @@ def fit(times: ArrayLike, accept_poor: bool = False) -> Fitted:
     poor, unless `accept_poor` is true.  If the service times vary less than an Erlang distribution
     of 16 stages, the result is such a distribution.
     """
-    given = _checked(times)
-    unit = float(given.mean())
-    scaled = file_arrays.each(lambda part: part / unit, given)
+    sample = _checked(times)
+    unit = float(sample.mean())
+    scaled = file_arrays.each(lambda part: part / unit, sample)
     if std(scaled) < HIGHEST**-0.5:
         only = Branches(np.array([HIGHEST]), np.array([float(HIGHEST)]), np.eye(1))
-        return _judged(given, only.process(unit), {(HIGHEST,): float("nan")}, accept_poor)
+        return _judged(sample, only.process(unit), {(HIGHEST,): float("nan")}, accept_poor)
     held_out, trials = _compared(scaled)
     matched = _best(scaled, held_out, trials)
-    return _judged(given, matched.process(unit / matched.mean()), held_out, accept_poor)
+    return _judged(sample, matched.process(unit / matched.mean()), held_out, accept_poor)
 
 
 def _checked(times: ArrayLike) -> Array:
     shape = np.shape(times)
     if len(shape) != 1 or shape[0] < FEWEST:
         raise ValueError(f"service times of shape {shape}: a fit needs a list of {FEWEST} or more")
-    given = file_arrays.each(lambda part: part.astype(np.float64), np.asarray(times))
-    possible = file_arrays.each(lambda part: np.isfinite(part) & (part > 0), given)
+    sample = file_arrays.each(lambda part: part.astype(np.float64), np.asarray(times))
+    possible = file_arrays.each(lambda part: np.isfinite(part) & (part > 0), sample)
     wrong = np.flatnonzero(~possible)
     if len(wrong):
         place = int(wrong[0])
         raise ValueError(
-            f"service time {place} is {given[place]:.6g}: must be finite and above 0; "
-            f"{len(wrong)} of {len(given)} are not, leave them out"
+            f"service time {place} is {sample[place]:.6g}: must be finite and above 0; "
+            f"{len(wrong)} of {len(sample)} are not, leave them out"
         )
-    if not 1 / WIDEST < given.mean() < WIDEST:
+    if not 1 / WIDEST < sample.mean() < WIDEST:
         raise ValueError(
-            f"a mean service time of {given.mean():.6g}: must be between {1 / WIDEST:g} and "
+            f"a mean service time of {sample.mean():.6g}: must be between {1 / WIDEST:g} and "
             f"{WIDEST:g}; give the times in another unit, such as ms"
         )
-    return given
+    return sample
 
 
 def _judged(
-    given: Array,
+    sample: Array,
     process: MarkovianArrivalProcess,
     held_out: dict[tuple[int, ...], float],
     accept_poor: bool,
 ) -> Fitted:
-    report = compare(given, process, held_out)
+    report = compare(sample, process, held_out)
     if report.poor and not accept_poor:
         raise UserError(
             f"the service times are fitted poorly: {'; '.join(report.poor)}; "

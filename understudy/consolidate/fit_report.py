@@ -57,8 +57,8 @@ def autocorrelations(times: Array, lags: int) -> Array:
 
     N must be larger than `lags`.
     """
-    found = autocorrelation(times, range(1, lags + 1))
-    return np.array([value or 0.0 for value in found.values()])
+    by_lag = autocorrelation(times, range(1, lags + 1))
+    return np.array([value or 0.0 for value in by_lag.values()])
 
 
 def lag_limit(times: int) -> float:

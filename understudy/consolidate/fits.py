@@ -37,8 +37,8 @@ def fit_each(
     After each fit, `done` is called with the VM's name, from any thread.  Raises the errors of
     `fit`, with the VM's name added.
     """
-    found: dict[int, Fitted] = {}
-    failed: dict[int, Exception] = {}
+    fits: dict[int, Fitted] = {}
+    errors: dict[int, Exception] = {}
     waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
     for number in range(len(vms)):
         waiting.put(number)
@@ -51,17 +51,17 @@ def fit_each(
             except queue.Empty:
                 return
             try:
-                found[number] = fitted(_times(vms[number], folder / f"{number}"), accept_poor)
+                fits[number] = fitted(_times(vms[number], folder / f"{number}"), accept_poor)
             except (ValueError, UserError) as error:
-                failed[number] = type(error)(f"{vms[number].name}: {error}")
+                errors[number] = type(error)(f"{vms[number].name}: {error}")
                 stop.set()
             done(vms[number].name)
 
     with scratch.folder("understudy-fit-") as folder:
         _with_fitters(min(jobs, len(vms)), take, stop)
-    if failed:
-        raise failed[min(failed)]
-    return [found[number] for number in range(len(vms))]
+    if errors:
+        raise errors[min(errors)]
+    return [fits[number] for number in range(len(vms))]
 
 
 def _with_fitters(jobs: int, take: Callable[[Fitting], None], stop: threading.Event) -> None:
@@ -121,11 +121,11 @@ class _Fitter:
         return answer
 
 
-def _serve(asked: IO[bytes], answers: IO[bytes]) -> None:
+def _serve(questions: IO[bytes], answers: IO[bytes]) -> None:
     """Fit samples until the pipe is closed."""
     while True:
         try:
-            file, accept_poor = pickle.load(asked)
+            file, accept_poor = pickle.load(questions)
         except EOFError:
             return
         answer: Any

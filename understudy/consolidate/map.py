@@ -57,8 +57,8 @@ class MarkovianArrivalProcess:
 
     def __init__(self, d0: ArrayLike, d1: ArrayLike) -> None:
         """Copy both matrices; the copies must not be changed."""
-        for name, given in (("d0", d0), ("d1", d1)):
-            matrix = np.array(given, dtype=np.float64)
+        for name, rates in (("d0", d0), ("d1", d1)):
+            matrix = np.array(rates, dtype=np.float64)
             matrix.flags.writeable = False
             object.__setattr__(self, name, matrix)
         _check(self.d0, self.d1)
@@ -157,13 +157,13 @@ class MarkovianArrivalProcess:
         rates, cumulative, start = self.tables()
         phase = int(np.searchsorted(start, random.random(), side="right"))
         times: list[Array] = []
-        unfinished, found = 0.0, 0
-        while found < count:
+        unfinished, total = 0.0, 0
+        while total < count:
             phases, ends, phase = _walk(cumulative, phase, random.random(CHUNK))
             stays = random.standard_exponential(CHUNK) / rates[phases]
             finished, unfinished = _sum_up(stays, ends, unfinished)
             times.append(finished)
-            found += len(finished)
+            total += len(finished)
         return np.concatenate([np.empty(0), *times])[:count]
 
     def _by_time(self, times: ArrayLike, column: Array) -> Array:

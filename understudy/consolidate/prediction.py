@@ -139,8 +139,8 @@ class _Finder:
         self._replications = replications
         self._report = report
         self._numbers = range(_enough(replications.scenario))
-        drawn = [replications.drawn(number).expected for number in self._numbers]
-        self.expected = [_mean(values) for values in zip(*drawn, strict=True)]
+        lengths = [replications.drawn(number).expected for number in self._numbers]
+        self.expected = [_mean(values) for values in zip(*lengths, strict=True)]
 
     def searches(self, how: str | float) -> tuple[merge_value.Search, ...]:
         """Return the search for the common merge value, or a search for each VM."""
@@ -162,10 +162,10 @@ class _Finder:
     def _lengths(self, merge: Merge) -> list[float]:
         self._report(f"merge value {', '.join(f'{one:.3g}' for one in sorted(set(merge)))}", 0)
         try:
-            found = self._replications.run(self._numbers, merge)
+            figures = self._replications.run(self._numbers, merge)
         except Unstable:
             return [math.inf] * len(merge)
-        return [_mean(values) for values in zip(*map(_in_system, found), strict=True)]
+        return [_mean(values) for values in zip(*map(_in_system, figures), strict=True)]
 
 
 def _in_system(figures: QueueFigures) -> list[float]:

@@ -51,8 +51,8 @@ def expected_queue_length(isolated: ArrayLike) -> float:
     return float(_positive("queue length", isolated).sum())
 
 
-def _positive(name: str, given: ArrayLike) -> Array:
-    values = np.asarray(given, dtype=np.float64)
+def _positive(name: str, sequence: ArrayLike) -> Array:
+    values = np.asarray(sequence, dtype=np.float64)
     if values.ndim != 1 or not len(values):
         raise ValueError(f"{name}s of shape {values.shape}: give a list with one per class")
     wrong = np.flatnonzero(~(np.isfinite(values) & (values > 0)))

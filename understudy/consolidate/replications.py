@@ -70,17 +70,17 @@ class Replications:
         return threads.run_all([partial(one, number) for number in numbers], self.jobs, stop, done)
 
     def _one(self, number: int, merge: Merge, stop: threading.Event) -> QueueFigures:
-        drawn = self.drawn(number)
+        sample = self.drawn(number)
         classes = tuple(
             CustomerClass(run.arrivals, tenant.service, tenant.weight, omega)
-            for tenant, run, omega in zip(self.scenario.tenants, drawn.runs, merge, strict=True)
+            for tenant, run, omega in zip(self.scenario.tenants, sample.runs, merge, strict=True)
         )
 
         def look(_: int) -> None:
             if stop.is_set():
                 raise RunFailed("stopped because another replication failed")
 
-        queue = OpenQueue(classes, self.scenario.servers, drawn.until_ns)
+        queue = OpenQueue(classes, self.scenario.servers, sample.until_ns)
         return simulate(queue, _seed(self.seed, number), look=look)
 
 

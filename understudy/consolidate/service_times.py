@@ -54,8 +54,8 @@ def served(arrival_ns: I64, response_ns: I64, servers: int) -> Served:
         waited += int((begins > arrived).sum())
         beyond += int(early.sum())
         service_ns.put(np.where(early, responses, completed - begins))
-    found = Served(service_ns.array(), waited, beyond)
-    return found if found.agrees else replace(found, service_ns=response_ns)
+    result = Served(service_ns.array(), waited, beyond)
+    return result if result.agrees else replace(result, service_ns=response_ns)
 
 
 def _begins(arrived: I64, completed: I64, latest: I64, servers: int) -> tuple[I64, I64]:
@@ -64,18 +64,18 @@ def _begins(arrived: I64, completed: I64, latest: I64, servers: int) -> tuple[I6
     Service begins when fewer than `servers` of the earlier requests are incomplete: at the earliest
     of the `servers` latest completions of earlier requests.
     """
-    asked = np.concatenate([np.full(len(latest), arrived[0]), arrived])
+    arrivals = np.concatenate([np.full(len(latest), arrived[0]), arrived])
     ends = np.concatenate([latest, completed])
-    if most_outstanding(asked, ends) <= servers:
+    if most_outstanding(arrivals, ends) <= servers:
         return arrived, np.sort(ends)[-servers:]
     heap = latest.tolist()
     heapq.heapify(heap)
     begins = []
-    for asks, done in zip(arrived.tolist(), completed.tolist(), strict=True):
+    for arrival, done in zip(arrived.tolist(), completed.tolist(), strict=True):
         if len(heap) < servers:
-            begins.append(asks)
+            begins.append(arrival)
             heapq.heappush(heap, done)
         else:
-            begins.append(max(asks, heap[0]))
+            begins.append(max(arrival, heap[0]))
             heapq.heappushpop(heap, done)
     return np.array(begins, np.int64), np.array(heap, np.int64)

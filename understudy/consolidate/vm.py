@@ -138,16 +138,16 @@ class VirtualMachine:
 def named(arguments: Sequence[str]) -> dict[str, Path]:
     """Return a path for each VM name.  An argument is NAME=PATH, or a PATH from which the name is
     derived."""
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for argument in arguments:
         name, path = _parted(argument)
-        if name in found:
+        if name in paths:
             raise UserError(
-                f"{argument}: there is a VM called {name} already ({found[name]}); rename one of "
+                f"{argument}: there is a VM called {name} already ({paths[name]}); rename one of "
                 f"them, as in other={path}"
             )
-        found[name] = path
-    return found
+        paths[name] = path
+    return paths
 
 
 def _parted(argument: str) -> tuple[str, Path]:
@@ -168,14 +168,14 @@ def runs_of(path: Path) -> list[str]:
         return every_run(str(path))
     if (path / REQUESTS).is_file():
         return every_run(str(path / REQUESTS))
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}
     for file in sorted(path.iterdir()):
         if file.is_file() and not file.name.startswith("."):
             of_cpu = PER_CPU.fullmatch(file.name)
-            found.setdefault(of_cpu["name"] if of_cpu else file.name, str(file))
-    if not found:
+            files.setdefault(of_cpu["name"] if of_cpu else file.name, str(file))
+    if not files:
         raise UserError(f"{path}: no trace in this folder; name one that holds a VM's runs")
-    return list(found.values())
+    return list(files.values())
 
 
 @dataclass(frozen=True)
@@ -245,16 +245,16 @@ def _reduced(trace: Trace, folder: Path, how: Reduction) -> Run:
     origin_ns = begin_ns[0]
     arrival_ns = file_arrays.each(lambda part: part - origin_ns, begin_ns)
     response_ns, instant = _lasted(begin_ns, end_ns)
-    found = _served(trace, arrival_ns, response_ns, how)
-    contradiction = None if found.agrees else _contradiction(found, how.servers)
-    many = found.beyond > DISAGREE * len(response_ns)
+    service = _served(trace, arrival_ns, response_ns, how)
+    contradiction = None if service.agrees else _contradiction(service, how.servers)
+    many = service.beyond > DISAGREE * len(response_ns)
     of_each = file_arrays.each(lambda part: pieces(part, how.limit_blocks), sectors)
     folder.mkdir(parents=True)
     return Run(
         name=trace.name,
         arrivals=write_arrivals(folder, arrival_ns, of_each),
         response_ns=_kept(folder / "response_ns.npy", response_ns),
-        service_ns=_kept(folder / "service_ns.npy", found.service_ns),
+        service_ns=_kept(folder / "service_ns.npy", service.service_ns),
         splitting_ratio=splitting_ratio(of_each),
         sizes=bins(trace.sectors),
         interarrival_ms=_quantiles(gaps_ms(arrival_ns)),
@@ -308,8 +308,9 @@ def _notes(trace: Trace, instant: int) -> Iterator[str]:
         yield f"{instant:,} took no time by the trace's clock; counted as {SHORTEST_NS} ns"
 
 
-def _contradiction(found: Served, servers: int | None) -> str:
+def _contradiction(service: Served, servers: int | None) -> str:
     return (
-        f"alone {found.beyond:,} completed before one of {servers} servers could have taken them: "
-        "the device served more at once, or in another order; response times are used instead"
+        f"alone {service.beyond:,} completed before one of {servers} servers could have taken "
+        "them: the device served more at once, or in another order; response times are used "
+        "instead"
     )

@@ -17,21 +17,25 @@ RANKS = "ranked alike"
 
 
 def show(
-    real: Kept, virtual: Kept, found: Sequence[Agreement], seeds: Sequence[int], console: Console
+    real: Kept,
+    virtual: Kept,
+    agreements: Sequence[Agreement],
+    seeds: Sequence[int],
+    console: Console,
 ) -> None:
     """Print the table, and a line that explains its last column."""
     table.say(_headline(real, virtual, seeds), console)
     labels = _labels(real, virtual)
-    blocks = [_block(each, labels) for each in found]
-    Grid([*found[0].real, RANKS], blocks, words=(RANKS,)).show(console)
+    blocks = [_block(each, labels) for each in agreements]
+    Grid([*agreements[0].real, RANKS], blocks, words=(RANKS,)).show(console)
     table.say(_note(seeds), console)
 
 
 def _headline(real: Kept, virtual: Kept, seeds: Sequence[int]) -> str:
-    asked = real.inputs
+    inputs = real.inputs
     draws = f"seed {seeds[0]}" if len(seeds) == 1 else f"{len(seeds)} seeds"
     return (
-        f"{asked['workload']}: {asked['requests']:,} requests, {asked['processes']} processes, "
+        f"{inputs['workload']}: {inputs['requests']:,} requests, {inputs['processes']} processes, "
         f"{draws}; {real.disk} ({real.platform}) and {virtual.disk} ({virtual.platform})"
     )
 
@@ -43,24 +47,24 @@ def _labels(real: Kept, virtual: Kept) -> tuple[str, str]:
     return str(real.folder), str(virtual.folder)
 
 
-def _block(found: Agreement, labels: tuple[str, str]) -> Block:
+def _block(agreement: Agreement, labels: tuple[str, str]) -> Block:
     """Return the row of one measure: both figures, their ranks, and the error."""
-    real, virtual = found.ranks()
-    errors = [found.error(name) for name in found.real]
-    tau = "" if found.tau is None else f", tau {found.tau:.2f}"
-    alike = f"{found.alike} of {found.differ} pairs{tau}"
+    real, virtual = agreement.ranks()
+    errors = [agreement.error(name) for name in agreement.real]
+    tau = "" if agreement.tau is None else f", tau {agreement.tau:.2f}"
+    alike = f"{agreement.alike} of {agreement.differ} pairs{tau}"
     return [
         (
-            f"{found.measure.label} ({found.measure.unit}), {labels[0]}",
-            [*_cells(found.real, real), ""],
+            f"{agreement.measure.label} ({agreement.measure.unit}), {labels[0]}",
+            [*_cells(agreement.real, real), ""],
         ),
-        (f"  {labels[1]}", [*_cells(found.virtual, virtual), alike]),
+        (f"  {labels[1]}", [*_cells(agreement.virtual, virtual), alike]),
         ("  error", ["-" if error is None else f"{error:+.1%}" for error in errors] + [""]),
     ]
 
 
-def _cells(found: dict[str, Estimate], ranks: dict[str, int]) -> list[str]:
-    return [f"{table.number(value)} ({ranks[name]})" for name, value in found.items()]
+def _cells(estimates: dict[str, Estimate], ranks: dict[str, int]) -> list[str]:
+    return [f"{table.number(value)} ({ranks[name]})" for name, value in estimates.items()]
 
 
 def _note(seeds: Sequence[int]) -> str:

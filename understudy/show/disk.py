@@ -106,11 +106,11 @@ def _draw_checks(axes: Axes, checks: Sequence[Check]) -> None:
 
 def _validity(disk: DiskProfile) -> str:
     """Return the text below the picture: what the profile is based on, and how its checks ended."""
-    said = ["rotational positions are known"] if disk.knows_positions else []
+    clauses = ["rotational positions are known"] if disk.knows_positions else []
     if disk.limits:
-        said.append(f"made from {disk.limits}")
-    said.append(standing(disk.checks))
-    return "; ".join(said)
+        clauses.append(f"made from {disk.limits}")
+    clauses.append(standing(disk.checks))
+    return "; ".join(clauses)
 
 
 def _points(curve: Curve) -> tuple[Any, Any]:

@@ -45,8 +45,8 @@ class Grid:
 
     def _fits(self, first: int, end: int, console: Console) -> bool:
         endless = console.options.update_width(ENDLESS)
-        wanted = Measurement.get(console, endless, self._table(first, end)).maximum
-        return wanted <= console.width
+        width = Measurement.get(console, endless, self._table(first, end)).maximum
+        return width <= console.width
 
     def _table(self, first: int, end: int) -> Table:
         title = None if first else self.title

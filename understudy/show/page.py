@@ -32,6 +32,6 @@ def flat(tree: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
         if isinstance(value, dict):
             lines += flat(value, f"{prefix}{key}.")
         elif value is not None:
-            shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-            lines.append((prefix + key, shown))
+            text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+            lines.append((prefix + key, text))
     return lines

@@ -48,7 +48,7 @@ def pairs(first: Result, second: Result) -> list[Pair]:
 
 def _pair(name: str, measure: Measure, first: Result, second: Result) -> Pair:
     values = [
-        [run.value(measure) for run in found.comparison.runs(name)] for found in (first, second)
+        [run.value(measure) for run in result.comparison.runs(name)] for result in (first, second)
     ]
     return Pair(
         name,
@@ -61,10 +61,10 @@ def _pair(name: str, measure: Measure, first: Result, second: Result) -> Pair:
 
 def show(first: Result, second: Result, console: Console) -> None:
     """Print the table."""
-    found = pairs(first, second)
-    names = list(dict.fromkeys(pair.scheduler for pair in found))
+    differences = pairs(first, second)
+    names = list(dict.fromkeys(pair.scheduler for pair in differences))
     rows = [
-        (measure.label, [_cell(pair) for pair in found if pair.measure == measure])
+        (measure.label, [_cell(pair) for pair in differences if pair.measure == measure])
         for measure in MEASURES
     ]
     Grid(names, [rows], f"{first.platform} against {second.platform}").show(console)

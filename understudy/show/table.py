@@ -67,8 +67,11 @@ def rows(comparison: Comparison) -> list[Rows]:
         [_measure_row(comparison, measure) for measure in PAPER_MEASURES],
         [_measure_row(comparison, measure) for measure in MORE_MEASURES if comparison.saw(measure)],
         [
-            (label, [_total(comparison, name, key, shown) for name in comparison.schedulers])
-            for key, (label, shown) in TOTALS.items()
+            (
+                label,
+                [_total(comparison, name, key, number_format) for name in comparison.schedulers],
+            )
+            for key, (label, number_format) in TOTALS.items()
             if key not in NOT_OF.get(comparison.platform, ())
         ],
     ]
@@ -93,8 +96,8 @@ def _places(value: float) -> int:
     return 0 if abs(value) >= LARGE else 2
 
 
-def _total(comparison: Comparison, scheduler: str, key: str, shown: str) -> str:
-    return format(sum(getattr(run, key) for run in comparison.runs(scheduler)), shown)
+def _total(comparison: Comparison, scheduler: str, key: str, number_format: str) -> str:
+    return format(sum(getattr(run, key) for run in comparison.runs(scheduler)), number_format)
 
 
 def headline(experiment: Experiment, seeds: int, platform: str) -> str:
@@ -132,9 +135,9 @@ def conclude(results: Sequence[Result], console: Console) -> None:
     A sentence that applies to only some platforms begins with their names.
     """
     for kind in (remarks, picks):
-        said = [(sentence, found.platform) for found in results for sentence in kind(found)]
-        for sentence in dict(said):
-            whose = [platform for other, platform in said if other == sentence]
+        pairs = [(sentence, result.platform) for result in results for sentence in kind(result)]
+        for sentence in dict(pairs):
+            whose = [platform for other, platform in pairs if other == sentence]
             of = "" if len(whose) == len(results) else f"{', '.join(whose)}: "
             say(of + sentence, console)
 
@@ -215,13 +218,13 @@ def remarks(result: Result) -> list[str]:
 
 def _instruments(result: Result) -> list[str]:
     """Return sentences on how a real disk was measured, and on what the measurement can't show."""
-    found = []
+    lines = []
     for name in dict.fromkeys(run.facts.get("instrument", "") for run in result.outcomes):
         runs = [run for run in result.outcomes if run.facts.get("instrument") == name]
         why = runs[0].facts["instrument_missing"] if runs else ""
-        found += [f"recorded by {name}"] if name and not why else []
-        found += [f"recorded by {name}, so without service times: {why}"] if why else []
-    return found
+        lines += [f"recorded by {name}"] if name and not why else []
+        lines += [f"recorded by {name}, so without service times: {why}"] if why else []
+    return lines
 
 
 def _paper_grid(paper: PaperTable, comparison: Comparison) -> Grid:

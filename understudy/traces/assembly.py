@@ -38,24 +38,28 @@ class Gathered:
         """Return the trace of all rows.  Times count from the first arrival and are divided by
         `slowdown`.
         """
-        found: dict[str, Ints] = {key: column.array() for key, column in self._columns.items()}
+        columns: dict[str, Ints] = {key: column.array() for key, column in self._columns.items()}
         if self._out_of_order:
-            arrival_ns = found["arrival_ns"]
-            found = dict(zip(found, file_arrays.ordered(arrival_ns, *found.values()), strict=True))
-        origin_ns = found["arrival_ns"][0]
+            arrival_ns = columns["arrival_ns"]
+            columns = dict(
+                zip(columns, file_arrays.ordered(arrival_ns, *columns.values()), strict=True)
+            )
+        origin_ns = columns["arrival_ns"][0]
         for key in TIMES:
-            if key in found:
-                found[key] = file_arrays.each(lambda at: (at - origin_ns) // slowdown, found[key])
+            if key in columns:
+                columns[key] = file_arrays.each(
+                    lambda at: (at - origin_ns) // slowdown, columns[key]
+                )
         return Trace(
             name=plain(name),
-            arrival_ns=found["arrival_ns"],
-            sector=found["sector"],
-            sectors=found["sectors"],
-            op=found["op"],
-            owner=_by_first(found["owner"], len(self._owners)),
-            completion_ns=found.get("completion_ns"),
-            dispatch_ns=found.get("dispatch_ns"),
-            request_id=found.get("request_id"),
+            arrival_ns=columns["arrival_ns"],
+            sector=columns["sector"],
+            sectors=columns["sectors"],
+            op=columns["op"],
+            owner=_by_first(columns["owner"], len(self._owners)),
+            completion_ns=columns.get("completion_ns"),
+            dispatch_ns=columns.get("dispatch_ns"),
+            request_id=columns.get("request_id"),
             left_out=left_out,
             broken=broken,
             out_of_order=self._out_of_order,

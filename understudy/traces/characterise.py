@@ -144,8 +144,8 @@ def bins(sectors: Ints) -> list[int]:
     for part in file_arrays.blocks(len(sectors)):
         at = np.searchsorted(np.array(BLOCKS) * BLOCK_SECTORS, sectors[part], side="left")
         counts += np.bincount(at, minlength=len(BINS))
-    found: list[int] = counts.tolist()
-    return found
+    result: list[int] = counts.tolist()
+    return result
 
 
 def _outstanding(trace: Trace, span_ns: int) -> Outstanding | None:

@@ -91,8 +91,8 @@ class _Zstandard:
         return bytes(self._stream.unused_data) + self._waiting
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        given = self._waiting + data
-        now, self._waiting = given[: self.INPUT_BYTES], given[self.INPUT_BYTES :]
+        pending = self._waiting + data
+        now, self._waiting = pending[: self.INPUT_BYTES], pending[self.INPUT_BYTES :]
         return bytes(self._stream.decompress(now))
 
 
@@ -139,16 +139,16 @@ class Unpacked(io.RawIOBase):
     def _more(self) -> bytes:
         """Return the next unpacked bytes; no bytes at the end."""
         while not self.damage:
-            given = self._input()
-            if given is None:
+            data = self._input()
+            if data is None:
                 break
             try:
-                found = self._stream.decompress(given, PIECE_BYTES)
+                output = self._stream.decompress(data, PIECE_BYTES)
             except DAMAGED as error:
                 self._say(f"is damaged ({error})")
                 break
-            if found:
-                return found
+            if output:
+                return output
         return b""
 
     def _input(self) -> bytes | None:
@@ -161,11 +161,11 @@ class Unpacked(io.RawIOBase):
             if not behind:
                 return None
             self._stream = self._new()
-        given = behind if behind or not self._stream.needs_input else self._file.read(PIECE_BYTES)
-        if not given and self._stream.needs_input:
+        data = behind if behind or not self._stream.needs_input else self._file.read(PIECE_BYTES)
+        if not data and self._stream.needs_input:
             self._say("is cut off")
             return None
-        return given
+        return data
 
     def _say(self, what: str) -> None:
         self.damage = f"the {self._name} file {what} after {self._told:,} bytes of content"
@@ -198,10 +198,10 @@ def whole(file: BinaryIO) -> Iterator[BinaryIO]:
     if not isinstance(getattr(file, "raw", None), Unpacked):
         yield file
         return
-    with scratch.nameless() as found:
+    with scratch.nameless() as copy:
         while more := file.read(PIECE_BYTES):
-            scratch.write(found, memoryview(more))
-            if found.tell() > WHOLE_MAX_BYTES:
+            scratch.write(copy, memoryview(more))
+            if copy.tell() > WHOLE_MAX_BYTES:
                 raise ValueError(f"holds more than {WHOLE_MAX_BYTES:,} bytes; unpack it first")
-        found.seek(0)
-        yield cast(BinaryIO, found)
+        copy.seek(0)
+        yield cast(BinaryIO, copy)

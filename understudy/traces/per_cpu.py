@@ -18,12 +18,12 @@ def files_of(path: Path) -> list[Path]:
     if not named and path.exists():
         return [path]
     name = named["name"] if named else path.name
-    found = {}
+    cpu_of = {}
     for file in path.parent.glob("*"):
         other = PER_CPU.fullmatch(file.name)
         if other and other["name"] == name:
-            found[file] = int(other["cpu"])
-    return sorted(found, key=found.__getitem__) or [path]
+            cpu_of[file] = int(other["cpu"])
+    return sorted(cpu_of, key=cpu_of.__getitem__) or [path]
 
 
 def largest(path: Path) -> Path:

@@ -30,15 +30,15 @@ REQUESTS = "requests.parquet"
 def load(text: str) -> Trace:
     """Return the trace that --trace names; UserError if it can't be read completely."""
     try:
-        found = recorded(text)
+        trace = recorded(text)
     except UserError as error:
         raise UserError(f"--trace: {error}") from error
-    if found.broken:
+    if trace.broken:
         raise UserError(
-            f"--trace: {text}: {found.broken}; understudy trace convert {text} OUT.parquet keeps "
+            f"--trace: {text}: {trace.broken}; understudy trace convert {text} OUT.parquet keeps "
             "what precedes"
         )
-    return found
+    return trace
 
 
 def recorded(text: str) -> Trace:

@@ -33,15 +33,15 @@ def transfers(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
 def columns(frame: pl.DataFrame, path: Path, relative: bool, ours: bool) -> dict[str, Ints]:
     """Return all columns except `owner`; times may be negative if they are relative."""
     names = (*NEEDED, REQUEST) if ours and REQUEST in frame.columns else NEEDED
-    found = {name: integers(frame, name, path) for name in names}
+    values = {name: integers(frame, name, path) for name in names}
     bad = {
-        "arrival_ns": (found["arrival_ns"] < 0) & (not relative),
-        "sector": (found["sector"] < 0) | (found["sector"] >= 2**47),
-        "sectors": (found["sectors"] < 1) | (found["sectors"] > SECTORS_MAX),
+        "arrival_ns": (values["arrival_ns"] < 0) & (not relative),
+        "sector": (values["sector"] < 0) | (values["sector"] >= 2**47),
+        "sectors": (values["sectors"] < 1) | (values["sectors"] > SECTORS_MAX),
     }
     for name, wrong in bad.items():
         _refuse(frame, pl.Series(wrong), name, path, "is impossible")
-    return {**found, **dict(_ends(frame, path, found["arrival_ns"])), "op": _ops(frame)}
+    return {**values, **dict(_ends(frame, path, values["arrival_ns"])), "op": _ops(frame)}
 
 
 def owners(frame: pl.DataFrame, path: Path) -> pl.Series:
@@ -83,8 +83,8 @@ def _refuse(frame: pl.DataFrame, wrong: pl.Series, name: str, path: Path, why: s
     if wrong.any():
         at = wrong.to_list().index(True)
         value = frame[name][at]
-        given = "nothing" if value is None else value
-        raise UserError(f"{path}: row {frame[ROW][at]}: {name}: {given} {why}")
+        text = "nothing" if value is None else value
+        raise UserError(f"{path}: row {frame[ROW][at]}: {name}: {text} {why}")
 
 
 def _ops(frame: pl.DataFrame) -> Ints:

@@ -44,11 +44,11 @@ class Fields:
 
     def numbers(self, name: str, largest: int = LARGEST) -> Ints:
         """Convert whole numbers from 0."""
-        found = self.frame[name].cast(pl.Int64, strict=False)
-        self.refuse(found.is_null(), name, "is no whole number below 2^63")
-        self.refuse(found < 0, name, "is negative")
-        self.refuse(found > largest, name, f"is more than {largest:,}")
-        return found.to_numpy()
+        values = self.frame[name].cast(pl.Int64, strict=False)
+        self.refuse(values.is_null(), name, "is no whole number below 2^63")
+        self.refuse(values < 0, name, "is negative")
+        self.refuse(values > largest, name, f"is more than {largest:,}")
+        return values.to_numpy()
 
     def seconds_ns(self, name: str) -> Ints:
         """Convert decimal seconds to ns, without floats; truncate fractions of a ns."""
@@ -96,8 +96,8 @@ def places(fields: Fields, offset: str, size: str) -> dict[str, Ints]:
 
 def with_length(frame: pl.DataFrame) -> Reading:
     """Remove requests of length 0, and count them."""
-    kept = frame.filter(pl.col("sectors") > 0)
-    return Reading(kept, {NO_LENGTH: frame.height - kept.height})
+    rows = frame.filter(pl.col("sectors") > 0)
+    return Reading(rows, {NO_LENGTH: frame.height - rows.height})
 
 
 def first_line(head: bytes) -> bytes:

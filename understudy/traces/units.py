@@ -54,8 +54,8 @@ def timed(pieces: Iterable[Reading], tick_ns: int) -> Iterator[Reading]:
 
 
 def _in_ns(frame: pl.DataFrame, arrival_ns: Ints) -> pl.DataFrame:
-    found = frame.with_columns(arrival_ns=arrival_ns).drop("ticks")
+    in_ns = frame.with_columns(arrival_ns=arrival_ns).drop("ticks")
     if "response_ns" not in frame.columns:
-        return found
+        return in_ns
     completion_ns = pl.col("arrival_ns") + pl.col("response_ns")
-    return found.with_columns(completion_ns=completion_ns).drop("response_ns")
+    return in_ns.with_columns(completion_ns=completion_ns).drop("response_ns")

@@ -24,13 +24,13 @@ def assign(verdicts: Verdicts, members: Members, looks: int = LOOKS) -> Assignme
     for _ in range(looks // (len(problem.vms) * len(problem.devices))):
         if not stack:
             return None
-        found = stack.pop()
-        left = members & ~_placed(found)
-        if not all(map(verdicts.fits, problem.devices, found)):
+        assignment = stack.pop()
+        left = members & ~_placed(assignment)
+        if not all(map(verdicts.fits, problem.devices, assignment)):
             continue
         if not left:
-            return found
-        for child in _children(verdicts, found, left):
+            return assignment
+        for child in _children(verdicts, assignment, left):
             signature = _signature(problem, child)
             if signature not in seen:
                 seen.add(signature)
@@ -57,14 +57,14 @@ def conflict(verdicts: Verdicts, members: Members) -> tuple[Members, bool]:
     return members, sure
 
 
-def _placed(found: Assignment) -> Members:
+def _placed(assignment: Assignment) -> Members:
     placed = 0
-    for on in found:
+    for on in assignment:
         placed |= on
     return placed
 
 
-def _children(verdicts: Verdicts, found: Assignment, left: Members) -> Iterator[Assignment]:
+def _children(verdicts: Verdicts, assignment: Assignment, left: Members) -> Iterator[Assignment]:
     """Yield each assignment that places one more VM; yield nothing if a VM has no possible device.
 
     The device with the most room comes last, so that it is tried first.
@@ -72,29 +72,29 @@ def _children(verdicts: Verdicts, found: Assignment, left: Members) -> Iterator[
     problem = verdicts.problem
     rooms = [
         device.servers - problem.erlangs(on)
-        for device, on in zip(problem.devices, found, strict=True)
+        for device, on in zip(problem.devices, assignment, strict=True)
     ]
     if problem.erlangs(left) >= sum(rooms):
         return
-    choices = {vm: _choices(verdicts, found, vm) for vm in each(left)}
+    choices = {vm: _choices(verdicts, assignment, vm) for vm in each(left)}
     vm = min(choices, key=lambda vm: (len(choices[vm]), -problem.vms[vm].erlangs))
     for d in sorted(choices[vm], key=lambda d: rooms[d]):
-        yield (*found[:d], found[d] | 1 << vm, *found[d + 1 :])
+        yield (*assignment[:d], assignment[d] | 1 << vm, *assignment[d + 1 :])
 
 
-def _choices(verdicts: Verdicts, found: Assignment, vm: int) -> list[int]:
+def _choices(verdicts: Verdicts, assignment: Assignment, vm: int) -> list[int]:
     """Return the devices that may be able to bear the VM in addition to their VMs."""
     return [
         d
         for d, device in enumerate(verdicts.problem.devices)
-        if verdicts.known(device, found[d] | 1 << vm) is not False
+        if verdicts.known(device, assignment[d] | 1 << vm) is not False
     ]
 
 
-def _signature(problem: Problem, found: Assignment) -> Assignment:
+def _signature(problem: Problem, assignment: Assignment) -> Assignment:
     """Return a key that is the same for equivalent assignments."""
     alike = [
         (device.servers, problem.canonical(on))
-        for device, on in zip(problem.devices, found, strict=True)
+        for device, on in zip(problem.devices, assignment, strict=True)
     ]
     return tuple(value for pair in sorted(alike) for value in pair)

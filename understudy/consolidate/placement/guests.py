@@ -34,14 +34,14 @@ def guests(
     Raise a UserError if there are too many guests. target_ms: a key is the name of a single VM, the
     name of a VM and all its copies, or "" for all other VMs.
     """
-    found: list[Guest] = []
+    guest_list: list[Guest] = []
     for base, path in named.items():
         for number in range(1, copies.get(base, 1) + 1):
             name = base if number == 1 else f"{base}#{number}"
-            found.append(Guest(name, path.resolve(), _target(name, base, target_ms)))
-    if len(found) > CLASSES_MAX:
-        raise UserError(f"{len(found):,} VMs: at most {CLASSES_MAX:,} can be placed")
-    return found
+            guest_list.append(Guest(name, path.resolve(), _target(name, base, target_ms)))
+    if len(guest_list) > CLASSES_MAX:
+        raise UserError(f"{len(guest_list):,} VMs: at most {CLASSES_MAX:,} can be placed")
+    return guest_list
 
 
 def _target(name: str, base: str, target_ms: Mapping[str, float]) -> float:
@@ -51,22 +51,26 @@ def _target(name: str, base: str, target_ms: Mapping[str, float]) -> float:
     raise UserError(f"{name} has no target: give --p95-ms MS for all, or --targets-ms {name}=MS")
 
 
-def multiplied(found: Sequence[Guest], read: Mapping[Path, Tenant], folder: Path) -> list[Tenant]:
+def multiplied(
+    guest_list: Sequence[Guest], read: Mapping[Path, Tenant], folder: Path
+) -> list[Tenant]:
     """Return the guests as tenants, each made from the tenant of its kind.
 
     The files of copies are written to `folder`.
     """
     of_kind = {
         kind: iter(
-            what_if.copied(tenant, sum(guest.kind == kind for guest in found), folder / str(rank))
+            what_if.copied(
+                tenant, sum(guest.kind == kind for guest in guest_list), folder / str(rank)
+            )
         )
         for rank, (kind, tenant) in enumerate(read.items())
     }
-    return [_called(next(of_kind[guest.kind]), guest.name) for guest in found]
+    return [_called(next(of_kind[guest.kind]), guest.name) for guest in guest_list]
 
 
 def demands(
-    found: Sequence[Guest], read: Mapping[Path, Tenant], merge: float
+    guest_list: Sequence[Guest], read: Mapping[Path, Tenant], merge: float
 ) -> tuple[Demand, ...]:
     """Return the demand of each guest if a server merges `merge` requests into one."""
     alone_ms = {kind: tenant.vm.percentiles_ms[95] for kind, tenant in read.items()}
@@ -78,7 +82,7 @@ def demands(
             target_ms=guest.target_ms,
             alone_ms=float(alone_ms[guest.kind]),
         )
-        for guest in found
+        for guest in guest_list
     )
 
 

@@ -32,9 +32,9 @@ class Limits:
     def learn(self, device: Device, members: Members, verdict: Verdict) -> None:
         """Learn from the verdict on VMs that share a device."""
         load = min(1.0, self._problem.load(device, members))
-        for vm, found in verdict.items():
-            kind, point = self._kind(vm), (load, found.most_ms)
-            if over(self._problem, vm, found) <= 0:
+        for vm, p95 in verdict.items():
+            kind, point = self._kind(vm), (load, p95.most_ms)
+            if over(self._problem, vm, p95) <= 0:
                 self._stood[kind] = max(point, self._stood.get(kind, point))
             else:
                 self._failed[kind] = min(point, self._failed.get(kind, point))

@@ -30,13 +30,13 @@ def pack(problem: Problem, limits: Sequence[float], before: Assignment | None = 
     starts = [_spread(problem), cut(problem, limits)]
     if before is not None:
         starts.insert(0, _places(problem, before))
-    found = []
+    packings = []
     for start in starts:
         packing = _Packing(problem, np.array(limits), start).improved()
-        found.append(packing)
+        packings.append(packing)
         if before is not None and packing.fullest <= 1:
             break
-    return min(found, key=lambda packing: packing.fullest).assignment
+    return min(packings, key=lambda packing: packing.fullest).assignment
 
 
 def _places(problem: Problem, assignment: Assignment) -> list[int]:
@@ -141,8 +141,8 @@ class _Packing:
         busy, least = self._busy(), self._least(self._limits, np.inf)
         erlangs, limits = self._erlangs[inside, None], self._limits[inside, None]
         left = (busy[device] - erlangs) / (self._servers[device] * others[inside, None])
-        taken = (busy + erlangs) / (self._servers * np.minimum(least, limits))
-        after = np.maximum(left, taken)
+        joined = (busy + erlangs) / (self._servers * np.minimum(least, limits))
+        after = np.maximum(left, joined)
         after[:, device] = np.inf
         row, column = np.unravel_index(int(after.argmin()), after.shape)
         return float(after[row, column]), (int(inside[row]), int(column))

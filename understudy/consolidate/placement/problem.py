@@ -110,12 +110,12 @@ class Problem:
     def transferred(self, verdict: Verdict, members: Members) -> Verdict:
         """Return the verdict on `members`, given the verdict on `canonical(members)`."""
         first = self.canonical(members)
-        found = {vm: verdict[vm] for vm in each(members & first)}
+        by_vm = {vm: verdict[vm] for vm in each(members & first)}
         for kind in self._several:
             alike = kind[-1]
             pairs = zip(each(members & alike), each(first & alike), strict=True)
-            found |= {vm: verdict[other] for vm, other in pairs}
-        return dict(sorted(found.items()))
+            by_vm |= {vm: verdict[other] for vm, other in pairs}
+        return dict(sorted(by_vm.items()))
 
     @cached_property
     def _several(self) -> list[list[Members]]:
@@ -125,14 +125,14 @@ class Problem:
             return (self.vms[vm].kind, self.vms[vm].target_ms)
 
         ordered = sorted(range(len(self.vms)), key=lambda vm: (kind(vm), vm))
-        found = []
+        groups = []
         for _, alike in groupby(ordered, key=kind):
             firsts = [0]
             for vm in alike:
                 firsts.append(firsts[-1] | 1 << vm)
             if len(firsts) > 2:
-                found.append(firsts)
-        return found
+                groups.append(firsts)
+        return groups
 
 
 Assignment = tuple[Members, ...]
@@ -163,12 +163,12 @@ def excess(problem: Problem, verdict: Verdict) -> float:
     return max((max(0.0, over(problem, vm, one)) for vm, one in verdict.items()), default=0.0)
 
 
-def over(problem: Problem, vm: int, found: P95) -> float:
+def over(problem: Problem, vm: int, p95: P95) -> float:
     """Return how far a VM's 95th percentile may be above its target, as a fraction of the target.
 
     The result is negative if the 95th percentile is below the target.
     """
-    return found.most_ms / problem.vms[vm].target_ms - 1
+    return p95.most_ms / problem.vms[vm].target_ms - 1
 
 
 def listed(names: Sequence[str], most: int = 10) -> str:

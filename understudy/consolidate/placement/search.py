@@ -128,21 +128,22 @@ class _Search:
             before = guess
 
     def _mended(self) -> Outcome | None:
-        found = self._nearest
-        assert found is not None  # there was at least one guess
-        while (device := self._worst(found)) is not None:
+        nearest = self._nearest
+        assert nearest is not None  # there was at least one guess
+        while (device := self._worst(nearest)) is not None:
             distance = self._distance
-            for other in islice(neighbours(self._verdicts, found, device), TRIES):
+            for other in islice(neighbours(self._verdicts, nearest, device), TRIES):
                 if self._distance_of(other) < distance:
-                    found = other
+                    nearest = other
                     break
             else:
                 return None
         return self._outcome(FOUND, "")
 
     def _exhausted(self) -> Outcome:
-        while found := exhaustive.assign(self._verdicts, self._problem.everyone):
-            if self._distance_of(found) == 0:  # every set was judged, not only concluded to fit
+        while assignment := exhaustive.assign(self._verdicts, self._problem.everyone):
+            # At distance 0, every set was judged, not only concluded to fit.
+            if self._distance_of(assignment) == 0:
                 return self._outcome(FOUND, "")
         members, sure = exhaustive.conflict(self._verdicts, self._problem.everyone)
         names = listed([self._problem.vms[vm].name for vm in each(members)])
@@ -203,11 +204,11 @@ class _Search:
         load = self._problem.load(device, members)
         if load >= 1:
             return f"{name} asks for {load:.2f} times what {device.name} can do"
-        found = self._verdicts.of(device, members)[vm]
-        if found.mean_ms == float("inf"):
+        p95 = self._verdicts.of(device, members)[vm]
+        if p95.mean_ms == float("inf"):
             return f"requests of {name} pile up"
-        sure = f" or up to {found.most_ms:.4g}" if found.mean_ms <= target_ms else ""
-        return f"{name} has a p95 of {found.mean_ms:.4g} ms{sure} for {target_ms:.4g}"
+        sure = f" or up to {p95.most_ms:.4g}" if p95.mean_ms <= target_ms else ""
+        return f"{name} has a p95 of {p95.mean_ms:.4g} ms{sure} for {target_ms:.4g}"
 
     def _so_far(self) -> str:
         """Return why the search has no answer."""
@@ -232,8 +233,10 @@ class _Search:
         )
 
     def _outcome(self, kind: Kind, reason: str, conflict: Members = 0) -> Outcome:
-        found = self._nearest
+        nearest = self._nearest
         verdicts = (
-            tuple(map(self._verdicts.of, self._problem.devices, found)) if found is not None else ()
+            tuple(map(self._verdicts.of, self._problem.devices, nearest))
+            if nearest is not None
+            else ()
         )
-        return Outcome(kind, reason, found, verdicts, conflict, self._verdicts.judged)
+        return Outcome(kind, reason, nearest, verdicts, conflict, self._verdicts.judged)

@@ -48,13 +48,13 @@ class Simulated:
                 figures += replications.run(numbers, (self.merge,) * len(vms))
             except Unstable:
                 return dict.fromkeys(vms, P95(float("inf"), float("inf")))
-            found = [_p95(figures, k) for k in range(len(vms))]
-            if len(figures) >= MOST or self._is_clear(vms, found):
-                return {vm: _bounded(one) for vm, one in zip(vms, found, strict=True)}
+            estimates = [_p95(figures, k) for k in range(len(vms))]
+            if len(figures) >= MOST or self._is_clear(vms, estimates):
+                return {vm: _bounded(one) for vm, one in zip(vms, estimates, strict=True)}
 
-    def _is_clear(self, vms: tuple[int, ...], found: Sequence[Estimate]) -> bool:
+    def _is_clear(self, vms: tuple[int, ...], estimates: Sequence[Estimate]) -> bool:
         targets_ms = [self.targets_ms[vm] for vm in vms]
-        pairs = list(zip(found, targets_ms, strict=True))
+        pairs = list(zip(estimates, targets_ms, strict=True))
         one_is_above = any(one.mean - (one.half_width or 0) > target for one, target in pairs)
         return one_is_above or all(_bounded(one).most_ms <= target for one, target in pairs)
 
@@ -63,7 +63,7 @@ def _p95(figures: Sequence[QueueFigures], k: int) -> Estimate:
     return estimate([run.each[k].response_percentiles[95] / NS_PER_MS for run in figures])
 
 
-def _bounded(found: Estimate) -> P95:
-    half = found.half_width
+def _bounded(interval: Estimate) -> P95:
+    half = interval.half_width
     assert half is not None  # a batch has several replications
-    return P95(found.mean, (found.mean + half) * (1 + CELL))
+    return P95(interval.mean, (interval.mean + half) * (1 + CELL))

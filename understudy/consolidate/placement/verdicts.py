@@ -73,9 +73,9 @@ class Verdicts:
         if self.problem.load(device, members) >= 1:
             return False
         first, servers = self.problem.canonical(members), device.servers
-        made = self._made.get((servers, first))
-        if made is not None:
-            return excess(self.problem, made) == 0
+        verdict = self._made.get((servers, first))
+        if verdict is not None:
+            return excess(self.problem, verdict) == 0
         if any(n >= servers and bad & first == bad for n, bad in self._failed):
             return False
         if not first or any(n <= servers and good & first == first for n, good in self._fit):
@@ -94,7 +94,7 @@ class Verdicts:
             self._fit = [other for other in self._fit if not _tells_more(one, other)] + [one]
         else:
             self.unsure += all(
-                found.mean_ms <= self.problem.vms[vm].target_ms for vm, found in verdict.items()
+                p95.mean_ms <= self.problem.vms[vm].target_ms for vm, p95 in verdict.items()
             )
             self._failed = [bad for bad in self._failed if not _tells_more(bad, one)] + [one]
 

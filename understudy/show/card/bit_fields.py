@@ -31,28 +31,28 @@ def parts(register: Register) -> list[Part]:
     if register.access:
         bits = Bits(register.width - 1, 0)
         return [Part(bits, None, register.name, register.access)]
-    found: list[Part] = []
+    pieces: list[Part] = []
     above: int = register.width
     for field in sorted(register.fields, key=lambda one: -one.bits.high):
         if field.bits.high + 1 < above:
-            found.append(_reserved(above - 1, field.bits.high + 1))
-        found.append(Part(field.bits, field, field.name, field.access))
+            pieces.append(_reserved(above - 1, field.bits.high + 1))
+        pieces.append(Part(field.bits, field, field.name, field.access))
         above = field.bits.low
     if above:
-        found.append(_reserved(above - 1, 0))
-    return found
+        pieces.append(_reserved(above - 1, 0))
+    return pieces
 
 
-def drawing(register: Register, shown: list[Part]) -> str:
+def drawing(register: Register, pieces: list[Part]) -> str:
     """Return inline SVG of a register's parts."""
     row_bits = min(register.width, ROW_BITS)
     rows = register.width // row_bits
-    hanging = max((len(part.name) for part in shown if _size(part) < SIZE_MIN), default=0)
+    hanging = max((len(part.name) for part in pieces if _size(part) < SIZE_MIN), default=0)
     tall = ROW + round(hanging * LETTER)
     width, height = row_bits * BIT + 2, rows * tall
     body = "".join(
         _box(part, row, row_bits, (rows - 1 - row) * tall + TOP)
-        for part in shown
+        for part in pieces
         for row in range(rows)
         if part.bits.high >= row * row_bits and part.bits.low < (row + 1) * row_bits
     )

@@ -43,5 +43,5 @@ def _register(register: Register) -> dict[str, Any]:
     """Return a register, its drawing, and its fields from the highest bit, including reserved
     bits.
     """
-    shown: list[Part] = parts(register)
-    return {"it": register, "parts": shown, "drawing": Markup(drawing(register, shown))}
+    pieces: list[Part] = parts(register)
+    return {"it": register, "parts": pieces, "drawing": Markup(drawing(register, pieces))}

@@ -15,9 +15,11 @@ __all__ = ["doubts", "render", "show"]
 TEMPLATE = "consolidated/report.html.j2"
 
 
-def render(document: dict[str, Any], found: Sequence[Prediction], changes: Sequence[Change]) -> str:
+def render(
+    document: dict[str, Any], predictions: Sequence[Prediction], changes: Sequence[Change]
+) -> str:
     """Return the page as HTML; `document` is the content of result.json."""
-    first = found[0]
+    first = predictions[0]
     return page.render(
         TEMPLATE,
         {
@@ -29,7 +31,7 @@ def render(document: dict[str, Any], found: Sequence[Prediction], changes: Seque
             "fewer_headings": table.LESS,
             "what_if": [
                 (str(change), table.fewer(other))
-                for change, other in zip(changes, found[1:], strict=True)
+                for change, other in zip(changes, predictions[1:], strict=True)
             ],
             "figures": figures.draw(first),
             "fit_headings": table.FIT,

@@ -22,20 +22,21 @@ LAGS = 20
 NOISE = 0.1  # an autocorrelation up to this is drawn small
 
 
-def draw(found: Prediction) -> list[Drawing]:
+def draw(prediction: Prediction) -> list[Drawing]:
     """Draw all figures; if there are many VMs, only those of the first VMs."""
     with inline.styled():
         return [
-            Drawing(caption, inline.svg(figure, name)) for name, caption, figure in _drawn(found)
+            Drawing(caption, inline.svg(figure, name))
+            for name, caption, figure in _drawn(prediction)
         ]
 
 
-def _drawn(found: Prediction) -> Iterator[tuple[str, str, Figure]]:
-    tenants = found.scenario.tenants[:SHOWN]
-    more = len(found.scenario.tenants) - len(tenants)
-    rest = f" Of {len(found.scenario.tenants)} VMs the first {SHOWN}." if more else ""
-    yield "responses", RESPONSES + rest, _responses(found, tenants)
-    yield "means", MEANS + rest, _means(found, tenants)
+def _drawn(prediction: Prediction) -> Iterator[tuple[str, str, Figure]]:
+    tenants = prediction.scenario.tenants[:SHOWN]
+    more = len(prediction.scenario.tenants) - len(tenants)
+    rest = f" Of {len(prediction.scenario.tenants)} VMs the first {SHOWN}." if more else ""
+    yield "responses", RESPONSES + rest, _responses(prediction, tenants)
+    yield "means", MEANS + rest, _means(prediction, tenants)
     yield "sizes", SIZES + rest, _sizes(tenants)
     yield "arrivals", ARRIVALS + rest, _arrivals(tenants)
     yield "lags", SERVICE + rest, _lags(tenants)
@@ -66,7 +67,7 @@ def _logarithmic(axes: Axes) -> None:
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
 
 
-def _responses(found: Prediction, tenants: Sequence[Tenant]) -> Figure:
+def _responses(prediction: Prediction, tenants: Sequence[Tenant]) -> Figure:
     figure, axes = _axes("response time (ms)", "share of requests")
     shares = np.linspace(0, 1, 501)
     left_ms = []
@@ -74,7 +75,7 @@ def _responses(found: Prediction, tenants: Sequence[Tenant]) -> Figure:
         times = tenant.vm.response_ms
         alone = np.quantile(times, shares, method="inverted_cdf", overwrite_input=True)
         axes.plot(alone, shares, color=COLOURS[k], label=tenant.vm.name, linewidth=1.6)
-        together = found.together[k].distribution
+        together = prediction.together[k].distribution
         ranks = np.arange(1, len(together) + 1) / len(together)
         axes.plot(together, ranks, color=COLOURS[k], linestyle="--", linewidth=1.6)
         left_ms.append(alone[len(alone) // 100])
@@ -84,11 +85,11 @@ def _responses(found: Prediction, tenants: Sequence[Tenant]) -> Figure:
     return figure
 
 
-def _means(found: Prediction, tenants: Sequence[Tenant]) -> Figure:
+def _means(prediction: Prediction, tenants: Sequence[Tenant]) -> Figure:
     figure, axes = _axes("", "mean response time (ms)")
     places = np.arange(len(tenants))
-    product_form = found.scenario.product_form_ms()[: len(tenants)]
-    beside = found.together[: len(tenants)]
+    product_form = prediction.scenario.product_form_ms()[: len(tenants)]
+    beside = prediction.together[: len(tenants)]
     alone = [tenant.vm.mean_response_ms for tenant in tenants]
     together = [one.mean.mean for one in beside]
     axes.bar(places - 0.27, alone, 0.25, color=COLOURS[0], label="alone")

@@ -29,18 +29,18 @@ LESS = ("together\n(ms)", "95 %\n(ms)", "p95\n(ms)", "merge")
 FIT = ("phases", "mean\n(ms)", "fitted\n(ms)", "cv", "fitted", "lag 1", "fitted", "distance")
 
 
-def show(found: Sequence[Prediction], changes: Sequence[Change], console: Console) -> None:
+def show(predictions: Sequence[Prediction], changes: Sequence[Change], console: Console) -> None:
     """Print the first prediction in full, then the predictions with one change."""
-    Grid(HEADINGS, [rows(found[0])], "response times").show(console)
-    for line in sentences(found[0]):
+    Grid(HEADINGS, [rows(predictions[0])], "response times").show(console)
+    for line in sentences(predictions[0]):
         console.print(line, soft_wrap=True)
-    for change, other in zip(changes, found[1:], strict=True):
+    for change, other in zip(changes, predictions[1:], strict=True):
         Grid(LESS, [fewer(other)], f"with {change}").show(console)
 
 
-def rows(found: Prediction) -> Block:
+def rows(prediction: Prediction) -> Block:
     """Return a row for each VM, with a cell for each heading in HEADINGS."""
-    product_form = found.scenario.product_form_ms()
+    product_form = prediction.scenario.product_form_ms()
     return [
         (
             tenant.vm.name,
@@ -48,79 +48,79 @@ def rows(found: Prediction) -> Block:
                 f"{tenant.vm.requests:,}",
                 _ms(tenant.vm.mean_response_ms),
                 _ms(tenant.vm.percentiles_ms[95]),
-                *_beside(found, k),
-                f"{found.together[k].mean.mean / tenant.vm.mean_response_ms:.2f}",
-                f"{found.merge[k]:.2f}",
+                *_beside(prediction, k),
+                f"{prediction.together[k].mean.mean / tenant.vm.mean_response_ms:.2f}",
+                f"{prediction.merge[k]:.2f}",
                 f"{tenant.vm.splitting_ratio:.2f}",
                 _ms(product_form[k]),
             ),
         )
-        for k, tenant in enumerate(found.scenario.tenants)
+        for k, tenant in enumerate(prediction.scenario.tenants)
     ]
 
 
-def fits(found: Prediction) -> Block:
+def fits(prediction: Prediction) -> Block:
     """Return a row for each VM, with a cell for each heading in FIT."""
-    return [(tenant.vm.name, _fit(tenant.fitted)) for tenant in found.scenario.tenants]
+    return [(tenant.vm.name, _fit(tenant.fitted)) for tenant in prediction.scenario.tenants]
 
 
-def sentences(found: Prediction) -> Iterator[str]:
+def sentences(prediction: Prediction) -> Iterator[str]:
     """Yield sentences about the device and the simulation."""
-    scenario = found.scenario
-    merged = f", {found.load:.0%} with merging" if max(found.merge) > 1 else ""
+    scenario = prediction.scenario
+    merged = f", {prediction.load:.0%} with merging" if max(prediction.merge) > 1 else ""
     yield (
         f"the VMs ask for {scenario.offered_load:.0%} of what {scenario.servers} servers can "
-        f"do{merged}; {len(found.replications)} replications"
+        f"do{merged}; {len(prediction.replications)} replications"
     )
     yield INTERVALS
-    yield str(of_prediction(scenario, found.merge))
+    yield str(of_prediction(scenario, prediction.merge))
 
 
-def doubts(found: Prediction) -> Iterator[str]:
+def doubts(prediction: Prediction) -> Iterator[str]:
     """Yield reasons to trust the prediction less, one line each."""
-    scenario = found.scenario
+    scenario = prediction.scenario
     if scenario.offered_load >= 1:
-        yield _overload(found)
-    for tenant, one in zip(scenario.tenants, found.together, strict=True):
+        yield _overload(prediction)
+    for tenant, one in zip(scenario.tenants, prediction.together, strict=True):
         share = one.requests * len(tenant.vm.runs) / tenant.vm.requests
         if share < MOST_OF_A_RUN:
             yield (
                 f"{tenant.vm.name}: {share:.0%} of a run's requests are simulated, since all end "
                 "where the shortest run does"
             )
-    for search in found.searches:
+    for search in prediction.searches:
         if not search.within:
             yield (
                 f"{search.expected:.3g} requests are expected in the system, and without merging "
                 f"there are {search.tried[-1].corrected:.3g}: so nothing is merged"
             )
-    if not found.converged:
+    if not prediction.converged:
         yield (
-            f"{len(found.replications)} replications leave a mean less certain than "
-            f"{found.effort.precision:.1%}; take more (--replications), or longer traces"
+            f"{len(prediction.replications)} replications leave a mean less certain than "
+            f"{prediction.effort.precision:.1%}; take more (--replications), or longer traces"
         )
 
 
-def _overload(found: Prediction) -> str:
-    scenario = found.scenario
+def _overload(prediction: Prediction) -> str:
+    scenario = prediction.scenario
     much = f"{scenario.offered_load:.2f} times what {scenario.servers} servers can do"
     stable = (
         f"without merging --queue-depth {scenario.fewest_servers} would be stable, or "
         f"{1 / scenario.offered_load:.0%} of each VM's requests"
     )
-    if found.load < 1:
+    if prediction.load < 1:
         return f"the VMs ask for {much}, so the answer rests on the merge value; {stable}"
-    merged = f", with merging {found.load:.2f} times" if max(found.merge) > 1 else ""
+    merged = f", with merging {prediction.load:.2f} times" if max(prediction.merge) > 1 else ""
     return (
         f"the VMs ask for {much}{merged}: waiting times depend on the length of the runs; {stable}"
     )
 
 
-def fewer(found: Prediction) -> Block:
+def fewer(prediction: Prediction) -> Block:
     """Return a row for each VM, with a cell for each heading in LESS."""
     return [
-        (tenant.vm.name, (*_beside(found, k), f"{found.merge[k]:.2f}"))
-        for k, tenant in enumerate(found.scenario.tenants)
+        (tenant.vm.name, (*_beside(prediction, k), f"{prediction.merge[k]:.2f}"))
+        for k, tenant in enumerate(prediction.scenario.tenants)
     ]
 
 
@@ -135,8 +135,8 @@ def _fit(fitted: Fitted) -> tuple[str, ...]:
     return (str(fitted.process.order), *cells, f"{fitted.report.distance:.3f}")
 
 
-def _beside(found: Prediction, k: int) -> tuple[str, str, str]:
-    one = found.together[k]
+def _beside(prediction: Prediction, k: int) -> tuple[str, str, str]:
+    one = prediction.together[k]
     half = one.mean.half_width
     return _ms(one.mean.mean), "-" if half is None else f"±{_ms(half)}", _ms(one.percentiles[95])
 

@@ -25,12 +25,12 @@ TARGETS = (
 )
 
 
-def draw(found: Sequence[Occupied]) -> list[Drawing]:
+def draw(occupancies: Sequence[Occupied]) -> list[Drawing]:
     """Draw both pictures."""
     with inline.styled():
         return [
-            Drawing(LOADS, inline.svg(_loads(found), "loads")),
-            Drawing(TARGETS, inline.svg(_targets(found), "targets")),
+            Drawing(LOADS, inline.svg(_loads(occupancies), "loads")),
+            Drawing(TARGETS, inline.svg(_targets(occupancies), "targets")),
         ]
 
 
@@ -43,9 +43,9 @@ def _axes(y_label: str) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _loads(found: Sequence[Occupied]) -> Figure:
+def _loads(occupancies: Sequence[Occupied]) -> Figure:
     figure, axes = _axes("utilisation")
-    for place, one in enumerate(found):
+    for place, one in enumerate(occupancies):
         bottom = 0.0
         for rank, placed in enumerate(one.placed):
             part = placed.vm.erlangs / one.device.servers
@@ -53,16 +53,16 @@ def _loads(found: Sequence[Occupied]) -> Figure:
             axes.bar(place, part, 0.6, bottom, color=COLOURS[place % len(COLOURS)], alpha=alpha)
             bottom += part
     axes.axhline(1, color=inline.INK, linewidth=1)
-    axes.set_ylim(0, max(1.05, *(one.load * 1.05 for one in found)))
-    axes.set_xlim(-1, len(found))
-    _name(axes, list(range(len(found))), [one.device.name for one in found])
+    axes.set_ylim(0, max(1.05, *(one.load * 1.05 for one in occupancies)))
+    axes.set_xlim(-1, len(occupancies))
+    _name(axes, list(range(len(occupancies))), [one.device.name for one in occupancies])
     return figure
 
 
-def _targets(found: Sequence[Occupied]) -> Figure:
+def _targets(occupancies: Sequence[Occupied]) -> Figure:
     figure, axes = _axes("p95 / target")
     first, places, names = 0, [], []
-    for k, one in enumerate(found):
+    for k, one in enumerate(occupancies):
         for place, placed in enumerate(one.placed, first):
             _target(axes, place, placed, COLOURS[k % len(COLOURS)])
             places.append(place)
@@ -72,7 +72,7 @@ def _targets(found: Sequence[Occupied]) -> Figure:
     axes.set_ylim(0, axes.get_ylim()[1])
     axes.set_xlim(-1, first)
     if len(names) > NAMES:
-        places, names = _middles(found)
+        places, names = _middles(occupancies)
     _name(axes, places, names)
     return figure
 
@@ -86,12 +86,12 @@ def _target(axes: Axes, place: int, placed: Placed, colour: str) -> None:
     axes.plot(place, mean, "o" if placed.meets else "x", color=colour, markersize=4)
 
 
-def _middles(found: Sequence[Occupied]) -> tuple[list[int], list[str]]:
+def _middles(occupancies: Sequence[Occupied]) -> tuple[list[int], list[str]]:
     """Return the x coordinate and the name of each device; the coordinate is the middle of its
     VMs.
     """
     first, places, names = 0, [], []
-    for one in found:
+    for one in occupancies:
         if one.placed:
             places.append(first + len(one.placed) // 2)
             names.append(one.device.name)

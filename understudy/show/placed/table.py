@@ -21,12 +21,12 @@ MISSED = "missed"
 
 def show(problem: Problem, outcome: Outcome, trust: Trust, console: Console) -> None:
     """Print the devices, then all VMs device by device."""
-    found = occupied(problem, outcome)
+    occupancies = occupied(problem, outcome)
     for line in sentences(problem, outcome, trust):
         console.print(line, soft_wrap=True)
-    if found:
-        Grid(DEVICE, [devices(found)], "devices", WORDS).show(console)
-    for one in found:
+    if occupancies:
+        Grid(DEVICE, [devices(occupancies)], "devices", WORDS).show(console)
+    for one in occupancies:
         if one.placed:
             title = f"p95 response times on {one.device.name} (ms)"
             Grid(VM, [vms(one)], title, ("",)).show(console)
@@ -36,7 +36,7 @@ def sentences(problem: Problem, outcome: Outcome, trust: Trust) -> list[str]:
     """Return the sentences below the tables."""
     busy = problem.erlangs(problem.everyone)
     servers = sum(device.servers for device in problem.devices)
-    asked = (
+    demand = (
         f"{len(problem.vms)} VMs ask for {busy / servers:.0%} of what {len(problem.devices)} "
         f"devices with {servers} servers can do; sets of them simulated: {outcome.judged}"
     )
@@ -44,12 +44,12 @@ def sentences(problem: Problem, outcome: Outcome, trust: Trust) -> list[str]:
         answer = "every VM's p95 is at most its target"
     else:
         answer = f"{outcome.kind}: {outcome.reason}"
-    return [asked, answer, str(trust), INTERVALS]
+    return [demand, answer, str(trust), INTERVALS]
 
 
-def devices(found: Sequence[Occupied]) -> Block:
+def devices(occupancies: Sequence[Occupied]) -> Block:
     """Return a row for each device, with a cell for each heading in DEVICE."""
-    return [(one.device.name, _device(one)) for one in found]
+    return [(one.device.name, _device(one)) for one in occupancies]
 
 
 def vms(one: Occupied) -> Block:

@@ -16,10 +16,10 @@ from understudy.show import picture
 STYLE = {"axes.titlesize": 10, "axes.titlelocation": "left"}
 
 
-def draw(found: Fitted, name: str, file: Path) -> None:
+def draw(fit: Fitted, name: str, file: Path) -> None:
     """Write the picture; the file's ending chooses the format."""
     picture.check(file)
-    module = f"{__name__}.{found.method.replace('-', '_')}"
+    module = f"{__name__}.{fit.method.replace('-', '_')}"
     drawing = import_module(module if find_spec(module) else f"{__name__}.overview")
     with picture.styled(STYLE):
-        picture.save(drawing.figure(found, name), file)
+        picture.save(drawing.figure(fit, name), file)

@@ -48,41 +48,41 @@ LEAST_RESIDUAL_MS = 0.01
 Values = npt.NDArray[np.float64]
 
 
-def figure(found: Fitted, name: str) -> Figure:
+def figure(fit: Fitted, name: str) -> Figure:
     """Draw the overview of a drive with that name."""
-    words = list(_words(found))
-    lines = -(-len(found.compared) // CHECKS_IN_A_LINE)
+    words = list(_words(fit))
+    lines = -(-len(fit.compared) // CHECKS_IN_A_LINE)
     heights = [4.4, max(2.8, 0.5 + LINE_INCHES * len(words)), 2.7 * lines]
     whole = Figure(figsize=(11, 0.5 + sum(heights)), layout="constrained")
-    whole.suptitle(f"{name}: {_facts(found)}", fontsize=12)
+    whole.suptitle(f"{name}: {_facts(fit)}", fontsize=12)
     parts = whole.add_gridspec(3, 1, height_ratios=heights, hspace=0.05)
-    _draw_mechanics(whole, parts[0], found)
-    _draw_cache(whole, parts[1], found, words)
-    _draw_checks(whole, parts[2].subgridspec(lines, CHECKS_IN_A_LINE), found.compared)
+    _draw_mechanics(whole, parts[0], fit)
+    _draw_cache(whole, parts[1], fit, words)
+    _draw_checks(whole, parts[2].subgridspec(lines, CHECKS_IN_A_LINE), fit.compared)
     return whole
 
 
-def _facts(found: Fitted) -> str:
-    gigabytes = found.capacity_sectors * SECTOR_BYTES / 1e9
-    return f"{gigabytes:,.1f} GB, {found.requests:,} requests, seed {found.seed}"
+def _facts(fit: Fitted) -> str:
+    gigabytes = fit.capacity_sectors * SECTOR_BYTES / 1e9
+    return f"{gigabytes:,.1f} GB, {fit.requests:,} requests, seed {fit.seed}"
 
 
 # ---- mechanics ------------------------------------------------------------------------
 
 
-def _draw_mechanics(whole: Figure, part: SubplotSpec, found: Fitted) -> None:
+def _draw_mechanics(whole: Figure, part: SubplotSpec, fit: Fitted) -> None:
     halves = part.subgridspec(1, 2)
     seeks = halves[0].subgridspec(2, 1, height_ratios=[3, 1])
-    disk = found.disk()
-    _draw_seek(whole.add_subplot(seeks[0]), whole.add_subplot(seeks[1]), found, disk)
-    _draw_medium(whole.add_subplot(halves[1]), found, disk)
+    disk = fit.disk()
+    _draw_seek(whole.add_subplot(seeks[0]), whole.add_subplot(seeks[1]), fit, disk)
+    _draw_medium(whole.add_subplot(halves[1]), fit, disk)
 
 
-def _draw_seek(above: Axes, below: Axes, found: Fitted, disk: DiskProfile) -> None:
-    finding = found.finding("seek.ms")
+def _draw_seek(above: Axes, below: Axes, fit: Fitted, disk: DiskProfile) -> None:
+    finding = fit.finding("seek.ms")
     at, ms = _points(finding)
-    timing = disk.timing(found.capacity_sectors)
-    places, values = _curve(timing.seek, found.capacity_sectors)
+    timing = disk.timing(fit.capacity_sectors)
+    places, values = _curve(timing.seek, fit.capacity_sectors)
     values += timing.intercept_ns
     above.plot(100 * at, ms, **DOTS, label="samples")
     above.plot(100 * places, values / 1e6, color=MODEL, label="profile")
@@ -107,16 +107,16 @@ def _root(x: Values) -> Values:
     return np.sqrt(np.maximum(x, 0))
 
 
-def _draw_medium(axes: Axes, found: Fitted, disk: DiskProfile) -> None:
+def _draw_medium(axes: Axes, fit: Fitted, disk: DiskProfile) -> None:
     axes.set(xlabel="place (% of the disk)", xlim=(0, 100))
-    finding = found.finding("throughput.mb_per_s")
+    finding = fit.finding("throughput.mb_per_s")
     if not disk.throughput:
         axes.set(title="Throughput", ylim=(0, 1), yticks=[])
         axes.text(50, 0.5, _why(finding), ha="center", va="center")
         return
     at, rates = _points(finding)
     axes.plot(100 * at, rates, **DOTS, label="samples")
-    places, ps = _curve(disk.timing(found.capacity_sectors).transfer, found.capacity_sectors)
+    places, ps = _curve(disk.timing(fit.capacity_sectors).transfer, fit.capacity_sectors)
     axes.plot(100 * places, SECTOR_BYTES * 1e6 / ps, color=MODEL, label="profile")
     if disk.buffer:
         bus = disk.buffer.bus_mb_per_s
@@ -143,8 +143,8 @@ def _said(title: str, finding: Finding | None) -> str:
     """Return a title, with the finding's confidence in a second line."""
     if not finding or not finding.confidence:
         return title
-    said = f"{_name(finding)}: {_typeset(finding.confidence)}"
-    return f"{title}\n{textwrap.fill(said, TITLE_LETTERS)}"
+    confidence = f"{_name(finding)}: {_typeset(finding.confidence)}"
+    return f"{title}\n{textwrap.fill(confidence, TITLE_LETTERS)}"
 
 
 def _name(finding: Finding) -> str:
@@ -177,7 +177,7 @@ def _draw_checks(whole: Figure, part: GridSpecBase, checks: Sequence[Compared]) 
 
 
 def _draw_check(axes: Axes, check: Compared) -> None:
-    kept = check.check
+    outcome = check.check
     target, model = np.sort(check.target_times_ms), np.sort(check.model_times_ms)
     shares = (np.arange(len(target)) + 1) / len(target)
     axes.fill_betweenx(shares, target, model, color="0.5", alpha=0.3, linewidth=0)
@@ -191,11 +191,11 @@ def _draw_check(axes: Axes, check: Compared) -> None:
         axes.xaxis.set_major_locator(MaxNLocator(4))
     axes.set(xlabel="service time (ms)", ylabel="share of requests", ylim=(0, 1.01))
     axes.set_title(
-        f"{kept.workload}\ntarget {kept.target_ms:.3f}, model {kept.model_ms:.3f} ms "
-        f"({kept.difference_percent:+.1f} %)\n"
-        f"demerit {kept.demerit_percent:.1f} %: "
-        f"{'within' if kept.within else 'not within'} the limits",
-        color="black" if kept.within else OFF,
+        f"{outcome.workload}\ntarget {outcome.target_ms:.3f}, model {outcome.model_ms:.3f} ms "
+        f"({outcome.difference_percent:+.1f} %)\n"
+        f"demerit {outcome.demerit_percent:.1f} %: "
+        f"{'within' if outcome.within else 'not within'} the limits",
+        color="black" if outcome.within else OFF,
         fontsize=9,
     )
 
@@ -203,31 +203,31 @@ def _draw_check(axes: Axes, check: Compared) -> None:
 # ---- cache ----------------------------------------------------------------------------
 
 
-def _draw_cache(whole: Figure, part: SubplotSpec, found: Fitted, words: Sequence[str]) -> None:
+def _draw_cache(whole: Figure, part: SubplotSpec, fit: Fitted, words: Sequence[str]) -> None:
     parts = part.subgridspec(1, 2, width_ratios=[2, 3])
-    _draw_hits(whole.add_subplot(parts[0]), found)
-    said = whole.add_subplot(parts[1])
-    said.set_axis_off()
-    said.text(
+    _draw_hits(whole.add_subplot(parts[0]), fit)
+    axes = whole.add_subplot(parts[1])
+    axes.set_axis_off()
+    axes.text(
         0,
         1,
         "\n".join(words),
         va="top",
         family="monospace",
         fontsize=SMALL,
-        transform=said.transAxes,
+        transform=axes.transAxes,
     )
 
 
-def _draw_hits(axes: Axes, found: Fitted) -> None:
-    finding = found.finding("buffer.read_hit_us")
+def _draw_hits(axes: Axes, fit: Fitted) -> None:
+    finding = fit.finding("buffer.read_hit_us")
     axes.set(title="Reads that the drive holds")
     if not finding or finding.value is None:
         axes.set(xticks=[], yticks=[])
         axes.text(0.5, 0.5, _why(finding), ha="center", va="center")
         return
     lengths, us = _points(finding)
-    bus = found.value("buffer.bus_mb_per_s")
+    bus = fit.value("buffer.bus_mb_per_s")
     axes.plot(lengths, us / 1e3, "o", markersize=4, color=TARGET, label="samples")
     fit_us = finding.value + lengths * SECTOR_BYTES / bus
     line = f"{finding.value:,g} us, and {bus:,g} MB/s"
@@ -241,10 +241,10 @@ def _draw_hits(axes: Axes, found: Fitted) -> None:
     axes.legend(loc="upper left")
 
 
-def _words(found: Fitted) -> Iterator[str]:
+def _words(fit: Fitted) -> Iterator[str]:
     """Yield the findings other than the curves, and the values that were not seen."""
-    for section in dict.fromkeys(each.section for each in found.findings):
-        own = [each for each in found.findings if each.section == section]
+    for section in dict.fromkeys(each.section for each in fit.findings):
+        own = [each for each in fit.findings if each.section == section]
         if any(each.seen for each in own if isinstance(each.value, Sequence)):
             continue
         yield f"[{section}]"
@@ -253,9 +253,9 @@ def _words(found: Fitted) -> Iterator[str]:
 
 
 def _entry(finding: Finding) -> list[str]:
-    said = textwrap.wrap(_typeset(finding.confidence), LETTERS - SAID_AT) or [""]
+    lines = textwrap.wrap(_typeset(finding.confidence), LETTERS - SAID_AT) or [""]
     first = f"  {_name(finding)}".ljust(VALUE_AT) + _brief(finding.value)
-    return [first.ljust(SAID_AT) + said[0], *(" " * SAID_AT + line for line in said[1:])]
+    return [first.ljust(SAID_AT) + lines[0], *(" " * SAID_AT + line for line in lines[1:])]
 
 
 def _brief(value: object) -> str:

@@ -11,12 +11,12 @@ MILLION = 1e6
 DOTS: dict[str, Any] = {"linestyle": "none", "marker": ".", "markersize": 4, "markeredgewidth": 0}
 
 
-def title(found: Fitted, name: str, of: str) -> str:
+def title(fit: Fitted, name: str, of: str) -> str:
     """Return a title of two lines."""
-    facts = f"{name}, {found.requests:,} requests, seed {found.seed}"
+    facts = f"{name}, {fit.requests:,} requests, seed {fit.seed}"
     errors = ", ".join(
         f"{check.workload} {check.difference_percent:+.1f} %"
-        for check in found.checks
+        for check in fit.checks
         if check.workload in (SEEK, TRANSFER)
     )
     return f"{of}: {facts}\nthe model's error: {errors}"

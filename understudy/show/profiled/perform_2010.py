@@ -10,20 +10,20 @@ from understudy.profiler.profile_fit import Fitted
 from understudy.show.profiled.paper import MILLION, title
 
 
-def figure(found: Fitted, name: str) -> Figure:
+def figure(fit: Fitted, name: str) -> Figure:
     """Return the figure; `name` is the drive's name."""
-    intercept_ms, full_seek_ms = (found.value(key) for key in KEYS)
-    filtered = found.finding(KEYS[0])
+    intercept_ms, full_seek_ms = (fit.value(key) for key in KEYS)
+    filtered = fit.finding(KEYS[0])
     assert filtered
     at, ms = np.array(filtered.seen).T
-    sectors = at * found.capacity_sectors / MILLION
+    sectors = at * fit.capacity_sectors / MILLION
     whole = Figure(figsize=(8, 5), layout="constrained")
-    whole.suptitle(title(found, name, "Stochastic sector to sector costs"), fontsize=11)
+    whole.suptitle(title(fit, name, "Stochastic sector to sector costs"), fontsize=11)
     axes = whole.subplots()
     axes.plot(sectors, ms, linewidth=1, label=f"each the mean of up to {WINDOW:,} pages around it")
     line = f"least squares: {intercept_ms:.2f} + {full_seek_ms:.2f} d/D"
     axes.plot(sectors, intercept_ms + full_seek_ms * at, label=line)
     axes.set(xlabel="distance (millions of sectors)", ylabel="time (ms)")
-    axes.set(xlim=(0, found.capacity_sectors / MILLION), ylim=(0, None))
+    axes.set(xlim=(0, fit.capacity_sectors / MILLION), ylim=(0, None))
     axes.legend(loc="lower right")
     return whole

@@ -17,44 +17,44 @@ from understudy.show.report import figures
 TEMPLATE = "report/report.html.j2"
 
 
-def render(found: result.Result) -> str:
+def render(answer: result.Result) -> str:
     """Return the page."""
-    return page.render(TEMPLATE, _view(found))
+    return page.render(TEMPLATE, _view(answer))
 
 
-def _view(found: result.Result) -> dict[str, Any]:
-    comparison = found.comparison
-    experiments = [outcome.experiment for outcome in found.outcomes]
+def _view(answer: result.Result) -> dict[str, Any]:
+    comparison = answer.comparison
+    experiments = [outcome.experiment for outcome in answer.outcomes]
     return {
-        "title": table.headline(found.experiment, len(comparison.seeds), found.platform),
-        "summary": found.experiment.workload.summary,
-        "disk": found.experiment.device.disk,
+        "title": table.headline(answer.experiment, len(comparison.seeds), answer.platform),
+        "summary": answer.experiment.workload.summary,
+        "disk": answer.experiment.device.disk,
         "schedulers": comparison.schedulers,
         "blocks": table.rows(comparison),
-        "ranked": _ranked(found),
+        "ranked": _ranked(answer),
         "ranked_by": table.RANKED_HEADINGS,
-        "sentences": table.sentences(found),
+        "sentences": table.sentences(answer),
         "several_seeds": len(comparison.seeds) > 1,
-        "figures": figures.draw(found.outcomes),
-        "paper": found.paper,
-        "paper_rows": reproduction.rows(found.paper, comparison) if found.paper else [],
+        "figures": figures.draw(answer.outcomes),
+        "paper": answer.paper,
+        "paper_rows": reproduction.rows(answer.paper, comparison) if answer.paper else [],
         "stand_ins": reproduction.beside(comparison.schedulers),
-        "stand_in_note": reproduction.note(comparison) if found.paper else "",
-        "inputs": page.flat(result.inputs(found.command, experiments)),
-        "environment": page.flat(result.environment(found.outcomes)),
+        "stand_in_note": reproduction.note(comparison) if answer.paper else "",
+        "inputs": page.flat(result.inputs(answer.command, experiments)),
+        "environment": page.flat(result.environment(answer.outcomes)),
         "runs": [
             _run(outcome.facts, outcome.experiment.scheduler.name, outcome.experiment.seed)
-            for outcome in found.outcomes
+            for outcome in answer.outcomes
         ],
     }
 
 
-def _ranked(found: result.Result) -> table.Rows:
+def _ranked(answer: result.Result) -> table.Rows:
     """Return the ranked table, with a row per scheduler, if there are too many for columns."""
-    comparison = found.comparison
+    comparison = answer.comparison
     if not table.is_wide(comparison):
         return []
-    return table.ranked(comparison, trusted=found.verdict.trusted)
+    return table.ranked(comparison, trusted=answer.verdict.trusted)
 
 
 def _run(facts: dict[str, Any], scheduler: str, seed: int) -> dict[str, Any]:

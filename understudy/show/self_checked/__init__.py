@@ -14,16 +14,16 @@ __all__ = ["doubts", "render", "show"]
 TEMPLATE = "self_checked/report.html.j2"
 
 
-def render(document: dict[str, Any], found: Sequence[Held]) -> str:
+def render(document: dict[str, Any], checks: Sequence[Held]) -> str:
     """Return the page as HTML; `document` is the content of result.json."""
     return page.render(
         TEMPLATE,
         {
             "title": "VMs on one device: predicted, and as a kernel does it",
-            "sentences": table.sentences(found),
-            "doubts": table.doubts(found),
-            "tables": table.tables(found),
-            "figures": figures.draw(found),
+            "sentences": table.sentences(checks),
+            "doubts": table.doubts(checks),
+            "tables": table.tables(checks),
+            "figures": figures.draw(checks),
             "inputs": page.flat(document["inputs"]),
             "environment": page.flat(document["environment"]),
         },

@@ -37,38 +37,38 @@ HEADINGS = {
 PAPER = {2: "3 to 16 %", 3: "2 to 30 %"}  # Table 5, by number of VMs
 
 
-def tables(found: Sequence[Held]) -> list[tuple[str, tuple[str, ...], Block]]:
+def tables(checks: Sequence[Held]) -> list[tuple[str, tuple[str, ...], Block]]:
     """Return all four tables: title, headings, rows."""
     rows = (_queue, _responses, _errors, _arrivals)
     return [
-        (title, headings, [(one.plan.configuration, row(one)) for one in found])
+        (title, headings, [(one.plan.configuration, row(one)) for one in checks])
         for (title, headings), row in zip(HEADINGS.items(), rows, strict=True)
     ]
 
 
-def sentences(found: Sequence[Held]) -> list[str]:
+def sentences(checks: Sequence[Held]) -> list[str]:
     """Return sentences about the errors."""
-    said = []
+    lines = []
     for vms, paper in PAPER.items():
-        errors = [one.error for one in found if len(one.plan.vms) == vms]
-        said.append(
+        errors = [one.error for one in checks if len(one.plan.vms) == vms]
+        lines.append(
             f"{vms} VMs: predicted means are {min(errors):.1%} to {max(errors):.1%} off "
             f"(ICPE 2011: {paper})"
         )
-    return [*said, str(trust(found)), INTERVALS]
+    return [*lines, str(trust(checks)), INTERVALS]
 
 
-def doubts(found: Sequence[Held]) -> list[str]:
+def doubts(checks: Sequence[Held]) -> list[str]:
     """Return notes on the poor fits, without duplicates."""
-    return list(dict.fromkeys(doubt for one in found for doubt in one.poor_fits))
+    return list(dict.fromkeys(doubt for one in checks for doubt in one.poor_fits))
 
 
-def show(found: Sequence[Held], console: Console) -> None:
+def show(checks: Sequence[Held], console: Console) -> None:
     """Print the tables, then the notes."""
-    for title, headings, block in tables(found):
+    for title, headings, block in tables(checks):
         words = headings[1:5] if headings == HEADINGS[RESPONSES] else ()
         Grid(headings, [block], title, words=words).show(console)
-    for sentence in sentences(found):
+    for sentence in sentences(checks):
         console.print(sentence, highlight=False, soft_wrap=True)
 
 

@@ -58,8 +58,8 @@ def _transfers(piece: Reading) -> Reading:
         return piece
     frame = piece.frame.filter(pl.col("op") != "wait")
     others = int((frame["op"] == "other").sum())
-    found = text.with_length(frame.filter(pl.col("op") != "other"))
-    return replace(piece, frame=found.frame, left_out={NO_TRANSFER: others, **found.left_out})
+    reading = text.with_length(frame.filter(pl.col("op") != "other"))
+    return replace(piece, frame=reading.frame, left_out={NO_TRANSFER: others, **reading.left_out})
 
 
 def _lines(fields: text.Fields) -> Reading:

@@ -57,9 +57,9 @@ def _answered(pieces: Iterator[Reading]) -> Iterator[Reading]:
 def _known(piece: Reading) -> Reading:
     if not piece.frame.height:
         return piece
-    kept = piece.frame.filter(pl.col("response_ns").is_not_null())
-    unknown = {NO_RESPONSE: piece.frame.height - kept.height}
-    return replace(piece, frame=kept, left_out={**piece.left_out, **unknown})
+    frame = piece.frame.filter(pl.col("response_ns").is_not_null())
+    unknown = {NO_RESPONSE: piece.frame.height - frame.height}
+    return replace(piece, frame=frame, left_out={**piece.left_out, **unknown})
 
 
 def _requests(fields: text.Fields) -> Reading:
@@ -78,5 +78,5 @@ def _requests(fields: text.Fields) -> Reading:
     )
     answered = pl.when(responses.is_not_null()).then(pl.col("response_ns"))
     typed = frame.with_columns(response_ns=answered).filter(types.is_not_null())
-    found = text.with_length(typed)
-    return replace(found, left_out={**found.left_out, NO_TYPE: frame.height - typed.height})
+    reading = text.with_length(typed)
+    return replace(reading, left_out={**reading.left_out, NO_TYPE: frame.height - typed.height})

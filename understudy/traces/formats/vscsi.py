@@ -94,19 +94,19 @@ def _requests(records: Records, version: int, first: int) -> Reading:
     transfers = writes | np.isin(records["cmd"], READS)
     for name, largest in _limits(version).items():
         _refuse(transfers & (records[name] > largest), records[name], first, f"{name} is too large")
-    kept = transfers & (records["len"] > 0)
+    mask = transfers & (records["len"] > 0)
     left_out = {
         NO_TRANSFER: int((~transfers).sum()),
-        NO_LENGTH: int((transfers & ~kept).sum()),
+        NO_LENGTH: int((transfers & ~mask).sum()),
     }
-    taken = records[kept]
+    rows = records[mask]
     sector, sectors = touched(
-        taken["lbn"].astype(np.int64) * SECTOR_BYTES, taken["len"].astype(np.int64)
+        rows["lbn"].astype(np.int64) * SECTOR_BYTES, rows["len"].astype(np.int64)
     )
-    columns = {"ticks": taken["ts"].astype(np.int64), "sector": sector, "sectors": sectors}
+    columns = {"ticks": rows["ts"].astype(np.int64), "sector": sector, "sectors": sectors}
     if version == 2:
-        columns["response_ns"] = taken["rt"].astype(np.int64) * TICK_NS
-    op = pl.when(pl.lit(pl.Series(writes[kept]))).then(pl.lit("write")).otherwise(pl.lit("read"))
+        columns["response_ns"] = rows["rt"].astype(np.int64) * TICK_NS
+    op = pl.when(pl.lit(pl.Series(writes[mask]))).then(pl.lit("write")).otherwise(pl.lit("read"))
     return Reading(pl.DataFrame(columns).with_columns(op=op), left_out)
 
 

@@ -71,8 +71,9 @@ def counts(asking: Mapping[str, Bools]) -> dict[str, int]:
 
 
 def _noted(addresses: Integers, noted: Integers, slots: int) -> Bools:
-    """Return which requests find their address (`addresses`) in the slot of a hash table; each request
-    then stores its address `noted` there.
+    """Return which requests find their address in its slot of a hash table.
+
+    Each request then stores the address `noted` in that address's slot.
     """
     writers, readers = (
         place // PAGE_SECTORS % slots * (len(addresses) + 1) + np.arange(len(addresses))

@@ -45,14 +45,14 @@ def events(trace: bytes, formats: str) -> dict[str, pl.DataFrame]:
     The columns are "time_ns", all numeric fields, and "rwbs", the kind of request, as text.  Raises
     RunFailed if the trace is cut off, is not a trace, or has lost events.
     """
-    found = defaultdict[int, list[Event]](list)
+    by_type = defaultdict[int, list[Event]](list)
     described = iter(NAME.split(formats)[1:])
     try:
         for start in range(0, len(trace), PAGE_BYTES):
             for event in _of_page(trace[start : start + PAGE_BYTES]):
-                found[int.from_bytes(event[1][:TYPE_BYTES], "little")].append(event)
+                by_type[int.from_bytes(event[1][:TYPE_BYTES], "little")].append(event)
         return {
-            name: _table(found[int(number)], [*_numbers(fields), *_texts(fields)])
+            name: _table(by_type[int(number)], [*_numbers(fields), *_texts(fields)])
             for name, number, fields in zip(described, described, described, strict=True)
         }
     except (struct.error, ValueError) as error:
@@ -98,14 +98,14 @@ def _texts(fields: str) -> Iterator[Field]:
         yield name, int(offset), np.dtype(f"S{size}")
 
 
-def _table(found: list[Event], fields: Sequence[Field]) -> pl.DataFrame:
+def _table(entries: list[Event], fields: Sequence[Field]) -> pl.DataFrame:
     names, offsets, kinds = zip(*fields, strict=True)
     bytes_min = max(offset + kind.itemsize for _, offset, kind in fields)
     layout = np.dtype({"names": names, "formats": kinds, "offsets": offsets, "itemsize": bytes_min})
-    if any(len(data) < bytes_min for _, data in found):
+    if any(len(data) < bytes_min for _, data in entries):
         raise ValueError("an event is shorter than its fields")
-    rows = np.frombuffer(b"".join(data[:bytes_min] for _, data in found), layout)
-    times = pl.Series("time_ns", [time_ns for time_ns, _ in found], pl.Int64)
+    rows = np.frombuffer(b"".join(data[:bytes_min] for _, data in entries), layout)
+    times = pl.Series("time_ns", [time_ns for time_ns, _ in entries], pl.Int64)
     columns = (pl.Series(name, _plain(rows[name])) for name in names)
     return pl.DataFrame([times, *columns]).sort("time_ns", maintain_order=True)
 

@@ -58,9 +58,9 @@ class Events:
     end: Ints
 
 
-def _of_kind(found: pl.DataFrame) -> Events:
-    sector = found["sector"].to_numpy().astype(np.int64)
-    return Events(found["time_ns"].to_numpy(), sector, sector + found["nr_sector"].to_numpy())
+def _of_kind(events: pl.DataFrame) -> Events:
+    sector = events["sector"].to_numpy().astype(np.int64)
+    return Events(events["time_ns"].to_numpy(), sector, sector + events["nr_sector"].to_numpy())
 
 
 def _match(events: Events, time_ns: Ints, sector: Ints, tolerance_ns: int, what: str) -> Ints:
@@ -80,8 +80,8 @@ def _match(events: Events, time_ns: Ints, sector: Ints, tolerance_ns: int, what:
         for at, is_nearer in ((before[looking], np.less_equal), (after[looking], np.less)):
             later = time[at] - time_ns[looking]
             covers = (first[at] <= sector[looking]) & (sector[looking] < end[at])
-            found = covers & is_nearer(np.abs(later), np.abs(apart[looking]))
-            apart[looking[found]] = later[found]
+            nearer = covers & is_nearer(np.abs(later), np.abs(apart[looking]))
+            apart[looking[nearer]] = later[nearer]
         before[looking] = np.maximum(before[looking] - 1, 0)
         after[looking] = np.minimum(after[looking] + 1, len(time) - 1)
         mine_ns = time_ns[looking]

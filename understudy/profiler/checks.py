@@ -160,14 +160,14 @@ def compare(
 
     If chance may explain a deviation, run the workload again with `more` times as many requests.
     """
-    found = []
+    comparisons = []
     for number, workload in enumerate(workloads):
         report(f"check: {workload.name}", number / len(workloads))
         one = _compared(workload, target, model, f"{seed}", requests)
         if more > 1 and one.is_unsure:
             one = _compared(workload, target, model, f"{seed} anew", more * requests)
-        found.append(one)
-    return tuple(found)
+        comparisons.append(one)
+    return tuple(comparisons)
 
 
 def affordable(workloads: int, left_ns: int, read_ns: float) -> int:
@@ -191,7 +191,7 @@ def _compared(
     ops, sector, sectors, pause_ns, _ = map(np.array, zip(*steps, strict=True))
     in_order = np.full(len(steps), workload.in_order)
     asking = demand.asking(ops == "write", sector, sectors, pause_ns, in_order)
-    counts = demand.counts({name: found[timed] for name, found in asking.items()})
+    counts = demand.counts({name: flags[timed] for name, flags in asking.items()})
     return Compared(workload.name, asked(counts, len(one)), one, other)
 
 

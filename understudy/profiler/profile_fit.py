@@ -48,8 +48,8 @@ class Fitted:
         """Return the profile as TOML; comments have the confidences, and the keys that were not
         seen.
         """
-        destroyed = any(writes.is_seen(found) for found in self.findings)
-        made = (
+        destroyed = any(writes.is_seen(finding) for finding in self.findings)
+        origin = (
             f"Fitted by understudy profile --trace to {self.requests} requests"
             if self.from_trace
             else f"Measured by understudy profile --method {self.method} --seed {self.seed} "
@@ -57,7 +57,7 @@ class Fitted:
         )
         lines = [
             "# SPDX-License-Identifier: MIT",
-            f"# {made}; fitted with {'reads and writes' if destroyed else 'reads only'}.",
+            f"# {origin}; fitted with {'reads and writes' if destroyed else 'reads only'}.",
             f'summary = "profiled, {self.capacity_sectors} sectors"',
             *([f'limits = "{self.limits}"'] if self.limits else []),
             *toml_lines(self.findings),
@@ -70,9 +70,9 @@ class Fitted:
         refers to them.
         """
         tables = {
-            found.key: f"{stem}-{found.name}.csv"
-            for found in self.findings
-            if isinstance(found.value, str) and found.value.count("\n") > table.LONG
+            each.key: f"{stem}-{each.name}.csv"
+            for each in self.findings
+            if isinstance(each.value, str) and each.value.count("\n") > table.LONG
         }
         short = [replace(each, value=tables.get(each.key, each.value)) for each in self.findings]
         texts = {name: str(self.value(key)) for key, name in tables.items()}
@@ -85,7 +85,7 @@ class Fitted:
             "capacity_sectors": self.capacity_sectors,
             "seed": self.seed,
             "requests": self.requests,
-            "found": {found.key: found.as_json() for found in self.findings},
+            "found": {finding.key: finding.as_json() for finding in self.findings},
             "checks": [check.as_json() for check in self.checks],
         }
 
@@ -95,12 +95,12 @@ class Fitted:
 
     def finding(self, key: str) -> Finding | None:
         """Return the finding with that key; None if no probe looked for it."""
-        return next((found for found in self.findings if found.key == key), None)
+        return next((each for each in self.findings if each.key == key), None)
 
     def value(self, key: str) -> Any:
         """Return the value of the finding with that key; None if it was not seen."""
-        found = self.finding(key)
-        return found.value if found else None
+        finding = self.finding(key)
+        return finding.value if finding else None
 
 
 def profile(
@@ -132,11 +132,11 @@ def profile(
         report(name, fraction)
 
     report("kind", 0.0)
-    found = kind.measure(bench)
+    disk_kind = kind.measure(bench)
     if not as_disk:
-        found.refuse_others()
+        disk_kind.refuse_others()
     writing = destroy_data and bench.writable
-    told(duration.of(found.read_ns, method, minutes, writing=writing))
+    told(duration.of(disk_kind.read_ns, method, minutes, writing=writing))
     end_ns = NEVER_NS if minutes is None else round(minutes * NS_PER_MINUTE)
     findings = document.complete(_measured(by, bench, writing, part, end_ns))
     fitted = Fitted(
@@ -147,10 +147,10 @@ def profile(
     def check(name: str, fraction: float) -> None:
         part(name, CHECKS_BEGIN + (1 - CHECKS_BEGIN) * fraction)
 
-    asked = checks.WORKLOADS if writing else checks.READS
-    number = checks.affordable(len(asked), end_ns - bench.now_ns, found.read_ns)
+    workloads = checks.WORKLOADS if writing else checks.READS
+    number = checks.affordable(len(workloads), end_ns - bench.now_ns, disk_kind.read_ns)
     more = checks.MORE if minutes is None else 1
-    compared = checks.compare(bench, model, seed, asked, check, number, more)
+    compared = checks.compare(bench, model, seed, workloads, check, number, more)
     bench.milestone()
     return replace(fitted, compared=compared)
 

@@ -81,12 +81,12 @@ class Disk:
     def profile(self) -> DiskProfile:
         """Return a profile of the disk with everything except its times."""
         with _opened(self, 0) as descriptor:
-            said = facts.ask(descriptor)
-        known = said.model and DiskFacts(
-            vendor=said.vendor or "unknown",
-            model=said.model,
+            report = facts.ask(descriptor)
+        known = report.model and DiskFacts(
+            vendor=report.vendor or "unknown",
+            model=report.model,
             capacity_sectors=self.sectors,
-            rpm=said.rpm or None,
+            rpm=report.rpm or None,
         )
         return unmodelled(self.name, known or None, self.at_once_max)
 
@@ -94,16 +94,16 @@ class Disk:
 def find(path: Path, destroy_data: bool) -> Disk:
     """Return the disk with that device file; UserError if the disk can't be measured."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError as error:
         refuse(path, f"{error.strerror}; {LISTED}")
     for is_so, words in KINDS.items():
-        if is_so(found.st_mode):
+        if is_so(status.st_mode):
             refuse(path, words)
-    if whole := in_use.whole(found.st_rdev):
+    if whole := in_use.whole(status.st_rdev):
         refuse(path, f"is a partition; take the whole disk, /dev/{whole}")
-    disk = Disk(path, found.st_rdev)
-    if user := in_use.of_disk(found.st_rdev):
+    disk = Disk(path, status.st_rdev)
+    if user := in_use.of_disk(status.st_rdev):
         refuse(path, user)
     if not (disk.folder / "mq").is_dir():
         refuse(

@@ -22,9 +22,9 @@ def bounded(name: str, limit_bytes: int) -> Iterator[Path]:
     top, limit = _memory()
     clear(name)
     group = top / _name(name)
-    with scratch.unless_filled() as made:
+    with scratch.unless_filled() as folders:
         try:
-            made.new(group)
+            folders.new(group)
             (group / limit).write_text(str(limit_bytes))
         except OSError as error:
             raise RunFailed(f"{error.filename or group}: {error.strerror}") from error

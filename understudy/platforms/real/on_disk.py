@@ -103,12 +103,12 @@ class _Run:
             held.enter_context(queue.kept(self._disk))
             self._set_up()
             settings = queue.settings(self._disk)
-            played = held.enter_context(workload.ready(self._experiment, self._disk))
+            program = held.enter_context(workload.ready(self._experiment, self._disk))
             traced = self._instrument(held)
             ready = time.monotonic()
-            played.go()
-            self._wait(played, traced)
-            entries = played.end()
+            program.go()
+            self._wait(program, traced)
+            entries = program.end()
             measured = time.monotonic()
         requests, facts = self._read(entries, traced)
         facts |= {"settings": settings, "measure_wall_seconds": measured - ready}
@@ -137,13 +137,13 @@ class _Run:
             self._unavailable = str(error)
             return None
 
-    def _wait(self, played: workload.Workload, traced: Tracepoints | None) -> None:
+    def _wait(self, program: workload.Workload, traced: Tracepoints | None) -> None:
         """Wait until all measured requests are complete."""
-        wanted = self._experiment.requests
+        requests = self._experiment.requests
         beyond = 0 if traced else 2 * self._experiment.workload.processes
         before, done, taken, heard = self._completed(), 0, 0, time.monotonic()
-        while done < wanted + beyond:
-            self._pause(LOOK_SECONDS, played)
+        while done < requests + beyond:
+            self._pause(LOOK_SECONDS, program)
             now = self._completed() - before
             heard = time.monotonic() if now > done else heard
             done = now
@@ -152,10 +152,10 @@ class _Run:
             if traced and done > taken + traced.room // 4:
                 traced.take()
                 taken = done
-            self._report("measuring", min(1.0, done / wanted))
+            self._report("measuring", min(1.0, done / requests))
         patience = time.monotonic() + DRAIN_SECONDS
         while traced and not self._drained(traced):
-            self._pause(LOOK_AGAIN_SECONDS, played)
+            self._pause(LOOK_AGAIN_SECONDS, program)
             if time.monotonic() > patience:
                 raise RunFailed(f"a request has waited for {DRAIN_SECONDS:.0f} s; see dmesg")
 
@@ -164,10 +164,10 @@ class _Run:
         traced.take()
         return traced.answered_first(self._experiment.requests)
 
-    def _pause(self, seconds: float, played: workload.Workload) -> None:
+    def _pause(self, seconds: float, program: workload.Workload) -> None:
         if self._stop.wait(seconds):
             raise RunFailed("stopped")
-        played.check()
+        program.check()
 
     def _completed(self) -> int:
         """Return the number of requests that the disk has completed since it was attached."""
@@ -188,10 +188,10 @@ class _Run:
             rows, left_out = traced.requests()
         else:
             rows = stamps.requests(entries, raw=self._is_raw)
-        wanted = self._experiment.requests
-        if rows.height < wanted:
-            raise RunFailed(f"only {rows.height} of {wanted} requests were seen; run it again")
-        rows = rows.head(wanted)
+        requests = self._experiment.requests
+        if rows.height < requests:
+            raise RunFailed(f"only {rows.height} of {requests} requests were seen; run it again")
+        rows = rows.head(requests)
         facts: dict[str, Any] = {
             "instrument": tracepoints.NAME if traced else stamps.NAME,
             "instrument_missing": self._unavailable,

@@ -107,9 +107,9 @@ class Tracepoints:
         if rows.height < requests:
             return False
         last_ns = int(rows["arrival_ns"][requests - 1])
-        found = self._found().filter(pl.col("rwbs").str.contains("[RW]"), pl.col("nr_sector") > 0)
-        arrived = found.filter(action=ACTIONS["block_bio_queue"]).filter(_until(last_ns)).height
-        merges = found.filter(pl.col("action").is_in([ACTIONS[name] for name in MERGES]))
+        events = self._found().filter(pl.col("rwbs").str.contains("[RW]"), pl.col("nr_sector") > 0)
+        arrived = events.filter(action=ACTIONS["block_bio_queue"]).filter(_until(last_ns)).height
+        merges = events.filter(pl.col("action").is_in([ACTIONS[name] for name in MERGES]))
         return arrived - merges.filter(_until(last_ns + MERGED_NS)).height <= requests
 
     def requests(self) -> tuple[pl.DataFrame, dict[str, int]]:
@@ -119,14 +119,14 @@ class Tracepoints:
         The columns are those of understudy.measure.records, and `sure`: true if no other request
         had the same address while the request was pending.
         """
-        found = _apart(self._found())
-        failed = found.filter(pl.col("error") != 0, pl.col("rwbs").str.contains("[RW]"))
+        events = _apart(self._found())
+        failed = events.filter(pl.col("error") != 0, pl.col("rwbs").str.contains("[RW]"))
         if failed.height:
             bad = failed.row(0, named=True)
             why = os.strerror(-bad["error"])
             raise RunFailed(f"the disk failed: sector {bad['sector'] % APART}: {why}; see dmesg")
         trace = Blktrace()
-        broken = trace.read(io.BytesIO(_as_block_trace(found)))
+        broken = trace.read(io.BytesIO(_as_block_trace(events)))
         if broken:
             raise RunFailed(f"the kernel's trace can't be read: {broken}")
         rows = [pl.DataFrame(columns) for columns in trace.rows()]
@@ -134,7 +134,7 @@ class Tracepoints:
             raise RunFailed("the kernel's trace has no completed request")
         left_out = {LeftOut(why).name.lower(): count for why, count in trace.left_out().items()}
         known = _as_records(pl.concat(rows).sort("arrival_ns", "sector"))
-        unsure = found.filter("several")["sector"].unique() % APART
+        unsure = events.filter("several")["sector"].unique() % APART
         return known.with_columns(sure=~known["sector"].is_in(unsure.to_list())), left_out
 
     def _found(self) -> pl.DataFrame:
@@ -167,9 +167,9 @@ def _apart(events: pl.DataFrame) -> pl.DataFrame:
     plain = (queued | issued | completed).all().over(place)
     whole = queued.sum().over(place) == issued.sum().over(place)
     number = pl.int_range(1, pl.len() + 1).over([*place, action]) % PLACES_MAX
-    told = events.with_columns(several=there.max().over(place) > 1)
+    with_several = events.with_columns(several=there.max().over(place) > 1)
     moved = pl.when(pl.col("several") & plain & whole).then(number * APART).otherwise(0)
-    return told.with_columns(sector=pl.col("sector").cast(pl.Int64) + moved)
+    return with_several.with_columns(sector=pl.col("sector").cast(pl.Int64) + moved)
 
 
 def _until(time_ns: int) -> pl.Expr:
@@ -230,9 +230,9 @@ def recording(disk: Disk, requests: int) -> Iterator[Tracepoints]:
     _mount()
     clear(disk.name)
     instance = _instance(disk.name)
-    with scratch.unless_filled() as made:
+    with scratch.unless_filled() as folders:
         try:
-            if not made.new(instance):
+            if not folders.new(instance):
                 raise Unavailable(f"{instance} is in use")
             _begin(instance, disk, requests)
             begun = Tracepoints(instance)
@@ -265,8 +265,8 @@ def _mount() -> None:
 
 
 def _begin(instance: Path, disk: Disk, requests: int) -> None:
-    wanted = (requests + REQUESTS_AFTER) * REQUEST_BYTES
-    room = min(wanted, BUFFERS_BYTES_MAX // (os.cpu_count() or 1))
+    need = (requests + REQUESTS_AFTER) * REQUEST_BYTES
+    room = min(need, BUFFERS_BYTES_MAX // (os.cpu_count() or 1))
     _put(instance / "trace_clock", "mono")
     _put(instance / "options" / "overwrite", 0)
     _put(instance / "buffer_size_kb", room // 1024)

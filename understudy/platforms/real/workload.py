@@ -100,8 +100,8 @@ class Workload:
 
     def _complaint(self) -> str:
         assert self._process.stderr
-        said = self._process.stderr.read().decode(errors="replace").strip().splitlines()
-        return said[-1] if said else "it printed nothing"
+        lines = self._process.stderr.read().decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else "it printed nothing"
 
 
 def build(experiment: Experiment, report: Report) -> None:
@@ -143,10 +143,10 @@ def command(experiment: Experiment, disk: Disk, files: Path, bounded: Path, log:
     around = replace(
         experiment.around, device=str(disk.path), folder=str(files), group=str(bounded)
     )
-    played = experiment.workload.in_guest(around)
-    _, *words = played.command
+    version = experiment.workload.in_guest(around)
+    _, *words = version.command
     program = str(compiled(guest_programs.program(_program(experiment))))
-    most = played.reads_a_request * experiment.requests + LOG_AFTER
+    most = version.reads_a_request * experiment.requests + LOG_AFTER
     words += ["--processes", str(experiment.workload.processes), "--seed", str(experiment.seed)]
     words += ["--log", str(log), "--log-max", str(most)]
     if not experiment.workload.reads_files:

@@ -54,26 +54,26 @@ def prepare(experiments: Sequence[Experiment], report: Report) -> None:
             report("checking", done / len(alike))
 
 
-def _refuse(asked: Simulation) -> None:
+def _refuse(simulation: Simulation) -> None:
     """Raise UserError for input that the engine refuses."""
     try:
-        check_simulation(asked)
+        check_simulation(simulation)
     except ValueError as error:
-        raise UserError(f"{asked.workload} with {asked.scheduler}: {error}") from None
+        raise UserError(f"{simulation.workload} with {simulation.scheduler}: {error}") from None
 
 
 def dry_run(experiment: Experiment) -> list[str]:
     """Return a description of the simulation."""
-    asked = describe(experiment)
+    simulation = describe(experiment)
     parts = {
-        "workload": asked.workload,
-        **asked.parameters,
-        "scheduler": asked.scheduler,
-        **asked.tunables,
-        "sectors": asked.capacity_sectors,
-        "processes": asked.processes,
-        "requests": asked.requests,
-        "seed": asked.seed,
+        "workload": simulation.workload,
+        **simulation.parameters,
+        "scheduler": simulation.scheduler,
+        **simulation.tunables,
+        "sectors": simulation.capacity_sectors,
+        "processes": simulation.processes,
+        "requests": simulation.requests,
+        "seed": simulation.seed,
         "depth": experiment.device.at_once,
     }
     return ["simulate", *(f"{name}={value}" for name, value in parts.items())]
@@ -82,8 +82,8 @@ def dry_run(experiment: Experiment) -> list[str]:
 def run(experiment: Experiment, report: Report, *, stop: threading.Event | None = None) -> Outcome:
     """Run one experiment and record every request."""
     began = time.monotonic()
-    answer, asked = _simulate(experiment, report, stop, keep_rows=True)
-    facts = _facts(experiment, asked, answer.figures, time.monotonic() - began)
+    answer, simulation = _simulate(experiment, report, stop, keep_rows=True)
+    facts = _facts(experiment, simulation, answer.figures, time.monotonic() - began)
     if answer.printed:
         facts["printed"] = answer.printed
     return Outcome(experiment, _frame(answer), facts)
@@ -94,8 +94,8 @@ def summarise(
 ) -> Summary:
     """Run one experiment and record only its figures: constant memory at any length."""
     began = time.monotonic()
-    answer, asked = _simulate(experiment, report, stop, keep_rows=False)
-    facts = _facts(experiment, asked, answer.figures, time.monotonic() - began)
+    answer, simulation = _simulate(experiment, report, stop, keep_rows=False)
+    facts = _facts(experiment, simulation, answer.figures, time.monotonic() - began)
     return from_figures(experiment, answer.figures, facts)
 
 
@@ -103,25 +103,25 @@ def describe(experiment: Experiment, report: Report = silent) -> Simulation:
     """Return the experiment in the engine's terms."""
     workload, device, setting = experiment.workload, experiment.device, experiment.platform
     assert isinstance(setting, OnSim)
-    played = workload.simulated(experiment.around, report)
+    version = workload.simulated(experiment.around, report)
     cache = workload.cache(device.virtual_bytes)
     scheduler = _simulated(experiment)
     return Simulation(
-        workload=played.engine,
+        workload=version.engine,
         scheduler=scheduler,
         device=_device(experiment),
         capacity_sectors=device.virtual_bytes // SECTOR_BYTES,
         requests=workload.measured(experiment.requests),
-        processes=played.processes,
+        processes=version.processes,
         seed=experiment.seed,
-        parameters=played.parameters,
+        parameters=version.parameters,
         tunables=_following(experiment, scheduler) | dict(experiment.scheduler.tunables),
-        layout=played.layout,
-        rows=played.rows,
+        layout=version.layout,
+        rows=version.rows,
         cache=_page_cache(cache),
         depth=device.queue_depth,
         merge_sectors=_merge_sectors(experiment),
-        max_pending=_most_pending(played, cache, device.at_once),
+        max_pending=_most_pending(version, cache, device.at_once),
         weights=workload.weights or None,
         gap_ns=round(setting.gap_us * 1000),
         ask_ns=round(setting.ask_us * 1000),
@@ -164,16 +164,16 @@ def _simulate(
     experiment: Experiment, report: Report, stop: threading.Event | None, *, keep_rows: bool
 ) -> tuple[Answer, Simulation]:
     """Run the simulation until its end or `stop`, and report its progress."""
-    asked = describe(experiment, report)
+    simulation = describe(experiment, report)
 
     def look(done: int) -> None:
-        report("simulating", done / asked.requests)
+        report("simulating", done / simulation.requests)
         if stop and stop.is_set():
-            raise RunFailed(f"{asked.scheduler}: stopped")
+            raise RunFailed(f"{simulation.scheduler}: stopped")
 
-    answer = simulate(asked, keep_rows=keep_rows, look=look)
-    _check_stable(asked, answer.figures)
-    return answer, asked
+    answer = simulate(simulation, keep_rows=keep_rows, look=look)
+    _check_stable(simulation, answer.figures)
+    return answer, simulation
 
 
 def _check(experiment: Experiment) -> None:
@@ -188,25 +188,26 @@ def _check(experiment: Experiment) -> None:
     experiment.workload.check_fits(experiment.device.virtual_bytes)
 
 
-def _check_stable(asked: Simulation, figures: Figures) -> None:
+def _check_stable(simulation: Simulation, figures: Figures) -> None:
     """Check that the workload is stable: an endless unstable workload has no mean response time.
 
     The margin is twice the standard error of the mean service time.  A trace has an end, so it is
     exempt.
     """
-    load = _load(asked, figures)
-    if load is None or asked.rows or figures.dispatched < 2:
+    load = _load(simulation, figures)
+    if load is None or simulation.rows or figures.dispatched < 2:
         return
     error = sqrt(figures.model.variance / (figures.dispatched - 1)) / figures.model.mean
     if load * (1 - 2 * error) > 1:
         raise Unstable(
-            f"{asked.scheduler}: unstable: requests arrive {arrive(load)}; take a lower --rate",
+            f"{simulation.scheduler}: unstable: requests arrive {arrive(load)}; "
+            "take a lower --rate",
             load,
         )
 
 
-def _load(asked: Simulation, figures: Figures) -> float | None:
-    return offered_load(asked, figures) if workloads()[asked.workload].open else None
+def _load(simulation: Simulation, figures: Figures) -> float | None:
+    return offered_load(simulation, figures) if workloads()[simulation.workload].open else None
 
 
 def _page_cache(cache: HostCache | None) -> PageCache | None:
@@ -216,14 +217,14 @@ def _page_cache(cache: HostCache | None) -> PageCache | None:
     return PageCache(cache.bytes, cache.page_bytes // SECTOR_BYTES, ahead)
 
 
-def _most_pending(played: Simulated, cache: HostCache | None, depth: int) -> int:
+def _most_pending(version: Simulated, cache: HostCache | None, depth: int) -> int:
     """Return the number of requests that can be pending or in service at the same time.
 
     A queue that grows without bound must be stopped at some length.
     """
-    if not workloads()[played.engine].open:
-        return _bounded(played.processes * _each(cache))
-    return MAX_PENDING + depth if played.rows is None else _bounded(len(played.rows.sector))
+    if not workloads()[version.engine].open:
+        return _bounded(version.processes * _each(cache))
+    return MAX_PENDING + depth if version.rows is None else _bounded(len(version.rows.sector))
 
 
 def _bounded(pending: int) -> int:
@@ -257,25 +258,25 @@ def _frame(answer: Answer) -> pl.DataFrame:
 
 
 def _facts(
-    experiment: Experiment, asked: Simulation, figures: Figures, seconds: float
+    experiment: Experiment, simulation: Simulation, figures: Figures, seconds: float
 ) -> dict[str, Any]:
-    scheduler = descriptions.scheduler(asked.scheduler)
+    scheduler = descriptions.scheduler(simulation.scheduler)
     return {
-        "capacity_sectors": asked.capacity_sectors,
-        "scheduler_simulated": asked.scheduler,
+        "capacity_sectors": simulation.capacity_sectors,
+        "scheduler_simulated": simulation.scheduler,
         "tunables": {
-            tunable.name: asked.tunables.get(tunable.name, tunable.initial)
+            tunable.name: simulation.tunables.get(tunable.name, tunable.initial)
             for tunable in scheduler.tunables
         },
         "scheduler_counters": figures.counters,
-        "page_cache_bytes": asked.cache.bytes if asked.cache else 0,
+        "page_cache_bytes": simulation.cache.bytes if simulation.cache else 0,
         "page_hits": figures.page_hits,
         "page_misses": figures.page_misses,
         "demand": figures.demand,
         "depth": experiment.device.at_once,
-        "offered_load": _load(asked, figures),
-        "gap_us": asked.gap_ns / 1000,
-        "ask_us": asked.ask_ns / 1000,
+        "offered_load": _load(simulation, figures),
+        "gap_us": simulation.gap_ns / 1000,
+        "ask_us": simulation.ask_ns / 1000,
         "virtual_seconds": figures.last_completion_ns / 1e9,
         "boot_wall_seconds": 0.0,
         "measure_wall_seconds": seconds,

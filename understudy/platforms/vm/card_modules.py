@@ -31,21 +31,21 @@ def card(kernel: Kernel, name: str | Path) -> Path:
 
     UserError with the compiler's messages if it does not compile.
     """
-    found = specification.load(name)
+    spec = specification.load(name)
     source = specification.file_of(name).with_suffix(".c")
-    text = _read(source) if source.exists() else PLAIN_CARD.format(name=found.name).encode()
-    part = f"{CARD}{found.name}"
+    text = _read(source) if source.exists() else PLAIN_CARD.format(name=spec.name).encode()
+    part = f"{CARD}{spec.name}"
     headers = {
-        f"cards/{found.name}_registers.h": header(found).encode(),
-        f"cards/{found.name}_table.h": table(found).encode(),
+        f"cards/{spec.name}_registers.h": header(spec).encode(),
+        f"cards/{spec.name}_table.h": table(spec).encode(),
     }
-    wanted = ("core/port.h", "core/cards/*.[ch]", "kernel/vgpu/*.[ch]", "kernel/vpcib/*.h", KBUILD)
-    place = f"cards/{found.name}.c"
+    globs = ("core/port.h", "core/cards/*.[ch]", "kernel/vgpu/*.[ch]", "kernel/vpcib/*.h", KBUILD)
+    place = f"cards/{spec.name}.c"
     exported = {f"base/{EXPORTED}": (base(kernel) / EXPORTED).read_bytes()}
-    taken = {**sources.matching(*wanted), place: text, **headers}
+    files = {**sources.matching(*globs), place: text, **headers}
     try:
         stranger = sandbox.stranger(source)
-        built_in = built(kernel, part, taken, exported, f"{part}.ko", stranger=stranger)
+        built_in = built(kernel, part, files, exported, f"{part}.ko", stranger=stranger)
     except NotCompiled as error:
         words = error.words.replace(place, str(source))
         raise UserError(f"{source} does not build:\n{quoted(words)}") from error
@@ -64,7 +64,7 @@ def driver(kernel: Kernel, source: Path, card: Card) -> Path:
         raise UserError(f"{source}: a driver is one C file, NAME.c")
     if not re.fullmatch(r"[\w-]+", name, re.ASCII) or name in _taken(kernel, card):
         raise UserError(f"{source}: a module can't be called {name!r}: rename the file")
-    taken = {
+    files = {
         "Kbuild": f"obj-m := {name}.o\n".encode(),
         source.name: _read(source),
         **{beside.name: _read(beside) for beside in source.parent.glob("*.h")},
@@ -72,7 +72,7 @@ def driver(kernel: Kernel, source: Path, card: Card) -> Path:
     }
     try:
         stranger = sandbox.stranger(source)
-        built_in = made(kernel, f"driver-{name}", taken, f"{name}.ko", stranger=stranger)
+        built_in = made(kernel, f"driver-{name}", files, f"{name}.ko", stranger=stranger)
     except NotCompiled as error:
         raise UserError(f"{source} does not build:\n{quoted(error.words)}") from error
     return built_in / f"{name}.ko"

@@ -20,14 +20,14 @@ def files(name: str, package: str = "") -> dict[str, Path]:
     Raises UserError with the command that installs the program if it is missing.
     """
     package = package or name
-    found = shutil.which(name)
-    if not found:
+    program = shutil.which(name)
+    if not program:
         raise UserError(f"no {name} here: apt-get install -y --no-install-recommends {package}")
-    answer = subprocess.run(["ldd", found], capture_output=True, text=True, check=False)
+    answer = subprocess.run(["ldd", program], capture_output=True, text=True, check=False)
     libraries = LIBRARY.findall(answer.stdout)
     if answer.returncode or not libraries or "not found" in answer.stdout:
-        raise RunFailed(f"ldd does not say what {found} needs: install {package} again")
-    return {f"bin/{name}": Path(found)} | {path.lstrip("/"): Path(path) for path in libraries}
+        raise RunFailed(f"ldd does not say what {program} needs: install {package} again")
+    return {f"bin/{name}": Path(program)} | {path.lstrip("/"): Path(path) for path in libraries}
 
 
 def version(name: str) -> str:

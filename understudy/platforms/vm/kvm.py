@@ -36,8 +36,8 @@ def _boot(kernel: packages.Kernel) -> Answer:
     try:
         result = machine.run(vm, kernel)
     except RunFailed as failure:
-        said = str(failure).splitlines()[0].partition(";")[0]
-        return Answer(False, f"/dev/kvm exists, but under KVM {said}")
+        reason = str(failure).splitlines()[0].partition(";")[0]
+        return Answer(False, f"/dev/kvm exists, but under KVM {reason}")
     return Answer(True, f"the stock kernel boots under KVM in {result.boot_seconds:.1f} s")
 
 

@@ -27,10 +27,10 @@ CARD = "card_"
 """Prefix of a card module's name, followed by the card's name."""
 
 
-def ours(kernel: Kernel, wanted: Iterable[str]) -> list[Path]:
+def ours(kernel: Kernel, names: Iterable[str]) -> list[Path]:
     """Return the project's modules, including those of the wanted schedulers and cards."""
-    schedulers = [scheduler_module(kernel, name) for name in wanted if registry.known(name)]
-    cards = [name.removeprefix(CARD) for name in wanted if name.startswith(CARD)]
+    schedulers = [scheduler_module(kernel, name) for name in names if registry.known(name)]
+    cards = [name.removeprefix(CARD) for name in names if name.startswith(CARD)]
     return [*base_modules(kernel), *schedulers, *_cards(kernel, cards)]
 
 
@@ -49,18 +49,18 @@ def base_modules(kernel: Kernel) -> list[Path]:
 
 def base(kernel: Kernel) -> Path:
     """Return the folder of the base modules and their exported symbols."""
-    taken = sources.matching(*sources.CORE, "kernel/*/*.[ch]", KBUILD)
-    return built(kernel, "base", taken, {}, "*.ko", EXPORTED)
+    files = sources.matching(*sources.CORE, "kernel/*/*.[ch]", KBUILD)
+    return built(kernel, "base", files, {}, "*.ko", EXPORTED)
 
 
 def scheduler_module(kernel: Kernel, name: str) -> Path:
     """Return the module of a scheduler in the registry; UserError if it does not compile."""
     file = registry.source(name)
     place = f"{registry.FOLDER}/{name}.c"
-    taken = {**sources.matching(*sources.CORE_HEADERS, KBUILD), place: file.text}
+    files = {**sources.matching(*sources.CORE_HEADERS, KBUILD), place: file.text}
     shared = {f"{SHARED}_shipped": _shared_object(kernel).read_bytes(), f".{SHARED}.cmd": b""}
     try:
-        folder = built(kernel, name, taken, shared, f"{name}.ko", stranger=file.stranger)
+        folder = built(kernel, name, files, shared, f"{name}.ko", stranger=file.stranger)
     except NotCompiled as error:
         words = error.words.replace(place, file.shown)
         raise UserError(registry.does_not_compile(file, words)) from error
@@ -68,40 +68,40 @@ def scheduler_module(kernel: Kernel, name: str) -> Path:
 
 
 def _shared_object(kernel: Kernel) -> Path:
-    taken = sources.matching(*sources.CORE, "kernel/iosched/*.[ch]", "kernel/port/*.c", KBUILD)
-    return built(kernel, "iosched", taken, {}, SHARED) / SHARED
+    files = sources.matching(*sources.CORE, "kernel/iosched/*.[ch]", "kernel/port/*.c", KBUILD)
+    return built(kernel, "iosched", files, {}, SHARED) / SHARED
 
 
 def built(
     kernel: Kernel,
     part: str,
-    taken: Mapping[str, bytes],
+    files: Mapping[str, bytes],
     beside: Mapping[str, bytes],
-    *kept: str,
+    *globs: str,
     stranger: str = "",
 ) -> Path:
     """Build a part of kernel/Kbuild; return the folder with those of the resulting files that match
-    `kept`.
+    `globs`.
     """
     return made(
-        kernel, part, {**taken, **beside, "Kbuild": taken[KBUILD]}, *kept, stranger=stranger
+        kernel, part, {**files, **beside, "Kbuild": files[KBUILD]}, *globs, stranger=stranger
     )
 
 
 def made(
-    kernel: Kernel, part: str, tree: Mapping[str, bytes], *kept: str, stranger: str = ""
+    kernel: Kernel, part: str, tree: Mapping[str, bytes], *globs: str, stranger: str = ""
 ) -> Path:
     """Build a tree with kbuild, in a sandbox if the tree is a user's. Return the folder with those
-    of the resulting files that match `kept`.
+    of the resulting files that match `globs`.
     """
     content = [kernel.folder.name.encode(), compiler_version().encode(), *sources.parts(tree)]
 
     def make(folder: Path) -> None:
         place = folder / "tree"
         sources.write(tree, place)
-        _make(kernel, place, part, SHARED if kept == (SHARED,) else "modules", stranger=stranger)
-        for found in [path for pattern in kept for path in place.glob(pattern)]:
-            shutil.move(found, folder)
+        _make(kernel, place, part, SHARED if globs == (SHARED,) else "modules", stranger=stranger)
+        for file in [path for pattern in globs for path in place.glob(pattern)]:
+            shutil.move(file, folder)
         shutil.rmtree(place)
 
     return cached_folder(f"modules/{part}-{digest(content)}", make)
@@ -136,12 +136,12 @@ def _make(kernel: Kernel, tree: Path, part: str, target: str, *, stranger: str) 
         f"-j{os.cpu_count()}",
         target,
     ]
-    found = (kernel.folder, kernel.headers, kernel.private_headers)
-    done = sandbox.compiled(command, tree, "make", stranger=stranger, readable=found)
+    folders = (kernel.folder, kernel.headers, kernel.private_headers)
+    done = sandbox.compiled(command, tree, "make", stranger=stranger, readable=folders)
     if done.returncode:
         words = done.stderr.replace(f"{tree}/", "").splitlines()
-        said = [line for line in words if not re.match(r"make(\[\d+\])?:", line)]
-        raise NotCompiled(f"the kernel module {part} does not build", "\n".join(said[:40]))
+        messages = [line for line in words if not re.match(r"make(\[\d+\])?:", line)]
+        raise NotCompiled(f"the kernel module {part} does not build", "\n".join(messages[:40]))
 
 
 # Files in the cache never change, so each is read once per command.
@@ -150,8 +150,8 @@ def _make(kernel: Kernel, tree: Path, part: str, target: str, *, stranger: str) 
 @cache
 def _needed_by(module: Path) -> list[str]:
     """Return the names in the "depends" of a module's .modinfo section."""
-    found = re.findall(rb"\0depends=([^\0]*)", b"\0" + module.read_bytes())
-    return [name for value in found for name in value.decode().split(",") if name]
+    values = re.findall(rb"\0depends=([^\0]*)", b"\0" + module.read_bytes())
+    return [name for value in values for name in value.decode().split(",") if name]
 
 
 @cache
@@ -177,8 +177,8 @@ class ModuleTree:
 
     def path(self, name: str) -> Path | None:
         """Return the module's file, or None if the module is built into the kernel."""
-        found = self._path.get(_name(name))
-        return Path(found) if found else None
+        file = self._path.get(_name(name))
+        return Path(file) if file else None
 
     def in_load_order(self, names: list[str]) -> list[Path]:
         """Return the modules and all their dependencies, each after the modules that it needs."""

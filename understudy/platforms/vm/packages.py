@@ -113,8 +113,8 @@ def _show(package: str) -> dict[str, str]:
 
 def _meta_package() -> str:
     """Return the package that depends on the newest kernel of the wanted series."""
-    given = os.environ.get(OWN_KERNEL, "")
-    return f"linux-image-{given}-amd64" if re.fullmatch(SERIES, given) else META_PACKAGE
+    choice = os.environ.get(OWN_KERNEL, "")
+    return f"linux-image-{choice}-amd64" if re.fullmatch(SERIES, choice) else META_PACKAGE
 
 
 def _newest_cached() -> Kernel | None:
@@ -140,15 +140,15 @@ def _apt_state() -> bytes:
 
 def _own_kernel() -> Kernel | None:
     """Return the kernel that the environment names; None if it names none."""
-    given = os.environ.get(OWN_KERNEL)
-    if not given or re.fullmatch(SERIES, given):
+    choice = os.environ.get(OWN_KERNEL)
+    if not choice or re.fullmatch(SERIES, choice):
         return None
-    folder = Path(given).absolute()
+    folder = Path(choice).absolute()
     release, underscore, version = folder.name.partition("_")
     kernel = Kernel(release, version, folder)
     if not underscore or not kernel.image.is_file():
-        wanted = "RELEASE_VERSION/boot/vmlinux-RELEASE"
-        raise UserError(f"{OWN_KERNEL}={given}: no {wanted}: scripts/debug-kernel makes one")
+        form = "RELEASE_VERSION/boot/vmlinux-RELEASE"
+        raise UserError(f"{OWN_KERNEL}={choice}: no {form}: scripts/debug-kernel makes one")
     return kernel
 
 
@@ -183,13 +183,13 @@ def _ask_apt() -> Kernel:
             return cached
         raise UserError("no apt here to find the kernel package: understudy's VM needs Debian")
     meta = _meta_package()
-    found = re.match(r"linux-image-(\S+)", _show(meta).get("Depends", ""))
-    if not found:
+    match = re.match(r"linux-image-(\S+)", _show(meta).get("Depends", ""))
+    if not match:
         cached = _newest_cached()
         if cached:
             return cached
         raise UserError(f"apt does not know {meta}: run apt-get update")
-    release = found.group(1).rstrip(",")
+    release = match.group(1).rstrip(",")
     version = _show(f"linux-image-{release}").get("Version", "unknown")
     folder = cache_dir() / "kernel" / f"{release}_{version.replace(':', '-')}"
     return Kernel(release, version, folder)
@@ -224,9 +224,9 @@ def _download(package: str, folder: Path) -> Path:
     return debs[0]
 
 
-def _check_room(said: str, folder: Path) -> None:
+def _check_room(message: str, folder: Path) -> None:
     """Raise OSError if a program's message says that the disk is full."""
-    if os.strerror(errno.ENOSPC) in said:
+    if os.strerror(errno.ENOSPC) in message:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
 
 

@@ -62,16 +62,16 @@ class Machine:
 
 def binary() -> str:
     """Return the path of QEMU."""
-    found = shutil.which(BINARY)
-    if not found:
+    path = shutil.which(BINARY)
+    if not path:
         raise UserError(f"no {BINARY} here: {INSTALL}")
-    return found
+    return path
 
 
 def version() -> str:
     """Return QEMU's version, such as 7.2.22."""
-    found = re.search(r"version (\S+)", _said_version(binary()))
-    return found.group(1) if found else "unknown"
+    match = re.search(r"version (\S+)", _said_version(binary()))
+    return match.group(1) if match else "unknown"
 
 
 @cache
@@ -98,8 +98,8 @@ def _tsc_khz() -> int:
     """Return the rate of this host's time stamp counter in kHz, rounded to MHz, so that repeated
     measurements agree.
     """
-    said = subprocess.run([compiled(TSC_KHZ)], capture_output=True, text=True, check=True).stdout
-    return round(int(said) / 1000) * 1000
+    hz = subprocess.run([compiled(TSC_KHZ)], capture_output=True, text=True, check=True).stdout
+    return round(int(hz) / 1000) * 1000
 
 
 def _kernel_arguments(machine: Machine) -> str:

@@ -215,7 +215,7 @@ def timing(experiment: Experiment) -> Timing:
     return experiment.device.timing(capacity)
 
 
-def profile(found: Timing, seed: int, name: str = "profile") -> str:
+def profile(drive: Timing, seed: int, name: str = "profile") -> str:
     """Return a shell function of that name, which writes the disk's description to the throttle's
     files.
 
@@ -224,12 +224,12 @@ def profile(found: Timing, seed: int, name: str = "profile") -> str:
     buffer's rules have to be consistent.
     """
     values: dict[str, int | str] = {
-        **found.settings(),
+        **drive.settings(),
         "rotation_seed": seed,
-        "seek_curve": _rows(found.seek),
-        "transfer_curve": _rows(found.transfer),
-        "tracks": _rows(map(flat, found.tracks.zones)),
-        "tracks_slips": _rows(found.tracks.slips),
+        "seek_curve": _rows(drive.seek),
+        "transfer_curve": _rows(drive.transfer),
+        "tracks": _rows(map(flat, drive.tracks.zones)),
+        "tracks_slips": _rows(drive.tracks.slips),
     }
     return _told(values, name)
 
@@ -262,11 +262,11 @@ def _rows(rows: Iterable[Iterable[int]]) -> str:
     return " ".join(":".join(map(str, row)) for row in rows)
 
 
-def write_cache(found: Timing, disk: Controller) -> str:
+def write_cache(drive: Timing, disk: Controller) -> str:
     """Return shell commands that make the disk report a write cache; empty if the modelled drive
     has none.
     """
-    if not disk.flushes or not found.buffer.get("write_back_spans"):
+    if not disk.flushes or not drive.buffer.get("write_back_spans"):
         return ""
     return f"echo 'write back' > /sys/block/{disk.disk}/queue/write_cache\n"
 
@@ -276,8 +276,8 @@ def _device(experiment: Experiment) -> str:
     device, seed = experiment.device, experiment.seed
     if device.disk.array:
         return array_profile(device.disk.array, device.at_once, seed)
-    found = timing(experiment)
-    return profile(found, seed) + write_cache(found, controller_of(experiment))
+    drive = timing(experiment)
+    return profile(drive, seed) + write_cache(drive, controller_of(experiment))
 
 
 def _modules(experiment: Experiment) -> dict[str, str]:
@@ -337,7 +337,7 @@ def _memory_mib(
     recorded += _kept_files(built) * INODE_BYTES
     recorded += played(experiment).memory_bytes
     recorded += _block_trace_kib(experiment) * 1024 * BLOCK_TRACE_COPIES
-    for blocks in (found.blocks for found in (built, parted) if found):
+    for blocks in (each.blocks for each in (built, parted) if each):
         recorded += 4 * blocks.stat().st_size
     return BASE_MEMORY_MIB + -(-recorded // MEMORY_STEP) * MEMORY_STEP // 2**20
 

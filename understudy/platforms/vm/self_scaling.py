@@ -55,18 +55,18 @@ def measured(
     `find` makes a run that finds k, `measure` a run with a given k. Raises RunFailed if all of
     RUNS_MAX runs have too many late requests.
     """
-    asked = repr((experiment.workload, experiment.device, experiment.platform))
+    key = repr((experiment.workload, experiment.device, experiment.platform))
     with _lock:
-        if asked not in _found:
-            _found[asked] = float(math.ceil(find(experiment)))
+        if key not in _found:
+            _found[key] = float(math.ceil(find(experiment)))
     for _ in range(RUNS_MAX):
-        scale = _found[asked]
+        scale = _found[key]
         outcome = measure(held(experiment, scale))
-        found = metrics.summarise(outcome)
-        if not found.is_too_late:
+        summary = metrics.summarise(outcome)
+        if not summary.is_too_late:
             return outcome
-        late = found.late_permille
-        _found[asked] = min(math.ceil(RAISE * scale), SCALE_MAX)
+        late = summary.late_permille
+        _found[key] = min(math.ceil(RAISE * scale), SCALE_MAX)
         report(f"{late:.3g} of 1,000 were late with k = {scale:g}, once more", 0.0)
     raise RunFailed(
         f"{experiment.scheduler.name}: {late:.3g} of 1,000 requests were late with k = {scale:g}, "

@@ -42,10 +42,10 @@ def find(key: str, make: Callable[[SavedMachine], None]) -> SavedMachine:
         make(SavedMachine(key, folder))
         made.append(key)
 
-    found = SavedMachine(key, cache.cached_folder(f"{FOLDER}/{key}", fill))
+    machine = SavedMachine(key, cache.cached_folder(f"{FOLDER}/{key}", fill))
     if made:
-        _remove_oldest(found.folder.parent, keep=found.folder)
-    return found
+        _remove_oldest(machine.folder.parent, keep=machine.folder)
+    return machine
 
 
 def discard(machine: SavedMachine) -> None:

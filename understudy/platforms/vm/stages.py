@@ -42,13 +42,13 @@ def busybox() -> Path:
 
 
 def _module_files(
-    kernel: packages.Kernel, wanted: Mapping[str, str], loaded: Mapping[str, str]
+    kernel: packages.Kernel, to_load: Mapping[str, str], loaded: Mapping[str, str]
 ) -> dict[str, Content]:
     """Return the files of the modules to load after `loaded`, and their list for guest/init."""
-    tree = modules.ModuleTree(kernel, modules.ours(kernel, wanted))
+    tree = modules.ModuleTree(kernel, modules.ours(kernel, to_load))
     before = tree.in_load_order(list(loaded))
-    paths = [path for path in tree.in_load_order(list(wanted)) if path not in before]
-    parameters = {name.replace("-", "_"): text for name, text in wanted.items()}
+    paths = [path for path in tree.in_load_order(list(to_load)) if path not in before]
+    parameters = {name.replace("-", "_"): text for name, text in to_load.items()}
 
     def line(path: Path) -> str:
         return f"{path.stem} {parameters.get(path.stem.replace('-', '_'), '')}".strip() + "\n"

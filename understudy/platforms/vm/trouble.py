@@ -38,21 +38,21 @@ _PANIC_SECONDS = 10
 
 def broken_rule(console: str) -> str | None:
     """Return the first rule that a scheduler broke: "NAME: rule broken: WHAT"."""
-    found = _RULE.search(console)
-    return found.group(1).rstrip() if found else None
+    match = _RULE.search(console)
+    return match.group(1).rstrip() if match else None
 
 
 def place(console: str) -> str:
     """Return the first code location that the kernel prints, such as " in mine_next+0x12 [mine]";
     empty if there is none.
     """
-    found = _PLACE.search(console)
-    return f" in {found.group(1)}{found.group(2) or ''}" if found else ""
+    match = _PLACE.search(console)
+    return f" in {match.group(1)}{match.group(2) or ''}" if match else ""
 
 
 def _place_in_a_module(console: str) -> str:
     """Return the first location in a module, of the locations that the guest's processors print."""
-    places = (found.group() for found in _PLACE.finditer(console) if found.group(2))
+    places = (match.group() for match in _PLACE.finditer(console) if match.group(2))
     return place(next(places, ""))
 
 
@@ -60,8 +60,8 @@ def cause(console: str) -> str:
     """Return the cause, such as ": BUG: kernel NULL pointer dereference"; empty if there is
     none.
     """
-    found = _CAUSE.search(console)
-    return f": {found.group(1).rstrip()}" if found else ""
+    match = _CAUSE.search(console)
+    return f": {match.group(1).rstrip()}" if match else ""
 
 
 class Watch:
@@ -140,8 +140,8 @@ def last_words(console: str) -> str:
 
 def of_death(console: str) -> str:
     """Return the error for a guest that died; warnings before its death are ignored."""
-    found = _CAUSE.search(console)
-    where = place(console[found.start() :] if found else console)
+    match = _CAUSE.search(console)
+    where = place(console[match.start() :] if match else console)
     return (
         f"the VM died{where}{cause(console)} (a kernel panic resets it); its last words:\n"
         + last_words(console)

@@ -49,10 +49,10 @@ def _add(tar: tarfile.TarFile, name: str, content: bytes | str | Path) -> None:
 def results(path: Path) -> dict[str, bytes]:
     """Return the files of the guest's folder /out."""
     with path.open("rb") as wire:
-        taken, given = HEADER.unpack(wire.read(HEADER.size))
-        wire.seek(PAGE_BYTES + -(-taken // PAGE_BYTES) * PAGE_BYTES)
-        archive = io.BytesIO(wire.read(given))
-    if not given:
+        input_bytes, result_bytes = HEADER.unpack(wire.read(HEADER.size))
+        wire.seek(PAGE_BYTES + -(-input_bytes // PAGE_BYTES) * PAGE_BYTES)
+        archive = io.BytesIO(wire.read(result_bytes))
+    if not result_bytes:
         raise RunFailed("the VM ended before it had written its results")
     try:
         with tarfile.open(fileobj=archive, mode="r:") as tar:

@@ -40,33 +40,33 @@ def parse(text: str) -> DiskProfile:
 
 
 def _consistent(findings: Sequence[Finding]) -> tuple[tuple[Finding, ...], DiskProfile]:
-    found = list(findings)
-    if not any(each.key == NEEDED and each.value is not None for each in found):
-        found = [_without(each, "buffer", each.confidence) for each in found]
-    sections = list(dict.fromkeys(each.section for each in found))
-    found.sort(key=lambda each: sections.index(each.section))
+    entries = list(findings)
+    if not any(each.key == NEEDED and each.value is not None for each in entries):
+        entries = [_without(each, "buffer", each.confidence) for each in entries]
+    sections = list(dict.fromkeys(each.section for each in entries))
+    entries.sort(key=lambda each: sections.index(each.section))
     while True:
         try:
-            return tuple(found), _validated("\n".join(toml_lines(found)))
+            return tuple(entries), _validated("\n".join(toml_lines(entries)))
         except ValidationError as error:
-            fewer = _without_first(found, error)
-            if fewer == found:
+            fewer = _without_first(entries, error)
+            if fewer == entries:
                 raise _no_words(error) from error
-            found = fewer
+            entries = fewer
 
 
 def _validated(text: str) -> DiskProfile:
     return DiskProfile.model_validate({**tomllib.loads(text), "name": "profiled"})
 
 
-def _without_first(found: list[Finding], error: ValidationError) -> list[Finding]:
+def _without_first(findings: list[Finding], error: ValidationError) -> list[Finding]:
     """Return the findings without the invalid key or, if no finding has that key, without its
     section.
     """
     (section, *name), why = _first(error)
     for part in (".".join([section, *name[:1]]), section):
-        fewer = [_without(each, part, why) for each in found]
-        if fewer != found:
+        fewer = [_without(each, part, why) for each in findings]
+        if fewer != findings:
             break
     return fewer
 
@@ -83,8 +83,8 @@ def _no_words(error: ValidationError) -> RunFailed:
     return RunFailed(f"target: no profile can describe this drive:  {'.'.join(key)}: {why}")
 
 
-def _without(found: Finding, part: str, why: str) -> Finding:
+def _without(finding: Finding, part: str, why: str) -> Finding:
     """Return the finding as "not seen" if `part` is its key or its section."""
-    if found.value is None or part not in (found.key, found.section):
-        return found
-    return not_seen(found.key, why)
+    if finding.value is None or part not in (finding.key, finding.section):
+        return finding
+    return not_seen(finding.key, why)

@@ -49,20 +49,20 @@ def toml_lines(findings: Sequence[Finding]) -> list[str]:
     A key that was not seen is only a comment, and so is a section without any key that was seen.
     """
     lines = []
-    for section in dict.fromkeys(found.section for found in findings):
-        own = [found for found in findings if found.section == section]
-        seen = any(found.value is not None for found in own)
+    for section in dict.fromkeys(finding.section for finding in findings):
+        own = [finding for finding in findings if finding.section == section]
+        seen = any(finding.value is not None for finding in own)
         lines += ["", f"[{section}]" if seen else f"# [{section}]"]
-        for found in own:
-            lines += _entry(found)
+        for finding in own:
+            lines += _entry(finding)
     return lines
 
 
-def _entry(found: Finding) -> list[str]:
-    if found.value is None:
-        return [f"# {found.name}: {found.confidence}"]
-    said = [f"# {found.name}: {found.confidence}"] if found.confidence else []
-    return [*said, f"{found.name} = {_literal(found.value)}"]
+def _entry(finding: Finding) -> list[str]:
+    if finding.value is None:
+        return [f"# {finding.name}: {finding.confidence}"]
+    comment = [f"# {finding.name}: {finding.confidence}"] if finding.confidence else []
+    return [*comment, f"{finding.name} = {_literal(finding.value)}"]
 
 
 def _literal(value: Value) -> str:

@@ -45,10 +45,10 @@ class Held:
     ahead: int
     size: int
 
-    def findings(self, said: str) -> list[Finding]:
+    def findings(self, confidence: str) -> list[Finding]:
         """Convert to findings."""
         return [
-            Finding(segments.NUMBER_KEY, self.number, said),
+            Finding(segments.NUMBER_KEY, self.number, confidence),
             Finding(segments.SIZE_KEY, self.size),
             Finding(AHEAD_KEY, self.ahead),
         ]
@@ -112,17 +112,17 @@ def _near(cost: tuple[float, float], sectors: Floats, ns: Floats) -> Bools:
 def _cost(cost: tuple[float, float], sectors: Floats, ns: Floats) -> list[Finding]:
     """Convert to findings."""
     if cost[1] == 0.0:
-        said = (
+        confidence = (
             f"all hits have {sectors[0]:.0f} sectors, so their time on the bus is in the overhead"
         )
         cost = (cost[0], hits.FASTEST_NS)
         bus, overhead = hits.Hits(*cost, int(sectors[0]), 0.0).findings()
-        return [replace(bus, confidence=said), replace(overhead, confidence=said)]
+        return [replace(bus, confidence=confidence), replace(overhead, confidence=confidence)]
     residual_ns = float(np.quantile(np.abs(ns - cost[0] - cost[1] * sectors), 0.9))
     return hits.Hits(*cost, int(sectors.max()), residual_ns).findings()
 
 
-def held(served: Served, hit: Bools, found: list[Finding]) -> list[Finding]:
+def held(served: Served, hit: Bools, findings: list[Finding]) -> list[Finding]:
     """Return the segments with which the model's hits agree best with the trace's."""
     why = "no segments explain the hits of the trace"
     unseen = [not_seen(key, why) for key in (segments.NUMBER_KEY, segments.SIZE_KEY)]
@@ -132,18 +132,18 @@ def held(served: Served, hit: Bools, found: list[Finding]) -> list[Finding]:
         return unseen
 
     def off(tried: Held) -> tuple[int, Held]:
-        model = document.disk([*found, *tried.findings("")]).timing(served.capacity_sectors)
+        model = document.disk([*findings, *tried.findings("")]).timing(served.capacity_sectors)
         return _wrong(part, target, model), tried
 
     best = off(MIDDLE)
     for name in (*TRIED, *TRIED):
         tries = [replace(best[1], **{name: value}) for value in TRIED[name]]
         best = min([best, *(off(tried) for tried in tries if tried.ahead <= tried.size)])
-    wrong, kept = best
+    wrong, choice = best
     if wrong > EXPLAINED * int(target.sum()):
         return unseen
-    said = f"the fewest that explain {int(target.sum())} hits; {wrong} reads hit in one alone"
-    return kept.findings(said)
+    confidence = f"the fewest that explain {int(target.sum())} hits; {wrong} reads hit in one alone"
+    return choice.findings(confidence)
 
 
 def _wrong(served: Served, hit: Bools, model: Timing) -> int:

@@ -104,16 +104,16 @@ def sure(curve: Curve) -> float:
 
 def _without_wild(sample: Sample, zones: tuple[float, ...]) -> tuple[Curve, Floats]:
     """Fit repeatedly, each time without the outliers of the previous fit."""
-    kept = sample
+    inliers = sample
     for _ in range(PASSES):
-        curve = _least_squares(kept, zones)
-        left_ns = kept.ns - curve.of(kept)
+        curve = _least_squares(inliers, zones)
+        left_ns = inliers.ns - curve.of(inliers)
         limit_ns = WILD * float(np.quantile(np.abs(left_ns), 0.9))
         if (np.abs(left_ns) <= limit_ns).all():
             break
-        kept = kept.where(np.abs(left_ns) <= limit_ns)
+        inliers = inliers.where(np.abs(left_ns) <= limit_ns)
     curve = replace(curve, ns=np.array(ascending(curve.ns.tolist())))
-    return curve, kept.ns - curve.of(kept)
+    return curve, inliers.ns - curve.of(inliers)
 
 
 def _least_squares(sample: Sample, zones: tuple[float, ...]) -> Curve:

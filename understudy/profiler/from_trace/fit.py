@@ -27,24 +27,24 @@ FEWEST_CHECKED = 50
 HELD_OUT = 5  # number of parts; the last part is held out for the check
 
 
-def profile(served: Served, seed: int = 1, kept: DiskProfile | None = None) -> Fitted:
-    """Fit a profile to the whole trace; copy values that the trace cannot show from `kept`.
+def profile(served: Served, seed: int = 1, prior: DiskProfile | None = None) -> Fitted:
+    """Fit a profile to the whole trace; copy values that the trace cannot show from `prior`.
 
     To check the fit, fit another profile to the trace without its last fifth, and compare the last
     fifth with a replay on this other profile.
     """
     end = len(served) - len(served) // HELD_OUT
-    capacity_sectors = _capacity(served, kept)
-    whole = _fitted(served, capacity_sectors, seed, kept)
+    capacity_sectors = _capacity(served, prior)
+    whole = _fitted(served, capacity_sectors, seed, prior)
     try:
-        earlier = _fitted(served.where(slice(end)), capacity_sectors, seed, kept)
+        earlier = _fitted(served.where(slice(end)), capacity_sectors, seed, prior)
     except RunFailed:  # too few requests are left for a fit
         return whole
     checked = replayed(earlier.disk(), capacity_sectors, served, end, seed)
     return replace(whole, compared=tuple(checked))
 
 
-def _fitted(served: Served, capacity_sectors: int, seed: int, kept: DiskProfile | None) -> Fitted:
+def _fitted(served: Served, capacity_sectors: int, seed: int, prior: DiskProfile | None) -> Fitted:
     hit, found_hits = cache_hits.hits_of(served)
     sample = curve.from_medium(served, hit)
     if len(sample.ns) < FEWEST:
@@ -54,9 +54,9 @@ def _fitted(served: Served, capacity_sectors: int, seed: int, kept: DiskProfile 
         )
     fit, left_ns = curve.fitted(sample)
     period_ns = curve.period_ns(left_ns)
-    own = known.findings(kept)
+    own = known.findings(prior)
     bus_ns = known.bus_sector_ns([*own, *found_hits])
-    near = known.seeks(kept, capacity_sectors)
+    near = known.seeks(prior, capacity_sectors)
     exact = geometry.findings(served, hit, period_ns, capacity_sectors, bus_ns, near)
     if isinstance(exact, Unseen):
         findings = _drawn(fit, period_ns, left_ns, exact)
@@ -69,17 +69,17 @@ def _fitted(served: Served, capacity_sectors: int, seed: int, kept: DiskProfile 
     return Fitted(document.complete(findings), capacity_sectors, seed, len(served), from_trace=True)
 
 
-def _capacity(served: Served, kept: DiskProfile | None) -> int:
-    """Return the capacity of `kept` or, if that is unknown, the end of the last sector seen."""
+def _capacity(served: Served, prior: DiskProfile | None) -> int:
+    """Return the capacity of `prior` or, if that is unknown, the end of the last sector seen."""
     seen = served.capacity_sectors
-    if not kept or not kept.facts:
+    if not prior or not prior.facts:
         return seen
-    if kept.facts.capacity_sectors < seen:
+    if prior.facts.capacity_sectors < seen:
         raise RunFailed(
-            f"it has a request up to sector {seen}, and {kept.name} is of a disk of "
-            f"{kept.facts.capacity_sectors}"
+            f"it has a request up to sector {seen}, and {prior.name} is of a disk of "
+            f"{prior.facts.capacity_sectors}"
         )
-    return kept.facts.capacity_sectors
+    return prior.facts.capacity_sectors
 
 
 def _drawn(fit: Curve, period_ns: float | None, left_ns: Floats, unseen: Unseen) -> list[Finding]:
@@ -93,12 +93,12 @@ def _drawn(fit: Curve, period_ns: float | None, left_ns: Floats, unseen: Unseen)
 
 
 def _seeks(fit: Curve, period_ns: float | None, left_ns: Floats) -> list[Finding]:
-    said = f"+- {float(np.std(left_ns)) * (len(fit.at) / len(left_ns)) ** 0.5 / 1e6:.2g} a place"
+    error = f"+- {float(np.std(left_ns)) * (len(fit.at) / len(left_ns)) ** 0.5 / 1e6:.2g} a place"
     why = "half a rotation is taken off" if period_ns else "rotational latency included"
     ns = np.maximum(fit.ns - (period_ns or 0.0) / 2, 0.0)
     return [
         Finding("seek.at", [round(float(each), 8) for each in fit.at]),
-        Finding("seek.ms", [round(float(each) / 1e6, 6) for each in ns], f"{said}; {why}"),
+        Finding("seek.ms", [round(float(each) / 1e6, 6) for each in ns], f"{error}; {why}"),
     ]
 
 
@@ -106,17 +106,17 @@ def _transfer(fit: Curve) -> list[Finding]:
     if not fit.zones:
         why = "lengths or places do not differ enough; the seek curve includes the transfer"
         return [not_seen(key, why) for key in medium.KEYS]
-    said = f"+- {100 * curve.sure(fit):.1g} % at most, from times over lengths"
-    return medium.Medium(fit.zones, tuple(fit.sector_ns.tolist()), said).findings()
+    confidence = f"+- {100 * curve.sure(fit):.1g} % at most, from times over lengths"
+    return medium.Medium(fit.zones, tuple(fit.sector_ns.tolist()), confidence).findings()
 
 
 def _rotation(period_ns: float | None, reads: int) -> list[Finding]:
     if period_ns is None:
         return [not_seen(rotation.KEY, "times over one distance are not uniform over a period")]
     error_ns = period_ns * (0.2 / reads) ** 0.5
-    said = f"+- {error_ns / 1e6:.2g}, from the spread of times over one distance"
+    confidence = f"+- {error_ns / 1e6:.2g}, from the spread of times over one distance"
     return [
-        Finding(rotation.KEY, round(period_ns / 1e6, 4), said),
+        Finding(rotation.KEY, round(period_ns / 1e6, 4), confidence),
         Finding("rotation.phase", "random"),
     ]
 
@@ -142,5 +142,5 @@ def replayed(
     }
     for name, part in parts.items():
         if (number := int(part.sum())) >= FEWEST_CHECKED:
-            counts = demand.counts({each: found[part] for each, found in asking.items()})
+            counts = demand.counts({each: flags[part] for each, flags in asking.items()})
             yield Compared(name, asked(counts, number), there[part], here[part])

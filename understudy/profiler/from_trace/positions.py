@@ -63,12 +63,12 @@ def lead(zone: Zone, sectors: int, bus_turns: float) -> float:
 
 def _parts(reads: Turning) -> list[Part]:
     """Return the parts of the whole disk; [] if too few reads follow rules."""
-    found: list[Part] = []
+    parts: list[Part] = []
     at = rules = lost = 0
     while at + SHOWN_BY < len(reads.sector):
         best = _longest(reads, at)
         if best:
-            found += best
+            parts += best
             rules += 1
             at, lost = best[-1].end, 0
         else:
@@ -76,7 +76,7 @@ def _parts(reads: Turning) -> list[Part]:
             lost += SHOWN_BY // 2
         if rules > RULES_MOST or lost > LOST * SHOWN_BY:
             return []
-    return found
+    return parts
 
 
 def _longest(reads: Turning, at: int) -> list[Part]:
@@ -86,9 +86,9 @@ def _longest(reads: Turning, at: int) -> list[Part]:
     best: list[Part] = []
     for farther in TRIED:
         begin = at + round(farther * SHOWN_BY)
-        found = rule_walk.find(reads, begin, SHOWN_BY, at)
-        if found and _reach(found) > max(_reach(best), SHOWN_BY // 4):
-            best = found
+        parts = rule_walk.find(reads, begin, SHOWN_BY, at)
+        if parts and _reach(parts) > max(_reach(best), SHOWN_BY // 4):
+            best = parts
         if _reach(best) > PROVED * SHOWN_BY:
             break
     return best
@@ -105,16 +105,16 @@ def _ruled(reads: Turning, parts: list[Part]) -> list[Ruled]:
     A rule with other tracks than the previous rule's begins instead at the first cylinder after the
     last read of the previous rule.  The first rule begins at sector 0.
     """
-    found = [Ruled(0, parts[0].zone)]
+    rules = [Ruled(0, parts[0].zone)]
     for before, part in pairwise(parts):
         first = int(reads.sector[part.begin])
         after = int(reads.sector[part.begin - 1]) + 1
         if (before.zone.sectors, before.zone.slots) != (part.zone.sectors, part.zone.slots):
             behind = -((part.zone.first - after) // (part.zone.cylinder * part.zone.sectors))
             first = rule_error.begun_at(part.zone, behind).first
-        if first <= int(reads.sector[part.end - 1]) and first > found[-1].first:
-            found.append(Ruled(first, part.zone))
-    return found
+        if first <= int(reads.sector[part.end - 1]) and first > rules[-1].first:
+            rules.append(Ruled(first, part.zone))
+    return rules
 
 
 def in_line(reads: Turning, layout: Layout) -> tuple[Bools, Bools]:

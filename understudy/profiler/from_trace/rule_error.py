@@ -72,12 +72,12 @@ def refined(zone: Zone, sector: Ints, turn: Floats, slips: Ints) -> Zone:
     matrix = np.column_stack(columns).astype(float)
     middle = matrix[:, 1:].mean(axis=0)
     matrix[:, 1:] -= middle
-    found, *_ = np.linalg.lstsq(matrix, off(zone, place, turn) / zone.slots, rcond=1e-9)
-    angle = found[0] - float(found[1:] @ middle)
-    skew = float(found[-1])
+    solution, *_ = np.linalg.lstsq(matrix, off(zone, place, turn) / zone.slots, rcond=1e-9)
+    angle = solution[0] - float(solution[1:] @ middle)
+    skew = float(solution[-1])
     return replace(
         zone,
         angle=float(zone.angle + angle) % 1,
         skew=(zone.skew + skew) % 1,
-        cylinder_skew=float(zone.cylinder_skew + found[1]) % 1,
+        cylinder_skew=float(zone.cylinder_skew + solution[1]) % 1,
     )

@@ -111,10 +111,10 @@ class _Follower:
         near, over = self._is_near(block, slips)
         bad = np.flatnonzero(~(near | over))
         good = int(bad[0]) if len(bad) else len(block)
-        found = block[:good][near[:good]]
-        self.in_line.append(found)
-        self.slips.append(np.full(len(found), slips))
-        self.number += len(found)
+        reads = block[:good][near[:good]]
+        self.in_line.append(reads)
+        self.slips.append(np.full(len(reads), slips))
+        self.number += len(reads)
         if self.number >= self.refine_at:
             self._refine()
         return good

@@ -45,10 +45,10 @@ def find(sector: Ints, turn: Floats) -> Zone | None:
     if slots is None:
         return None
     lengths = range(max(1, slots - SPARE), slots + 1)
-    found = max((_tracks(sector, turn, slots, each) for each in lengths), key=lambda it: it.votes)
-    if found.votes < FEWEST_VOTES:
+    tracks = max((_tracks(sector, turn, slots, each) for each in lengths), key=lambda it: it.votes)
+    if tracks.votes < FEWEST_VOTES:
         return None
-    return _zone(sector, turn, slots, found)
+    return _zone(sector, turn, slots, tracks)
 
 
 def _slots(sector: Ints, turn: Floats) -> int | None:

@@ -273,12 +273,13 @@ class Layout:
 
     def findings(self) -> list[Finding]:
         """Convert to findings."""
-        said = f"{self.share:.1%} of {self.looked} random sectors are within 1 % of a turn"
+        confidence = f"{self.share:.1%} of {self.looked} random sectors are within 1 % of a turn"
         zones = [zone.profiled(along_surfaces=self.surfaces) for zone in self.zones]
-        found = [Finding(ZONES, device.zones_text(zones), said)]
+        findings = [Finding(ZONES, device.zones_text(zones), confidence)]
         if self.slips:
-            found.append(Finding(SLIPS, device.slips_text(self.slips), f"{len(self.slips)} places"))
-        return [*found, *size(self.capacity_sectors)]
+            text = device.slips_text(self.slips)
+            findings.append(Finding(SLIPS, text, f"{len(self.slips)} places"))
+        return [*findings, *size(self.capacity_sectors)]
 
 
 def size(capacity_sectors: int) -> list[Finding]:
@@ -298,14 +299,14 @@ class Unseen:
         return [not_seen("layout.angles", self.why)]
 
 
-def worded(found: Layout) -> Layout | Unseen:
+def worded(layout: Layout) -> Layout | Unseen:
     """Return the layout if a profile can describe it, otherwise the reason why not."""
-    tables = {each.name: each.value for each in found.findings() if each.section == "layout"}
+    tables = {each.name: each.value for each in layout.findings() if each.section == "layout"}
     try:
         device.Layout.model_validate(tables)
     except ValidationError as error:
         return Unseen(f"what was found contradicts itself: {error.errors()[0]['msg']}")
-    return found
+    return layout
 
 
 def _turns(turns: float) -> float:

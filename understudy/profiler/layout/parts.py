@@ -62,11 +62,11 @@ def _without_remnants(parts: Sequence[Part]) -> list[Part]:
     """Leave out parts whose tracks are shorter than half a rotation, or than half a track of the
     previous part: the previous part then contains their sectors.
     """
-    kept = list(parts[:1])
+    rest = list(parts[:1])
     for part in parts[1:]:
-        if 2 * part.zone.sectors >= max(part.zone.slots, kept[-1].zone.sectors):
-            kept.append(part)
-    return kept
+        if 2 * part.zone.sectors >= max(part.zone.slots, rest[-1].zone.sectors):
+            rest.append(part)
+    return rest
 
 
 def _joined(group: list[tuple[Part, int]], part: Part, end: int) -> list[tuple[Part, int]] | None:
@@ -79,16 +79,16 @@ def _joined(group: list[tuple[Part, int]], part: Part, end: int) -> list[tuple[P
     if replace(before.zone, first=0) == replace(part.zone, first=0):
         return [*group, (part, end)]
     if before.zone.cylinder > 1 and last - group[0][0].first >= end - part.first:
-        found = by_rule(before.zone, part, end, 1)
-        return [*group, (Part(part.first, found), end)] if found else None
+        own_zone = by_rule(before.zone, part, end, 1)
+        return [*group, (Part(part.first, own_zone), end)] if own_zone else None
     moved: list[tuple[Part, int]] = []
     zone = part.zone
     for own, own_end in reversed(group):
-        found = by_rule(zone, own, own_end, -1)
-        if not found:
+        own_zone = by_rule(zone, own, own_end, -1)
+        if not own_zone:
             return None
-        moved.insert(0, (Part(own.first, found), own_end))
-        zone = found
+        moved.insert(0, (Part(own.first, own_zone), own_end))
+        zone = own_zone
     return [*moved, (part, end)]
 
 

@@ -55,9 +55,9 @@ def _same(one_ns: float, other_ns: float, same: float) -> bool:
 
 def _merged(zones: list[Zone], same: float, narrowest: float) -> list[Zone]:
     """Join zones with the same time; remove narrow zones, from samples that were in two zones."""
-    kept = zones[:1]
+    wide = zones[:1]
     for zone, after in pairwise([*zones[1:], Zone(1.0, 0.0)]):
         is_real = after.at - zone.at >= narrowest
-        if is_real and not _same(kept[-1].sector_ns, zone.sector_ns, same):
-            kept.append(zone)
-    return kept
+        if is_real and not _same(wide[-1].sector_ns, zone.sector_ns, same):
+            wide.append(zone)
+    return wide

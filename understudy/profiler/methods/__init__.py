@@ -38,12 +38,12 @@ class Method:
 
 def names() -> list[str]:
     """Return the names of all methods, the default first."""
-    found = sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__))
-    return sorted(found, key=lambda name: name != FULL)
+    all_names = (module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__))
+    return sorted(all_names, key=lambda name: (name != FULL, name))
 
 
 def named(name: str) -> Method:
     """Return the method of that name."""
-    found = pick("method", name, {each: each.replace("-", "_") for each in names()})
-    module = import_module(f"{__name__}.{found}")
+    module_name = pick("method", name, {each: each.replace("-", "_") for each in names()})
+    module = import_module(f"{__name__}.{module_name}")
     return Method(name, module.LIMITS, module.WRITES, module.measure)

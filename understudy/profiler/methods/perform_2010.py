@@ -64,9 +64,11 @@ class Line:
         """Convert to findings."""
         at, ms = np.array(self.filtered).T
         rms = float(np.sqrt(np.mean((ms - self.intercept_ms - self.full_seek_ms * at) ** 2)))
-        said = f"least squares; {self.pages} filtered pages are +- {rms:.2g} (rms) around the line"
+        confidence = (
+            f"least squares; {self.pages} filtered pages are +- {rms:.2g} (rms) around the line"
+        )
         return [
-            Finding(KEYS[0], round(self.intercept_ms, 6), said, self.filtered),
+            Finding(KEYS[0], round(self.intercept_ms, 6), confidence, self.filtered),
             Finding(KEYS[1], round(self.full_seek_ms, 6), "from the same line"),
         ]
 
@@ -136,21 +138,21 @@ def _cache(probed: Sequence[Finding], hit_us: float | None) -> list[Finding]:
 
     If a needed key is missing, the whole cache is "not seen".
     """
-    by_key = {found.key: found for found in probed}
-    found = [
+    by_key = {each.key: each for each in probed}
+    cache = [
         replace(by_key[own], key=key)
         for key, there in CACHE_KEYS.items()
         for own in (key, there)
         if own in by_key
     ]
     lacking = [
-        each for each in found if each.value is None and each.key != "cache.prefetch_sectors"
+        each for each in cache if each.value is None and each.key != "cache.prefetch_sectors"
     ]
-    if hit_us is None or lacking or len(found) < len(CACHE_KEYS):
+    if hit_us is None or lacking or len(cache) < len(CACHE_KEYS):
         why = lacking[0].confidence if lacking else "not seen: a second read is not quicker"
         return [Finding(key, None, why) for key in (*CACHE_KEYS, HIT_KEY)]
-    said = f"the spike's end, of {SINGLES} single sectors read twice"
-    return [*found[:2], _prefetch(*found[1:]), Finding(HIT_KEY, round(hit_us, 3), said)]
+    confidence = f"the spike's end, of {SINGLES} single sectors read twice"
+    return [*cache[:2], _prefetch(*cache[1:]), Finding(HIT_KEY, round(hit_us, 3), confidence)]
 
 
 def _prefetch(segment: Finding, ahead: Finding) -> Finding:

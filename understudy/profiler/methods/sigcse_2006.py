@@ -78,12 +78,13 @@ def _mb_per_s(bench: Bench, sector: int) -> float:
 
 
 def _seeks(ms: list[float], period: Rotation | None) -> list[Finding]:
-    said = f"from the beginning of the disk, {REPEATS} averaged each"
+    confidence = f"from the beginning of the disk, {REPEATS} averaged each"
     if period:
-        said += f", half a rotation off, +- {period.period_ns / 1e6 / (12 * REPEATS) ** 0.5:.2g} ms"
+        error_ms = period.period_ns / 1e6 / (12 * REPEATS) ** 0.5
+        confidence += f", half a rotation off, +- {error_ms:.2g} ms"
         ms = [max(value - period.period_ns / 2e6, 0.0) for value in ms]
     seen = [(index / (SAMPLES - 1), value) for index, value in enumerate(ms)]
-    return [Finding("seek.ms", [round(value, 6) for value in ms], said, seen)]
+    return [Finding("seek.ms", [round(value, 6) for value in ms], confidence, seen)]
 
 
 def _rates(rates: list[float], capacity_sectors: int) -> list[Finding]:

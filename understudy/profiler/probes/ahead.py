@@ -193,13 +193,14 @@ def measure(
         farthest = max(farthest, _farthest(bench, prober, SHARE_TRIES))
         share = prober.share(_way(farthest))
     there = _there(bench, prober, farthest)
-    found = Ahead(
+    prefetch = Ahead(
         farthest, share, _overwrites(prober), _after_hit(prober, segments, farthest, share, there)
     )
     if medium and rotation and rotation.has_phase:
         turn = round(rotation.period_ns / medium.slowest_ns)
-        found = replace(found, reach=_reach(bench, prober, found, there, turn, rotation.period_ns))
-    return found
+        reach = _reach(bench, prober, prefetch, there, turn, rotation.period_ns)
+        prefetch = replace(prefetch, reach=reach)
+    return prefetch
 
 
 def _after_hit(prober: Prober, segments: Segments, farthest: int, share: float, there: int) -> str:
@@ -226,7 +227,7 @@ def _there(bench: Bench, prober: Prober, farthest: int) -> int:
 
 
 def _reach(
-    bench: Bench, prober: Prober, found: Ahead, there: int, turn: int, period_ns: float
+    bench: Bench, prober: Prober, prefetch: Ahead, there: int, turn: int, period_ns: float
 ) -> int:
     """Return how many sectors ahead a read may begin and still wait for the prefetch.
 
@@ -238,10 +239,10 @@ def _reach(
     bench.random.setstate(draws)
     if near is not None:
         return near
-    seen = not found.to_track_end and found.sectors >= MORE_THAN_A_TURN * turn
-    if not seen or prober.waits(found.sectors, period_ns):
-        return max(turn, found.sectors)
-    return first(lambda distance: not prober.waits(distance, period_ns), turn, found.sectors)
+    seen = not prefetch.to_track_end and prefetch.sectors >= MORE_THAN_A_TURN * turn
+    if not seen or prober.waits(prefetch.sectors, period_ns):
+        return max(turn, prefetch.sectors)
+    return first(lambda distance: not prober.waits(distance, period_ns), turn, prefetch.sectors)
 
 
 def _near(prober: Prober, there: int, turn: int, period_ns: float) -> int | None:
@@ -290,33 +291,35 @@ def _farthest(bench: Bench, prober: Prober, tries: int) -> int:
     return low
 
 
-def findings(found: Ahead | None, size: int | None, track_sectors: float | None) -> list[Finding]:
+def findings(
+    prefetch: Ahead | None, size: int | None, track_sectors: float | None
+) -> list[Finding]:
     """Convert to findings; `size` is a segment's size."""
-    if not found or not found.sectors:
+    if not prefetch or not prefetch.sectors:
         return [not_seen(AHEAD_KEY, "nothing behind a read is ever held")]
-    limit, said = found.limit(track_sectors), f"{TRIES} tries a step"
-    share = f"{found.share:.0%} of {SHARE_TRIES} tries hit at three quarters of the way"
+    limit, how = prefetch.limit(track_sectors), f"{TRIES} tries a step"
+    share = f"{prefetch.share:.0%} of {SHARE_TRIES} tries hit at three quarters of the way"
     sectors: int | str = limit or TO_TRACK_END
     if limit and size and limit + A_READ >= size:
-        sectors, said = size, "the segment's end stops it"
+        sectors, how = size, "the segment's end stops it"
     return [
-        Finding(AHEAD_KEY, sectors, f"{said}; {share}"),
+        Finding(AHEAD_KEY, sectors, f"{how}; {share}"),
         Finding(
             KEEPS_KEY,
-            "ahead" if found.overwrites else "request",
+            "ahead" if prefetch.overwrites else "request",
             f"{TRIES} tries to read the same place again, later",
         ),
         Finding(
             HIT_KEY,
-            found.after_hit,
+            prefetch.after_hit,
             f"{SHARE_TRIES // 2} tries behind a hit, {TRIES} where the arm had left",
         ),
-        _reached(found.reach),
+        _reached(prefetch.reach),
     ]
 
 
 def _reached(reach: int | None) -> Finding:
     if reach is None:
         return not_seen(REACH_KEY, "no rotational latency")
-    said = "reads farther ahead lose or save a turn, or are beyond the prefetch seen"
-    return Finding(REACH_KEY, reach, said)
+    confidence = "reads farther ahead lose or save a turn, or are beyond the prefetch seen"
+    return Finding(REACH_KEY, reach, confidence)

@@ -34,11 +34,11 @@ class AtOnce:
     def findings(self) -> list[Finding]:
         """Convert to findings."""
         number, *_ = self.segments.findings()
-        said = f"most of {TRIES} tries a step, without a pause"
+        confidence = f"most of {TRIES} tries a step, without a pause"
         return [
             Finding(NUMBER_KEY, number.value, number.confidence),
-            Finding(SIZE_KEY, self.segment_sectors, said),
-            Finding(AHEAD_KEY, self.prefetch_sectors, said),
+            Finding(SIZE_KEY, self.segment_sectors, confidence),
+            Finding(AHEAD_KEY, self.prefetch_sectors, confidence),
             Finding(HIT_KEY, round(self.hit_ns / 1e3, 3), "the same for all lengths"),
         ]
 

@@ -45,8 +45,8 @@ def measure(bench: Bench, model: Model) -> Finding:
         return Finding(
             KEY, 0, f"{READS} reads are off by {off(0) / 1e6:.3f} ms, with others similar"
         )
-    said = f"{READS} reads are off by {off(nearest) / 1e6:.3f} ms, by {off(0) / 1e6:.3f} without"
-    return Finding(KEY, nearest, said)
+    error = f"{READS} reads are off by {off(nearest) / 1e6:.3f} ms, by {off(0) / 1e6:.3f} without"
+    return Finding(KEY, nearest, error)
 
 
 def _seen(bench: Bench) -> tuple[list[Read], list[int]]:

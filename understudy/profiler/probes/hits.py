@@ -52,11 +52,11 @@ class Hits:
 
     def findings(self) -> list[Finding]:
         """Convert to findings."""
-        said = f"+- {self.residual_ns / 1e3:.2g} us over lengths up to {self.longest}"
+        confidence = f"+- {self.residual_ns / 1e3:.2g} us over lengths up to {self.longest}"
         bus = round(NS_TO_MB_PER_S / self.bus_sector_ns, 4)
         return [
-            Finding(BUS_KEY, bus, f"from hits: {said}"),
-            Finding(HIT_KEY, round(self.overhead_ns / 1e3, 3), said, self._seen_us),
+            Finding(BUS_KEY, bus, f"from hits: {confidence}"),
+            Finding(HIT_KEY, round(self.overhead_ns / 1e3, 3), confidence, self._seen_us),
         ]
 
     @property
@@ -85,10 +85,10 @@ def measure(bench: Bench) -> Hits | None:
     return _line(hits, max(TOLERANCE_NS, NOISE * noise_ns)) if len(hits) > 2 else None
 
 
-def findings(found: Hits | None) -> list[Finding]:
+def findings(hits: Hits | None) -> list[Finding]:
     """Convert to findings."""
-    if found:
-        return found.findings()
+    if hits:
+        return hits.findings()
     why = "a second read costs as much as the first"
     return [not_seen(key, why) for key in (BUS_KEY, HIT_KEY)]
 

@@ -79,10 +79,10 @@ def measure(bench: Bench, tracks: Tracks | None, hits: Hits | None) -> Medium | 
     return _timed(bench, hits)
 
 
-def findings(found: Medium | None) -> list[Finding]:
+def findings(medium: Medium | None) -> list[Finding]:
     """Convert to findings."""
-    if found:
-        return found.findings()
+    if medium:
+        return medium.findings()
     return [not_seen(key, "longer reads take no longer") for key in KEYS]
 
 
@@ -103,22 +103,22 @@ def _timed(bench: Bench, hits: Hits | None) -> Medium | None:
         seen.append((at, watch.look(at, sectors).sector_ns))
         return seen[-1][1]
 
-    found = zones.find(
+    all_zones = zones.find(
         look,
         PLACES,
         same=max(SAME, SURE * surest.error),
         narrowest=max(zones.NARROWEST, surest.of_the_disk),
     )
-    shortest_ns = min(zone.sector_ns for zone in found)
+    shortest_ns = min(zone.sector_ns for zone in all_zones)
     if shortest_ns <= NO_TIME_NS:
         return None
-    said = f"+- {surest.error:.2g} of it, skews included"
+    confidence = f"+- {surest.error:.2g} of it, skews included"
     if hits and shortest_ns < HIDDEN * hits.bus_sector_ns:
-        said = "the bus's, where it is slower than the medium and hides it"
+        confidence = "the bus's, where it is slower than the medium and hides it"
     return Medium(
-        tuple(zone.at for zone in found),
-        tuple(zone.sector_ns for zone in found),
-        said,
+        tuple(zone.at for zone in all_zones),
+        tuple(zone.sector_ns for zone in all_zones),
+        confidence,
         tuple(seen),
     )
 

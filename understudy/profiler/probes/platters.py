@@ -68,30 +68,30 @@ def measure(
     if protractor.noise > TOO_NOISY:
         return Unseen(f"one sector's angles are {protractor.noise:.2g} of a turn apart")
     try:
-        found = _checked(bench, protractor, _Sweep(bench, protractor).parts())
+        layout = _checked(bench, protractor, _Sweep(bench, protractor).parts())
     except _IrregularError as reason:
         return Unseen(str(reason))
     except HeldError:
         return Unseen("the drive does not forget what it read")
-    if isinstance(found, Unseen) or not hits:
-        return found
-    return found.over_bus(hits.bus_sector_ns / rotation.period_ns)
+    if isinstance(layout, Unseen) or not hits:
+        return layout
+    return layout.over_bus(hits.bus_sector_ns / rotation.period_ns)
 
 
 def _checked(bench: Bench, protractor: Protractor, parts: list[Part]) -> Layout | Unseen:
     """Check the layout with LOOKED random sectors."""
-    found = gathered(parts, bench.capacity_sectors)
-    if found is None:
+    layout = gathered(parts, bench.capacity_sectors)
+    if layout is None:
         raise _IrregularError("the first track is too short")
     right = 0
     for _ in range(LOOKED):
         sector = bench.place(1)
         turn = protractor.surely(sector)
-        right += abs(centred(turn - found.zone(sector).end(sector))) < WITHIN
+        right += abs(centred(turn - layout.zone(sector).end(sector))) < WITHIN
     share = right / LOOKED
     if share < LEAST_SHARE:
         return Unseen(f"{share:.0%} of {LOOKED} random sectors were at the expected angle")
-    return worded(replace(found, share=share, looked=LOOKED))
+    return worded(replace(layout, share=share, looked=LOOKED))
 
 
 class _Sweep:
@@ -107,24 +107,24 @@ class _Sweep:
     def parts(self) -> list[Part]:
         """Return all parts of the disk that follow a rule."""
         zone, tracks = self._zone(0)
-        found, before, rules = [Part(0, zone)], zone, 1
+        parts, before, rules = [Part(0, zone)], zone, 1
         while tracks < self._room(zone):
-            self._refer_to(found[-1].zone, tracks)
+            self._refer_to(parts[-1].zone, tracks)
             before = zone if zone.cylinder > 1 else before
-            slip = self._slipped(zone, tracks, found[-1].first)
+            slip = self._slipped(zone, tracks, parts[-1].first)
             if slip:
-                found = refined(found, zone, slip[1])
+                parts = refined(parts, zone, slip[1])
                 first, zone, tracks = slip
             else:
-                first = self._end(zone, tracks, found[-1].first)
+                first = self._end(zone, tracks, parts[-1].first)
                 zone, tracks, is_known = self._again(before, first, *self._zone(first))
-                found = refined(found, before, zone) if is_known else found
+                parts = refined(parts, before, zone) if is_known else parts
                 rules += not is_known
-            found.append(Part(first, zone))
+            parts.append(Part(first, zone))
             self._check_number(rules, first / self._bench.capacity_sectors)
-            if len(found) > SLIPS_MAX:
-                raise _IrregularError(f"{len(found)} parts, a profile has room for {SLIPS_MAX}")
-        return found
+            if len(parts) > SLIPS_MAX:
+                raise _IrregularError(f"{len(parts)} parts, a profile has room for {SLIPS_MAX}")
+        return parts
 
     def _refer_to(self, zone: Zone, tracks: int) -> None:
         """Use the first zone with enough tracks as the reference for drift."""
@@ -284,14 +284,14 @@ class _Sweep:
         """Return the zone with cylinders of `tracks` tracks, or with one more, shorter track in
         each; None if such cylinders do not repeat.
         """
-        found = zone.with_cylinders(tracks, self._surely_off(zone, tracks))
-        if tracks > MANY or (self._begins(found, tracks) and self._repeats(found, tracks)):
-            return found
+        trial = zone.with_cylinders(tracks, self._surely_off(zone, tracks))
+        if tracks > MANY or (self._begins(trial, tracks) and self._repeats(trial, tracks)):
+            return trial
         tracks, spare, skew = self._short(zone, tracks)
-        found = zone.by_cylinders(tracks, skew, spare)
+        trial = zone.by_cylinders(tracks, skew, spare)
         if spare > SPARE_MOST * zone.sectors:
             return None
-        return found if self._begins(found, 2 * tracks) and self._repeats(found, tracks) else None
+        return trial if self._begins(trial, 2 * tracks) and self._repeats(trial, tracks) else None
 
     def _short(self, zone: Zone, tracks: int) -> tuple[int, int, float]:
         """Return the number of tracks of a cylinder whose last track is shorter, the spare sectors
@@ -321,8 +321,8 @@ class _Sweep:
         for band in bands:
             size = band.band
             if self._begins(band, size + 1) and self._repeats(band, size):
-                found, most = self._followed(band, size)
-                return (found, most) if most > size + min(size, zone.cylinder) else None
+                fit, most = self._followed(band, size)
+                return (fit, most) if most > size + min(size, zone.cylinder) else None
         return None
 
     def _repeats(self, zone: Zone, tracks: int) -> bool:

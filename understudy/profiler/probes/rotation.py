@@ -54,8 +54,8 @@ class Rotation:
         how = "phases of completions" if self.has_phase else "range of latencies, no phase"
         if self.has_phase and not self.everywhere:
             how += ", but none after seeks"
-        said = f"+- {self.error_ns / 1e6:.2g} ({how})"
-        return [Finding(KEY, round(self.period_ns / 1e6, DIGITS), said)]
+        confidence = f"+- {self.error_ns / 1e6:.2g} ({how})"
+        return [Finding(KEY, round(self.period_ns / 1e6, DIGITS), confidence)]
 
 
 class Behind:
@@ -86,10 +86,10 @@ def measure(bench: Bench) -> Rotation | None:
     return Rotation(period_ns, error_ns, coarse[1], _is_same_after_seeks(bench, period_ns))
 
 
-def findings(found: Rotation | None, is_known: bool) -> list[Finding]:
+def findings(rotation: Rotation | None, is_known: bool) -> list[Finding]:
     """Convert to findings; the latency is "known" only if each sector's angle is known."""
-    if found:
-        return [*found.findings(), Finding(PHASE_KEY, "known" if is_known else "random")]
+    if rotation:
+        return [*rotation.findings(), Finding(PHASE_KEY, "known" if is_known else "random")]
     return [not_seen(KEY, "no latency that is uniform over a period")]
 
 

@@ -52,11 +52,11 @@ class Seek:
 
     def findings(self) -> list[Finding]:
         """Convert to findings."""
-        said = f"+- {self.error_ns / 1e6:.2g} ({self.how})"
+        confidence = f"+- {self.error_ns / 1e6:.2g} ({self.how})"
         seen = [(at, ns / 1e6) for at, ns in self.seen]
         return [
             Finding("seek.at", [round(at, 8) for at in self.at]),
-            Finding("seek.ms", [round(ns / 1e6, 6) for ns in self.ns], said, seen),
+            Finding("seek.ms", [round(ns / 1e6, 6) for ns in self.ns], confidence, seen),
             Finding("seek.over", self.over),
         ]
 

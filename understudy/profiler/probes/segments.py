@@ -67,26 +67,28 @@ def _count(bench: Bench, hits: Hits) -> int:
         places = [bench.place(A_READ) for _ in range(number)]
         for place in places:
             bench.read(place, A_READ)
-        for found, place in enumerate(reversed(places)):
+        for count, place in enumerate(reversed(places)):
             if not hits.is_hit(bench.read(place, A_READ), A_READ):
-                return found
+                return count
         number *= 2  # all repeated reads hit
     return MOST
 
 
-def with_size(bench: Bench, hits: Hits, found: Segments, sector_ns: float, ahead: int) -> Segments:
-    """Return `found` with a segment's size; `ahead` is the number of sectors prefetched after a
+def with_size(
+    bench: Bench, hits: Hits, segments: Segments, sector_ns: float, ahead: int
+) -> Segments:
+    """Return `segments` with a segment's size; `ahead` is the number of sectors prefetched after a
     read.
     """
     sizes: list[int] = []
     for _ in range(PLACES):
-        size = _Span(bench, hits, found, sector_ns, ahead).size()
+        size = _Span(bench, hits, segments, sector_ns, ahead).size()
         if not size:
             continue
         sizes.append(size)
         if sizes.count(size) == SURE:
-            return replace(found, sectors=size, sure_of_size=True)
-    return replace(found, sectors=max(sizes, default=None))
+            return replace(segments, sectors=size, sure_of_size=True)
+    return replace(segments, sectors=max(sizes, default=None))
 
 
 class _Span:
@@ -147,8 +149,8 @@ class _Span:
         return self._hits.is_hit(self._bench.read(self._place + at))
 
 
-def findings(found: Segments | None) -> list[Finding]:
+def findings(segments: Segments | None) -> list[Finding]:
     """Convert to findings."""
-    if found and found.number:
-        return found.findings()
+    if segments and segments.number:
+        return segments.findings()
     return [not_seen(NUMBER_KEY, "nothing that was read is held")]

@@ -34,10 +34,10 @@ def measure(bench: Bench, model: Model) -> Finding:
     request, ahead = (off_ns[keeps] / STREAMS / 1e6 for keeps in answers)
     if request == ahead:
         return Finding(KEEPS_KEY, "request", f"it makes no difference to {STREAMS} streams")
-    said = (
+    confidence = (
         f"{STREAMS} streams are off by {ahead:.2f} ms each with ahead, {request:.2f} with request"
     )
-    return Finding(KEEPS_KEY, "ahead" if ahead < request else "request", said)
+    return Finding(KEEPS_KEY, "ahead" if ahead < request else "request", confidence)
 
 
 def _took_ns(bench: Bench, place: int) -> int:

@@ -129,14 +129,14 @@ class Survey:
         """Return the findings so far; those of `more` replace earlier findings with the
         same keys.
         """
-        keys = {found.key for found in more}
-        return [*(found for found in self.findings if found.key not in keys), *more]
+        keys = {finding.key for finding in more}
+        return [*(finding for finding in self.findings if finding.key not in keys), *more]
 
     def _model(self, more: Sequence[Finding]) -> Bench:
         """Return a model made from the findings so far and `more`."""
-        found = document.disk(self._with(more))
+        profile = document.disk(self._with(more))
         capacity_sectors = self._bench.capacity_sectors
-        return Bench(ModelTarget.of(found, capacity_sectors), 0)
+        return Bench(ModelTarget.of(profile, capacity_sectors), 0)
 
     def _seeks(self) -> Seek:
         """Measure the seek curve, by angles if the layout is known."""
@@ -145,28 +145,28 @@ class Survey:
             period_ns = self._rotation.period_ns
             if reach.has_surfaces(bench, self._layout, period_ns, held):
                 self._layout = self._layout.along_surfaces()
-            found = reach.measure(bench, self._layout, period_ns, held, self._reach_sectors)
-            if found:
-                return found
+            curve = reach.measure(bench, self._layout, period_ns, held, self._reach_sectors)
+            if curve:
+                return curve
         return seek.measure(bench, self._rotation, self._medium, held, self._reach_sectors)
 
     def _found_tracks(self) -> list[Finding]:
         """Return the findings about tracks; they are exact to the sector if the layout is known."""
         exact = self._layout.findings()
-        known = {found.key for found in exact}
+        known = {finding.key for finding in exact}
         capacity_sectors = self._bench.capacity_sectors
         roughly = tracks.findings(self._tracks, self._stop_sectors, capacity_sectors)
-        return [found for found in roughly if found.key not in known] + exact
+        return [finding for finding in roughly if finding.key not in known] + exact
 
     def _cache(self) -> list[Finding]:
         """Measure the read cache; return its findings."""
-        found = hits.findings(self.hits)
+        findings = hits.findings(self.hits)
         if not self.hits:
-            return found
+            return findings
         self._report("segments", 0.3)
         self._segments = segments.measure(self._bench, self.hits)
         if not self._segments or not self._segments.number:
-            return [*found, *segments.findings(None)]
+            return [*findings, *segments.findings(None)]
         self._report("reading ahead", 0.35)
         medium_ns = self._medium.slowest_ns if self._medium else None
         self._at_once = at_once.measure(self._bench, self.hits, self._segments, medium_ns)
@@ -177,14 +177,14 @@ class Survey:
                 self._bench, self.hits, self._segments, self._medium, self._rotation
             )
         if not self._in_time:
-            return [*found, *self._segments.findings(), not_seen(ahead.AHEAD_KEY, LATE)]
+            return [*findings, *self._segments.findings(), not_seen(ahead.AHEAD_KEY, LATE)]
         self._report("size of segments", 0.45)
         with self._share(1 / 4):
             self._segments = segments.with_size(
                 self._bench, self.hits, self._segments, self._sector_ns, self._ahead.sectors
             )
-        found += segments.findings(self._segments)
-        return found + ahead.findings(self._ahead, self._segments.sectors, self._track_sectors)
+        findings += segments.findings(self._segments)
+        return findings + ahead.findings(self._ahead, self._segments.sectors, self._track_sectors)
 
     @property
     def _sector_ns(self) -> float:

@@ -65,20 +65,20 @@ class Tracks:
         """Return the same with the exact zones of a layout; join neighbouring zones with equally
         long tracks.
         """
-        found: list[Zone] = []
+        all_zones: list[Zone] = []
         for zone in layout.zones:
             sector_ns = self.period_ns / zone.slots
-            if not found or found[-1].sector_ns != sector_ns:
-                found.append(Zone(zone.first / layout.capacity_sectors, sector_ns))
-        return replace(self, zones=tuple(found))
+            if not all_zones or all_zones[-1].sector_ns != sector_ns:
+                all_zones.append(Zone(zone.first / layout.capacity_sectors, sector_ns))
+        return replace(self, zones=tuple(all_zones))
 
     def findings(self, capacity_sectors: int) -> list[Finding]:
         """Convert to findings."""
-        said = f"{len(self.zones)} zones; begins known to +- {1 / FINEST:.2g} of the disk"
+        confidence = f"{len(self.zones)} zones; begins known to +- {1 / FINEST:.2g} of the disk"
         switch = f"mean of {len(self.skews_ns)} skews, +- {_error(self.skews_ns) / 1e6:.2g}"
         rows = [(round(zone.at * capacity_sectors), self.sectors(zone)) for zone in self.zones]
         return [
-            *_layout(rows, said, capacity_sectors),
+            *_layout(rows, confidence, capacity_sectors),
             Finding(KEYS[1], round(self.skew_ns / 1e6, 6), switch),
         ]
 
@@ -91,25 +91,27 @@ def measure(bench: Bench, rotation: Rotation | None) -> Tracks | None:
     return surveyor.tracks()
 
 
-def findings(found: Tracks | None, sectors: int | None, capacity_sectors: int) -> list[Finding]:
+def findings(tracks: Tracks | None, sectors: int | None, capacity_sectors: int) -> list[Finding]:
     """Convert to findings; `sectors` is a track's number of sectors, if the prefetch showed it."""
-    if found:
-        return found.findings(capacity_sectors)
+    if tracks:
+        return tracks.findings(capacity_sectors)
     if sectors:
-        said = "one length for all, from where the prefetch stops; +- 20 %"
+        confidence = "one length for all, from where the prefetch stops; +- 20 %"
         return [
-            *_layout([(0, sectors)], said, capacity_sectors),
+            *_layout([(0, sectors)], confidence, capacity_sectors),
             not_seen(KEYS[1], "completions have no phase"),
         ]
     return [not_seen(key, "completions have no phase") for key in KEYS]
 
 
-def _layout(rows: Sequence[tuple[int, int]], said: str, capacity_sectors: int) -> list[Finding]:
+def _layout(
+    rows: Sequence[tuple[int, int]], confidence: str, capacity_sectors: int
+) -> list[Finding]:
     """Return the findings for a layout: each row is a zone's first sector and its tracks' number of
     sectors.
     """
     text = device.zones_text([device.Zone(first, sectors) for first, sectors in rows])
-    return [Finding(ZONES, text, said), *size(capacity_sectors)]
+    return [Finding(ZONES, text, confidence), *size(capacity_sectors)]
 
 
 class _Surveyor:
@@ -125,8 +127,8 @@ class _Surveyor:
         self._seen: list[tuple[float, float]] = []
 
     def tracks(self) -> Tracks:
-        found = zones.find(self._look, PLACES, SAME)
-        return Tracks(self._period_ns, tuple(found), tuple(self._skews_ns), tuple(self._seen))
+        all_zones = zones.find(self._look, PLACES, SAME)
+        return Tracks(self._period_ns, tuple(all_zones), tuple(self._skews_ns), tuple(self._seen))
 
     def _look(self, at: float) -> float:
         steps = round(A_TRACK * TRACKS)

@@ -84,8 +84,8 @@ class Taken:
         whole = [self.number, self.sectors]
         short = self.number * A_WRITE
         lows = {0, *(most * n // 4 for most in (self.sectors, short) for n in (1, 2, 3))}
-        kept = [[*whole, low] for low in sorted(lows)] if self.idle_ns else []
-        return [Finding(KEYS["back"], room, f"{tries}; {ROOM_SAID}") for room in (*kept, whole)]
+        triples = [[*whole, low] for low in sorted(lows)] if self.idle_ns else []
+        return [Finding(KEYS["back"], room, f"{tries}; {ROOM_SAID}") for room in (*triples, whole)]
 
     def waits(self) -> list[Finding]:
         """Return candidates for the time without requests after which the drive destages.
@@ -98,9 +98,9 @@ class Taken:
         return [Finding(KEYS["back_idle_ms"], wait, IDLE_SAID) for wait in waits]
 
 
-def is_seen(found: Finding) -> bool:
+def is_seen(finding: Finding) -> bool:
     """Return whether the finding is about writes and has a value."""
-    return found.key in KEYS.values() and found.value is not None
+    return finding.key in KEYS.values() and finding.value is not None
 
 
 def unseen(why: str) -> list[Finding]:
@@ -112,8 +112,8 @@ def measure(bench: Bench, hits: Hits | None, model: Model) -> list[Finding]:
     """Measure the write cache; return the findings."""
     if not hits:
         return unseen("the bus's speed is not known without hits")
-    taken = _taken(bench, hits)
-    found = _findings(taken)
+    cache = _taken(bench, hits)
+    overhead = _findings(cache)
     draws = bench.random.getstate()
 
     def served(findings: Sequence[Finding]) -> list[Times]:
@@ -122,7 +122,7 @@ def measure(bench: Bench, hits: Hits | None, model: Model) -> list[Finding]:
         modelled.random.setstate(draws)
         return _loaded(modelled)
 
-    return found + _by_loads(served, taken, found, _loaded(bench))
+    return overhead + _by_loads(served, cache, overhead, _loaded(bench))
 
 
 def _taken(bench: Bench, hits: Hits) -> Taken | None:
@@ -232,10 +232,10 @@ class _Cache:
         return service_ns <= cost_ns + max(self._hits.tolerance_ns, 0.02 * cost_ns)
 
 
-def _findings(taken: Taken | None) -> list[Finding]:
-    if not taken:
+def _findings(cache: Taken | None) -> list[Finding]:
+    if not cache:
         return [not_seen(KEYS["us"], THROUGH_SAID)]
-    us = round(taken.overhead_ns / 1e3, 3)
+    us = round(cache.overhead_ns / 1e3, 3)
     return [Finding(KEYS["us"], us, f"{TRIES} on an idle drive")]
 
 
@@ -315,7 +315,7 @@ def _loaded(bench: Bench) -> list[Times]:
 
 
 def _by_loads(
-    served: Served, taken: Taken | None, found: list[Finding], seen: list[Times]
+    served: Served, cache: Taken | None, findings: list[Finding], seen: list[Times]
 ) -> list[Finding]:
     """Return the findings (settling time, waiting time, cache size, order) with which the model's
     times are nearest to the drive's.
@@ -324,14 +324,14 @@ def _by_loads(
     the amount shows only with the right order.  Without a waiting time, the last order cannot be
     distinguished from ascending order, and is not tried.
     """
-    if taken:
-        waits, rooms = taken.waits(), taken.rooms()
-        orders = WRITE_ORDERS if taken.idle_ns else WRITE_ORDERS[:3]
+    if cache:
+        waits, rooms = cache.waits(), cache.rooms()
+        orders = WRITE_ORDERS if cache.idle_ns else WRITE_ORDERS[:3]
     else:
         waits = [not_seen(KEYS["back_idle_ms"], THROUGH_SAID)]
         rooms = [Finding(KEYS["back"], 0, THROUGH_SAID)]
         orders = WRITE_ORDERS[:1]
-    nearest = _Nearest(served, found, seen)
+    nearest = _Nearest(served, findings, seen)
     fits = []
     for name in orders:
         order = Finding(KEYS["back_order"], name, ORDER_SAID)
@@ -341,8 +341,8 @@ def _by_loads(
     order = fit.choice[-1]
     fits = [nearest.like(fit, (*pair, order)) for pair in product(waits, rooms)]
     fit = nearest.fitted(nearest.best(fits).choice)
-    said = f"{SETTLE_SAID}; times off by {fit.off:.1%}"
-    return [Finding(KEYS["settle_ms"], round(fit.settle_ns / 1e6, 6), said), *fit.choice]
+    confidence = f"{SETTLE_SAID}; times off by {fit.off:.1%}"
+    return [Finding(KEYS["settle_ms"], round(fit.settle_ns / 1e6, 6), confidence), *fit.choice]
 
 
 class Fit(NamedTuple):
@@ -356,9 +356,9 @@ class Fit(NamedTuple):
 class _Nearest:
     """Evaluates choices by how far the model's times deviate from the drive's."""
 
-    def __init__(self, served: Served, found: list[Finding], seen: list[Times]) -> None:
+    def __init__(self, served: Served, findings: list[Finding], seen: list[Times]) -> None:
         self._served = served
-        self._found = found
+        self._found = findings
         self._seen = seen
 
     def best(self, fits: Sequence[Fit]) -> Fit:

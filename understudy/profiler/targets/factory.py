@@ -21,15 +21,14 @@ def target(name: str) -> Target:
     if here not in sys.path:
         sys.path.insert(0, here)
     try:
-        made = getattr(import_module(module), factory)()
+        instance: Target = getattr(import_module(module), factory)()
     except Exception as error:
-        said = " ".join(f"{type(error).__name__}: {error}".split())
-        raise UserError(f"--target: {name}: {said}") from error
-    missing = [need for need in NEEDED if not hasattr(made, need)]
+        message = " ".join(f"{type(error).__name__}: {error}".split())
+        raise UserError(f"--target: {name}: {message}") from error
+    missing = [need for need in NEEDED if not hasattr(instance, need)]
     if missing:
         raise UserError(f"--target: {name}: the returned target has no {', '.join(missing)}")
-    found: Target = made
-    return found
+    return instance
 
 
 def code(name: str) -> str:

@@ -76,11 +76,11 @@ class Journal:
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
         """Return the request's completion time, ns, from the journal or from the target."""
-        asked = (op, sector, sectors, at_ns)
+        request = (op, sector, sectors, at_ns)
         if not self._live:
             answer = next(self._told, None)
             if answer:
-                if answer[:4] != asked:
+                if answer[:4] != request:
                     raise UserError(f"{self._file}: does not fit what is asked now; {AFRESH}")
                 *_, self.sent_ns, completed_ns = answer
                 return completed_ns
@@ -88,7 +88,7 @@ class Journal:
         completed_ns = self._target.request(op, sector, sectors, at_ns - self._offset_ns)
         self.sent_ns = self._ours(getattr(self._target, "sent_ns", at_ns - self._offset_ns))
         completed_ns = self._ours(completed_ns)
-        self._since.append((*asked, self.sent_ns, completed_ns))
+        self._since.append((*request, self.sent_ns, completed_ns))
         return completed_ns
 
     def milestone(self) -> None:
@@ -201,12 +201,12 @@ def _read(opened: IO[str], file: Path, identity: Mapping[str, Any]) -> Iterator[
         yield from (tuple(each) for each in part)
 
 
-def _check_identity(said: Any, identity: Mapping[str, Any], file: Path) -> None:
-    if not isinstance(said, dict) or said.keys() != identity.keys():
+def _check_identity(header: Any, identity: Mapping[str, Any], file: Path) -> None:
+    if not isinstance(header, dict) or header.keys() != identity.keys():
         raise UserError(f"{file}: is no journal of a profile; {AFRESH}")
     for key, value in identity.items():
-        if said[key] != value:
-            raise UserError(f"{file}: is of {key} {said[key]}, not {value}; {AFRESH}")
+        if header[key] != value:
+            raise UserError(f"{file}: is of {key} {header[key]}, not {value}; {AFRESH}")
 
 
 def _parsed(line: str) -> Any:

@@ -132,8 +132,8 @@ class Disk:
             self._fail(f"{what}: it had {before} sectors, now {self.capacity_sectors}; is it gone?")
         if failed or done != sectors * SECTOR_BYTES:
             at = sector + done // SECTOR_BYTES
-            said = os.strerror(failed) if failed else f"nothing came from sector {at} on"
-            self._fail(f"{what}: {said}; see dmesg, and save what is on the disk")
+            reason = os.strerror(failed) if failed else f"nothing came from sector {at} on"
+            self._fail(f"{what}: {reason}; see dmesg, and save what is on the disk")
         self.sent_ns = sent_ns - self._origin_ns
         return completed_ns - self._origin_ns
 
@@ -168,23 +168,23 @@ class Disk:
 def _checked(path: Path) -> os.stat_result:
     """Return the file's status; refuse a file that can't be measured or is in use."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError as error:
         _refuse(path, f"{error.strerror}; {LISTED}")
     for is_so, words in KINDS.items():
-        if is_so(found.st_mode):
+        if is_so(status.st_mode):
             _refuse(path, f"{words}; name a disk or an image file: {LISTED}")
-    if stat.S_ISBLK(found.st_mode):
-        if disk := in_use.whole(found.st_rdev):
+    if stat.S_ISBLK(status.st_mode):
+        if disk := in_use.whole(status.st_rdev):
             _refuse(path, f"is a partition; take the whole disk, /dev/{disk}")
-        user = in_use.of_disk(found.st_rdev)
+        user = in_use.of_disk(status.st_rdev)
     else:
         if kind := in_use.in_memory(path):
             _refuse(path, f"is in memory ({kind}); put the image on a disk")
         user = in_use.of_file(path)
     if user:
         _refuse(path, user)
-    return found
+    return status
 
 
 def _is_writable(path: Path, kind: os.stat_result) -> bool:

@@ -20,10 +20,10 @@ def ask(descriptor: int, sys: Path = in_use.SYS) -> Said:
     """Return the disk's own report, completed with the kernel's data; an empty report for a
     file.
     """
-    found = os.fstat(descriptor)
-    if not stat.S_ISBLK(found.st_mode):
+    status = os.fstat(descriptor)
+    if not stat.S_ISBLK(status.st_mode):
         return Said()
-    return scsi.ask(descriptor).or_else(kernel(found.st_rdev, sys))
+    return scsi.ask(descriptor).or_else(kernel(status.st_rdev, sys))
 
 
 def kernel(device: int, sys: Path = in_use.SYS) -> Said:
@@ -40,32 +40,32 @@ def kernel(device: int, sys: Path = in_use.SYS) -> Said:
     )
 
 
-def findings(said: Said, capacity_sectors: int) -> list[Finding]:
+def findings(report: Said, capacity_sectors: int) -> list[Finding]:
     """Return the [facts] section; without a model name, it is "not seen"."""
-    if not said.model:
-        return [not_seen(KEYS["model"], f"the device has no name; {settings(said)}")]
-    rpm = Finding(KEYS["rpm"], said.rpm) if said.rpm else not_seen(KEYS["rpm"], UNSAID)
+    if not report.model:
+        return [not_seen(KEYS["model"], f"the device has no name; {settings(report)}")]
+    rpm = Finding(KEYS["rpm"], report.rpm) if report.rpm else not_seen(KEYS["rpm"], UNSAID)
     return [
-        Finding(KEYS["source"], f"the device's own word; {settings(said)}"),
-        Finding(KEYS["vendor"], said.vendor or "unknown"),
-        Finding(KEYS["model"], said.model),
+        Finding(KEYS["source"], f"the device's own word; {settings(report)}"),
+        Finding(KEYS["vendor"], report.vendor or "unknown"),
+        Finding(KEYS["model"], report.model),
         Finding(KEYS["capacity_sectors"], capacity_sectors),
         rpm,
     ]
 
 
-def said_better(found: Sequence[Finding], own: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Return the findings `found` and `own`; values of `own` replace those with the same keys."""
+def said_better(others: Sequence[Finding], own: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return the findings `others` and `own`; values of `own` replace those with the same keys."""
     keys = {each.key for each in own if each.value is not None}
-    return (*(each for each in found if each.key not in keys), *own)
+    return (*(each for each in others if each.key not in keys), *own)
 
 
-def settings(said: Said) -> str:
+def settings(report: Said) -> str:
     """Return the disk's settings in words: its caches, and whether it rotates."""
     turns = {True: "it turns", False: "it does not turn", None: "whether it turns unknown"}
     return (
-        f"write cache {ON[said.write_cache]}, read cache {ON[said.read_cache]}, "
-        f"{turns[said.rotates]}"
+        f"write cache {ON[report.write_cache]}, read cache {ON[report.read_cache]}, "
+        f"{turns[report.rotates]}"
     )
 
 

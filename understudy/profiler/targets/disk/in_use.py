@@ -119,7 +119,7 @@ def _read(file: Path) -> str:
 
 
 def _unescaped(text: str) -> str:
-    return ESCAPED.sub(lambda found: chr(int(found[1], 8)), text)
+    return ESCAPED.sub(lambda match: chr(int(match[1], 8)), text)
 
 
 def _number_of(path: str) -> str:

@@ -39,10 +39,10 @@ class Said:
 
 def ask(descriptor: int) -> Said:
     """Return the whole report; empty if the disk does not speak SCSI."""
-    said = inquiry(_inquiry(descriptor, None))
-    said = said.or_else(characteristics(_inquiry(descriptor, CHARACTERISTICS)))
-    said = said.or_else(mode_page(_mode_sense(descriptor, GEOMETRY)))
-    return said.or_else(mode_page(_mode_sense(descriptor, CACHING)))
+    report = inquiry(_inquiry(descriptor, None))
+    report = report.or_else(characteristics(_inquiry(descriptor, CHARACTERISTICS)))
+    report = report.or_else(mode_page(_mode_sense(descriptor, GEOMETRY)))
+    return report.or_else(mode_page(_mode_sense(descriptor, CACHING)))
 
 
 def inquiry(data: bytes) -> Said:

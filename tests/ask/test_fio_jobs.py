@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Job files of fio in the simulator: what they ask is what fio asks, or it is refused."""
+"""Job files of fio in the simulator: each option means what it means to fio, or is refused."""
 
 import os
 import subprocess
@@ -54,7 +54,7 @@ def test_jobs_are_processes() -> None:
 
 
 def test_an_engine_without_a_queue_has_one_request_at_a_time() -> None:
-    """As fio has it: psync, its default, takes no notice of the depth."""
+    """The engine psync, fio's default, ignores `iodepth`."""
     for engine, processes in ((), 1), (("ioengine=psync",), 1), (("ioengine=io_uring",), 8):
         found = fio_jobs.processes(job("rw=randread", "iodepth=8", *engine), DISK)
         assert len(found) == processes
@@ -113,7 +113,7 @@ def test_what_is_no_job_file_is_refused(text: str) -> None:
 
 
 def test_the_real_fio_takes_what_it_is_given(tmp_path: Path) -> None:
-    """On a file for the disk, without an end; all of our options are fio's."""
+    """fio must accept our rewritten job file, which names a file in place of the disk."""
     disk = tmp_path / "disk"
     disk.write_bytes(b"x" * 2**24)
     jobs = tmp_path / "jobs.fio"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One word for one thing: names of options, old spellings, help in groups, and what there is."""
+"""Consistency of the commands: names of options, deprecated spellings, help in groups."""
 
 import json
 import re
@@ -69,7 +69,7 @@ def test_what_follows_two_dashes_is_no_option() -> None:
 
 @pytest.mark.parametrize("name", ["predict", "compare", "sweep"])
 def test_help_is_in_groups(name: str) -> None:
-    """Every option in the one where it belongs, and only --help in none."""
+    """Each option is in its own group, and "Options" holds only --help."""
     sections = re.split(
         r"^(\w+):\n", said(name, "--help").partition("  Example:")[0], flags=re.MULTILINE
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The cache heals what is broken in it, says how large it is, and is emptied beside its users."""
+"""The cache repairs broken entries, reports its size, and can be emptied while it is in use."""
 
 import fcntl
 import json
@@ -82,7 +82,8 @@ def test_what_is_whole_is_not_made_again(things: Path) -> None:
 
 @pytest.mark.parametrize("lock", [False, True])
 def test_what_an_earlier_version_made_is_made_again(lock: bool, things: Path) -> None:
-    """It noted nothing.  Until it is made again it stays."""
+    """That version recorded no list of contents.  The old folder stays until it can be built
+    again."""
     (things / "one").mkdir(parents=True)
     if lock:
         (things / ".one.lock").touch()
@@ -122,7 +123,7 @@ def run(home: Home, *words: str) -> str:
 
 @pytest.fixture
 def filled(tmp_path: Path) -> Home:
-    """Two folders, one of them old."""
+    """Build a cache with two folders, one unused for 40 days."""
     home = Home(tmp_path)
     for name, days in (("new", 0.5), ("old", 40)):
         folder = home.cache / "understudy" / "programs" / name

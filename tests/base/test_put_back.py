@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Settings are put back as they were, in order, and what can't be is said and kept for later.
+"""Settings are restored in order; failures are reported and kept for a later attempt.
 
-Files stand in for the kernel's settings.
+Ordinary files stand in for the kernel's settings.
 """
 
 import json
@@ -17,7 +17,7 @@ from understudy.base.errors import RunFailed
 
 @pytest.fixture
 def queue(tmp_path: Path) -> Path:
-    """A disk's, with a scheduler that was chosen."""
+    """The queue folder of a disk with a chosen scheduler."""
     folder = tmp_path / "queue"
     folder.mkdir()
     (folder / "scheduler").write_text("none [mq-deadline] bfq\n")
@@ -40,7 +40,7 @@ def test_what_is_chosen_is_in_brackets(queue: Path) -> None:
 
 
 def test_only_what_differs_is_written(queue: Path) -> None:
-    """To write a setting may mean more than its value."""
+    """Writing a setting can have effects even if its value stays equal."""
     listed = journal(queue)
     (queue / "scheduler").write_text("bfq")
     (queue / "nr_requests").chmod(0o400)
@@ -96,7 +96,7 @@ def test_what_does_not_go_back_is_said_and_kept(queue: Path) -> None:
 
 
 def test_the_program_does_the_same(queue: Path) -> None:
-    """With an interpreter that knows nothing of the package."""
+    """The script runs in an interpreter that cannot import the package."""
     command = [sys.executable, "-I", "-S", put_back.__file__, str(journal(queue))]
     (queue / "nr_requests").unlink()
     (queue / "nr_requests").mkdir()

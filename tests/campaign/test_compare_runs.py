@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`understudy compare-runs`: figures, errors and ranks of two run folders, and what is no pair."""
+"""`understudy compare-runs`: figures, errors and ranks of two run folders, and which folders are
+refused."""
 
 import json
 import random
@@ -42,7 +43,7 @@ def document(runs: list[dict[str, Any]], **inputs: Any) -> dict[str, Any]:
 
 @pytest.fixture(name="folder")
 def fixture_folder(tmp_path: Path) -> Callable[[str, Any], Path]:
-    """Makes a run folder with that document."""
+    """Return a function that makes a run folder with a given result.json."""
 
     def make(name: str, content: Any) -> Path:
         (tmp_path / name).mkdir()
@@ -74,7 +75,7 @@ FIGURES = st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), min_size=2, 
 
 @given(FIGURES)
 def test_tau_is_kendalls(figures: list[tuple[int, int]]) -> None:
-    """SciPy's tau-b, ties included; and pairs are counted by definition."""
+    """tau equals SciPy's tau-b, ties included; pair counts follow their definition."""
     sides = [
         Comparison(
             [
@@ -96,7 +97,7 @@ def test_tau_is_kendalls(figures: list[tuple[int, int]]) -> None:
 
 
 def test_a_pair_that_seeds_do_not_tell_apart_does_not_count() -> None:
-    """a and b differ by noise alone, c by much."""
+    """a and b differ only by noise; c differs clearly from both."""
     chance = random.Random(2)
     noisy = [
         Summary.from_json(run(name, seed, mean_response_ms=mean + chance.gauss(0, 1)))
@@ -114,7 +115,7 @@ def test_a_pair_that_seeds_do_not_tell_apart_does_not_count() -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_the_papers_tables_come_out_as_they_are_printed(name: str, folder: Folder) -> None:
-    """Theirs as two run folders: figures, ranks, and errors."""
+    """Turn the paper's tables into two run folders; compare figures, ranks and errors."""
     paper = TABLES[name]
     sides = []
     for side, columns in (("real", paper.real), ("vm", paper.virtual)):
@@ -179,7 +180,7 @@ def test_doubts_are_said(folder: Folder) -> None:
     ]
 
 
-# ---- what is no pair ----------------------------------------------------------------
+# ---- folders that cannot be compared ------------------------------------------------
 
 
 def test_what_is_no_run_folder(folder: Folder, tmp_path: Path) -> None:
@@ -231,7 +232,7 @@ def test_other_questions(other: dict[str, Any], said: str, folder: Folder) -> No
 
 
 def test_other_disks_schedulers_and_seeds(folder: Folder) -> None:
-    """Of two predictions; a real disk is never the one of a profile."""
+    """The disks may differ if one run is on a real disk, but not between two predictions."""
     one = folder("one", document([run("none", platform="sim")]))
     two = folder("two", document([run("none", platform="vm")], disk_digest="e"))
     assert refused(one, two).startswith("the disk is sda in")
@@ -244,7 +245,7 @@ def test_other_disks_schedulers_and_seeds(folder: Folder) -> None:
 
 
 def test_what_predict_writes_compares_with_itself(tmp_path: Path) -> None:
-    """No error, and all ranks alike."""
+    """All errors are 0, and all ranks agree."""
     words = ["predict", "--workload", "random", "--requests", "300", "--processes", "9"]
     out = str(tmp_path / "run")
     words += ["--schedulers", "none,look,sstf", "--virtual-size", "64M", "--out", out]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sweeps: one file, a row for each run, and nothing run twice."""
+"""Sweeps: one file with a row for each run, and no run repeated."""
 
 import json
 import re
@@ -35,12 +35,13 @@ def understudy(*words: str) -> Result:
 
 
 def figures(file: Path) -> pl.DataFrame:
-    """What does not depend on the host."""
+    """Return the sweep's rows without the columns that depend on the host."""
     return pl.read_parquet(file).select(pl.exclude("^.*wall_seconds$"))
 
 
 def interrupted(monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
-    """The same, ended in the fourth run; tests/cli/test_stopping.py stops a real one."""
+    """Run the command, interrupted in its fourth run. tests/cli/test_stopping.py interrupts a
+    real one."""
     original, runs = in_simulator.summarise, []
 
     def fails_at_the_fourth(experiment, report, *, stop):  # type: ignore[no-untyped-def]
@@ -56,7 +57,7 @@ def interrupted(monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
-    """Scheduler and seed of every run from now on."""
+    """Return a list to which every later run appends its scheduler and seed."""
     original, runs = in_simulator.summarise, []
 
     def noted(experiment, report, *, stop):  # type: ignore[no-untyped-def]
@@ -70,7 +71,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
 def test_runs_that_ended_with_the_one_that_failed_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a busy host several have ended when somebody looks; a set has any order."""
+    """On a busy host several runs can have ended when `wait` returns, in any order."""
 
     def late(tasks: dict[futures.Future[Any], int], return_when: str) -> SimpleNamespace:
         done = futures.wait(tasks).done
@@ -129,7 +130,7 @@ def test_what_was_interrupted_survives_another_command(
 def test_a_row_in_the_file_and_in_the_journal_counts_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """That is what a kill between the two leaves."""
+    """A kill between writing the result and deleting the journal leaves both files."""
     file, partial = tmp_path / "s.parquet", tmp_path / "s.parquet.partial"
     words = (*WORDS, "--schedulers", "clook", "--seeds", "6", "--jobs", "1", "--out", str(file))
     interrupted(monkeypatch, *words)
@@ -185,7 +186,7 @@ def test_rows_of_another_version_go_and_are_run_again(
 
 
 def sweep_apart(*words: str) -> str:
-    """What it says in a process of its own, which reads a scheduler's file anew."""
+    """Return the stderr of a sweep in a new process, which reads the scheduler's file again."""
     command = [sys.executable, "-m", "understudy", *words]
     return subprocess.run(command, capture_output=True, text=True, check=True).stderr
 
@@ -194,7 +195,7 @@ def sweep_apart(*words: str) -> str:
 def test_a_mean_is_never_one_of_what_was_edited_and_what_it_was(
     tmp_path: Path, edited: str
 ) -> None:
-    """Rows of other seeds and workloads go, too; those of other schedulers and disks stay."""
+    """Rows of the edited file go, whatever their seed and workload; all other rows stay."""
     file, scheduler, disk = (tmp_path / name for name in ("s.parquet", "mine.c", "mine.toml"))
     scheduler.write_bytes(registry.source("fcfs").text.replace(b'"fcfs"', b'"mine"'))
     disk.write_text((ROOT / "profiles" / "cheetah-15k4.toml").read_text())
@@ -248,7 +249,7 @@ def test_a_scheduler_that_changed_runs_again_alone(
 
 
 def test_what_cannot_be_served_has_a_row(tmp_path: Path) -> None:
-    """At 180 a second fcfs falls behind, at 8000 it gives up; clook can serve 180."""
+    """At 180 requests a second fcfs falls behind, and at 8000 it gives up; clook can serve 180."""
     file = tmp_path / "s.parquet"
     words = ("sweep", "--workloads", "poisson", "--schedulers", "fcfs,clook", "--out", str(file))
     done = understudy(*words, "--requests", "2000", "--rate", "180", "--seeds", "3")
@@ -448,7 +449,7 @@ def test_the_table_says_who_is_best_and_who_cannot_be_told_apart(tmp_path: Path)
 
 
 def test_differences_are_taken_in_pairs(tmp_path: Path) -> None:
-    """The intervals of the means overlap, that of the differences leaves zero out."""
+    """The intervals of the means overlap, but the interval of the difference excludes zero."""
     words: tuple[str, ...]
     words = ("sweep", "--workloads", "poisson", "--rate", "120", "--requests", "300")
     words = (*words, "--schedulers", "cats,look", "--seeds", "10", "--json", "--out")

@@ -77,7 +77,7 @@ def one_file(events: Iterable[Event], version: int = 7, order: str = "<") -> byt
 
 
 class Requests:
-    """Random requests; each uses sectors that no other request uses.
+    """Random requests at a few places; at each place one request follows another.
 
     Plain requests are queued, merged, issued and completed.  The others are also split, requeued,
     and completed in parts.

@@ -71,7 +71,6 @@ def test_each_and_joined(values: list[int]) -> None:
 
 
 def test_an_array_may_be_changed() -> None:
-    """Do so with a short array and with a long array."""
     column = file_arrays.Column(np.int64)
     for value in range(9):
         column.put([value])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`understudy card`: what it prints, and that schema and page have the keys of the loader."""
+"""`understudy card`: its output; its schema and documentation list the same keys as the loader."""
 
 import json
 import re

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""When an interrupt counts as acknowledged, and how odd instructions are told, in journals of a
-few lines written by hand.
+"""When an interrupt counts as acknowledged, and how unknown instructions are reported.  The
+journals are a few lines written by hand.
 
-What drivers really do is in tests/vm/test_referee.py.
+tests/vm/test_referee.py checks journals of real drivers.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ Line = tuple[What, int, str, int, Context, int]
 
 
 def at(what: What, value: int = 0, name: str = "", pid: int = THREAD, flags: int = 0) -> Line:
-    """A load or a store of a register, by a thread of the kernel, or what the card did."""
+    """Return a line for a register access by a kernel thread, or for an action of the card."""
     touches = what in (What.LOAD, What.STORE)
     return what, value, name, pid, Context.KERNEL if touches else Context.CARD, flags
 
@@ -59,24 +59,24 @@ def test_nobody_clears_it() -> None:
 
 
 def test_a_reset_by_who_has_seen_it() -> None:
-    """A threaded handler starts a card that has failed again, as the manual says."""
+    """A threaded handler resets a card that has failed, as the manual requires."""
     assert missing(ZACH1, ENABLED, *HANDLED, SEEN, *RESET, GONE) == []
 
 
 @pytest.mark.parametrize("seen", [handler(SEEN), at(What.LOAD, 1 << 3, "STATUS", PROCESS)])
 def test_a_reset_by_somebody_else(seen: Line) -> None:
-    """The handler, or another thread, has seen it and let it be."""
+    """The handler, or another process, has read the status but did not act on it."""
     assert missing(ZACH1, ENABLED, *HANDLED, seen, *RESET, GONE) == [1]
 
 
 def test_a_card_that_is_pulled_out() -> None:
-    """Before a threaded handler gets to it."""
+    """The card disappears before a threaded handler reads its status."""
     absent = at(What.LOAD, 0xFFFFFFFF, "STATUS", flags=ABSENT)
     assert missing(ZACH1, ENABLED, *HANDLED, at(What.REMOVED), absent, GONE) == []
 
 
 def test_an_instruction_that_is_not_known() -> None:
-    """With the bytes that it begins with, as a disassembler has them."""
+    """The finding shows the instruction's first bytes in the order of a disassembler."""
     rows = np.zeros(1, journal.ACCESS)
     rows["what"], rows["value"], rows["offset"] = What.UNKNOWN, 0x7D8D_4824_6C8D_AE0F, 0x200
     (found,) = findings.found(ZACH1, rows, whole=False)
@@ -86,7 +86,7 @@ def test_an_instruction_that_is_not_known() -> None:
 
 
 def test_what_the_fallback_carried_out() -> None:
-    """Is no mistake, but a note that says what is not known."""
+    """An instruction that the fallback carried out is a note, not a mistake."""
     rows = np.zeros(2, journal.ACCESS)
     rows["number"] = 0, 1
     rows["what"], rows["value"], rows["offset"] = What.FALLBACK, 0x0010_0181_DD, 0x100
@@ -122,7 +122,7 @@ def with_level_status() -> Card:
 
 
 def test_a_status_that_falls_with_its_cause() -> None:
-    """A FIFO's, once it is empty; also if somebody else empties it."""
+    """A FIFO's status bit falls once the FIFO is empty, no matter who empties it."""
     card = with_level_status()
     assert missing(card, ENABLED, *HANDLED, handler(SEEN), at(What.RAISED, 0), GONE) == []
     assert missing(card, ENABLED, *HANDLED, handler(SEEN), GONE) == [1]

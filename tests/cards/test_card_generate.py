@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`understudy card generate` in the folder where somebody works: nothing of theirs is lost."""
+"""`understudy card generate` in a folder with the user's own files: it destroys none of them."""
 
 from functools import cache
 from pathlib import Path
@@ -23,12 +23,13 @@ typeset = cache(pdf.pdf)
 
 @pytest.fixture(autouse=True)
 def _each_page_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here the same page is typeset many times; that it gives the same bytes is tested below."""
+    """Typeset each page only once; a test below checks that repeated typesetting returns equal
+    bytes."""
     monkeypatch.setattr(pdf, "pdf", typeset)
 
 
 def generate(card: str, out: Path) -> str:
-    """The command in this process; errors come through."""
+    """Run the command in this process and return its output; exceptions propagate."""
     words = ["generate", card, "--out", str(out)]
     run = CliRunner().invoke(command, words, standalone_mode=False, catch_exceptions=False)
     return run.output

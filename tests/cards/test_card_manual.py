@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The manual of a card: all that the specification has is in it, and its drawings are whole."""
+"""The manual of a card: it contains the whole specification, and its drawings are well-formed."""
 
 import re
 from html import escape
@@ -20,12 +20,12 @@ WIDE = GOOD.replace("width: 64, access: rw", f"width: 64, fields: [{FIELD}]")
 
 
 def drawings(page: str) -> list[ElementTree.Element]:
-    """The SVGs, as an XML reader has them."""
+    """Return the manual's SVGs, parsed as XML."""
     return [ElementTree.fromstring(svg) for svg in re.findall(r"<svg.*?</svg>", page)]
 
 
 def boxes(svg: ElementTree.Element) -> list[tuple[int, int, int, bool]]:
-    """Top, left, width of each box, and whether it is a reserved one's."""
+    """Return each box's top, left and width, and whether the box is a reserved field's."""
     return [
         (int(box.get("y", "")), int(box.get("x", "")), int(box.get("width", "")), _grey(box))
         for box in svg.iter("rect")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Each mistake in a card's specification: file, line, reason, and all of them at once."""
+"""Each mistake in a card's specification is reported with file, line and reason, all mistakes at
+once."""
 
 from pathlib import Path
 
@@ -103,7 +104,7 @@ MISTAKES = [
 ]
 
 
-# A register that takes a name which something else of the card has in the generated C.
+# Register names that collide with another name in the generated C, and what that name belongs to.
 TAKEN = {
     "VENDOR_ID": "the card",
     "MSI_VECTORS": "the card",

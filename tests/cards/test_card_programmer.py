@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The programmer's manual: all that a driver needs is in it, and its code does what it says, run in
-a program against the register file (tests/kernel_stub.h is the kernel)."""
+"""The programmer's manual contains all that a driver needs.  Its code examples run in a program
+against the register file, where tests/kernel_stub.h stands in for the kernel."""
 
 import re
 import subprocess
@@ -40,7 +40,7 @@ def manual(name: str) -> str:
 
 
 def run(name: str, folder: Path, calls: list[str]) -> list[str]:
-    """What a program prints that makes these calls, `card` having been probed."""
+    """Return the output of a program that probes `card` and then makes these calls."""
     card = specification.parse("x.yaml", TEXTS[name].encode())
     (folder / "table.h").write_text(table(card))
     (folder / f"{name}_registers.h").write_text(header(card))
@@ -73,26 +73,26 @@ def run(name: str, folder: Path, calls: list[str]) -> list[str]:
 
 
 def ordered(document: Document) -> list[Document]:
-    """Registers as the table has them."""
+    """Return the registers in the order of the generated table."""
     return sorted(document["registers"], key=lambda one: (one["bar"], one["offset"]))
 
 
 def low_and_mask(field: Document) -> tuple[int, int]:
-    """Where a field begins, and its bits."""
+    """Return a field's lowest bit and its mask."""
     high, _, low = str(field["bits"]).partition(":")
     first = int(low or high)
     return first, (2 ** (int(high) + 1) - 1) & ~(2**first - 1)
 
 
 def writable(register: Document) -> int:
-    """Bits that take what is written."""
+    """Return the mask of the bits that a write can change."""
     if register.get("access"):
         return 2 ** int(register["width"]) - 1 if register["access"] in ("rw", "wo") else 0
     return sum(low_and_mask(one)[1] for one in register["fields"] if one["access"] in ("rw", "wo"))
 
 
 def choices(name: str, document: Document) -> Iterator[Call]:
-    """Each named value of each rw field, while all other rw bits are set."""
+    """Yield a call for each named value of each rw field, with all other rw bits set."""
     for index, register in enumerate(ordered(document)):
         rw = [one for one in register.get("fields", ()) if one["access"] == "rw"]
         whole = sum(low_and_mask(one)[1] for one in rw)
@@ -107,7 +107,7 @@ def choices(name: str, document: Document) -> Iterator[Call]:
 
 
 def reports(name: str, document: Document) -> Iterator[Call]:
-    """Each named value of each ro or rc field, in words."""
+    """Yield a call for the text of each named value of each ro or rc field."""
     for index, register in enumerate(ordered(document)):
         for field in register.get("fields", ()) if register.get("kind") != "port" else ():
             low, _ = low_and_mask(field)
@@ -121,7 +121,8 @@ def reports(name: str, document: Document) -> Iterator[Call]:
 
 
 def enabled(name: str, document: Document) -> Iterator[Call]:
-    """Every source may interrupt, then none, where a driver can write that."""
+    """Yield calls that enable all interrupt sources and then none, where a driver can write the
+    bits."""
     registers = ordered(document)
     names = [register["name"] for register in registers]
     bits: dict[int, int] = {}
@@ -150,7 +151,7 @@ def test_its_code_does_what_it_says(name: str, tmp_path: Path) -> None:
 
 
 def test_transfers_of_the_copier(tmp_path: Path) -> None:
-    """Registers by their places: 2 SOURCE, 3 DESTINATION, 4 LENGTH, 6 START."""
+    """Register indices: 2 is SOURCE, 3 DESTINATION, 4 LENGTH, 6 START."""
     ring = "copier_ring_start(card, {}, {}, {})"
     said = run(
         "copier",
@@ -170,7 +171,7 @@ def test_transfers_of_the_copier(tmp_path: Path) -> None:
 
 
 def test_the_ring_of_the_tiny_card(tmp_path: Path) -> None:
-    """Registers by their places: 2 BASE, 3 SIZE, 4 HEAD, 5 TAIL."""
+    """Register indices: 2 is BASE, 3 SIZE, 4 HEAD, 5 TAIL."""
     calls = ['printf("%d\\n", tiny_place_commands(card, 0x7008, 128));']
     calls += ['printf("%d\\n", tiny_place_commands(card, 0x7010, 128)); show(2); show(3);']
     for head, following in ((0, 0), (3, 2), (3, 3), (2, 7), (0, 7)):

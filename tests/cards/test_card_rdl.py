@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""SystemRDL: a card goes there and back, the compiler finds the registers where the YAML has them,
-and what is no card is told with its line."""
+"""SystemRDL: a card survives export and import, the SystemRDL compiler finds the registers at
+the YAML's offsets, and errors name their line."""
 
 import random
 from pathlib import Path
@@ -47,12 +47,12 @@ addrmap uart {
 
 
 def imported(file: Path) -> Result:
-    """`understudy card import` in this process."""
+    """Run `understudy card import` in this process."""
     return CliRunner().invoke(command, ["import", str(file)], standalone_mode=False)
 
 
 def canonical(text: str) -> dict[str, Any]:
-    """What YAML says, without the order of parts that have places, and without defaults."""
+    """Parse YAML, sort the parts whose order is irrelevant, and drop default values."""
     card: dict[str, Any] = YAML(typ="safe", pure=True).load(text)
     card["bars"].sort(key=lambda one: one["number"])
     card["registers"].sort(key=lambda one: (one["bar"], one["offset"]))
@@ -198,7 +198,7 @@ MARKS = [*"{}[]();'\"=@09-~`\\", "reg", "signal", "external", "8'hff", "true", "
 
 
 def spoilt(text: str, draw: random.Random) -> str:
-    """With something left out, put in, doubled or exchanged, once or a few times."""
+    """Delete, insert, repeat or replace pieces of the text at random, up to three times."""
     for _ in range(draw.randrange(1, 4)):
         place = draw.randrange(len(text))
         match draw.randrange(4):

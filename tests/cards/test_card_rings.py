@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Which rings turn too early, in journals of a few lines written by hand.
+"""Rings that wrap before their end, in journals of a few lines written by hand.
 
-What drivers really do is in tests/vm/test_referee.py.
+tests/vm/test_referee.py checks journals of real drivers.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ RESET = (What.STORE, 1 << 31, CONTROL)
 
 
 def sent(*places: int) -> list[Line]:
-    """The card is sent there, and finishes."""
+    """Return lines in which the card reads these ring places, and finishes each read."""
     return [
         (what, BEGIN + place * PLACE, PLACE)
         for place in places
@@ -30,12 +30,12 @@ def sent(*places: int) -> list[Line]:
 
 
 def changed(place: int) -> Line:
-    """What it was sent to there has changed."""
+    """Return the line for changed memory at a ring place that the card was sent to."""
     return What.DMA_CHANGED, BEGIN + place * PLACE, PLACE
 
 
 def wraps(*lines: Line) -> list[tuple[int, str]]:
-    """The findings that have the name."""
+    """Return the early wraps found in these lines."""
     rows = np.zeros(len(lines), journal.ACCESS)
     for number, (what, value, offset) in enumerate(lines):
         row = rows[number]
@@ -49,7 +49,8 @@ def wraps(*lines: Line) -> list[tuple[int, str]]:
 @pytest.mark.parametrize("end", [[TAKEN], []])
 @pytest.mark.parametrize("used", [2, 4, 7])
 def test_a_turn_before_the_end(used: int, end: list[Line]) -> None:
-    """Once what the card was sent to changes; also if the memory is never taken back."""
+    """The wrap is reported once the driver changes memory in the ring, whether or not the ring
+    is freed."""
     round_ = sent(*range(used))
     lines = [GIVEN, changed(0), *round_, *round_, changed(1), *round_, changed(2), *end]
     text = f"at {BEGIN:#x} the ring wraps after {used} of 8 places"
@@ -69,12 +70,12 @@ RIGHT = {
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_what_is_no_early_turn(name: str) -> None:
-    """Other mistakes there may be, but not that one."""
+    """Such journals may show other mistakes, but no early wrap."""
     assert wraps(GIVEN, *RIGHT[name], TAKEN) == []
 
 
 def test_only_the_ring_that_turns_early() -> None:
-    """Two of them, of which one is whole."""
+    """One of two rings wraps early; only a change in that ring is reported."""
     other = BEGIN + 16 * PLACE
     whole = [(what, value + other - BEGIN, size) for what, value, size in sent(*range(8), 0)]
     change = (What.DMA_CHANGED, other, PLACE)

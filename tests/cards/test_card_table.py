@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The C table of a card, and accesses to it, against the YAML read bit by bit.
+"""The generated C table of a card, and accesses to its registers, compared with the YAML bit by
+bit.
 
-The C side is tests/card_accesses.c; nothing here comes from the loader or the generators.
+tests/card_accesses.c is the C side.  The expected values use neither the loader nor the generators.
 """
 
 import random
@@ -42,7 +43,7 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(text: str, core: Path, folder: Path, lines: list[str]) -> list[str]:
-    """What the program of a card says."""
+    """Compile the card's program, run it on these lines, and return its output."""
     card = specification.parse("x.yaml", text.encode())
     header = folder / f"{card.name}_table.h"
     header.write_text(table(card))
@@ -62,13 +63,13 @@ def ordered(document: Document) -> list[Document]:
 
 
 def ends(field: Document) -> tuple[int, int]:
-    """Lowest bit of a field, and the one above its highest."""
+    """Return a field's lowest bit, and its highest bit plus one."""
     high, _, low = str(field["bits"]).partition(":")
     return int(low or high), int(high) + 1
 
 
 class Bits:
-    """A card as single bits: (BAR, bit's address) to access and value."""
+    """A card as single bits; (BAR, bit address) maps to the bit's access and its value."""
 
     def __init__(self, document: Document) -> None:
         """After a reset."""
@@ -117,7 +118,7 @@ class Bits:
                 self.value[at] = value >> number & 1
 
     def pending(self) -> int:
-        """Vectors of interrupts that are there and enabled."""
+        """Return a mask of the interrupt vectors that are raised and enabled."""
         vectors = 0
         for one in self.document.get("interrupts", ()):
             if self._bit(one["status"]) and self._bit(one["enable"]):
@@ -132,7 +133,7 @@ class Bits:
 
 
 def play(document: Document, seed: int) -> Iterator[tuple[str, int | None]]:
-    """Lines for the program, and what it has to answer."""
+    """Yield random input lines for the program, each with the expected reply."""
     draw = random.Random(seed)
     bits = Bits(document)
     registers = ordered(document)
@@ -157,7 +158,7 @@ def play(document: Document, seed: int) -> Iterator[tuple[str, int | None]]:
 
 
 def told(document: Document) -> Iterator[str]:
-    """What the program has to print of the table."""
+    """Yield the lines that the program must print for the table."""
     config = document["config"]
     capabilities = document.get("capabilities", {})
     vectors = [capabilities.get(key, {}).get("vectors", 0) for key in ("msi", "msix")]

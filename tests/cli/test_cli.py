@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The command as people meet it: exit codes, one line for trouble, results on stdout."""
+"""The command line: exit codes, errors on one line, results on stdout."""
 
 import json
 import subprocess
@@ -29,7 +29,7 @@ SMALL = ("predict", "--on", "vm", "--requests", "50", "--out")
 
 @pytest.fixture
 def platform(monkeypatch: pytest.MonkeyPatch) -> FakePlatform:
-    """Every run is made up; no VM is started."""
+    """Replace every platform by a fake, so that no VM starts."""
     fake = FakePlatform()
     monkeypatch.setattr(platforms, "load", lambda name: fake)
     return fake
@@ -37,7 +37,7 @@ def platform(monkeypatch: pytest.MonkeyPatch) -> FakePlatform:
 
 @pytest.fixture
 def nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fail the test if a platform is so much as looked for."""
+    """Fail the test if a platform is even loaded."""
 
     def load(name: str) -> platforms.Platform:
         raise AssertionError("a wrong request reached the platform")
@@ -99,7 +99,7 @@ def test_wall_clock_scales_think_times_unless_told(
     before: tuple[float, float],
     found: tuple[float, float],
 ) -> None:
-    """By the k that is given, or by the one that will be found."""
+    """The scales come from the given k, or later from the measured k."""
     understudy(*SMALL, str(tmp_path / "a"), "--clock", "wall", *words)
     setting = platform.prepared[0].platform
     assert (setting.scale, setting.think_scale) == before
@@ -362,7 +362,7 @@ def test_outcomes_come_in_the_order_of_the_experiments() -> None:
 
 
 def test_who_finds_no_run_left_does_what_is_to_be_done_meanwhile() -> None:
-    """While the last run goes on."""
+    """run_all calls its last argument while the last run is still in progress."""
     done = threading.Event()
 
     class Waits(FakePlatform):
@@ -406,7 +406,7 @@ def test_what_is_no_size(text: str) -> None:
 
 
 def module(*words: str) -> subprocess.CompletedProcess[str]:
-    """The command as a process of its own."""
+    """Run the command in a process of its own."""
     return subprocess.run(
         [sys.executable, "-m", "understudy", *words], capture_output=True, text=True, check=False
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`understudy order`: the papers' examples, and what must hold for any requests."""
+"""`understudy order`: the papers' examples, and properties that hold for any requests."""
 
 import json
 from itertools import permutations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Progress: few lines in a pipe, and on a terminal no more bars than there is room for."""
+"""Progress: few lines in a pipe; on a terminal, no more bars than fit."""
 
 import io
 from collections.abc import Callable
@@ -23,7 +23,7 @@ def bars(
 
 
 def play(shown: Bars, runs: int) -> None:
-    """Every run is prepared, begins, measures and ends."""
+    """Let each run prepare, boot, measure and end."""
     for seed in range(runs):
         shown.prepare("building", seed / runs)
     for seed in range(runs):
@@ -85,7 +85,7 @@ def test_a_sweep_counts_the_runs_that_it_has_already() -> None:
 
 
 def test_runs_and_phases_say_how_long_the_rest_takes() -> None:
-    """By what was done since the first report, not by what was there before."""
+    """The estimate counts only work done since the first report."""
     now = 0.0
     shown, _, said = bars(100, terminal=False, clock=lambda: now)
     shown.phase("place", "trying", 0.0)

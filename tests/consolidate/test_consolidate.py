@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`understudy consolidate` from traces to its answer, against closed forms and against itself."""
+"""`understudy consolidate` from traces to predictions, compared with closed forms and with its
+own results."""
 
 import json
 from dataclasses import replace
@@ -35,7 +36,8 @@ def answered(*words: str) -> Any:
 
 
 def write(file: Path, seed: int, requests: int = 4000, gap_ms: float = 4.0, **more: Any) -> Path:
-    """A VM that alone never waits: Poisson arrivals, exponential service."""
+    """Write the trace of a VM whose requests never wait when it is alone: Poisson arrivals,
+    exponential service."""
     draw = np.random.default_rng(seed)
     arrival_ns = (draw.exponential(gap_ms, requests).cumsum() * 1e6).astype(np.int64)
     service_ns = (draw.exponential(SERVICE_MS, requests) * 1e6).astype(np.int64)
@@ -50,7 +52,8 @@ def write(file: Path, seed: int, requests: int = 4000, gap_ms: float = 4.0, **mo
 
 
 def naive_traces(requests: int, gap_ms: float) -> list[float]:
-    """Write a.parquet and b.parquet, each alone on four servers; their means together, ms."""
+    """Write a.parquet and b.parquet, each VM alone on four servers; return the mean response
+    times together, in ms."""
     draw = np.random.default_rng(11)
     jobs: list[list[naive.Job]] = []
     for k, name in enumerate("ab"):
@@ -70,7 +73,7 @@ def naive_traces(requests: int, gap_ms: float) -> list[float]:
 
 
 def erlang_c_ms(erlangs: float, servers: int) -> float:
-    """The mean response time of M/M/n, by Erlang's recursion."""
+    """Return the mean response time of M/M/n in ms, by Erlang's recursion."""
     blocked = 1.0
     for one in range(1, servers + 1):
         blocked = erlangs * blocked / (one + erlangs * blocked)
@@ -80,7 +83,7 @@ def erlang_c_ms(erlangs: float, servers: int) -> float:
 
 @pytest.fixture
 def traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder but for web.parquet, mail.parquet, and runs/ with three runs."""
+    """Return a folder with web.parquet, mail.parquet, and runs/ with three runs."""
     monkeypatch.chdir(tmp_path)
     write(Path("web.parquet"), 1)
     write(Path("mail.parquet"), 2)
@@ -91,8 +94,8 @@ def traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_queue_whose_answer_is_known(traces: Path) -> None:
-    """6.25 of 8 servers are busy, and a request waits for 2.4 ms on average; of unlike VMs the one
-    that asks for less waits less, as the shares are equal."""
+    """6.25 of 8 servers are busy, and a request waits for 2.4 ms on average.  Shares are equal,
+    so the VM with the lower load waits less."""
     write(Path("a.parquet"), 5, requests=20_000)
     write(Path("b.parquet"), 6, requests=15_000, gap_ms=SERVICE_MS / 3.75)
     done = understudy("consolidate", "a.parquet", "b.parquet", *LITTLE, "--json")
@@ -109,7 +112,7 @@ def test_a_queue_whose_answer_is_known(traces: Path) -> None:
 
 
 def test_a_vm_that_is_alone_stays_as_it_was(traces: Path) -> None:
-    """Merging is searched for, and there is none."""
+    """The search for a merge value finds that nothing is merged."""
     asked = ("--depth", "32", "--merge", "common", "--replications", "6")
     [vm] = answered("runs", *asked)["vms"]
     alone, together = vm["alone"], vm["together"]
@@ -138,7 +141,7 @@ def test_the_answer_holds_together(traces: Path) -> None:
 
 
 def test_the_same_seed_gives_the_same_bytes(traces: Path) -> None:
-    """However many replications run side by side."""
+    """The number of parallel replications does not matter."""
     asked = ("runs", "web.parquet", "--depth", "8", "--replications", "5")
     first, again, other = (
         {**answered(*asked, *more), "inputs": None}
@@ -170,7 +173,8 @@ def test_the_run_folder(traces: Path) -> None:
 
 
 def test_what_is_split_arrives_as_pieces(traces: Path) -> None:
-    """Requests of 3 blocks, in pieces of 1: three times the load, and the same mean at rest."""
+    """Requests of 3 blocks are split into single blocks: the load triples, and the mean response
+    time without contention stays equal."""
     write(Path("large.parquet"), 9, gap_ms=20.0, sectors=np.full(4000, 24))
     asked = ("large.parquet", "--depth", "64", "--merge", "1", "--replications", "4")
     [whole] = answered(*asked)["vms"]
@@ -210,8 +214,8 @@ def test_too_much_is_said_with_what_would_do(traces: Path) -> None:
 
 
 def test_a_device_that_merges_nothing(traces: Path) -> None:
-    """Four servers, alone and together, by a simulation that shares no code with ours.  Where the
-    queue grows, a search takes that for requests that are merged."""
+    """The predictions match a naive simulation of four servers that shares no code with ours.
+    The search must not take a longer queue for merged requests."""
     naive_responses = naive_traces(requests=6000, gap_ms=6.3)
     found = answered("a.parquet", "b.parquet", "--depth", "4")
     mean_ms = [vm["together"]["mean_response_ms"] for vm in found["vms"]]
@@ -224,7 +228,8 @@ def test_a_device_that_merges_nothing(traces: Path) -> None:
 
 
 def test_what_was_not_checked_is_said(traces: Path) -> None:
-    """In the table, result.json and the report; and what intervals leave out."""
+    """The table, result.json and the report name what was not checked, and what the intervals
+    exclude."""
     done = understudy("consolidate", "web.parquet", "mail.parquet", *LITTLE, "--out", "found")
     document = json.loads(Path("found/result.json").read_text())
     assert document["trusted"] is None
@@ -243,7 +248,8 @@ def test_what_was_not_checked_is_said(traces: Path) -> None:
 
 
 def test_servers_that_a_trace_contradicts(traces: Path) -> None:
-    """Of nine at once where the trace shows more, some were done before they could begin."""
+    """The trace has more requests in service than the servers given, so some completed too
+    early."""
     write(Path("wide.parquet"), 5, gap_ms=1.0)
     found = answered("wide.parquet", "--depth", "4", "--replications", "2")
     assert found["trusted"] is False
@@ -298,7 +304,7 @@ def test_what_is_wrong_is_a_line(traces: Path, words: list[str], says: str) -> N
 
 
 def test_a_poor_fit_is_refused_unless_it_is_accepted(traces: Path) -> None:
-    """Times that alternate can't be a process of positive correlation alone."""
+    """A process that only has positive autocorrelation cannot fit alternating times."""
     narrow = np.where(np.arange(2000) % 2, 9_000_000, 11_000_000)
     arrival_ns = np.arange(2000) * 4_000_000
     ends_ns = arrival_ns + narrow
@@ -334,7 +340,7 @@ def test_a_run_folder_has_a_run_a_seed(traces: Path) -> None:
 
 
 def test_who_says_how_many_the_device_serves(traces: Path) -> None:
-    """A profile, or the run folders of all VMs, if these agree."""
+    """The number of servers comes from a profile, or from the VMs' run folders if these agree."""
     asked = ("--workload", "random", "--requests", "900", "--schedulers", "fcfs")
     for name, disk in (("wide", "array-32"), ("narrow", "cheetah-9lp")):
         done = understudy("predict", "--disk", disk, *asked, "--out", name)
@@ -366,7 +372,7 @@ def test_who_says_how_many_the_device_serves(traces: Path) -> None:
 
 
 def test_requests_that_the_vm_merged_are_one(traces: Path) -> None:
-    """A run folder has a row a bio, and says which of them went to the disk as one request."""
+    """A run folder has one row for each bio, and records which bios formed one disk request."""
     asked = ("--disk", "cheetah-15k4", "--workload", "surge-buffered", "--processes", "20")
     done = understudy("predict", *asked, "--schedulers", "look", "--seeds", "1", "--out", "vm")
     assert done.exit_code == 0, done.output

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The search for a merge value, on queues whose answer is known."""
+"""The search for a merge value, on queues with a known solution."""
 
 import math
 
@@ -19,7 +19,8 @@ EXPECTED = st.floats(0.1, 500)
 def test_a_smooth_queue_is_met_from_anywhere(
     answer: float, expected: float, start: float, step: float
 ) -> None:
-    """The corrected length falls as the square of the value and is as expected at the answer."""
+    """The corrected queue length falls with the square of the merge value, and has the expected
+    length at the solution."""
     found = search(
         lambda merge: expected * (answer / merge) ** 2 * merge,
         expected,
@@ -33,7 +34,8 @@ def test_a_smooth_queue_is_met_from_anywhere(
 
 
 def test_the_steps_are_the_papers() -> None:
-    """Up by the step until the answer is passed, then halves: 1, 2, 3, 4, then between 3 and 4."""
+    """The value rises in steps until it passes the solution, then bisects: 1, 2, 3, 4, then
+    between 3 and 4."""
     lengths = {1.0: 100.0, 2.0: 100.0, 3.0: 90.0, 4.0: 40.0, 3.5: 70.0}
     found = search(lengths.__getitem__, 20.0)
     assert [one.merge for one in found.tried] == [1.0, 2.0, 3.0, 4.0, 3.5]
@@ -48,7 +50,7 @@ def test_downwards_as_well() -> None:
 
 @pytest.mark.parametrize("start", [1.0, 1.5, 3.0])
 def test_never_below_one(start: float) -> None:
-    """A queue that is too short even where nothing is merged."""
+    """The queue is too short even when nothing is merged."""
     asked: list[float] = []
 
     def short(merge: float) -> float:
@@ -92,8 +94,8 @@ def test_what_can_not_be_searched_for(expected: float, start: float, said: str) 
 def test_each_vm_has_its_own(
     vms: list[tuple[float, float]], steepness: float, shared: float
 ) -> None:
-    """Each corrected length falls with its own value, more or less steeply, and a little with all
-    others'; all are as expected at the answers."""
+    """Each corrected length falls with its own merge value, and slightly with the others'
+    values.  At the solution all lengths are as expected."""
 
     def lengths(merges: tuple[float, ...]) -> list[float]:
         off = [answer / merge for (answer, _), merge in zip(vms, merges, strict=True)]
@@ -118,7 +120,8 @@ def test_who_is_short_without_merging_has_a_value_of_one() -> None:
 
 
 def test_a_pile_without_an_end_is_merged_away() -> None:
-    """Nothing is known of the length until merging makes the queue stable."""
+    """The queue grows without bound until merging makes it stable, so its length is unknown
+    until then."""
     found = search_each(lambda merges: [math.inf if merges[0] < 3 else 400.0 / merges[0]], [20.0])
     assert found[0].merge == pytest.approx(20**0.5, rel=0.05)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The search for an assignment, with made-up judges: against every assignment there is, and
-against assignments that were planted."""
+"""The search for an assignment, with artificial judges.  Small problems are compared with every
+possible assignment, large problems with a planted assignment."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -18,7 +18,8 @@ PLENTY = 100_000
 
 @dataclass
 class Interference:
-    """Each VM makes each other's response longer, by an amount for the pair, by the servers."""
+    """Each VM lengthens the responses of each other VM, by an amount for the pair divided by the
+    servers."""
 
     alone_ms: list[float]
     hurts_ms: list[list[float]]
@@ -35,7 +36,7 @@ class Interference:
 
 
 def small(seed: int) -> tuple[Problem, Interference]:
-    """A few VMs, of which some are alike, on two or three devices."""
+    """Return a problem of a few VMs, some identical, on two or three devices."""
     random = np.random.default_rng(seed)
     kinds, devices = int(random.integers(2, 5)), int(random.integers(2, 4))
     servers = random.choice([4, 8], devices)
@@ -53,7 +54,7 @@ def small(seed: int) -> tuple[Problem, Interference]:
 
 
 def is_right(problem: Problem, judge: Interference, sets: list[list[int]]) -> bool:
-    """By the definition: no device busy all the time, nobody above the target."""
+    """Return whether no device is overloaded and no VM exceeds its target."""
     for device, on in zip(problem.devices, sets, strict=True):
         if sum(problem.vms[vm].erlangs for vm in on) >= device.servers:
             return False
@@ -85,7 +86,8 @@ def sets(found: Outcome) -> list[list[int]]:
 
 
 def check_conflict(problem: Problem, judge: Interference, found: Outcome) -> None:
-    """They can't be placed, and without any one of them they can."""
+    """Check that the conflicting VMs cannot be placed, but can be once any one of them is
+    removed."""
     vms = list(each(found.conflict))
     assert vms
     assert not any_is_right(problem, judge, vms)
@@ -129,7 +131,7 @@ def test_nothing_is_judged_twice_and_alike_ones_are_one() -> None:
 
 @dataclass
 class ByLoad:
-    """A response time that grows with the utilisation: as in a queue of one, or steeply."""
+    """A response time that grows with utilisation, either as in M/M/1 or steeply."""
 
     problem: Problem
     alone_ms: list[float]
@@ -147,8 +149,8 @@ class ByLoad:
 
 
 def planted(seed: int, vms: int, slack: float, steep: bool) -> tuple[Problem, ByLoad]:
-    """VMs dealt to eight devices of utilisations from 0.4 to 0.95, with targets which that meets;
-    slack: of the loads, by which the targets allow more."""
+    """Return VMs assigned to eight devices of utilisations from 0.4 to 0.95, with targets that
+    this assignment meets. slack: the share of load by which the targets allow more."""
     random = np.random.default_rng(seed)
     servers = [64, 64, 32, 32, 32, 32, 16, 16]
     full = random.uniform(0.4, 0.95, len(servers))
@@ -184,7 +186,7 @@ def test_two_hundred_vms_that_were_dealt_to_eight_devices(
 
 
 def parted(seed: int, vms: int, devices: int, chance: float) -> tuple[Problem, Interference]:
-    """VMs dealt to devices; some of those that were dealt apart can't stand each other at all."""
+    """Return VMs assigned to devices; some pairs on different devices must never share a device."""
     random = np.random.default_rng(seed)
     where = random.integers(devices, size=vms)
     erlangs = random.uniform(0.3, 1.0, vms) * 22 * devices / vms
@@ -196,7 +198,7 @@ def parted(seed: int, vms: int, devices: int, chance: float) -> tuple[Problem, I
 
 @pytest.mark.parametrize("seed", range(4))
 def test_vms_that_can_not_stand_each_other_are_parted(seed: int) -> None:
-    """Loads say nothing of it: this is for moves and swaps."""
+    """Loads do not reveal which VMs conflict, so the search needs moves and swaps."""
     problem, judge = parted(seed, 100, 6, 0.005)
     found = place(problem, judge, 300)
     assert found.kind == FOUND, found.reason
@@ -231,7 +233,7 @@ def test_the_same_problem_has_the_same_answer() -> None:
 
 
 def alike(kinds: int, count: int) -> Problem:
-    """So many VMs of each kind, on two devices of ten servers."""
+    """Return `count` VMs of each kind, on two devices of ten servers."""
     vms = [
         Demand(f"{k}-{i}", f"kind{k}", 0.8 + 0.1 * k, 5.9)
         for k in range(kinds)
@@ -241,7 +243,8 @@ def alike(kinds: int, count: int) -> Problem:
 
 
 def test_interchangeable_vms_are_few_sets() -> None:
-    """Two kinds of eight: 81 sets on a device, not 65,536; each bears a utilisation of 0.6."""
+    """Two kinds of eight VMs: a device has 81 possible sets, not 65,536; a utilisation above 0.6
+    misses targets."""
     problem = alike(2, 8)
     judge = ByLoad(problem, [5.0] * 16, steep=False)
     found = place(problem, judge, 81)
@@ -249,7 +252,7 @@ def test_interchangeable_vms_are_few_sets() -> None:
     assert "in every assignment" in found.reason
 
     def can_be_placed(small: int, large: int) -> bool:
-        """So many of both kinds, on two devices."""
+        """Return whether these numbers of both kinds fit on two devices."""
         return any(
             max(0.8 * i + 0.9 * j, 0.8 * (small - i) + 0.9 * (large - j)) <= 6
             for i in range(small + 1)
@@ -264,7 +267,7 @@ def test_interchangeable_vms_are_few_sets() -> None:
 
 
 def test_what_is_unsure_counts_as_missed_and_is_told() -> None:
-    """Each VM is fine by the mean, and two together are not certain to be."""
+    """Each VM alone meets its target by the mean, but two together are not certain to."""
     vms = tuple(Demand(f"vm{i}", f"vm{i}", 1.0, 10.0) for i in range(3))
     problem = Problem(vms, (Device("a", 8), Device("b", 8)))
     found = place(problem, lambda _, on: {vm: P95(9.0, 8.5 + len(on)) for vm in on})
@@ -281,7 +284,8 @@ def test_a_vm_whose_requests_pile_up_is_named() -> None:
 
 
 def test_noise_that_contradicts_itself_ends_the_search() -> None:
-    """A judge that flips coins: whatever comes out, what is said to be found was judged so."""
+    """The judge answers at random; an assignment that is reported as found must have been judged
+    acceptable."""
     for seed in range(30):
         problem, _ = small(seed)
         random = np.random.default_rng(seed)
@@ -320,7 +324,8 @@ def test_what_is_no_problem(
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_packing_is_within_its_limits_where_one_was_dealt(seed: int) -> None:
-    """Utilisations by the definition; the limits are those of the device each VM was dealt to."""
+    """Utilisations stay within each device's limit, which is the utilisation of the planted
+    assignment."""
     random = np.random.default_rng(seed)
     servers = [64, 32, 32, 8]
     where = random.integers(len(servers), size=80)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The judge that simulates: how long it goes on, and what it says."""
+"""The judge that simulates: how many replications it runs, and its verdicts."""
 
 from collections.abc import Callable, Sequence
 
@@ -22,7 +22,7 @@ EASY_MS = 1000.0
 
 @pytest.fixture(scope="module")
 def tenants(tmp_path_factory: pytest.TempPathFactory) -> list[Tenant]:
-    """Two that keep 2 and 1 servers busy, with the same service times."""
+    """Return two VMs that keep 2 and 1 servers busy, with the same service times."""
     folder = tmp_path_factory.mktemp("tenants")
     times = np.random.default_rng(5).exponential(SERVICE_MS * 1e6, 3000)
     fitted = fit(times, accept_poor=True)
@@ -35,7 +35,7 @@ def tenants(tmp_path_factory: pytest.TempPathFactory) -> list[Tenant]:
 
 @pytest.fixture
 def replicated(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The numbers of the replications that are simulated."""
+    """Return a list to which the numbers of all simulated replications are appended."""
     numbers: list[int] = []
     run = Replications.run
 
@@ -68,7 +68,7 @@ def test_what_is_clear_takes_one_batch(tenants: list[Tenant], replicated: list[i
 
 
 def test_what_stays_open_is_above(tenants: list[Tenant], replicated: list[int]) -> None:
-    """A target that is the very mean of the 95th percentiles."""
+    """The target equals the mean of the 95th percentiles."""
     target_ms = judged(tenants, EASY_MS, 0.0)[0].mean_ms
     for _ in range(3):  # the mean of all replications, that of the first batch being another
         replicated.clear()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is concluded of sets of VMs from those that were judged, and what is not."""
+"""Verdicts on sets of VMs that follow from other verdicts, and verdicts that do not."""
 
 from understudy.consolidate.placement import exhaustive
 from understudy.consolidate.placement.problem import P95, Demand, Device, Problem, Verdict
@@ -9,8 +9,8 @@ SMALL, MIDDLE, LARGE = Device("small", 4), Device("middle", 8), Device("large", 
 
 
 def verdicts(most_ms: float, count: int = 3, kind: str = "") -> Verdicts:
-    """VMs with a target of 10 ms that all have as much, whoever is with them; each is of a kind of
-    its own unless one is given."""
+    """Return verdicts for VMs with a target of 10 ms, whose response time is `most_ms` in any
+    company.  Each VM is of its own kind unless `kind` is given."""
     vms = tuple(Demand(f"vm{i}", kind or f"vm{i}", 0.95, 10.0) for i in range(count))
 
     def judge(_: Device, on: tuple[int, ...]) -> Verdict:
@@ -41,7 +41,7 @@ def test_what_fails_fails_with_more_vms_and_fewer_servers() -> None:
 
 
 def test_what_is_learnt_later_makes_nobody_forget() -> None:
-    """More VMs on more servers say nothing of few on few."""
+    """A result for more VMs on more servers implies nothing for fewer VMs on fewer servers."""
     found = verdicts(9)
     assert found.fits(SMALL, 0b011)
     assert found.fits(LARGE, 0b111)
@@ -60,7 +60,7 @@ def test_a_busy_device_bears_nothing_however_it_is_judged() -> None:
 
 
 def test_a_verdict_is_of_those_that_were_asked_about() -> None:
-    """Of a kind the first are judged, in place of any as many."""
+    """Of VMs of the same kind, the first ones are judged in place of any others."""
     found = verdicts(9, kind="alike")
     assert list(found.of(SMALL, 0b110)) == [1, 2]
     assert list(found.of(SMALL, 0b101)) == [0, 2]
@@ -68,7 +68,7 @@ def test_a_verdict_is_of_those_that_were_asked_about() -> None:
 
 
 def test_devices_are_filled_to_the_last_vm() -> None:
-    """Eight VMs that keep 7.6 of 8 servers busy: four on each device, and no other way."""
+    """Eight VMs keep 7.6 of 8 servers busy: only four on each device fit."""
     vms = tuple(Demand(f"vm{i}", "alike", 0.95, 10.0) for i in range(8))
     problem = Problem(vms, (Device("a", 4), Device("b", 4)))
     found = exhaustive.assign(

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The recording zones of a detailed drive (oracle/detailed), from the definitions of its zones.
+"""The [layout] zones of a detailed drive (oracle/detailed), derived from the drive's parameters.
 
-oracle/detailed/layout.c says where tracks follow each other: all heads of a cylinder and then the
-next cylinder, or a band of cylinders on one surface and back on the next one.  The last band of a
-zone may be smaller, and is a zone of its own here.
+oracle/detailed/layout.c defines the order of tracks: either cylinder by cylinder with all heads, or
+a band of cylinders on one surface and then back on the next.  The last band of a drive's zone may
+be smaller, and becomes a zone of its own here.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,8 @@ from understudy.device.profile import DiskProfile
 
 @dataclass(frozen=True)
 class Part:
-    """Tracks of a zone whose skews follow one rule; `head` and `cylinder` skews before it."""
+    """Tracks of a zone with one rule for skews; `heads_before` and `cylinders_before` count the
+    skews before the part."""
 
     tracks: int
     heads_before: int
@@ -62,7 +63,7 @@ def _by_surface(parameters: Parameters, zone: Zone) -> Iterator[Part]:
 def _surfaces(
     zone: Zone, heads: int, size: int, tracks: int, *, bands_before: int, before: int
 ) -> Part:
-    """Bands of `size` cylinders, behind some of another size."""
+    """Return the part with bands of `size` cylinders, after bands of `before` cylinders."""
     cylinders_before = bands_before * ((before - 1) * heads + 1)
     return Part(
         tracks=tracks,
@@ -111,7 +112,7 @@ def capacity(parameters: Parameters) -> int:
 
 
 def document(parameters: Parameters, *, surfaces: bool = False, **sections: Any) -> dict[str, Any]:
-    """A profile with these positions; its seeks take no time unless somebody says."""
+    """Return a profile with these positions; seeks take no time unless a section says otherwise."""
     return {
         "name": "detailed",
         "seek": {"ms": [0.0, 0.0]},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The catalogue of disks, what is said of one, and its picture."""
+"""The catalogue of disks: the list, the facts of one disk, and its picture."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ DISKS = list(profile.catalogue())
 
 
 def disks(*words: str) -> Result:
-    """The command in this process; errors come through."""
+    """Run the command in this process."""
     return CliRunner().invoke(command, words)
 
 
@@ -89,7 +89,7 @@ SLIPS = "sector,slots\n9,1\n"
 
 
 def written(folder: Path, *, period: str, phase: str, throughput: bool = True) -> str:
-    """A profile in two zones that says where each sector is."""
+    """Write a profile with two zones and known sector positions."""
     rate = "[throughput]\nmb_per_s = [8.5, 8.0]\n" if throughput else ""
     file = folder / "mine.toml"
     file.write_text(
@@ -114,7 +114,7 @@ def test_one_says_whether_positions_are_known(phase: str, expected: str, tmp_pat
 
 
 def test_known_positions_are_drawn_as_such(tmp_path: Path) -> None:
-    """In words below the picture, and as the rates that slots make."""
+    """The text below the picture says so, and the rates are calculated from the slots."""
     pictures = []
     for phase in ("known", "random"):
         out = tmp_path / f"{phase}.svg"
@@ -138,7 +138,7 @@ def test_one_is_drawn(name: str, ending: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
 def test_a_picture_is_the_same_to_the_byte(ending: str, tmp_path: Path) -> None:
-    """Whenever it is drawn, and whatever the reader's matplotlibrc says."""
+    """The picture depends neither on the date nor on the user's matplotlibrc."""
     first, again = (tmp_path / f"{name}.{ending}" for name in ("first", "again"))
     assert disks("show", "cheetah-9lp", "--out", str(first)).exit_code == 0
     with mpl.rc_context({"lines.linewidth": 9, "svg.hashsalt": None, "font.size": 20}):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Profiles with a buffer that works in time, and with tracks: in the units of the core, and one
-line for every mistake."""
+"""Profiles with a timed buffer and with tracks: values in the core's units, and a one-line
+message for every mistake."""
 
 from pathlib import Path
 
@@ -44,7 +44,8 @@ write_back_order = "ascending"
 
 
 def test_a_buffer_in_the_units_of_the_core(tmp_path: Path) -> None:
-    """Whole ns, ps and sectors; tracks by the sectors of the virtual disk."""
+    """Values become whole ns, ps and sectors; tracks are measured in sectors of the virtual
+    disk."""
     timing = load_text(tmp_path, SAMPLED + TRACKS + BUFFER).timing(10_000)
     zones = [(zone.first, zone.sectors) for zone in timing.tracks.zones]
     assert zones == [(0, 700), (5000, 560)]
@@ -156,11 +157,13 @@ def test_a_cache_or_a_buffer(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("bus_sector_ps", "expected"),
-    # While the bus carries 8 sectors, 8 pass under the head, and as many as that in what is left.
+    # 8 sectors pass the head before the bus is done with 8; the bus' extra time decides how many
+    # more pass.
     [(30_000_000, 8), (15_000_000, 0), (10_000_000, 0), (10**9, 100)],
 )
 def test_cats_counts_on_what_is_read_ahead_at_once(bus_sector_ps: int, expected: int) -> None:
-    """At the slowest place, 15 us a sector, and never more than the drive reads ahead."""
+    """The slowest part of the disk takes 15 us a sector; the result never exceeds the drive's
+    read-ahead."""
     timing = Timing(
         1000,
         0,

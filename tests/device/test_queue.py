@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Command queueing in the drive: what a profile says of it, what a run uses of it, what the
-simulator makes of it."""
+"""Command queueing in the drive: its profile section, the depth that a run uses, and the
+simulated queue."""
 
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ SECTORS = 256 * MIB // 512
 
 
 def queueing(name: str, depth: int = 32, age_limit_ms: float = 500.0) -> DiskProfile:
-    """One of ours that queues commands."""
+    """Return a disk of the library with a command queue."""
     queue = CommandQueue(depth=depth, age_limit_ms=age_limit_ms)
     return profile.load(name).model_copy(update={"queue": queue})
 
@@ -84,7 +84,7 @@ def test_half_a_second_if_nothing_is_said(tmp_path: Path) -> None:
     assert (deep.queue_depth, deep.queue_age_limit_ns) == (8, 500_000_000)
 
 
-# ---- how much of it a run uses
+# ---- the depth that a run uses
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_queue_that_is_not_used_changes_nothing(name: str, depth: int | None) 
     assert queueing(name).timing(SECTORS) == profile.load(name).timing(SECTORS)
 
 
-# ---- what the drive makes of it
+# ---- the simulated queue
 
 
 @pytest.mark.parametrize("name", DISKS)
@@ -129,8 +129,8 @@ def test_a_deeper_queue_makes_up_for_a_scheduler_that_does_not_choose() -> None:
 
 
 def test_without_angles_and_age_sptf_is_sstf() -> None:
-    """On a disk without a cache: seeks are all that tells requests apart, but for two that lie
-    equally far."""
+    """The disk has no cache, so requests differ only in seek time, except for two at equal
+    distance."""
     disk = profile.load("vesper-flat")
     nearest = mean_response_ms(asked(disk, "sstf"))
     soonest = mean_response_ms(asked(disk, "sptf", tunables=(("age_permille", 0),)))
@@ -138,7 +138,7 @@ def test_without_angles_and_age_sptf_is_sstf() -> None:
 
 
 def test_sptf_needs_a_model() -> None:
-    """Refused before anything runs, and by the engine as well."""
+    """The scheduler is refused before the run, and by the engine as well."""
     array = profile.load("array-32")
     with pytest.raises(
         UserError, match=r"^--schedulers: sptf needs a disk's model, but array-32 is"
@@ -163,7 +163,7 @@ def test_age_bounds_what_sptf_makes_others_wait() -> None:
 
 
 def test_what_the_message_says_to_write_is_enough(tmp_path: Path) -> None:
-    """And what the page of commands says."""
+    """docs/commands.md names the same remedy."""
     line = "[model]\nintercept_ms = 1.0\nfull_seek_ms = 3.0\n"
     file = tmp_path / "mydrive.toml"
     file.write_text(line)

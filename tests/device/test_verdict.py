@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""When a prediction is believed, and what is said when it is not."""
+"""When a prediction is trusted, and the message if it is not."""
 
 import json
 from dataclasses import replace
@@ -33,7 +33,8 @@ EVERYTHING: dict[Ask, float] = dict.fromkeys(check.ASKS, 0.5)
 
 
 def checked(*checks: tuple[dict[Ask, float], float, float]) -> DiskProfile:
-    """A disk with checks: what they ask for, what the target took and the model takes."""
+    """Return a disk with checks; each has the features of its requests, the target's time and
+    the model's time."""
     own = [
         Check(workload=f"check {n}", asks=asks, target_ms=target, model_ms=model, demerit_ms=0.0)
         for n, (asks, target, model) in enumerate(checks)
@@ -42,7 +43,7 @@ def checked(*checks: tuple[dict[Ask, float], float, float]) -> DiskProfile:
 
 
 def summary(**changes: Any) -> Summary:
-    """A run of 1,000 random reads, one at a time, of 8 ms each."""
+    """Summarise a run of 1,000 random reads of 8 ms each, one at a time."""
     run = summarise(outcome(experiment(requests=1000)))
     counts = dict.fromkeys(NAMES, 0)
     given = {"dispatched": 1000, "platform": "sim", "mean_service_ms": 8.0, "hits": 0, "stale": 0}
@@ -87,7 +88,8 @@ def test_writes_that_are_off_do_no_harm_where_nothing_is_written() -> None:
 
 
 def test_what_is_off_counts_by_how_often_it_is_asked_for() -> None:
-    """A twentieth of sequential reads, which are 30 % off and quick, is nothing to 8 ms."""
+    """If 5 % of requests are fast sequential reads, an error of 30 % in these hardly matters
+    beside 8 ms."""
     off: dict[Ask, float] = {"random": 0.06, "sequences": 0.94}
     disk = checked((READS, 8.0, 8.0), (off, 1.0, 1.3))
     assert verdict(disk, 1, [summary(sequential=50)]).trusted is True
@@ -109,7 +111,8 @@ def test_what_is_off_counts_by_how_often_it_is_asked_for() -> None:
 def test_an_error_counts_by_its_part_of_the_run(
     asks: dict[Ask, float], target: float, model: float, changes: dict[str, Any], within: bool
 ) -> None:
-    """Of the time that the run spends on requests like the check's."""
+    """An error is weighted by the share of time that the run spends on requests like the
+    check's."""
     disk = checked((EVERYTHING, 8.0, 8.0), (READS, 8.0, 8.0), (asks, target, model))
     assert (verdict(disk, 1, [summary(**changes)]).trusted is not False) is within
 
@@ -149,7 +152,7 @@ def test_what_is_off_without_a_pause_says_nothing_of_requests_after_one() -> Non
 
 
 def test_each_scheduler_asks_for_something_else() -> None:
-    """One makes sequences of what another sends to and fro."""
+    """One scheduler turns into sequences what another serves alternately."""
     sequences: dict[Ask, float] = {"sequences": 1.0}
     streams: dict[Ask, float] = {"streams": 1.0, "sweeps": 1.0}
     disk = checked((sequences, 0.2, 0.6), (streams, 16.0, 16.0), ({**sequences, **streams}, 8, 8))
@@ -167,7 +170,7 @@ def test_where_requests_come_anyway_their_wait_is_off_by_more() -> None:
 
 
 def test_a_distribution_that_is_off() -> None:
-    """It takes back the pick by the tail alone."""
+    """A wrong distribution withdraws only the pick by the tail."""
     disk = checked(({"re-reads": 1.0}, 8.0, 8.0))
     off = disk.checks[0].model_copy(update={"demerit_ms": 8.0})
     disk = disk.model_copy(update={"checks": (off,)})
@@ -229,7 +232,8 @@ def test_a_disk_that_was_measured_is_believed() -> None:
 
 
 def test_a_profile_was_tried_with_each_two_things_together() -> None:
-    """But for a queue, and for long requests, of which only reads without a pause are tried."""
+    """All pairs were tried, except with a queue, and except long requests, which were tried only
+    as reads without pauses."""
     asks = [ask for ask in check.ASKS if ask != "queue"]
     never = check.untried(profile.load("detailed-10k").checks, asks)
     apart = [each for each in never if check.IN_WORDS["long"] not in each]
@@ -266,13 +270,14 @@ def test_what_requests_ask_for_is_counted_alike_by_simulator_and_records() -> No
         kept = summarise(replace(outcome, facts=outcome.facts | {"demand": None}))
         summed = in_simulator.summarise(run, silent)
         for count in NAMES:
-            # A request may be merged of some that are measured and one that is not.
+            # A merged request can consist of measured requests and one that is not measured.
             assert abs(getattr(kept, count) - getattr(summed, count)) <= 2, (name, count)
 
 
 def test_what_requests_ask_for() -> None:
-    """By hand: a write, a long read behind it, beside that the first place again after a long
-    pause, beside that what follows the long read, one near that, and one too far."""
+    """Classified by hand: a write, and a long read after it.  In parallel come the first place
+    again after a long pause, the continuation of the long read, a read near that, and a read too
+    far away."""
     rows = [
         {"op": "write", "sector": 800, "sectors": 8, "arrival_ns": 0},
         {"op": "read", "sector": 808, "sectors": 512, "arrival_ns": 1},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The guest's drawing code in Python, and pictures that notice who writes beside them."""
+"""The guest's drawing code from Python, and pictures that detect writes outside their bounds."""
 
 import re
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ def ffi() -> FFI:
 
 @cache
 def library() -> Any:
-    """The compiled code, which ends the process where C is undefined."""
+    """Load the compiled code, which aborts on undefined behaviour of C."""
     program = Program(
         "drawing.so",
         ("guest/commands.c", "guest/ppm.c", *card_programs.RASTER),
@@ -41,7 +41,7 @@ def library() -> Any:
 
 
 class Canvas:
-    """A picture with a margin all around, in which nothing may be drawn."""
+    """A picture surrounded by a margin in which nothing may be drawn."""
 
     def __init__(self, width: int, height: int) -> None:
         """All black."""
@@ -56,7 +56,7 @@ class Canvas:
         )
 
     def clear(self, color: int) -> int:
-        """How many pixels were drawn, as all that follow."""
+        """Return the number of pixels drawn, like all methods below."""
         return int(library().raster_clear(self.picture, color))
 
     def rectangle(self, x: int, y: int, width: int, height: int, color: int) -> int:
@@ -73,7 +73,7 @@ class Canvas:
         return int(library().raster_triangle(self.picture, _corners(corners)))
 
     def is_clean_beside(self) -> bool:
-        """Whether nothing was drawn in the margin."""
+        """Return whether the margin is untouched."""
         beside = self._all.copy()
         beside[MARGIN:-MARGIN, MARGIN:-MARGIN] = BESIDE
         return bool((beside == BESIDE).all())

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A program that reads a trace when it may have only so much memory of its own, and prints figures
-of it: MiB, what to do, a short trace, the trace.
+"""Read a trace with limited memory of its own, and print figures of it.  Arguments: MiB, the name
+of the action, a short trace, the trace.
 
-It reads the short one first, so that libraries have what they keep.  The limit is Linux's
-RLIMIT_DATA, which leaves out what is mapped from files.
+The program reads the short trace first, so that libraries have allocated what they keep.  The limit
+is Linux's RLIMIT_DATA, which excludes mapped files.
 """
 
 import json
@@ -28,7 +28,7 @@ def info(file: Path) -> tuple[int, float]:
 
 
 def reduced(file: Path) -> tuple[int, float]:
-    """As `understudy consolidate`, up to its fit."""
+    """Reduce the trace like `understudy consolidate`, including the fit."""
     with tempfile.TemporaryDirectory() as folder:
         found = vm.read("vm", file, Path(folder), vm.Reduction(servers=32))
         fit_each([found], accept_poor=True, jobs=1)
@@ -36,7 +36,7 @@ def reduced(file: Path) -> tuple[int, float]:
 
 
 def held(file: Path) -> tuple[int, float]:
-    """What nobody should do: all of it at once."""
+    """Read the whole trace at once, as no command should."""
     with file.open("rb") as content:
         pieces = list(formats.read(content))
     return sum(piece.frame.height for piece in pieces), 0.0

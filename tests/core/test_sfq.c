@@ -190,8 +190,7 @@ static void several_may_go_as_one(void)
 	CHECK(host_ask(&host) == a[1]);
 	CHECK(host_ask_more(&host, a[1]) == a[2]);
 	CHECK(!host_ask_more(&host, a[1])); /* 5 ms is b's */
-	CHECK(!host_ask(
-		&host)); /* the bundle keeps the only slot until a[1] is done */
+	CHECK(!host_ask(&host)); /* the bundle keeps the only slot until a[1] is done */
 	host_finish(&host, a[2], MS);
 	CHECK(!host_ask(&host));
 	host_finish(&host, a[1], 0);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The papers' columns stand beside every answer to a question that the papers asked; and what ours
-are beside them, in the simulator."""
+"""The papers' columns appear beside each answer to one of the papers' questions, and our
+simulated columns beside them."""
 
 from typing import Any
 
@@ -69,8 +69,8 @@ def test_the_note_says_who_ran() -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_the_papers_ranks_come_out(name: str) -> None:
-    """Of the three measures that they claim; Table 3's throughputs of cats and deadline are one
-    (12.00 and 12.04)."""
+    """The ranks agree for the papers' three measures.  In Table 3, cats and deadline tie in
+    throughput (12.00 and 12.04)."""
     asked: dict[str, Any] = {
         "workload": TABLES[name].workload,
         "requests": 10_000,

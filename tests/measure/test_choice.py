@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Who is picked: among many, and for the tail."""
+"""Which scheduler is picked, among many, and for the tail."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ ROUNDS = 300
 
 
 def compared(figures: Mapping[str, Mapping[str, Sequence[float]]]) -> Comparison:
-    """Schedulers with the given figures, seed by seed; the others are equal."""
+    """Compare schedulers with the given figures for each seed; all other figures are equal."""
     return Comparison([run for name, given in figures.items() for run in _runs(name, given)])
 
 
@@ -42,7 +42,8 @@ def _runs(name: str, given: Mapping[str, Sequence[float]]) -> list[Summary]:
 
 
 def tail(**figures: Sequence[tuple[float, float, float]]) -> Comparison:
-    """By name and seed the 99th and 99.9th percentile and the longest response."""
+    """Compare schedulers by name; for each seed, the 99th and 99.9th percentile and the longest
+    response."""
     keys = ("p99_response_ms", "p999_response_ms", "max_response_ms")
     return compared(
         {
@@ -63,7 +64,7 @@ def test_who_starves_one_in_a_thousand_is_not_picked_for_the_tail() -> None:
 
 
 def test_who_is_tied_for_its_noise_alone_is_not_picked_for_the_tail() -> None:
-    """As clook in `compare --schedulers all`, which scan beats by each measure."""
+    """clook in `compare --schedulers all` is an example: scan beats it in each measure."""
     found = tail(
         deadline=[(127, 230, 317), (128, 231, 318), (127, 229, 316)],
         scan=[(151, 223, 243), (152, 225, 244), (151, 224, 242)],
@@ -142,7 +143,7 @@ def test_the_interval_among_n_is_bonferronis() -> None:
 
 @pytest.mark.parametrize("schedulers", [3, 13])
 def test_the_truly_best_is_named_as_often_as_promised(schedulers: int) -> None:
-    """All are equally good but for noise, so each may be called the truly best."""
+    """The schedulers differ only by noise, so each is equally likely to be the truly best."""
     draw = np.random.default_rng(1)
     rounds, left_out = 400, 0
     for _ in range(rounds):
@@ -154,7 +155,8 @@ def test_the_truly_best_is_named_as_often_as_promised(schedulers: int) -> None:
 
 @pytest.mark.parametrize(("schedulers", "seeds"), [(3, 5), (14, 3), (14, 10)])
 def test_a_pick_is_as_often_right_as_the_docs_say(schedulers: int, seeds: int) -> None:
-    """True figures and noises of 0.5 to 20 % are drawn; docs/method.md has the shares."""
+    """True figures and noise of 0.5 to 20 % are random; docs/method.md states the resulting
+    shares."""
     draw = np.random.default_rng(1)
     means = throughout = right = 0
     for _ in range(ROUNDS):

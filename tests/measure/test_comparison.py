@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Intervals, paired differences, and which scheduler is said to be the best."""
+"""Intervals, paired differences, and which scheduler is called the best."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ SERVICE, _, RESPONSE, VARIANCE, THROUGHPUT = PAPER_MEASURES
 
 
 def runs(scheduler: str, values: Sequence[float], throughput: float = 1.0) -> list[Summary]:
-    """One run a seed with the given mean response and p99."""
+    """Return a run for each value, which is its mean response and p99."""
     return [
         dataclasses.replace(
             RUN,

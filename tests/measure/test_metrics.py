@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The measures against cases worked out by hand, and what holds for any run."""
+"""The measures against examples calculated by hand, and properties that hold for any run."""
 
 import dataclasses
 import math
@@ -16,10 +16,7 @@ from understudy.measure import metrics
 
 MS = 1_000_000
 
-# Two bios merged into request 1, then one that waits for the disk, then one alone.
-#   request 1: dispatched at 1, done at 5          service 4
-#   request 2: dispatched at 4 (early), done at 8  service 8 - max(4, 5) = 3
-#   request 3: dispatched at 10, done at 12        service 2
+# Two bios merged into request 1, then a request that waits for the disk, then one alone.
 BY_HAND = [
     {"request_id": 1, "arrival_ns": 0, "dispatch_ns": 1 * MS, "completion_ns": 5 * MS},
     {"request_id": 1, "arrival_ns": 1 * MS, "dispatch_ns": 1 * MS, "completion_ns": 5 * MS},

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Do the tests notice when one line is wrong?  (docs/decisions/0024-mutants.md)
 
-Changes one line at a time of what is tested, in a copy, and runs the fast tests.  Ends
-with exit code 1 if a change survives that is not listed in equivalent.txt.
+Changes one line at a time of the tested code, in a copy, and runs the fast tests.  The exit code is
+1 if a mutant survives that equivalent.txt does not list.
 """
 
 import argparse
@@ -69,7 +69,7 @@ NOT_COUNTED = ("same code", "no program")
 
 
 def all_mutations() -> list[Mutation]:
-    """Of all files that are mutated, in a fixed order."""
+    """Return the mutations of all files, in a fixed order."""
     found = []
     for pattern in C_FILES:
         for path in sorted(CHECKOUT.glob(pattern)):
@@ -83,10 +83,10 @@ def all_mutations() -> list[Mutation]:
 
 
 class Court:
-    """As many suites as mutants are judged at a time; each has a mutant at a time."""
+    """A pool of test suites, one for each mutant judged in parallel."""
 
     def __init__(self, folder: Path, jobs: int, chosen: Iterable[Mutation]) -> None:
-        """Build them; the tests have to pass without a mutant."""
+        """Build the suites; the tests must pass without a mutant."""
         files = {mutant.file for mutant in chosen}
         python = {name: tests for name, tests in PYTHON_FILES.items() if name in files}
         check_python(CHECKOUT, python)
@@ -147,7 +147,7 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 def choose(asked: argparse.Namespace, found: list[Mutation]) -> list[Mutation]:
-    """The sample, in the order of the files."""
+    """Return the sample, in the order of the files."""
     found = [mutant for mutant in found if fnmatch(mutant.file, asked.files)]
     if asked.all or len(found) <= asked.sample:
         return found
@@ -156,7 +156,7 @@ def choose(asked: argparse.Namespace, found: list[Mutation]) -> list[Mutation]:
 
 
 def report(asked: argparse.Namespace, fates: list[tuple[Mutation, str]]) -> int:
-    """Say what survived; how many did although no reason is known."""
+    """Print the survivors; return how many of them equivalent.txt does not explain."""
     equivalents = known()
     survivors = [mutant for mutant, fate in fates if fate == "survived"]
     excused = [mutant for mutant in survivors if mutant.name in equivalents]
@@ -176,7 +176,7 @@ def report(asked: argparse.Namespace, fates: list[tuple[Mutation, str]]) -> int:
 
 
 def as_json(asked: argparse.Namespace, fates: list[tuple[Mutation, str]]) -> dict[str, Any]:
-    """Every mutant and what became of it."""
+    """Return every mutant with its fate."""
     equivalents = known()
     rows = [
         {
@@ -193,7 +193,7 @@ def as_json(asked: argparse.Namespace, fates: list[tuple[Mutation, str]]) -> dic
 
 
 def main() -> int:
-    """0; 1 if a mutant survived, or the list of equivalents is not true any more."""
+    """Return 0, or 1 if a mutant survived or an entry of equivalent.txt is outdated."""
     asked = arguments()
     found = all_mutations()
     if old := stale(known(), found):
@@ -208,7 +208,7 @@ def main() -> int:
 
 
 def terminated(*_: object) -> None:
-    """SIGTERM is an interrupt too: nothing stays behind."""
+    """Handle SIGTERM like an interrupt, so that all processes are ended."""
     raise KeyboardInterrupt
 
 

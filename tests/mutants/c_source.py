@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Mutations of a C file, found by its tokens.
 
-The files are formatted by clang-format, so an operator with two operands has white
-space on both sides, and a pointer's star has not.
+clang-format formats the files: a binary operator has white space on both sides, and a pointer's
+star does not.
 """
 
 import re
@@ -43,7 +43,7 @@ CLOSES = {"(": ")", "[": "]", "{": "}"}
 
 @dataclass(frozen=True)
 class Token:
-    """A token that is neither a comment nor a string."""
+    """A token of the source; comments and strings have the kind "skip"."""
 
     kind: str
     text: str
@@ -52,7 +52,7 @@ class Token:
 
 
 def mutations(file: str, source: str) -> list[Mutation]:
-    """All of a file, in its order."""
+    """Return all mutations of a file, in its order."""
     tokens = [
         Token(str(found.lastgroup), found.group(), found.start(), found.end())
         for found in TOKEN.finditer(source)
@@ -70,7 +70,7 @@ Change = tuple[int, int, str]
 
 
 def _tokens(source: str, tokens: list[Token]) -> Iterator[Change]:
-    """Operators, truth values and whole numbers."""
+    """Yield changed operators, truth values and whole numbers."""
     for token in tokens:
         if token.text in OTHER and (token.kind == "name" or _is_operator(source, token)):
             yield token.start, token.end, OTHER[token.text]
@@ -96,7 +96,7 @@ def _number(text: str, by: int) -> str | None:
 
 
 def _conditions(source: str, tokens: list[Token]) -> Iterator[Change]:
-    """The contrary of what is asked."""
+    """Yield negated conditions."""
     for i, token in enumerate(tokens):
         if token.text in ("if", "while") and tokens[i + 1].text == "(":
             start, end = tokens[i + 1].start, tokens[_closing(tokens, i + 1)].end
@@ -123,7 +123,7 @@ def _statements(source: str, tokens: list[Token]) -> Iterator[Change]:
 
 
 def _may_follow(tokens: list[Token], i: int) -> bool:
-    """May a statement begin after this token?"""
+    """Return whether a statement can begin after this token."""
     if tokens[i].text == ":":
         return "case" in (tokens[i - 2].text, tokens[i - 3].text) or tokens[i - 1].text == "default"
     if tokens[i].text in (";", "{", "}", "else", "do"):
@@ -145,7 +145,7 @@ def _is_label(tokens: list[Token], i: int) -> bool:
 
 
 def _arguments(source: str, tokens: list[Token]) -> Iterator[Change]:
-    """Two arguments of a call, side by side, change places."""
+    """Yield calls with two adjacent arguments swapped."""
     depth = 0
     for i, token in enumerate(tokens[:-1]):
         depth += (token.text == "{") - (token.text == "}")

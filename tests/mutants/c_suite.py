@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The C tests against mutants of what they test, in a copy of the tree.
+"""Run the C tests against mutants of the tested code, in a copy of the tree.
 
-What is tested is one shared library, so a mutant costs the compilation of what
-includes the file and one link; the test programs stay as they are.  A mutant
-that the optimiser turns into the same code as the original is the original.  One
-that survives without sanitizers is tried with them.  Only those programs run that
-come to the line.
+The tested code is one shared library.  A mutant costs one link and the compilation of each source
+that includes the file; the test programs stay unchanged.  A mutant that compiles to the original's
+code counts as the original.  A mutant that survives without sanitizers is tried with them.  Only
+test programs that reach the mutated line run.
 """
 
 import gzip
@@ -62,7 +61,7 @@ SECONDS_LONGER = 5
 
 
 class Build:
-    """The library and the test programs, in one way of compiling, in a folder of the copy."""
+    """The library and the test programs, built with one set of flags, in a folder of the copy."""
 
     def __init__(self, root: Path, name: str, flags: tuple[str, ...]) -> None:
         """Of the sources below `root`."""
@@ -107,14 +106,14 @@ class Build:
         return run([self._program(test)], cpu_seconds, cwd=self.root, env=ENVIRONMENT)
 
     def make(self) -> None:
-        """All of it, from the original sources."""
+        """Build everything from the original sources."""
         (self.root / self._name).mkdir()
         for source in [*self.library, *self.tests]:
             must(self.compile(source), source)
         must(self.link(self.tests), self.tests[0].parent)
 
     def seconds(self) -> dict[str, float]:
-        """What each program takes; it has to pass."""
+        """Return the seconds that each program takes; each must pass."""
         taken = {}
         for test in self.tests:
             begun = time.monotonic()
@@ -124,7 +123,7 @@ class Build:
 
 
 class Reached:
-    """Which test programs come to which line."""
+    """Which test programs reach each line."""
 
     def __init__(self, root: Path) -> None:
         """Compile, run and count (gcov)."""
@@ -153,7 +152,7 @@ class Reached:
             path.unlink()
 
     def by(self, mutant: Mutation) -> set[str] | None:
-        """The programs that come to it; None if that cannot be told, as for a constant."""
+        """Return the programs that reach the mutated line; None if unknown, as for a constant."""
         places = [(mutant.file, line) for line in range(mutant.line, mutant.last_line + 1)]
         if not any(place in self._code for place in places):
             return None
@@ -164,7 +163,7 @@ class CSuite:
     """A copy of the sources with its objects and programs."""
 
     def __init__(self, root: Path, reached: Reached, seconds: dict[str, float]) -> None:
-        """Of a copy that was made before."""
+        """Use a copy that was made before."""
         self._root, self._reached, self._seconds = root, reached, seconds
         self._plain = Build(root, "plain", PLAIN)
         self._checked = Build(root, "checked", CHECKED)
@@ -172,7 +171,7 @@ class CSuite:
         self._includes = {source: included(source) for source in sources}
 
     def judge(self, mutant: Mutation) -> str:
-        """What kills it; or "same code", "no program", "survived"."""
+        """Return what kills the mutant; or "same code", "no program", "survived"."""
         file = self._root / mutant.file
         source = file.read_text(encoding="utf-8")
         users = [user for user, files in self._includes.items() if file in files]
@@ -200,7 +199,7 @@ class CSuite:
                 build.link(tests)
 
     def _first_to_fail(self, mutant: Mutation, build: Build) -> str | None:
-        """The test of that name is tried first, then the quick ones."""
+        """Try the test with the file's name first, then the fastest tests."""
         stem = f"test_{Path(mutant.file).stem}"
         reached = self._reached.by(mutant)
         tests = [test for test in build.tests if reached is None or test.stem in reached]
@@ -213,7 +212,7 @@ class CSuite:
 
 
 def make_suites(checkout: Path, folder: Path, count: int) -> list[CSuite]:
-    """One is built and copied; the original has to pass."""
+    """Build one copy, check that its tests pass, and duplicate it."""
     first = folder / "0"
     for part in COPIED:
         shutil.copytree(checkout / part, first / part)
@@ -228,12 +227,12 @@ def make_suites(checkout: Path, folder: Path, count: int) -> list[CSuite]:
 
 
 def included(source: Path) -> set[Path]:
-    """The file and what it includes, of ours."""
+    """Return the file and those of our files that it includes."""
     rule = subprocess.run([*CC, "-MM", source], check=True, capture_output=True, text=True)
     return {Path(name).resolve() for name in rule.stdout.replace("\\\n", " ").split()[1:]}
 
 
 def must(done: bool, source: Path) -> None:
-    """What can't fail with the original sources."""
+    """Exit unless a step that the original sources must pass is done."""
     if not done:
         raise SystemExit(f"mutants: {source.name} fails as it is: does `make test-core` pass?")

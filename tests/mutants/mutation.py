@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""One small change to a source file, and the list of those that no test can see.
+"""A small change of a source file, and the list of changes that no test can detect.
 
-A mutation is named by its file, the line as it was and the line as it becomes, not by
-a line number: so the list in equivalent.txt stays true while files grow.
+A mutation is identified by its file, the original line and the changed line, not by a line number.
+So equivalent.txt stays valid while files grow.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ KNOWN = Path(__file__).with_name("equivalent.txt")
 
 @dataclass(frozen=True)
 class Mutation:
-    """Replace source[start:end] of a file by something else."""
+    """A replacement of source[start:end] in a file."""
 
     file: str  # relative to the checkout
     start: int
@@ -32,7 +32,7 @@ class Mutation:
 
     @property
     def name(self) -> tuple[str, str, str]:
-        """What it is called in the list of known ones."""
+        """The key in equivalent.txt."""
         return self.file, self.before, self.after
 
     def apply(self, source: str) -> str:
@@ -41,7 +41,7 @@ class Mutation:
 
 
 def mutation(file: str, source: str, start: int, end: int, becomes: str) -> Mutation:
-    """The change, with the lines around it before and after."""
+    """Return the mutation, with its lines before and after the change."""
     first = source.rfind("\n", 0, start) + 1
     last = source.find("\n", end)
     last = len(source) if last < 0 else last
@@ -55,7 +55,7 @@ def _in_one(lines: str) -> str:
 
 
 def known(path: Path = KNOWN) -> dict[tuple[str, str, str], str]:
-    """The known equivalents and why no test can tell them from the original."""
+    """Return the known equivalent mutations, each with the reason why no test can detect it."""
     found = {}
     for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         if not text or text.startswith("#"):
@@ -69,7 +69,7 @@ def known(path: Path = KNOWN) -> dict[tuple[str, str, str], str]:
 
 
 def stale(listed: Iterable[tuple[str, str, str]], all_of_them: Iterable[Mutation]) -> list[str]:
-    """Entries of the list that no mutation has any more."""
+    """Return the entries of equivalent.txt that match no mutation."""
     names = {one.name for one in all_of_them}
     return [
         f"{file}: {before}{SEPARATOR}{after}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Mutations of a Python file, found in its syntax tree."""
+"""Mutations of a Python file, found by its syntax tree."""
 
 import ast
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ Change = tuple[ast.expr | ast.stmt, str]
 
 
 def mutations(file: str, source: str) -> list[Mutation]:
-    """All of a file, in its order; annotations and strings are left as they are."""
+    """Return all mutations of a file, in its order, except in annotations and strings."""
     starts = [0]
     for line in source.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Programs that may loop for ever: with a limit on their time, and none outlives us.
+"""Run programs that may loop forever: each has a time limit, and none outlives this process.
 
-The limit is on the processor's time, so another load of the machine does not count.
+The limit is on processor time, so other load on the machine does not count.
 """
 
 import subprocess
@@ -44,7 +44,7 @@ def run(
 
 
 def stop_all() -> None:
-    """End what runs, and let nothing begin."""
+    """Kill all running programs, and start no more."""
     with _lock:
         _stopped.set()
         for process in _running:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files of arrivals: what is written is read, and what is wrong is named, with its place."""
+"""Files of arrivals: reading returns what was written, and errors name their position."""
 
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""SFQ(D) on the engine (ICPE 2011, section 4.1), request by request.
+"""SFQ(D) in the engine (ICPE 2011, section 4.1), request by request.
 
-Order and times against a naive simulation (naive_consolidation.py), to the nanosecond; the
-promise of SFQ(D).  What is merged, split and drawn besides: test_open_queue.py.
+Order and times must equal a naive simulation's (naive_consolidation.py), to the nanosecond, and
+SFQ(D)'s fairness must hold.  test_open_queue.py covers merging, splitting and random service times.
 """
 
 from dataclasses import replace
@@ -22,7 +22,7 @@ CAPACITY = 1000
 
 
 def table(arrivals: list[Any], costs: list[Any]) -> Rows:
-    """A process for each class: its arrival times and its service times."""
+    """Return a table with one process for each class, from its arrival times and service times."""
     counts = [len(times) for times in arrivals]
     total = sum(counts)
     return Rows(
@@ -54,7 +54,8 @@ def queue(rows: Rows, servers: int, **changes: Any) -> Simulation:
 
 
 def random_classes(draw: np.random.Generator, classes: int) -> tuple[list[Any], list[Any]]:
-    """Bursts, ties and pauses; costs are multiples of 300, so that tags are exact."""
+    """Return arrivals with bursts, ties and pauses; costs are multiples of 300, so that tags are
+    exact."""
     counts = draw.integers(1, 40, classes)
     scale = draw.choice([25, 125, 1000])
     arrivals = [np.cumsum(draw.integers(0, 4, n) * scale) for n in counts]
@@ -63,7 +64,7 @@ def random_classes(draw: np.random.Generator, classes: int) -> tuple[list[Any], 
 
 
 def naive_rows(rows: Rows, weights: list[int], asked: Simulation) -> list[tuple[int, ...]]:
-    """In order of arrival; at one instant in that of the classes."""
+    """Return rows in order of arrival; at one instant, in the order of the classes."""
     jobs = []
     for k, (first, end) in enumerate(zip(rows.first, rows.first[1:], strict=False)):
         for at, cost in zip(
@@ -85,7 +86,7 @@ def engine_rows(rows: Columns) -> list[tuple[int, ...]]:
 
 @pytest.mark.parametrize("servers", [1, 2, 3, 4])
 def test_order_and_times_are_those_of_the_paper(servers: int) -> None:
-    """With equal weights and with others."""
+    """The weights are equal for odd seeds, and random otherwise."""
     for seed in range(50):
         draw = np.random.default_rng([seed, servers])
         classes = int(draw.integers(1, 5))
@@ -98,12 +99,13 @@ def test_order_and_times_are_those_of_the_paper(servers: int) -> None:
         assert found == naive_rows(rows, weights, asked), f"seed {seed}"
 
 
-# SFQ(D)'s promise (Jin, Chase and Kaur, SIGMETRICS 2004).
+# The fairness guarantee of SFQ(D) (Jin, Chase and Kaur, SIGMETRICS 2004).
 
 
 @pytest.mark.parametrize("servers", [1, 4])
 def test_two_that_are_always_backlogged_get_their_shares(servers: int) -> None:
-    """Of what begins to be served, in any interval, differences by weight are bounded."""
+    """In any interval, the service begun for each class, divided by its weight, differs by a
+    bounded amount."""
     weights = (1, 2)
     draw = np.random.default_rng(1)
     count = 2000

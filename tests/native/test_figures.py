@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Every figure of a run against its records: made-up ones of any shape, and simulated ones
-with several requests on the device, on arrays, with merges and in open workloads."""
+"""Every figure of a run against its records.  These are made-up records of any shape, and
+simulated ones with several requests at the device, arrays, merges and open workloads."""
 
 from dataclasses import replace
 from typing import Any
@@ -27,8 +27,9 @@ QUEUEING = profile.load("vesper-zoned").model_copy(
 
 
 def made_up(seed: int) -> pl.DataFrame:
-    """Records of a disk that has several requests at once; some rode in another's request, some
-    are flushes without a due time, and what the model said is not what was measured."""
+    """Return records of a disk with several requests at once.  Some bios were merged into
+    another request, and some rows are flushes without a due time.  The modelled times differ
+    from the measured ones."""
     random = np.random.default_rng(seed)
     rows: list[dict[str, Any]] = []
     gap_ns = (3e6, 2e7)[seed % 2]  # a disk that is busy, and one that is idle
@@ -96,7 +97,7 @@ def test_carried_requests_are_in_the_order_of_dispatch(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_idle_time_is_what_lies_between_requests(seed: int) -> None:
-    """Read from the throttle's bytes, where it is not written down."""
+    """The throttle's bytes contain no idle times, so these are calculated."""
     table = made_up(seed).filter(pl.col("op") != "other")
     raw = np.zeros(table.height, records.RECORD)
     for name in records.RECORD.names or ():
@@ -142,7 +143,7 @@ def simulated(name: str) -> Experiment:
 
 @pytest.mark.parametrize("name", SIMULATED)
 def test_simulated_figures_are_those_of_the_records(name: str) -> None:
-    """With rows and without: the engine sums up what it does not keep."""
+    """Figures are equal with rows and without, where the engine only keeps sums."""
     one = simulated(name)
     outcome = in_simulator.run(one, lambda *_: None)
     records.check(outcome.requests)
@@ -163,8 +164,8 @@ def test_simulated_figures_are_those_of_the_records(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["one at a time", "a queue", "merges", "a gap"])
 def test_simulated_idle_time_is_what_lies_between_requests(name: str) -> None:
-    """Of the first request the disk's time before it, from the beginning of the run; past the
-    last measured arrival others are served too, of which there is no row."""
+    """The first request's idle time starts at the beginning of the run.  After the last measured
+    arrival, unmeasured requests are served as well, so later rows are left out."""
     table = in_simulator.run(simulated(name), lambda *_: None).requests
     last = table["arrival_ns"].max()
     wanted = [
@@ -176,7 +177,7 @@ def test_simulated_idle_time_is_what_lies_between_requests(name: str) -> None:
 
 
 def test_a_figure_belongs_to_its_own_measure() -> None:
-    """Each measure that is shown is another figure: no two fields can be mixed up."""
+    """Every displayed measure has a distinct value, so that swapped fields would show."""
     found = metrics.summarise(Outcome(experiment(), made_up(5), facts()))
     numbered = replace(found, p99_response_ms=-1.0, p999_response_ms=-2.0)  # of few rows the last
     values = [numbered.value(one) for one in (*metrics.PAPER_MEASURES, *metrics.MORE_MEASURES)]

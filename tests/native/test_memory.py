@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A long trace takes the memory of a piece of it: a program that may not have more reads it, and
-one that takes all of it at once does not get through (tests/little_memory.py)."""
+"""Reading a long trace takes the memory of one piece.  A program with limited memory succeeds
+piece by piece, but fails if it reads the whole trace (tests/little_memory.py)."""
 
 import json
 import os
@@ -23,7 +23,7 @@ ONE_THREAD = {"POLARS_MAX_THREADS": "1", "MALLOC_ARENA_MAX": "1", "OPENBLAS_NUM_
 
 @pytest.fixture(scope="module")
 def table() -> pl.DataFrame:
-    """Requests that come a little out of order, about four at once."""
+    """Return requests slightly out of order, about four at once."""
     draw = np.random.default_rng(1)
     arrival_ns = np.arange(REQUESTS) * 1_000_000 + draw.integers(0, 3_000_000, REQUESTS)
     return pl.DataFrame(
@@ -41,7 +41,7 @@ def table() -> pl.DataFrame:
 def ended(
     kind: str, what: str, table: pl.DataFrame, folder: Path
 ) -> "subprocess.CompletedProcess[str]":
-    """The program, given the table in files of that kind."""
+    """Run the program with the table in files of that kind."""
     short, whole = folder / f"short.{kind}", folder / f"whole.{kind}"
     for file, rows in ((short, table.head(SHORT[kind])), (whole, table)):
         rows.write_parquet(file) if kind == "parquet" else rows.write_csv(file)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The open queue of consolidated VMs (ICPE 2011, section 4): against a naive simulation
-(naive_consolidation.py) to the nanosecond, against the engine with a table, and closed forms."""
+"""The open queue of consolidated VMs (ICPE 2011, section 4).  It is compared to the nanosecond
+with a naive simulation (naive_consolidation.py), with the engine and a table, and with closed
+forms."""
 
 import math
 from concurrent.futures import ThreadPoolExecutor
@@ -64,7 +65,8 @@ def is_of(figures: ClassFigures, jobs: list[naive.Job], k: int, span: int) -> No
 
 
 def are_of(figures: QueueFigures, jobs: list[naive.Job], servers: int) -> None:
-    """Those of a bundle are dispatched, and complete, at one instant."""
+    """Check all figures; the requests of a bundle are dispatched at one instant and complete at
+    one instant."""
     span = max(job.completion for job in jobs) - min(job.arrival for job in jobs)
     assert figures.span_ns == span
     for k, each in enumerate(figures.each):
@@ -73,7 +75,8 @@ def are_of(figures: QueueFigures, jobs: list[naive.Job], servers: int) -> None:
 
 
 def random_class(draw: np.random.Generator, merge: float) -> Given:
-    """Bursts, ties and pauses; times from a ns to some ms, and from any process."""
+    """Return arrivals with bursts, ties and pauses, and service times from 1 ns to some ms from
+    any process."""
     count = int(draw.integers(1, 40))
     if draw.integers(3) == 0:
         scale, service = 1, ONE_NS
@@ -88,7 +91,7 @@ def random_class(draw: np.random.Generator, merge: float) -> Given:
 @pytest.mark.parametrize("omega", OMEGAS)
 @pytest.mark.parametrize("servers", [1, 2, 3, 4])
 def test_figures_are_those_of_the_paper(write: Write, servers: int, omega: float) -> None:
-    """With one merge value for all, and with one for each class."""
+    """One merge value applies to all classes, or each class has its own."""
     for seed in range(10):
         draw = np.random.default_rng([seed, servers])
         classes = [
@@ -136,7 +139,7 @@ def test_a_class_of_which_no_request_comes_in_time_has_no_figures(write: Write) 
     assert (found.span_ns, found.in_system, found.utilisation) == (1, 1, 1)
 
 
-# Against the engine with a table.
+# The open queue compared with the engine and a table.
 
 
 @pytest.mark.parametrize("servers", [1, 3, 32])
@@ -192,7 +195,8 @@ def test_without_splitting_and_merging_it_is_a_table(write: Write, servers: int)
 def mean_responses(
     write: Write, service: ServiceTimes, gap_ms: float, servers: int, merge: float, seeds: int = 20
 ) -> Any:
-    """Of independent replications, ms; as long as needed for a queue to be what it will be."""
+    """Return mean response times of independent replications in ms; each is long enough for a
+    steady state."""
     found = []
     for seed in range(seeds):
         draw = np.random.default_rng(seed)
@@ -203,7 +207,7 @@ def mean_responses(
 
 
 def test_mean_response_of_one_class_on_one_server(write: Write) -> None:
-    """Pollaczek and Khinchine: four stages have a mean square of 1.25."""
+    """Pollaczek-Khinchine: four stages have a mean square of 1.25."""
     load = 0.6
     wait = 1.25 * load / (2 * (1 - load))
     agrees(mean_responses(write, erlang(4, 1), 1 / load, 1, 1), 1 + wait)
@@ -217,9 +221,10 @@ def test_mean_response_of_one_class_on_four_servers(write: Write) -> None:
 
 @pytest.mark.parametrize("offered", [0.5, 3.0])
 def test_mean_response_if_a_server_takes_all_that_wait(write: Write, offered: float) -> None:
-    """Constant service s, arrivals at random, `offered` during a service: who comes while it
-    works waits half of s and takes s; who finds it idle takes s.  It is idle after a service
-    with the chance e^-offered, until the next arrival.  900 stages are nearly constant.
+    """Service takes a constant time s, and `offered` requests arrive at random during one service.
+    A request that arrives during a service waits s / 2 on average and takes s; a request that finds
+    the server idle takes s.  After a service, the server is idle with probability e^-offered, until
+    the next arrival.  900 stages are nearly constant.
     """
     idle = math.exp(-offered) / (offered + math.exp(-offered))
     found = mean_responses(write, erlang(900, 1), 1 / offered, 1, math.inf, seeds=8)
@@ -227,7 +232,8 @@ def test_mean_response_if_a_server_takes_all_that_wait(write: Write, offered: fl
 
 
 def test_pieces_of_a_request_are_served_side_by_side(write: Write) -> None:
-    """Two pieces on two servers, one request at a time: the mean of both, not the later."""
+    """A request has two pieces on two servers, and its response is the mean of both, not the
+    later one."""
     at = np.arange(20_000) * 100 * MS
     found = simulate(queue(write, [Given(at, np.full(20_000, 2), exponential(1))], 2), 1)
     assert found.each[0].response.mean / MS == pytest.approx(1.0, abs=0.02)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Open queues that cannot be simulated, more than the servers can do, and files that are spoiled:
-each is refused in words that say where and why."""
+"""Open queues that cannot be simulated, overload, and damaged files: each error says where and
+why."""
 
 import math
 import os
@@ -88,7 +88,7 @@ def test_a_queue_without_requests_is_refused(write: Write) -> None:
 
 
 def test_overload_is_unstable_unless_it_ends_soon(write: Write) -> None:
-    """Two servers do 200 a second; a burst of 100,000 pieces is served all the same."""
+    """Two servers serve 200 a second; a burst of 100,000 pieces is still served."""
     at = np.arange(3000) * 10**9 // 300
     classes = [Given(at, np.ones(3000, int), erlang(16, 10))]
     with pytest.raises(Unstable, match=r"more than 50 pieces .* arrive 1\.\d\d times as") as raised:
@@ -125,11 +125,12 @@ def test_service_times_that_nobody_checked_are_refused(
         simulate(queue(write, [Given([0], [1], made)], 1), 1)
 
 
-# Files that are not what they were.
+# Files that changed after they were written.
 
 
 def spoiled(write: Write, begin: int, value: bytes) -> OpenQueue:
-    """Six requests of two classes; the second file has other bytes from there on."""
+    """Return a queue of six requests in two classes; bytes of the second file are overwritten
+    from `begin` on."""
     asked = small(write)
     file = asked.classes[1].arrivals.path
     held = bytearray(file.read_bytes())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A workload of somebody's own: one C file, outside the checkout, in a sandbox."""
+"""A user's workload: one C file outside the checkout, in a sandbox."""
 
 import json
 import os
@@ -26,7 +26,8 @@ STEP = "\tstep->op = draw_below(draw, 100) < random->writes_percent;\n"
 
 
 def write(folder: Path, name: str, ours: str = "random", *changes: tuple[str, str]) -> Path:
-    """One of ours under another name, with each first text made the second."""
+    """Write one of our workloads under another name, with each change's first text replaced by
+    the second."""
     text = (ROOT / "sim" / "workloads" / f"{ours}.c").read_text()
     for old, new in ((f'.name = "{ours}"', f'.name = "{name}"'), *changes):
         assert old in text, old
@@ -123,7 +124,7 @@ def test_what_it_does_wrong_is_named(name: str, tmp_path: Path) -> None:
 
 
 def test_it_has_an_end_however_it_gets_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """512 steps, which come at once, take it a second and a half."""
+    """Steps arrive in batches of 512, and a batch takes 1.5 s."""
     monkeypatch.setattr(steps, "LONGEST_SECONDS", 3.0)
     slow = "\tfor (clock_t from = clock(); clock() - from < 3000;) ;\n"
     include, last = '#include "../streams.h"\n', "\treturn true;\n"
@@ -165,7 +166,7 @@ def table(first: list[int], rows: list[tuple[int, int, int, int]], magic: bytes 
 
 
 def test_the_guest_plays_a_table(tmp_path: Path) -> None:
-    """On a file that stands for the disk: each process its own rows, in their order."""
+    """A file stands in for the disk; each process plays its own rows in order."""
     disk, steps_file = tmp_path / "disk", tmp_path / "steps"
     disk.write_bytes(b"x" * 512 * 64)
     rows = [(0, 8, 8, 0), (1000, 16, 24, 0), (0, 0, 8, 1)]

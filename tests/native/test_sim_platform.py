@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The simulator as a platform: real files, real draws, records that keep the definitions."""
+"""The simulator as a platform: real files, random draws, and records that meet their
+definitions."""
 
 import threading
 from typing import Any
@@ -25,13 +26,13 @@ SIZE = 256 * 2**20
 
 
 def asked(workload: str = "random", **changes: Any) -> Experiment:
-    """A short experiment on a small disk."""
+    """Return a short experiment on a small disk."""
     ordinary: dict[str, Any] = {"platform": "sim", "requests": 400, "virtual_bytes": SIZE}
     return experiment(workload=workload, **(ordinary | changes))
 
 
 def run(one: Experiment) -> Outcome:
-    """Through the campaign, which checks the records."""
+    """Run it through the campaign, which checks the records."""
     outcomes, failures = parallel.run_all(in_simulator, [one], 1, lambda *_: None)
     if failures:
         raise RunFailed(failures[one.scheduler.name])
@@ -62,7 +63,7 @@ def test_every_scheduler_serves_every_workload(workload: str, scheduler: str) ->
 
 
 def test_without_a_scheduler_nothing_is_merged() -> None:
-    """As in the kernel; fcfs, which makes the same choices, merges."""
+    """`none` never merges, as in the kernel; fcfs serves in the same order but merges."""
     merged = {
         name: metrics.summarise(run(asked("surge-direct", scheduler=name))).merged
         for name in ("none", "fcfs")
@@ -150,7 +151,7 @@ def test_a_gap_delays_the_next_dispatch() -> None:
 
 
 def recorded(found: pl.DataFrame) -> Trace:
-    """A run's records as a trace."""
+    """Return a run's records as a trace."""
     return Trace(
         name="test",
         arrival_ns=found["arrival_ns"].to_numpy(),
@@ -218,7 +219,8 @@ def test_impossible_parameters_name_the_option(change: dict[str, Any], message: 
 
 @pytest.mark.parametrize("replay", ["open", "closed"])
 def test_weights_of_a_trace_are_its_owners(replay: str) -> None:
-    """Of two that always ask, the one with three times the weight is served three times."""
+    """Of two owners with requests always pending, the one with three times the weight gets three
+    times the service."""
     count = 400
     crowd = Trace(
         name="crowd",
@@ -246,7 +248,7 @@ def test_a_tunable_that_the_simulated_scheduler_does_not_have_is_refused_first()
 
 
 def test_what_differs_by_seed_alone_is_checked_once() -> None:
-    """A sweep checks thousands of runs before the first, and says how far it is."""
+    """A sweep checks thousands of runs before the first one, and shows progress meanwhile."""
     runs = [
         experiment(name, platform="sim", seed=seed)
         for name in ("cats", "fcfs")
@@ -289,14 +291,14 @@ def test_too_high_a_rate_is_unstable_and_says_by_how_much() -> None:
 
 
 def test_few_requests_prove_no_overload() -> None:
-    """One request says nothing of the mean, and ten little."""
+    """One request says nothing about the mean rate, and ten say little."""
     assert run(asked("poisson", rate=1.0, requests=1)).facts["offered_load"] < 0.01
     for seed in range(20):
         run(asked("poisson", rate=140.0, requests=10, seed=seed))
 
 
 def test_many_servers_are_no_queue() -> None:
-    """On average 5,000 requests are served at once, and none waits."""
+    """On average 5,000 requests are in service, and none waits."""
     array = profile.DiskProfile(name="wide", array=profile.Servers(servers=8192, service_ms=50.0))
     found = run(asked("poisson", disk=array, rate=1e5, requests=20_000, scheduler="fcfs"))
     assert (found.requests["dispatch_ns"] == found.requests["arrival_ns"]).all()

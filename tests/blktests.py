@@ -172,7 +172,7 @@ def worse(before: Mapping[str, Status], after: Mapping[str, Status]) -> list[str
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run it; the exit code."""
+    """Run the tests and return the exit code."""
     ours = schedulers.core()
     parser = argparse.ArgumentParser(
         prog="python -m tests.blktests",

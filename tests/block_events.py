@@ -17,7 +17,7 @@ CATEGORIES = {"Q": 4, "M": 4, "F": 4, "G": 4, "R": 5, "D": 6, "C": 7, "P": 4}
 READ, WRITE, FLUSH, FS, PC, NOTIFY, META, DISCARD = 0, 1, 2, 8, 9, 10, 12, 13
 ZONE_RESET, WRITE_ZEROES = 17, 22
 SDA = 8 << 20
-Row = tuple[int, int, int, int, int, str, int]  # as the columns of a trace
+Row = tuple[int, int, int, int, int, str, int]  # the columns of a trace
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class Event:
     payload: bytes = b""
     cgroup: bool = False
     device: int = SDA
-    length: int | None = None  # in bytes, if not that of the sectors
+    length: int | None = None  # in bytes, if not 512 * sectors
 
     @property
     def code(self) -> int:
-        """The action with its categories."""
+        """Return the action with its categories."""
         own = CATEGORIES.get(self.action)
         bits = self.also if own is None else (*self.also, own)
         return ACTIONS[self.action] | self.cgroup << 8 | sum(1 << 16 + bit for bit in bits)

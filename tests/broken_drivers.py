@@ -17,7 +17,7 @@ class Mistake:
     finding: str
 
     def source(self) -> str:
-        """The driver with the mistake."""
+        """Return the driver's source with the mistake."""
         return edited(*self.edits)
 
 

@@ -17,7 +17,7 @@ PLACES = 60
 
 
 def seek_ns(parameters: Parameters, cylinders: int) -> float:
-    """The arm, without settling."""
+    """Return the arm's time in ns, without settling."""
     near = min(cylinders, parameters.seek_threshold)
     beyond_ns = parameters.seek_slope_ns * (cylinders - near)
     return parameters.seek_a_ns + parameters.seek_b_ns * math.sqrt(near) + beyond_ns

@@ -78,7 +78,7 @@ def _surfaces(
 
 
 def zones(parameters: Parameters, *, surfaces: bool = False) -> list[Recorded]:
-    """They, of the whole disk."""
+    """Return the zones of the whole disk."""
     found = []
     first = 0
     for zone in parameters.zone:
@@ -107,7 +107,7 @@ def zones(parameters: Parameters, *, surfaces: bool = False) -> list[Recorded]:
 
 
 def capacity(parameters: Parameters) -> int:
-    """Sectors of the drive."""
+    """Return the drive's capacity in sectors."""
     return sum(_tracks(parameters, zone) * zone.sectors for zone in parameters.zone)
 
 
@@ -123,5 +123,5 @@ def document(parameters: Parameters, *, surfaces: bool = False, **sections: Any)
 
 
 def profiled(parameters: Parameters, **sections: Any) -> DiskProfile:
-    """The same, checked."""
+    """Return the document as a checked profile."""
     return DiskProfile.model_validate(document(parameters, **sections))

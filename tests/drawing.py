@@ -21,7 +21,7 @@ MARGIN = 5
 
 @cache
 def ffi() -> FFI:
-    """The headers' declarations."""
+    """Return the headers' declarations."""
     found = FFI()
     for name in HEADERS:
         found.cdef(re.sub(r"^#.*$", "", (ROOT / name).read_text(), flags=re.MULTILINE))
@@ -44,7 +44,7 @@ class Canvas:
     """A picture surrounded by a margin in which nothing may be drawn."""
 
     def __init__(self, width: int, height: int) -> None:
-        """All black."""
+        """Make a black picture."""
         self._all = np.full((height + 2 * MARGIN, width + 2 * MARGIN), BESIDE, np.uint32)
         self.pixels: Pixels = self._all[MARGIN : MARGIN + height, MARGIN : MARGIN + width]
         self.pixels[:] = 0
@@ -60,16 +60,16 @@ class Canvas:
         return int(library().raster_clear(self.picture, color))
 
     def rectangle(self, x: int, y: int, width: int, height: int, color: int) -> int:
-        """Draw it."""
+        """Draw a rectangle."""
         at = ffi().new("struct corner *", (x, y, color))
         return int(library().raster_rectangle(self.picture, at, width, height))
 
     def line(self, one: Corner, other: Corner) -> int:
-        """Draw it."""
+        """Draw a line."""
         return int(library().raster_line(self.picture, _corners((one, other))))
 
     def triangle(self, corners: Sequence[Corner]) -> int:
-        """Draw it."""
+        """Draw a triangle."""
         return int(library().raster_triangle(self.picture, _corners(corners)))
 
     def is_clean_beside(self) -> bool:

@@ -44,6 +44,6 @@ class Hosted:
         return self.completed_ns
 
     def _late(self) -> int:
-        """Mostly little."""
+        """Return a random delay in ns, mostly short."""
         away = self.draw.random() < self.away
         return round(self.draw.expovariate(1 / (self.away_ns if away else self.noise_ns)))

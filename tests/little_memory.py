@@ -21,7 +21,7 @@ from understudy.traces.read import recorded
 
 
 def info(file: Path) -> tuple[int, float]:
-    """As `understudy trace info`."""
+    """Summarise the trace like `understudy trace info`."""
     found = characterise(recorded(str(file)))
     assert found.response
     return found.requests, found.response.mean
@@ -49,7 +49,7 @@ def _own_bytes() -> int:
 
 
 def main(mib: str, what: str, short: str, file: str) -> None:
-    """Of the long one."""
+    """Print the figures of the long trace."""
     act = {"info": info, "reduced": reduced, "held": held}[what]
     act(Path(short))
     limit = _own_bytes() + int(mib) * 2**20

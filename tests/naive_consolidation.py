@@ -61,7 +61,7 @@ class Job:
 
 
 class Queue:
-    """All classes, D servers."""
+    """The queue of all classes for D servers."""
 
     def __init__(
         self, weights: Sequence[int], servers: int, omega: Sequence[Fraction], seed: int

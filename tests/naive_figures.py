@@ -74,7 +74,7 @@ def carried(rows: list[Row]) -> list[Row]:
 
 
 def services_ns(requests: list[Row]) -> list[int]:
-    """completion - max(dispatch, previous completion)."""
+    """Return completion - max(dispatch, previous completion) of each request."""
     found, previous = [], 0
     for number, row in enumerate(requests):
         begun = row["dispatch_ns"] if not number else max(row["dispatch_ns"], previous)

@@ -30,7 +30,7 @@ def things(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def as_another_process() -> None:
-    """Forget what this one uses."""
+    """Forget which cache entries this process uses."""
     for descriptor in cache._used.values():
         os.close(descriptor)
     cache._used.clear()

@@ -27,7 +27,7 @@ def queue(tmp_path: Path) -> Path:
 
 
 def journal(queue: Path) -> Path:
-    """Of both settings."""
+    """Write a journal of both settings; return its path."""
     found = queue.parent / "run" / "sda.json"
     files = [queue / "scheduler", queue / "nr_requests"]
     put_back.write(found, queue.parent / "diskseq", files)
@@ -58,7 +58,7 @@ def test_the_kernels_own_choice_comes_before_the_same_value(queue: Path) -> None
     listed = queue.parent / "sda.json"
     put_back.write(listed, queue.parent / "diskseq", [latency])
     latency.write_text("0")
-    assert put_back.put_back(listed) == []  # a file keeps -1; then it is told
+    assert put_back.put_back(listed) == []  # a file keeps -1, which is reported
     assert latency.read_text() == "2000"
 
 
@@ -80,7 +80,7 @@ def test_of_a_disk_that_is_gone_nothing_is_left(gone: str, queue: Path) -> None:
 
 
 def test_what_does_not_go_back_is_said_and_kept(queue: Path) -> None:
-    """Until it goes."""
+    """The journal stays until every setting is restored."""
     listed = journal(queue)
     (queue / "nr_requests").unlink()
     (queue / "nr_requests").mkdir()

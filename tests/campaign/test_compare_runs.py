@@ -30,12 +30,12 @@ BASE: dict[str, Any] = {
 
 
 def run(scheduler: str, seed: int = 1, platform: str = "real", **figures: Any) -> dict[str, Any]:
-    """A run's entry in result.json."""
+    """Return a run's entry in result.json."""
     return {**BASE, "scheduler": scheduler, "seed": seed, "platform": platform, **figures}
 
 
 def document(runs: list[dict[str, Any]], **inputs: Any) -> dict[str, Any]:
-    """A whole result.json."""
+    """Return a complete result.json."""
     own = {"workload": "random", "processes": 4, "writes_percent": 0, "think_ms": 0.0}
     own |= {"requests": 100, "depth": 1, "disk_digest": "d", "disk": {"name": "sda"}}
     return {"schema": "understudy.result/1", "inputs": {**own, **inputs}, "runs": runs}

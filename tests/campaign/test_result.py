@@ -23,7 +23,7 @@ NAMES = ["report.html", "requests.parquet", "result.json"]
 
 
 def found(**changes: Any) -> result.Result:
-    """Two schedulers, two seeds."""
+    """Return a result of two schedulers and two seeds."""
     runs = [
         outcome(experiment(scheduler=scheduler, seed=seed, **changes))
         for scheduler in ("cats", "none")

@@ -17,7 +17,7 @@ MODELS: list[type[model.Section]] = [model.Card, model.Ring, *mistakes.SECTIONS.
 
 
 def card(*words: str) -> Result:
-    """The command in this process."""
+    """Run the command in this process."""
     return CliRunner().invoke(command, words, standalone_mode=False)
 
 

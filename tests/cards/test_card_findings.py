@@ -28,12 +28,12 @@ def at(what: What, value: int = 0, name: str = "", pid: int = THREAD, flags: int
 
 
 def handler(line: Line) -> Line:
-    """The same, by the handler."""
+    """Return the line as if done by the handler."""
     return (*line[:4], Context.HARD_INTERRUPT, line[5])
 
 
 def missing(card: Card, *lines: Line) -> list[int]:
-    """Where an acknowledgement is missing."""
+    """Return the numbers of interrupts whose acknowledgement is missing."""
     rows = np.zeros(len(lines), journal.ACCESS)
     offsets = {register.name: register.offset for register in card.registers}
     for number, (what, value, name, pid, context, flags) in enumerate(lines):
@@ -53,7 +53,7 @@ GONE = at(What.UNBOUND)
 
 
 def test_nobody_clears_it() -> None:
-    """Until the driver leaves."""
+    """The status bit stays set until the driver unbinds."""
     assert missing(ZACH1, ENABLED, *HANDLED, handler(SEEN), GONE) == [1]
     assert missing(ZACH1, ENABLED, *HANDLED, SEEN, at(What.STORE, 1 << 3, "STATUS"), GONE) == []
 
@@ -108,7 +108,7 @@ def test_what_the_fallback_carried_out() -> None:
 
 
 def with_level_status() -> Card:
-    """STATUS.FAILED falls with its cause."""
+    """Return Zach 1, but with a STATUS.FAILED that falls with its cause."""
     registers = []
     for register in ZACH1.registers:
         fields = tuple(

@@ -36,7 +36,7 @@ def generate(card: str, out: Path) -> str:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """All files of a folder."""
+    """Return the contents of all files in a folder."""
     return {file.name: file.read_bytes() for file in folder.iterdir()}
 
 

@@ -31,11 +31,11 @@ BUILD += ["-fno-sanitize-recover=all", "-Wno-unused-function", "-Wno-unused-vari
 SHOW = 'static void show(u32 index) { printf("%llu\\n", 0ull + stub_values[index]); }'
 
 Document = dict[str, Any]
-Call = tuple[str, list[int | str]]  # C that is called, and what it has to print
+Call = tuple[str, list[int | str]]  # a call in C, and its expected output
 
 
 def manual(name: str) -> str:
-    """The page of a card."""
+    """Return the page of a card."""
     return programmers_manual(specification.parse("x.yaml", TEXTS[name].encode()))
 
 

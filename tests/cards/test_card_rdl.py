@@ -177,7 +177,7 @@ def test_properties_that_somebody_else_declared_otherwise(tmp_path: Path) -> Non
         (b"/" * (2**20 + 1), "x.rdl:1: longer than 1048576 bytes: no card"),
         (b"addrmap " * 10000, "x.rdl:1: "),
         (b"property p { component = reg; type = longint[]; };", "x.rdl:1: "),
-        # Here the compiler fails itself.
+        # The SystemRDL compiler itself crashes here.
         (b"addrmap a { x = '{\n c'{ h: \"a\",\n head:\t}\n}; reg {} x; };", "x.rdl:3: "),
     ],
 )

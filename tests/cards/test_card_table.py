@@ -35,7 +35,7 @@ Document = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The register file, compiled."""
+    """Return the compiled register file."""
     compiled = tmp_path_factory.mktemp("core") / "registers.o"
     source = ROOT / "core" / "cards" / "registers.c"
     subprocess.run(["gcc", *STRICT, *CHECKS, "-c", source, "-o", compiled], check=True)
@@ -58,7 +58,7 @@ def run(text: str, core: Path, folder: Path, lines: list[str]) -> list[str]:
 
 
 def ordered(document: Document) -> list[Document]:
-    """Registers by their places."""
+    """Return the registers in order of BAR and offset."""
     return sorted(document["registers"], key=lambda one: (one["bar"], one["offset"]))
 
 
@@ -72,7 +72,7 @@ class Bits:
     """A card as single bits; (BAR, bit address) maps to the bit's access and its value."""
 
     def __init__(self, document: Document) -> None:
-        """After a reset."""
+        """Set the card to its state after a reset."""
         self.access: dict[tuple[int, int], str] = {}
         self.value: dict[tuple[int, int], int] = {}
         self.document = document
@@ -111,7 +111,7 @@ class Bits:
                     self.value[at] = 1
 
     def set(self, register: Document, value: int) -> None:
-        """The card sets a register."""
+        """Set a register, as the card does."""
         for number in range(register["width"]):
             at = register["bar"], 8 * register["offset"] + number
             if at in self.value:

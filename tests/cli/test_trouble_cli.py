@@ -236,7 +236,7 @@ def test_output_that_is_full(words: Sequence[str], tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", [(*RUN, "--out", "run"), (*RUN, "--out", "run", "--json")])
 def test_nobody_reads_the_output(words: Sequence[str], tmp_path: Path) -> None:
-    """As with `| head -1`, when head is gone."""
+    """The reader of the pipe has exited, as in `| head -1`."""
     read, write = os.pipe()
     os.close(read)
     done = understudy(tmp_path, *words, stdout=write)

@@ -29,7 +29,7 @@ def understudy(*words: str) -> Result:
 
 
 def answered(*words: str) -> Any:
-    """What `understudy consolidate --json` prints."""
+    """Return the output of `understudy consolidate --json`."""
     done = understudy("consolidate", *words, "--json")
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)

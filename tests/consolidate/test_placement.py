@@ -65,7 +65,7 @@ def is_right(problem: Problem, judge: Interference, sets: list[list[int]]) -> bo
 
 
 def any_is_right(problem: Problem, judge: Interference, vms: list[int]) -> bool:
-    """Every assignment tried."""
+    """Return whether any assignment is right, by trying all of them."""
     count = len(problem.devices)
     return any(
         is_right(

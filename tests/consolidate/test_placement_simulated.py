@@ -70,7 +70,7 @@ def test_what_is_clear_takes_one_batch(tenants: list[Tenant], replicated: list[i
 def test_what_stays_open_is_above(tenants: list[Tenant], replicated: list[int]) -> None:
     """The target equals the mean of the 95th percentiles."""
     target_ms = judged(tenants, EASY_MS, 0.0)[0].mean_ms
-    for _ in range(3):  # the mean of all replications, that of the first batch being another
+    for _ in range(3):  # the first batch has another mean than all replications
         replicated.clear()
         found = judged(tenants, target_ms, EASY_MS)[0]
         target_ms = found.mean_ms

@@ -47,7 +47,7 @@ void check_fail(const char *file, int line, const char *format, ...)
 /* Let that many more allocations succeed and the next one fail; U32_MAX: none fails. */
 void port_grant(u32 allocations);
 
-/* Did that one fail?  From now on, none does. */
+/* Return whether that allocation failed; from now on, none fails. */
 bool port_refused(void);
 
 /* From now on, fail allocations of more bytes than this; SIZE_MAX: none fails. */

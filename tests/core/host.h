@@ -23,7 +23,7 @@ struct host {
 	struct contract contract;
 	u64 capacity_sectors; /* grows with the requests */
 	u64 now_ns;
-	u64 wake_ns; /* of the last question */
+	u64 wake_ns; /* set by the last call of next */
 	u32 depth; /* limit of requests in service at once; initially none */
 	struct io_request request[HOST_REQUESTS]; /* ids are indices, unless united */
 	bool pending[HOST_REQUESTS];
@@ -70,7 +70,7 @@ struct io_request *host_ask(struct host *host);
 /* Return another request of the same owner to dispatch with the one just chosen, or NULL. */
 struct io_request *host_ask_more(struct host *host, const struct io_request *chosen);
 
-/* The request took so long. */
+/* Complete a request after service_ns. */
 void host_finish(struct host *host, const struct io_request *rq, u64 service_ns);
 
 /* Expect the scheduler to choose this request for this reason, then finish it after service_ns. */

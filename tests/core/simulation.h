@@ -83,10 +83,10 @@ void simulation_rows(struct simulation *sim, struct draw *draw, u32 rows_each);
  */
 void simulation_customers(struct simulation *sim, struct draw *draw, u32 rows_each);
 
-/* The same for each process. */
+/* Set the same bundling for each process. */
 void simulation_bundle(struct simulation *sim, struct bundling bundling);
 
-/* What sim_check says. */
+/* Return the message of sim_check, or NULL. */
 const char *simulation_check(const struct simulation *sim);
 
 /*

@@ -44,7 +44,7 @@ static void a_wait_is_won(void)
 	near = read_of(1, 1200);
 	host_expect(&host, near, PICK_WAITED, MS);
 	CHECK_EQ(counter("waits_won"), 1);
-	/* And the next one begins. */
+	/* The next wait begins. */
 	expect_wait(ANTIC);
 	host.now_ns += ANTIC;
 	host_expect(&host, far, PICK_ORDER, MS);
@@ -425,7 +425,7 @@ static void see_arrival(struct host *h, const struct io_request *rq)
 {
 	u32 i;
 
-	if (rank[rq->id]) /* it was merged with */
+	if (rank[rq->id]) /* the request it merged with */
 		return;
 	for (i = 0; i <= rq->id; i++)
 		rank[rq->id] += h->pending[i] && h->request[i].op == rq->op;

@@ -104,7 +104,7 @@ static void another_place_stops_it(void)
 	set_reading(4, 90);
 	reads(1000, 8, MISS(FAR, 8), false);
 	now += 100 * US;
-	reads(5000, 8, MISS(FAR, 8), false); /* 18 have been read on */
+	reads(5000, 8, MISS(FAR, 8), false); /* 18 have been read ahead */
 	reads(1008, 18, HIT + 18 * BUS, true);
 	reads(1026, 8, MISS(FAR, 8), false);
 }
@@ -118,7 +118,7 @@ static void so_do_hits_elsewhere(u64 interrupt)
 	reads(1000, 1, HIT + BUS,
 	      true); /* then 8 more sectors are read ahead, or 20 after 120 us more */
 	if (interrupt)
-		reads(5008, 9, NEAR + BUS, false); /* 8 are sent meanwhile */
+		reads(5008, 9, NEAR + BUS, false); /* 8 more are on the bus meanwhile */
 	else
 		reads(5008, 20, HIT + 20 * BUS, true);
 }
@@ -130,7 +130,7 @@ static void reading_ahead_overwrites(u64 overwrites)
 	drive.ahead.overwrites = overwrites;
 	reads(1000, 8, MISS(FAR, 8), false);
 	now += 700 * US;
-	reads(1000, 8, HIT + 8 * BUS, true); /* 78 have come, all fits */
+	reads(1000, 8, HIT + 8 * BUS, true); /* 78 read ahead, all fits */
 	now += 10000 * US;
 	reads(1100, 1, overwrites ? HIT + BUS : MISS(NEAR, 1), overwrites);
 	set_reading(4, 100);

@@ -53,7 +53,7 @@ static void reads_of(u32 owner, u32 n)
 		read_of(owner, 1000 * owner + 8 * n);
 }
 
-/* Turns. */
+/* Slices. */
 
 static void everybody_has_his_slice(void)
 {
@@ -457,7 +457,7 @@ static void other_ways_are_no_steps_back(void)
 	host_exit(&host);
 }
 
-/* Once in each slice. */
+/* An expired request is served first, once in each slice. */
 static void the_expired_begin_a_slice(void)
 {
 	struct io_request *old[2], *ahead, *write, *younger;
@@ -562,7 +562,7 @@ static void see_arrival(struct host *h, const struct io_request *rq)
 {
 	u32 i;
 
-	if (rank[rq->id]) /* it was merged with */
+	if (rank[rq->id]) /* the request it merged with */
 		return;
 	for (i = 0; i <= rq->id; i++)
 		rank[rq->id] += h->pending[i] && in_one_queue(&h->request[i], rq);

@@ -26,7 +26,7 @@ struct actor {
 	struct io_request *answer;
 	u64 wake_ns;
 	u32 pending;
-	s64 lie; /* by so many it miscounts */
+	s64 lie; /* error in its count of pending requests */
 	int error;
 	u32 exits;
 	u32 calls;
@@ -355,7 +355,7 @@ static void who_is_joined_is_the_owners(void)
 	contract_add(&stage.contract, b, stage.now_ns);
 	CHECK(next(a) == a);
 	CHECK(!more(a, b));
-	CHECK(!more(a, b)); /* nobody is asked any more */
+	CHECK(!more(a, b)); /* no scheduler is asked any more */
 	drop_curtain("more returned request 18, which is another owner's");
 
 	raise_curtain();

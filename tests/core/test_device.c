@@ -233,7 +233,7 @@ static void a_restart_repeats_everything(void)
 	is_served(give(0, IO_READ, 0, 7), 7, first_ns);
 }
 
-/* ---- against a naive telling */
+/* ---- against a naive implementation */
 
 struct asked {
 	u64 given_ns;

@@ -309,10 +309,10 @@ static void out_of_time(void)
 	use_rows(4, 0, (1ull << 62) - 1);
 	CHECK_EQ(simulation_run(&sim), -ETIME);
 	CHECK_EQ(sim.summary.completed, 2);
-	/* Inside the device as well. */
+	/* Requests inside the device reach the limit as well. */
 	sim.input.depth = 4;
 	CHECK_EQ(simulation_run(&sim), -ETIME);
-	/* The last instant is one. */
+	/* The last instant still counts. */
 	use_rows(2, (1ull << 62) - 1, 2);
 	CHECK_EQ(simulation_run(&sim), 0);
 	CHECK_EQ(sim.summary.completed, 2);

@@ -316,7 +316,7 @@ static u32 emulate(const struct trial *trial, struct native *state,
 	return rounds;
 }
 
-/* Besides those of the form. */
+/* Return the flags undefined after a shift, besides those of the form. */
 static u32 undefined_after_shift(const struct trial *trial)
 {
 	u32 bits = 8 * trial->operand;

@@ -156,7 +156,7 @@ static void random_access_reads_page_by_page(void)
 	/* A read in another file does not. */
 	get(0, 1, 24, LONG);
 	expect_fetch(4, 24, 1);
-	/* Nor does another process. */
+	/* A read by another process does not, either. */
 	get(1, 1, 25, LONG);
 	expect_fetch(5, 25, 1);
 	page_cache_exit(&cache);

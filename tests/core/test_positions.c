@@ -143,10 +143,10 @@ static void reading_on_stands_at_an_angle(void)
 {
 	set_reading();
 	reads(10, 1, 11);
-	reads(20, 1, 10); /* it comes by */
+	reads(20, 1, 10); /* the head reaches it */
 	now = 100; /* read-ahead has long stopped at sector 40 */
 	hits(30, 11, 1);
-	reads(41, 1, 5); /* it went on at 105 */
+	reads(41, 1, 5); /* read-ahead continued at 105 */
 }
 
 /*

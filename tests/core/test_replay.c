@@ -29,8 +29,8 @@ static struct {
 	struct sched_limits limits;
 } seen;
 
-static u8 reason = PICK_WAITED; /* that it gives */
-static const char *rule = ""; /* that it breaks */
+static u8 reason = PICK_WAITED; /* the reason it reports */
+static const char *rule = ""; /* the rule it breaks */
 
 static int stack_init(void *state, const struct sched_limits *limits)
 {

@@ -229,7 +229,7 @@ static struct arm {
 	u64 head;
 	u64 at;
 	u64 now_ns;
-	u64 come; /* since it left the head */
+	u64 come; /* distance moved since the head */
 	u64 turns; /* or wraps */
 	u64 edge_sectors;
 } arm;

@@ -30,7 +30,7 @@ static void the_papers_example(void)
 	host_exit(&host);
 }
 
-/* The second telling. */
+/* The naive implementation. */
 static struct naive {
 	u64 longest_ns, until_ns, head;
 	bool served, waits, held, paid;

@@ -17,7 +17,7 @@ static u32 put(u32 at, u64 value, u32 width)
 	return at + width;
 }
 
-/* Each field another number. */
+/* Every field has a different value. */
 static u32 write_record(u32 version)
 {
 	u32 at = put(0, 0x65617400 + version, 4);

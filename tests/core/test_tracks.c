@@ -37,7 +37,7 @@ static int check(void)
 	return tracks_check(&tracks, CAPACITY) ?: platter_check(&tracks, turn_ns);
 }
 
-/* Spoil one thing. */
+/* Make one field invalid. */
 #define REFUSED(...)                        \
 	do {                                \
 		sound();                    \

@@ -141,7 +141,7 @@ def test_room_for_writes_and_what_a_full_drive_keeps(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_buffer_is_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:
-    """File, key, reason."""
+    """The message has the file, the key and the reason."""
     text = SAMPLED + TRACKS + BUFFER
     assert old in text
     with pytest.raises(UserError) as caught:
@@ -150,7 +150,7 @@ def test_a_bad_buffer_is_one_line(tmp_path: Path, old: str, new: str, message: s
 
 
 def test_a_cache_or_a_buffer(tmp_path: Path) -> None:
-    """Not both."""
+    """A profile has either, not both."""
     with pytest.raises(UserError, match="buffer: does not go with cache: a disk has one of them"):
         load_text(tmp_path, SAMPLED + CACHE + TRACKS + BUFFER)
 

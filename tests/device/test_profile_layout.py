@@ -125,7 +125,7 @@ def test_tables_in_files_beside_it(tmp_path: Path) -> None:
 def test_a_file_that_is_wrong_is_one_line(
     tmp_path: Path, content: str | None, message: str
 ) -> None:
-    """File, line and column."""
+    """The message has the file, line and column."""
     if content is not None:
         (tmp_path / "a.csv").write_text(content, encoding="latin-1")
     named = KNOWN.replace(f'"""\n{ZONES}"""', '"a.csv"')
@@ -236,7 +236,7 @@ def slips(rows: str) -> str:
 def test_what_contradicts_itself_is_one_line(
     tmp_path: Path, old: str, new: str, message: str
 ) -> None:
-    """File, key, value, reason."""
+    """The message has the file, key, value and reason."""
     assert old in KNOWN
     with pytest.raises(UserError) as caught:
         load_text(tmp_path, KNOWN.replace(old, new, 1))

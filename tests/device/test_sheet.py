@@ -16,7 +16,7 @@ from understudy.device import averages, profile
 from understudy.device.profile import DiskProfile
 from understudy.device.sheet import LINE, ROOT, DataSheet
 
-CAPACITY = 2**36  # sectors: a share of it is exact enough
+CAPACITY = 2**36  # sectors; large enough for fractions to be exact
 SHEET = """
 [sheet]
 rpm = 7200

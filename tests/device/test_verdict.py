@@ -214,7 +214,7 @@ def test_of_several_runs_those_count_that_ask_most() -> None:
     ],
 )
 def test_runs_that_do_not_count(changes: dict[str, Any], said: str) -> None:
-    """Whatever the checks say."""
+    """These runs are not trusted, whatever the checks show."""
     found = verdict(checked((EVERYTHING, 8.0, 8.0)), 1, [summary(platform="vm", **changes)])
     assert found.trusted is False
     assert found.because[0].startswith(said)
@@ -303,7 +303,7 @@ def test_what_requests_ask_for() -> None:
 
 
 def served(rows: list[dict[str, Any]]) -> pl.DataFrame:
-    """Each takes 4 ms."""
+    """Return the rows, each served for 4 ms."""
     until_ns = 0
     whole = []
     for number, row in enumerate(rows, start=1):

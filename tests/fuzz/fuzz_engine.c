@@ -81,7 +81,7 @@ static u32 take(struct program *program, u32 below)
 	return program->byte < program->end ? *program->byte++ % below : 0;
 }
 
-/* Of any size. */
+/* Return a value of any size. */
 static u64 take_any(struct program *program)
 {
 	u64 high = (u64)take(program, 256) << take(program, 57);
@@ -487,7 +487,7 @@ static void fill_world(struct given *given, struct program *program)
 	fill_files(given, program);
 }
 
-/* What came of it. */
+/* The results. */
 
 static void check_row(const struct given *given, u64 i)
 {

@@ -35,7 +35,7 @@ def test_a_question_of_the_papers_has_their_table(
 @pytest.mark.parametrize(
     ("schedulers", "changes"),
     [
-        (("cats", "fcfs"), {}),  # one alone has no ranks
+        (("cats", "fcfs"), {}),  # a single scheduler has no ranks
         (("cats", "cfq"), {"workload": "random"}),
         (("cats", "cfq"), {"disk": "vesper-zoned"}),
     ],

@@ -37,7 +37,7 @@ C_FILES = (
     "host/traces/*.c",
     *INSTRUCTIONS,
 )
-LEFT_OUT = ("sim/port.c",)  # not in the C tests, which have memory of their own
+LEFT_OUT = ("sim/port.c",)  # the C tests have their own memory functions
 PYTHON_FILES: dict[str, tuple[str, ...]] = {
     "understudy/measure/metrics.py": (
         "tests/measure/test_metrics.py",
@@ -104,7 +104,7 @@ class Court:
         return free
 
     def judge(self, mutant: Mutation) -> tuple[Mutation, str]:
-        """The mutant and its fate."""
+        """Return the mutant and its fate."""
         free = self._python if mutant.file in PYTHON_FILES else self._c
         suite = free.get()
         try:
@@ -114,7 +114,7 @@ class Court:
 
 
 def judge_all(chosen: list[Mutation], jobs: int) -> list[tuple[Mutation, str]]:
-    """In the order given."""
+    """Return the mutants with their fates, in the order given."""
     with (
         tempfile.TemporaryDirectory(prefix="mutants-") as folder,
         ThreadPoolExecutor(jobs) as pool,
@@ -134,7 +134,7 @@ def judge_all(chosen: list[Mutation], jobs: int) -> list[tuple[Mutation, str]]:
 
 
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     parser.add_argument("--sample", type=int, default=SAMPLE, help="how many (default %(default)s)")
     parser.add_argument("--all", action="store_true", help="all of them: hours")

@@ -34,7 +34,7 @@ NO_STATEMENT = {
     "void", "bool", "char", "int", "long", "double", "size_t", "u8", "u16", "u32", "u64", "s64",
 }  # fmt: skip
 NO_CALL = {"if", "for", "while", "switch", "return", "sizeof", "offsetof", "defined"}
-# So many pairs change nothing.
+# Functions whose first pairs of arguments can be swapped without effect: the number of pairs.
 COMMUTE = {
     "port_mul_div": 1, "arm_distance": 1, "min_u64": 1, "same": 1, "later": 1, "nearer": 1,
 }  # fmt: skip
@@ -106,7 +106,7 @@ def _conditions(source: str, tokens: list[Token]) -> Iterator[Change]:
 
 
 def _statements(source: str, tokens: list[Token]) -> Iterator[Change]:
-    """A statement is left out."""
+    """Yield removed statements."""
     braces = brackets = 0
     for i, token in enumerate(tokens):
         braces += (token.text == "{") - (token.text == "}")
@@ -172,7 +172,7 @@ def _between_commas(tokens: list[Token], opening: int) -> list[tuple[int, int]]:
 
 
 def _closing(tokens: list[Token], opening: int) -> int:
-    """Where the bracket is closed."""
+    """Return the index of the closing bracket."""
     depth = 0
     for i in range(opening, len(tokens)):
         depth += (tokens[i].text in CLOSES) - (tokens[i].text in CLOSES.values())

@@ -35,7 +35,7 @@ LIBRARY = (
     "host/traces/*.c",
     *INSTRUCTIONS,
 )
-NOT_IN_IT = "sim/port.c"  # the tests have memory that runs out
+NOT_IN_IT = "sim/port.c"  # the tests have their own, which can fail
 HELPERS = (
     "check",
     "host",
@@ -56,7 +56,7 @@ CHECKED = ("-O1", "-fPIC", "-fsanitize=address,undefined", "-fno-sanitize-recove
 COUNTED = ("-O0", "-fPIC", "--coverage")
 ENVIRONMENT = {"ASAN_OPTIONS": "hard_rss_limit_mb=2000", "PATH": os.environ["PATH"]}
 COMPILE_SECONDS = 200
-TIMES_LONGER = 10  # than the original takes; besides
+TIMES_LONGER = 10  # time limit: this multiple of the original's time, and some seconds
 SECONDS_LONGER = 5
 
 
@@ -64,7 +64,7 @@ class Build:
     """The library and the test programs, built with one set of flags, in a folder of the copy."""
 
     def __init__(self, root: Path, name: str, flags: tuple[str, ...]) -> None:
-        """Of the sources below `root`."""
+        """Use the sources below `root`."""
         self.root, self._name, self._flags = root, name, flags
         library = [source for pattern in LIBRARY for source in sorted(root.glob(pattern))]
         library.remove(root / NOT_IN_IT)
@@ -72,12 +72,12 @@ class Build:
         self.tests = sorted(root.glob(TEST))
 
     def object_of(self, source: Path) -> Path:
-        """Where it is compiled to."""
+        """Return the path of a source's object file."""
         flat = source.relative_to(self.root).as_posix().replace("/", "-")
         return self.root / self._name / f"{flat}.o"
 
     def compile(self, source: Path) -> bool:
-        """One object."""
+        """Compile one object."""
         parts: list[str | Path] = [
             str(source.relative_to(self.root)),
             "-o",
@@ -86,7 +86,7 @@ class Build:
         return self._run([*CC, *self._flags, "-c", *parts])
 
     def link(self, tests: Iterable[Path]) -> bool:
-        """The library, and these programs."""
+        """Link the library and these programs."""
         link: list[str | Path] = [*CC, *self._flags, "-Wl,-rpath,$ORIGIN"]
         library = f"{self._name}/libcore.so"
         objects = [self.object_of(source) for source in self.library]
@@ -102,7 +102,7 @@ class Build:
         return run(command, COMPILE_SECONDS, cwd=self.root)
 
     def passes(self, test: Path, cpu_seconds: int) -> bool:
-        """Does the program end well?"""
+        """Return whether the program passes."""
         return run([self._program(test)], cpu_seconds, cwd=self.root, env=ENVIRONMENT)
 
     def make(self) -> None:
@@ -126,7 +126,7 @@ class Reached:
     """Which test programs reach each line."""
 
     def __init__(self, root: Path) -> None:
-        """Compile, run and count (gcov)."""
+        """Compile and run the tests, and count lines with gcov."""
         build = Build(root, "counted", COUNTED)
         build.make()
         self._by_line: dict[tuple[str, int], set[str]] = defaultdict(set)

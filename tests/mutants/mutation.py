@@ -23,11 +23,11 @@ class Mutation:
     becomes: str
     line: int
     last_line: int
-    before: str  # the lines that it touches, in one
+    before: str  # the changed lines, joined
     after: str
 
     def __str__(self) -> str:
-        """For people: where and what."""
+        """Return the position and the change, for people."""
         return f"{self.file}:{self.line}: {self.before}{SEPARATOR}{self.after}"
 
     @property
@@ -36,7 +36,7 @@ class Mutation:
         return self.file, self.before, self.after
 
     def apply(self, source: str) -> str:
-        """The mutated file."""
+        """Return the mutated file."""
         return source[: self.start] + self.becomes + source[self.end :]
 
 

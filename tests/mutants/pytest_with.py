@@ -17,7 +17,7 @@ class Plugin:
         self._name, self._file = name, file
 
     def pytest_configure(self) -> None:
-        """Before any test is imported."""
+        """Replace the module before any test is imported."""
         from hypothesis import settings
 
         settings.register_profile("mutants", settings(), derandomize=True, database=None)

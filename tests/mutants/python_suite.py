@@ -19,14 +19,14 @@ class PythonSuite:
         self._checkout, self._mutant, self._tests = checkout, mutant, tests
 
     def judge(self, mutant: Mutation) -> str:
-        """What kills it, or "survived"."""
+        """Return what kills the mutant, or "survived"."""
         source = (self._checkout / mutant.file).read_text(encoding="utf-8")
         self._mutant.write_text(mutant.apply(source), encoding="utf-8")
         return _killer(self._checkout, mutant.file, self._mutant, self._tests[mutant.file])
 
 
 def check_python(checkout: Path, tests: Tests) -> None:
-    """The originals have to pass."""
+    """Check that the tests pass with the original modules."""
     for file, names in tests.items():
         if _killer(checkout, file, checkout / file, names) != "survived":
             raise SystemExit(f"mutants: the tests of {file} fail as it is")

@@ -25,7 +25,7 @@ def run(
     cwd: Path,
     env: Mapping[str, str] | None = None,
 ) -> bool:
-    """Does it end well?  What it prints is dropped."""
+    """Return whether the program exits with 0; its output is dropped."""
     limits = ["setpriv", "--pdeathsig", "KILL", "prlimit", f"--cpu={cpu_seconds}", "--core=0"]
     nowhere = subprocess.DEVNULL
     with _lock:

@@ -18,8 +18,8 @@ settings.register_profile(
     "any host", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("any host")
-# A shell ignores these signals for background jobs, and the commands started here would inherit
-# that.
+# A shell may start background jobs with these signals ignored, and the commands started here would
+# inherit that.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

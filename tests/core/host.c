@@ -293,8 +293,8 @@ static struct io_request *first_due(struct host *host)
 }
 
 /*
- * Advance to the next completion, to the scheduler's wake-up, or to until_ns, whichever
- * is first.
+ * Advance to the earliest of the next completion, the scheduler's wake-up and until_ns.  If the
+ * depth is reached, always advance to the completion.
  */
 static void pass_time(struct host *host, u64 until_ns)
 {
@@ -310,9 +310,8 @@ static void pass_time(struct host *host, u64 until_ns)
 }
 
 /*
- * Begin one request, or let time pass if the scheduler chooses none or the depth is
- * reached.  While the disk is busy, requests that arrive meanwhile are not added before
- * the next completion.
+ * Begin one request, or let time pass if the scheduler chooses none or the depth is reached.  In
+ * the latter case time advances to a completion, and requests due before then arrive late.
  */
 static void serve_one(struct host *host, const struct host_load *load, u64 until_ns)
 {

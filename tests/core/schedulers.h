@@ -17,8 +17,8 @@ const struct scheduler *registry_get(u32 index);
 const struct scheduler *registry_find(const char *name);
 
 /*
- * Return a zeroed state with the tunables' initial values; call init next.  Return NULL
- * if there is no memory.  Give it back with port_free.
+ * Return a zeroed state with the tunables' initial values; call init next.  Return NULL if there is
+ * no memory.  Free the state with port_free.
  */
 void *registry_new_state(const struct scheduler *scheduler);
 

@@ -147,7 +147,7 @@ static void overdue_reads_are_swept(void)
 	host_expect(&host, ahead, PICK_EXPIRED, MS);
 	host_expect(&host, young, PICK_EXPIRED, MS);
 	host_expect(&host, oldest, PICK_EXPIRED, MS);
-	/* The oldest request is young again, so the hits' rule applies to the table. */
+	/* The oldest request is not overdue now, so a hit goes first again. */
 	host_expect(&host, next, PICK_HIT, MS);
 	CHECK_EQ(counter("sweeps"), 3);
 	host_exit(&host);

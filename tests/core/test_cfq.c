@@ -344,7 +344,7 @@ static void nobody_waits_for_a_thinker(void)
 	host_exit(&host);
 }
 
-/* A wait begins if the slice's rest equals the think time, and not if the think time is longer. */
+/* A process with a think time of exactly IDLE_WAIT is waited for; with 1 ns more, it is not. */
 static void a_wait_is_as_long_as_the_thought(void)
 {
 	u64 longer_ns;

@@ -50,9 +50,7 @@ static void outliers_are_cut(void)
 	CHECK_EQ(habits.distance, (7 * 80 + 4 * 80 + 131072) / 8);
 }
 
-/*
- * Distance backwards counts as much as forwards; no think time counts before the first completion.
- */
+/* Backward distance counts like forward distance; a think time counts only after a completion. */
 static void only_what_follows_an_end_counts(void)
 {
 	struct habits habits = { .known = false };

@@ -215,7 +215,7 @@ static void test_operand_elsewhere(void)
 	check_seed = 0;
 }
 
-/* A string instruction may have the device's address in the register that it does not use. */
+/* The device's address is in the string register that the instruction does not use. */
 static void test_other_register(void)
 {
 	const struct code stosb = CODE(0xaa), lodsb = CODE(0xac);

@@ -177,7 +177,7 @@ static void draw_layout(struct draw *draw)
 	do
 		draw_slips(draw);
 	while (tracks_check(&tracks,
-			    CAPACITY)); /* a zone starts with the slips unchanged */
+			    CAPACITY)); /* no zone may start by taking back slips */
 	CHECK_EQ(platter_check(&tracks, turn_ns), 0);
 	walk();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Valid inputs of the simulator pass; each invalid one is refused by name. */
+/* Valid inputs of the simulator pass; each invalid part is named. */
 #include <string.h>
 
 #include "simulation.h"

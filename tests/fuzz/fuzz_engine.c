@@ -316,7 +316,7 @@ static void fill_device(struct given *given, struct program *program)
 		};
 }
 
-/* Fill in the bundling of every process, or none. */
+/* Give most processes the input's bundling, and the others none. */
 static void fill_bundling(struct given *given, struct program *program)
 {
 	u32 processes = given->input.world.processes;

@@ -139,7 +139,7 @@ def simulated(
 
 
 def responses(jobs: Sequence[Job], k: int) -> list[int]:
-    """Return each request's response time in a class: the mean over its pieces (Eq.  6), rounded
+    """Return each request's response time in a class: the mean over its pieces (Eq. 6), rounded
     down."""
     pieces: dict[int, list[int]] = {}
     for job in jobs:

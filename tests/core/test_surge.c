@@ -24,7 +24,7 @@ static double next_uniform(const struct draw *draw)
 	return ldexp((double)draw_u64(&peek) + 1, -64);
 }
 
-/* Eq.  1 solved for x, where P(X > x) is (k / x)^alpha. */
+/* Eq. 1 solved for x, where P(X > x) is (k / x)^alpha. */
 static double pareto(double alpha, double k, double u)
 {
 	return k * pow(u, -1 / alpha);
@@ -35,13 +35,13 @@ static double sleep_cdf(double ns)
 	return 1 - pow(sleep_k_ms / (ns / 1e6), sleep_alpha);
 }
 
-/* Counts are whole numbers: n is drawn if the draw of Eq.  1 is below n + 1. */
+/* Counts are whole numbers: n is drawn if the draw of Eq. 1 is below n + 1. */
 static double file_count_cdf(double n)
 {
 	return 1 - pow(files_k / (n + 1), files_alpha);
 }
 
-/* The distribution of Eq.  3 in its continuous form: (n + 1)^U - 1. */
+/* The distribution of Eq. 3 in its continuous form: (n + 1)^U - 1. */
 static double file_cdf(double index)
 {
 	return log(index + 2) / log(FILES + 1.0);

@@ -99,9 +99,9 @@ def packed(folder: Path) -> bytes:
 
 def programs() -> dict[str, Path]:
     """Return programs from Debian's packages, which replace BusyBox's."""
-    wanted = [*NEEDED, *(name for name in USED if shutil.which(name))]
+    names = [*NEEDED, *(name for name in USED if shutil.which(name))]
     files: dict[str, Path] = {}
-    for name in wanted:
+    for name in names:
         files |= debian_programs.files(name)
     return files
 
@@ -149,12 +149,12 @@ def _statuses(text: str) -> Status:
     return {test.replace("/", " ", 1): status for test, status in lines}
 
 
-def table(found: Mapping[str, Status]) -> Iterable[str]:
+def table(results: Mapping[str, Status]) -> Iterable[str]:
     """Yield the table's lines: one line for each test, one column for each scheduler."""
-    tests = sorted({test for statuses in found.values() for test in statuses})
-    yield f"{'':24}" + "".join(f"{name:>13}" for name in found)
+    tests = sorted({test for statuses in results.values() for test in statuses})
+    yield f"{'':24}" + "".join(f"{name:>13}" for name in results)
     for test in tests:
-        cells = (statuses.get(test, "not run") for statuses in found.values())
+        cells = (statuses.get(test, "not run") for statuses in results.values())
         yield f"{test:24}" + "".join(f"{cell:>13}" for cell in cells)
 
 
@@ -183,20 +183,22 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("tests", nargs="*", default=["block"], help="groups or tests (block)")
     parser.add_argument("--schedulers", default=",".join(ours), help="ours (all of them)")
     parser.add_argument("--seconds", type=int, default=10, help="for each timed test (10)")
-    given = parser.parse_args(words)
-    names = given.schedulers.split(",")
+    options = parser.parse_args(words)
+    names = options.schedulers.split(",")
     if unknown := set(names) - set(ours):
         parser.error(f"no scheduler {', '.join(sorted(unknown))}; there are {', '.join(ours)}")
     try:
-        suite = packed(given.folder)
-        before = run(suite, given.tests, AS_IT_IS, given.seconds, ours=False)
-        after = run(suite, given.tests, names, given.seconds, ours=True)
+        suite = packed(options.folder)
+        before = run(suite, options.tests, AS_IT_IS, options.seconds, ours=False)
+        after = run(suite, options.tests, names, options.seconds, ours=True)
     except (RunFailed, UserError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     print("\n".join(table({**before, **after})))
     if not any(before.values()):
-        print(f"error: no test of {' '.join(given.tests)} ran; why, stands above", file=sys.stderr)
+        print(
+            f"error: no test of {' '.join(options.tests)} ran; why, stands above", file=sys.stderr
+        )
         return 1
     failed = worse(before, after)
     for line in failed:

@@ -200,12 +200,12 @@ class RandomCard:
 
     def _capabilities(self) -> dict[str, dict[str, int]]:
         """Return MSI and MSI-X capabilities; MSI-X needs a BAR for its table."""
-        found = {}
+        capabilities = {}
         if vectors := self._draw.choice([0, 1, 4, 32]):
-            found["msi"] = {"vectors": vectors}
+            capabilities["msi"] = {"vectors": vectors}
         number = 1 + max(one["number"] + (one["kind"] == "memory64") for one in self._bars)
         if number <= 5 and (vectors := self._draw.choice([0, 1, 3, 32])):
-            found["msix"] = {"vectors": vectors, "bar": number}
+            capabilities["msix"] = {"vectors": vectors, "bar": number}
             self._bars.append(
                 {
                     "number": number,
@@ -215,7 +215,7 @@ class RandomCard:
                     "description": self._words(),
                 }
             )
-        return found
+        return capabilities
 
     def _interrupts(self, vectors: int) -> Iterator[dict[str, Any]]:
         for number in range(self._draw.randrange(6) if self._bits else 0):

@@ -38,10 +38,10 @@ def built_by_itself(root: Path) -> dict[str, str]:
         capture_output=True,
         check=True,
     )
-    found = importlib.util.find_spec("_understudy_editable_loader")
-    assert found
-    assert found.origin
-    loader = Path(found.origin).read_text().replace(str(BUILD), str(build))
+    spec = importlib.util.find_spec("_understudy_editable_loader")
+    assert spec
+    assert spec.origin
+    loader = Path(spec.origin).read_text().replace(str(BUILD), str(build))
     (root / "site").mkdir()
     (root / "site" / "sitecustomize.py").write_text(loader + "\n\ninit()\n")
     return {**os.environ, "PATH": path, SKIP: str(BUILD), "PYTHONPATH": str(root / "site")}

@@ -79,7 +79,7 @@ def _surfaces(
 
 def zones(parameters: Parameters, *, surfaces: bool = False) -> list[Recorded]:
     """Return the zones of the whole disk."""
-    found = []
+    parts = []
     first = 0
     for zone in parameters.zone:
         slots = zone.sectors + zone.spare_sectors
@@ -90,7 +90,7 @@ def zones(parameters: Parameters, *, surfaces: bool = False) -> list[Recorded]:
         by = _by_surface if parameters.layout == SURFACE_SERPENTINE else _by_cylinder
         for part in by(parameters, zone):
             skews = part.heads_before * zone.track_skew + part.cylinders_before * zone.cylinder_skew
-            found.append(
+            parts.append(
                 Recorded(
                     first,
                     zone.sectors,
@@ -103,7 +103,7 @@ def zones(parameters: Parameters, *, surfaces: bool = False) -> list[Recorded]:
                 )
             )
             first += part.tracks * zone.sectors
-    return found
+    return parts
 
 
 def capacity(parameters: Parameters) -> int:

@@ -22,10 +22,10 @@ MARGIN = 5
 @cache
 def ffi() -> FFI:
     """Return the headers' declarations."""
-    found = FFI()
+    declarations = FFI()
     for name in HEADERS:
-        found.cdef(re.sub(r"^#.*$", "", (ROOT / name).read_text(), flags=re.MULTILINE))
-    return found
+        declarations.cdef(re.sub(r"^#.*$", "", (ROOT / name).read_text(), flags=re.MULTILINE))
+    return declarations
 
 
 @cache

@@ -22,17 +22,17 @@ from understudy.traces.read import recorded
 
 def info(file: Path) -> tuple[int, float]:
     """Summarise the trace like `understudy trace info`."""
-    found = characterise(recorded(str(file)))
-    assert found.response
-    return found.requests, found.response.mean
+    statistics = characterise(recorded(str(file)))
+    assert statistics.response
+    return statistics.requests, statistics.response.mean
 
 
 def reduced(file: Path) -> tuple[int, float]:
     """Reduce the trace like `understudy consolidate`, including the fit."""
     with tempfile.TemporaryDirectory() as folder:
-        found = vm.read("vm", file, Path(folder), vm.Reduction(servers=32))
-        fit_each([found], accept_poor=True, jobs=1)
-        return found.requests, found.mean_response_ms
+        machine = vm.read("vm", file, Path(folder), vm.Reduction(servers=32))
+        fit_each([machine], accept_poor=True, jobs=1)
+        return machine.requests, machine.mean_response_ms
 
 
 def held(file: Path) -> tuple[int, float]:

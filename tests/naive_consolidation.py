@@ -178,5 +178,5 @@ def outcome(cumulative: Sequence[float], draw: SplitMix64) -> int:
     ]
     if len(possible) == 1:
         return possible[0]
-    drawn = draw.fraction()
-    return next(place for place in possible if Fraction(cumulative[place]) > drawn)
+    threshold = draw.fraction()
+    return next(place for place in possible if Fraction(cumulative[place]) > threshold)

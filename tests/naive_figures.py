@@ -75,12 +75,12 @@ def carried(rows: list[Row]) -> list[Row]:
 
 def services_ns(requests: list[Row]) -> list[int]:
     """Return completion - max(dispatch, previous completion) of each request."""
-    found, previous = [], 0
+    times_ns, previous = [], 0
     for number, row in enumerate(requests):
         begun = row["dispatch_ns"] if not number else max(row["dispatch_ns"], previous)
-        found.append(row["completion_ns"] - begun)
+        times_ns.append(row["completion_ns"] - begun)
         previous = row["completion_ns"]
-    return found
+    return times_ns
 
 
 def nearest_rank(values: list[int], permille: int) -> int:
@@ -91,8 +91,8 @@ def nearest_rank(values: list[int], permille: int) -> int:
 
 def idle_ns(requests: list[Row]) -> list[int]:
     """Return how long the disk was idle before each dispatch; 0 for the first."""
-    found = []
+    times_ns = []
     for number, row in enumerate(requests):
         earlier = [before["completion_ns"] for before in requests[:number]]
-        found.append(max(0, row["dispatch_ns"] - max(earlier)) if earlier else 0)
-    return found
+        times_ns.append(max(0, row["dispatch_ns"] - max(earlier)) if earlier else 0)
+    return times_ns

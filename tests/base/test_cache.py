@@ -165,9 +165,9 @@ def test_prune_leaves_what_is_used(filled: Home) -> None:
     used = filled.cache / "understudy" / "programs" / "old"
     descriptor = os.open(used, os.O_RDONLY)
     fcntl.flock(descriptor, fcntl.LOCK_SH)
-    said = run(filled, "prune", "--all")
+    output = run(filled, "prune", "--all")
     os.close(descriptor)
-    assert "kept 1 that running commands use" in said
+    assert "kept 1 that running commands use" in output
     assert left(filled) == {"old"}
 
 
@@ -196,7 +196,7 @@ def test_a_disk_that_is_full_while_the_kernel_is_fetched(
     def fetch(folder: Path) -> None:
         packages._download("linux", folder)
 
-    with pytest.raises(RunFailed) as said:
+    with pytest.raises(RunFailed) as failure:
         cache.cached_folder("kernel/one", fetch)
-    assert "No space left on device" in str(said.value)
-    assert "network" not in str(said.value)
+    assert "No space left on device" in str(failure.value)
+    assert "network" not in str(failure.value)

@@ -38,8 +38,8 @@ def nearly_sorted(length: int) -> Ints:
 
 @given(keys=KEYS)
 def test_order_of_any(keys: list[int]) -> None:
-    given = np.array(keys, np.int64)
-    assert file_arrays.order(given).tolist() == np.argsort(given, kind="stable").tolist()
+    column = np.array(keys, np.int64)
+    assert file_arrays.order(column).tolist() == np.argsort(column, kind="stable").tolist()
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -61,13 +61,13 @@ def test_in_order_already() -> None:
 
 @given(values=KEYS)
 def test_each_and_joined(values: list[int]) -> None:
-    given = np.array(values, np.int64)
-    halves = file_arrays.each(lambda part: part / 2, given)
+    column = np.array(values, np.int64)
+    halves = file_arrays.each(lambda part: part / 2, column)
     assert halves.dtype == np.float64
     assert halves.tolist() == [value / 2 for value in values]
-    assert file_arrays.joined([given, given[:5], given[:0]]).tolist() == values + values[:5]
-    parts = list(file_arrays.blocks(len(given)))
-    assert [value for part in parts for value in given[part].tolist()] == values
+    assert file_arrays.joined([column, column[:5], column[:0]]).tolist() == values + values[:5]
+    parts = list(file_arrays.blocks(len(column)))
+    assert [value for part in parts for value in column[part].tolist()] == values
 
 
 def test_an_array_may_be_changed() -> None:

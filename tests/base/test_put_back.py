@@ -28,10 +28,10 @@ def queue(tmp_path: Path) -> Path:
 
 def journal(queue: Path) -> Path:
     """Write a journal of both settings; return its path."""
-    found = queue.parent / "run" / "sda.json"
+    file = queue.parent / "run" / "sda.json"
     files = [queue / "scheduler", queue / "nr_requests"]
-    put_back.write(found, queue.parent / "diskseq", files)
-    return found
+    put_back.write(file, queue.parent / "diskseq", files)
+    return file
 
 
 def test_what_is_chosen_is_in_brackets(queue: Path) -> None:

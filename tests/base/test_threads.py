@@ -13,7 +13,7 @@ LONG = 60  # seconds in which a test would have failed
 def test_results_are_in_the_order_of_the_tasks() -> None:
     """Results keep the order of the tasks; here the first task waits for the last."""
     last = threading.Event()
-    told: list[None] = []
+    reports: list[None] = []
 
     def first() -> str:
         assert last.wait(LONG)
@@ -23,11 +23,11 @@ def test_results_are_in_the_order_of_the_tasks() -> None:
         last.set()
         return "second"
 
-    assert run_all([first, second], 2, threading.Event(), lambda: told.append(None)) == [
+    assert run_all([first, second], 2, threading.Event(), lambda: reports.append(None)) == [
         "first",
         "second",
     ]
-    assert len(told) == 2
+    assert len(reports) == 2
 
 
 def test_one_that_fails_ends_all() -> None:

@@ -85,15 +85,15 @@ def test_tau_is_kendalls(figures: list[tuple[int, int]]) -> None:
         )
         for side in (0, 1)
     ]
-    found = agreement(sides[0], sides[1], sides[0].schedulers, RESPONSE)
+    result = agreement(sides[0], sides[1], sides[0].schedulers, RESPONSE)
     first, second = zip(*figures, strict=True)
     if len(set(first)) > 1 and len(set(second)) > 1:
-        assert found.tau == pytest.approx(kendalltau(first, second).statistic)
+        assert result.tau == pytest.approx(kendalltau(first, second).statistic)
     else:
-        assert found.tau is None
+        assert result.tau is None
     differ = [(a, b) for a, b in combinations(figures, 2) if a[0] != b[0]]
-    assert found.differ == len(differ)
-    assert found.alike == sum((a[0] < b[0]) == (a[1] < b[1]) and a[1] != b[1] for a, b in differ)
+    assert result.differ == len(differ)
+    assert result.alike == sum((a[0] < b[0]) == (a[1] < b[1]) and a[1] != b[1] for a, b in differ)
 
 
 def test_a_pair_that_seeds_do_not_tell_apart_does_not_count() -> None:
@@ -109,8 +109,8 @@ def test_a_pair_that_seeds_do_not_tell_apart_does_not_count() -> None:
         for name, mean in (("a", 1.0), ("b", 2.0), ("c", 1.5))
         for seed in range(8)
     ]
-    found = agreement(Comparison(noisy), Comparison(wrong), ["a", "b", "c"], RESPONSE)
-    assert (found.differ, found.alike) == (2, 1)
+    result = agreement(Comparison(noisy), Comparison(wrong), ["a", "b", "c"], RESPONSE)
+    assert (result.differ, result.alike) == (2, 1)
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -125,8 +125,8 @@ def test_the_papers_tables_come_out_as_they_are_printed(name: str, folder: Folde
             for name, column in columns.items()
         ]
         sides.append(folder(side, document(runs)))
-    found = json.loads(compared(*sides, "--json").stdout)["measures"][:5]
-    for row, (entry, theirs) in enumerate(zip(found, MEASURES, strict=True)):
+    measures = json.loads(compared(*sides, "--json").stdout)["measures"][:5]
+    for row, (entry, theirs) in enumerate(zip(measures, MEASURES, strict=True)):
         assert entry["measure"] == PAPER_MEASURES[row].key
         for scheduler, figures in entry["schedulers"].items():
             real, virtual = paper.real[scheduler][row], paper.virtual[scheduler][row]
@@ -216,7 +216,7 @@ def test_no_run_in_it_or_half_a_one(folder: Folder) -> None:
 
 
 @pytest.mark.parametrize(
-    ("other", "said"),
+    ("other", "message"),
     [
         ({"workload": "surge-direct"}, "workload is random in {0} and surge-direct in {1}"),
         ({"requests": 101}, "requests is 100 in {0} and 101 in {1}"),
@@ -225,10 +225,10 @@ def test_no_run_in_it_or_half_a_one(folder: Folder) -> None:
         ({"think_ms": 1.0}, "think_ms is 0.0 in {0} and 1.0 in {1}"),
     ],
 )
-def test_other_questions(other: dict[str, Any], said: str, folder: Folder) -> None:
+def test_other_questions(other: dict[str, Any], message: str, folder: Folder) -> None:
     one = folder("one", document([run("none")]))
     two = folder("two", document([run("none")], **other))
-    assert refused(one, two).startswith(said.format(one, two))
+    assert refused(one, two).startswith(message.format(one, two))
 
 
 def test_other_disks_schedulers_and_seeds(folder: Folder) -> None:
@@ -250,8 +250,8 @@ def test_what_predict_writes_compares_with_itself(tmp_path: Path) -> None:
     out = str(tmp_path / "run")
     words += ["--schedulers", "none,look,sstf", "--virtual-size", "64M", "--out", out]
     assert CliRunner().invoke(main, words).exit_code == 0
-    found = json.loads(compared(out, out, "--json").stdout)
-    for entry in found["measures"]:
+    answer = json.loads(compared(out, out, "--json").stdout)
+    for entry in answer["measures"]:
         assert entry["kendall_tau"] == pytest.approx(1)
         assert entry["pairs_that_differ"] == entry["pairs_alike"]
         assert {figures["error"] for figures in entry["schedulers"].values()} == {0.0}

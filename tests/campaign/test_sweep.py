@@ -105,11 +105,11 @@ def test_an_interrupted_sweep_goes_on_and_ends_the_same(
     understudy(*words, str(whole))
     interrupted(monkeypatch, *words, str(broken))
     assert not broken.exists()
-    kept = len(partial.read_text().splitlines())
-    assert 1 <= kept <= 5
+    finished = len(partial.read_text().splitlines())
+    assert 1 <= finished <= 5
     runs = counted(monkeypatch)
     assert understudy(*words, str(broken)).exit_code == 0
-    assert len(runs) == 6 - kept
+    assert len(runs) == 6 - finished
     assert figures(broken).equals(figures(whole))
     assert not partial.exists()
 
@@ -120,10 +120,10 @@ def test_what_was_interrupted_survives_another_command(
     file = tmp_path / "s.parquet"
     words = (*WORDS, "--jobs", "1", "--out", str(file), "--seeds")
     interrupted(monkeypatch, *words, "6", "--schedulers", "clook")
-    kept = len((tmp_path / "s.parquet.partial").read_text().splitlines())
+    lines = len((tmp_path / "s.parquet.partial").read_text().splitlines())
     understudy(*words, "1", "--schedulers", "fcfs")
     rows = pl.read_parquet(file)
-    assert rows.filter(scheduler="clook").height == kept
+    assert rows.filter(scheduler="clook").height == lines
     assert rows.filter(scheduler="fcfs").height == 1
 
 
@@ -134,9 +134,9 @@ def test_a_row_in_the_file_and_in_the_journal_counts_once(
     file, partial = tmp_path / "s.parquet", tmp_path / "s.parquet.partial"
     words = (*WORDS, "--schedulers", "clook", "--seeds", "6", "--jobs", "1", "--out", str(file))
     interrupted(monkeypatch, *words)
-    kept = partial.read_bytes()
+    journal = partial.read_bytes()
     understudy(*words)
-    partial.write_bytes(kept)
+    partial.write_bytes(journal)
     assert understudy(*words).exit_code == 0
     assert pl.read_parquet(file)["seed"].to_list() == [1, 2, 3, 4, 5, 6]
     assert not partial.exists()

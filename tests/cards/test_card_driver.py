@@ -100,26 +100,26 @@ def wrong_bits(document: Document) -> Iterator[tuple[str, bool]]:
     for index, register, bit, access, reset, _ in bits(document):
         port = register.get("kind") == "port"
         written = careful[index] and access != "reserved"
-        found = {"r": not port and access not in ("wo", "reserved")}
+        caught_by = {"r": not port and access not in ("wo", "reserved")}
         match access:
             case "rw":
-                found |= {"w": written, "R": not port and (written or reset == 1)}
+                caught_by |= {"w": written, "R": not port and (written or reset == 1)}
             case "ro":
-                found |= {"w": written, "R": not port and reset == 1}
+                caught_by |= {"w": written, "R": not port and reset == 1}
             case "w1c":
-                found |= {"c": written and reset == 1, "w": written}
+                caught_by |= {"c": written and reset == 1, "w": written}
             case "rc":
-                found |= {"d": not port and reset == 1}
-        yield from ((f"{index} {mask} {bit}", caught) for mask, caught in found.items())
+                caught_by |= {"d": not port and reset == 1}
+        yield from ((f"{index} {mask} {bit}", caught) for mask, caught in caught_by.items())
 
 
 @BY_NAME
 def test_the_selftest_finds_each_wrong_bit(name: str, tmp_path: Path) -> None:
     document = YAML(typ="safe", pure=True).load(TEXTS[name])
     wrong = list(wrong_bits(document))
-    said = run("selftest", name, tmp_path, [line for line, _ in wrong])
-    assert said[0] == "0", "a card that is right"
-    for (line, caught), answer in zip(wrong, said[1:], strict=True):
+    output = run("selftest", name, tmp_path, [line for line, _ in wrong])
+    assert output[0] == "0", "a card that is right"
+    for (line, caught), answer in zip(wrong, output[1:], strict=True):
         assert int(answer) == (EIO if caught else 0), line
 
 
@@ -154,6 +154,6 @@ def interrupts(document: Document) -> Iterator[tuple[str, str]]:
 def test_the_skeleton_takes_its_interrupts_and_gives_all_back(name: str, tmp_path: Path) -> None:
     document = YAML(typ="safe", pure=True).load(TEXTS[name])
     expected = list(interrupts(document))
-    said = run("driver", name, tmp_path, [line for line, _ in expected])
-    for (line, answer), told in zip(expected, said, strict=True):
-        assert told == answer, line
+    output = run("driver", name, tmp_path, [line for line, _ in expected])
+    for (line, answer), reply in zip(expected, output, strict=True):
+        assert reply == answer, line

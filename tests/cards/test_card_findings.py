@@ -41,8 +41,8 @@ def missing(card: Card, *lines: Line) -> list[int]:
         row["number"], row["what"], row["value"], row["pid"] = number, what, value, pid
         row["context"], row["flags"] = context, flags
         row["offset"], row["bytes"] = offsets.get(name, 0), 4 if name else 0
-    found = findings.found(card, rows, whole=False)
-    return [each.number for each in found if each.rule == "missing acknowledge"]
+    mistakes = findings.found(card, rows, whole=False)
+    return [each.number for each in mistakes if each.rule == "missing acknowledge"]
 
 
 ENABLED = at(What.STORE, 1 << 3, "ENABLE")
@@ -79,8 +79,8 @@ def test_an_instruction_that_is_not_known() -> None:
     """The finding shows the instruction's first bytes in the order of a disassembler."""
     rows = np.zeros(1, journal.ACCESS)
     rows["what"], rows["value"], rows["offset"] = What.UNKNOWN, 0x7D8D_4824_6C8D_AE0F, 0x200
-    (found,) = findings.found(ZACH1, rows, whole=False)
-    assert found == findings.Finding("unknown instruction", 0, "0f ae 8d 6c 24 48 8d 7d at 0x200")
+    (finding,) = findings.found(ZACH1, rows, whole=False)
+    assert finding == findings.Finding("unknown instruction", 0, "0f ae 8d 6c 24 48 8d 7d at 0x200")
     (line,) = register_log.lines(ZACH1, rows)
     assert line.endswith("unknown instruction 0f ae 8d 6c 24 48 8d 7d at 0x200")
 

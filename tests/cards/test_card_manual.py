@@ -71,13 +71,13 @@ def test_the_boxes_of_a_drawing_are_the_bits(card: Card) -> None:
     svgs = drawings(manual(card))
     assert len(svgs) == len(registers)
     for register, svg in zip(registers, svgs, strict=True):
-        found = sorted(boxes(svg))
-        width = found[-1][1] + found[-1][2]
+        layout = sorted(boxes(svg))
+        width = layout[-1][1] + layout[-1][2]
         bit = width // min(register.width, 32)
-        rows = sorted({top for top, *_ in found})
+        rows = sorted({top for top, *_ in layout})
         grey: set[int] = set()
         seen: list[int] = []
-        for top, left, wide, reserved in found:
+        for top, left, wide, reserved in layout:
             above = 32 * (len(rows) - 1 - rows.index(top))
             last = above + (width - left) // bit
             bits = range(last - wide // bit, last)

@@ -113,10 +113,10 @@ def reports(name: str, document: Document) -> Iterator[Call]:
             low, _ = low_and_mask(field)
             for entry in field.get("values", ()) if field["access"] in ("ro", "rc") else ():
                 function = f"{name}_{register['name']}_{field['name']}_text".lower()
-                said = " ".join(entry["description"].split())
+                description = " ".join(entry["description"].split())
                 yield (
                     f"stub_values[{index}] = {entry['value'] << low}ull; puts({function}(card));",
-                    [said],
+                    [description],
                 )
 
 
@@ -128,32 +128,32 @@ def enabled(name: str, document: Document) -> Iterator[Call]:
     bits: dict[int, int] = {}
     for one in document.get("interrupts", ()):
         register, field = one["enable"].split(".")
-        found = registers[names.index(register)]
-        _, mask = low_and_mask(next(one for one in found["fields"] if one["name"] == field))
+        match = registers[names.index(register)]
+        _, mask = low_and_mask(next(one for one in match["fields"] if one["name"] == field))
         index = names.index(register)
-        bits[index] = bits.get(index, 0) | mask & writable(found)
+        bits[index] = bits.get(index, 0) | mask & writable(match)
     for call, on in (("let_interrupt", True), ("silence", False)) if bits else ():
-        shown = "".join(
+        prints = "".join(
             f'printf("%llu\\n", (unsigned long long)(stub_values[{index}] & {mask}ull));'
             for index, mask in bits.items()
         )
-        yield f"{name}_{call}(card); {shown}", [mask if on else 0 for mask in bits.values()]
+        yield f"{name}_{call}(card); {prints}", [mask if on else 0 for mask in bits.values()]
 
 
 @BY_NAME
 def test_its_code_does_what_it_says(name: str, tmp_path: Path) -> None:
     document = YAML(typ="safe", pure=True).load(TEXTS[name])
     calls = [call for part in (choices, reports, enabled) for call in part(name, document)]
-    said = run(name, tmp_path, [call for call, _ in calls])
+    output = run(name, tmp_path, [call for call, _ in calls])
     expected = [(call, str(answer)) for call, answers in calls for answer in answers]
-    for (call, answer), told in zip(expected, said, strict=True):
-        assert told == answer, call
+    for (call, answer), line in zip(expected, output, strict=True):
+        assert line == answer, call
 
 
 def test_transfers_of_the_copier(tmp_path: Path) -> None:
     """Register indices: 2 is SOURCE, 3 DESTINATION, 4 LENGTH, 6 START."""
     ring = "copier_ring_start(card, {}, {}, {})"
-    said = run(
+    output = run(
         "copier",
         tmp_path,
         [
@@ -167,7 +167,7 @@ def test_transfers_of_the_copier(tmp_path: Path) -> None:
         ],
     )
     sent = [0x1230008, 16777216, 0x4560010, 1]
-    assert [int(line) for line in said] == [0, *sent, -22, -22, -22, -22, 0x1230008]
+    assert [int(line) for line in output] == [0, *sent, -22, -22, -22, -22, 0x1230008]
 
 
 def test_the_ring_of_the_tiny_card(tmp_path: Path) -> None:
@@ -178,8 +178,8 @@ def test_the_ring_of_the_tiny_card(tmp_path: Path) -> None:
         calls.append(f"stub_values[4] = {head};")
         calls.append(f'printf("%u\\n", tiny_room_in_commands(card, 8, {following}));')
     calls.append("tiny_push_commands(card, 5); show(5);")
-    said = run("tiny", tmp_path, calls)
-    assert [int(line) for line in said] == [-22, 0, 0x7010, 128, 7, 0, 7, 2, 0, 5]
+    output = run("tiny", tmp_path, calls)
+    assert [int(line) for line in output] == [-22, 0, 0x7010, 128, 7, 0, 7, 2, 0, 5]
 
 
 @BY_NAME

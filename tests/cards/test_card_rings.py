@@ -12,7 +12,7 @@ from understudy.cards.journal import Context, What
 from understudy.referee import findings
 
 ZACH1 = specification.load("zach1")
-CONTROL = next(found.offset for found in ZACH1.registers if found.name == "CONTROL")
+CONTROL = next(one.offset for one in ZACH1.registers if one.name == "CONTROL")
 PLACE, PLACES, BEGIN = 0x1000, 8, 0x40000
 Line = tuple[What, int, int]
 GIVEN = (What.DMA_GIVEN, BEGIN, PLACES * PLACE)
@@ -42,8 +42,8 @@ def wraps(*lines: Line) -> list[tuple[int, str]]:
         row["number"], row["what"], row["value"], row["offset"] = number, what, value, offset
         stores = what == What.STORE
         row["bytes"], row["context"] = 4 * stores, Context.KERNEL if stores else Context.CARD
-    found = findings.found(ZACH1, rows)
-    return [(each.number, each.text) for each in found if each.rule == "wrong ring wrap"]
+    mistakes = findings.found(ZACH1, rows)
+    return [(each.number, each.text) for each in mistakes if each.rule == "wrong ring wrap"]
 
 
 @pytest.mark.parametrize("end", [[TAKEN], []])
@@ -79,7 +79,7 @@ def test_only_the_ring_that_turns_early() -> None:
     other = BEGIN + 16 * PLACE
     whole = [(what, value + other - BEGIN, size) for what, value, size in sent(*range(8), 0)]
     change = (What.DMA_CHANGED, other, PLACE)
-    given = (What.DMA_GIVEN, other, PLACES * PLACE)
+    grant = (What.DMA_GIVEN, other, PLACES * PLACE)
     early = sent(0, 1, 0, 1)
-    assert wraps(GIVEN, given, *early, *whole, change, TAKEN) == []
-    assert len(wraps(GIVEN, given, *early, *whole, changed(1), TAKEN)) == 1
+    assert wraps(GIVEN, grant, *early, *whole, change, TAKEN) == []
+    assert len(wraps(GIVEN, grant, *early, *whole, changed(1), TAKEN)) == 1

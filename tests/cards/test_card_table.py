@@ -51,10 +51,10 @@ def run(text: str, core: Path, folder: Path, lines: list[str]) -> list[str]:
     names = [f'-DTABLE="{header}"', f"-DCARD={card.name}_table"]
     source = ROOT / "tests" / "card_accesses.c"
     subprocess.run(["gcc", *STRICT, *CHECKS, *names, source, core, "-o", program], check=True)
-    said = subprocess.run(
+    output = subprocess.run(
         [program], input="\n".join(lines), capture_output=True, text=True, check=True
     )
-    return said.stdout.splitlines()
+    return output.stdout.splitlines()
 
 
 def ordered(document: Document) -> list[Document]:
@@ -127,9 +127,9 @@ class Bits:
 
     def _bit(self, named: str) -> int:
         register, field = named.split(".")
-        found = next(one for one in self.document["registers"] if one["name"] == register)
-        low, _ = ends(next(one for one in found["fields"] if one["name"] == field))
-        return self.value[found["bar"], 8 * found["offset"] + low]
+        register_found = next(one for one in self.document["registers"] if one["name"] == register)
+        low, _ = ends(next(one for one in register_found["fields"] if one["name"] == field))
+        return self.value[register_found["bar"], 8 * register_found["offset"] + low]
 
 
 def play(document: Document, seed: int) -> Iterator[tuple[str, int | None]]:
@@ -181,8 +181,8 @@ def told(document: Document) -> Iterator[str]:
 
 def _bit(document: Document, named: str) -> str:
     name, field = named.split(".")
-    found = next(one for one in document["registers"] if one["name"] == name)
-    low, _ = ends(next(one for one in found["fields"] if one["name"] == field))
+    register_found = next(one for one in document["registers"] if one["name"] == name)
+    low, _ = ends(next(one for one in register_found["fields"] if one["name"] == field))
     return f"{name} {2**low}"
 
 
@@ -196,10 +196,10 @@ def _transfer(one: Document) -> str:
 def test_it_is_the_card(name: str, core: Path, tmp_path: Path) -> None:
     document = YAML(typ="safe", pure=True).load(TEXTS[name])
     steps = list(play(document, seed=len(TEXTS[name])))
-    said = run(TEXTS[name], core, tmp_path, [line for line, _ in steps])
+    output = run(TEXTS[name], core, tmp_path, [line for line, _ in steps])
     parts = list(told(document))
-    assert said[: len(parts)] == parts
-    answers = iter(said[len(parts) :])
+    assert output[: len(parts)] == parts
+    answers = iter(output[len(parts) :])
     for number, (line, answer) in enumerate(steps):
         if answer is not None:
             assert int(next(answers)) == answer, f"{name}, step {number}: {line}"

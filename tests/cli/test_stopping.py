@@ -200,8 +200,8 @@ def test_an_interrupted_sweep_says_how_to_go_on(tmp_path: Path) -> None:
         f"{INTERRUPTED}finished runs are kept in {journal.name}; give the same command "
         "again to go on"
     )
-    kept = journal.read_text().count("\n")
-    assert 3 < kept < runs
+    lines = journal.read_text().count("\n")
+    assert 3 < lines < runs
     again = Running(home, *words)
     assert again.end() == 0
     assert not journal.exists()

@@ -43,8 +43,8 @@ class Done:
         self.out = process.stdout
         self.last = process.stderr.rstrip().rpartition("\n")[2]
         assert "Traceback" not in process.stderr, process.stderr
-        said = [line for line in process.stderr.splitlines() if line.startswith("understudy: ")]
-        assert len(set(said)) <= 1, process.stderr
+        lines = [line for line in process.stderr.splitlines() if line.startswith("understudy: ")]
+        assert len(set(lines)) <= 1, process.stderr
 
 
 def understudy(
@@ -142,9 +142,9 @@ def test_out_that_names_nothing(command: Sequence[str], out: str, tmp_path: Path
 
 
 def test_a_folder_that_was_filled_meanwhile(tmp_path: Path) -> None:
-    with pytest.raises(RunFailed) as said, run_folder.filled(tmp_path / "run"):
+    with pytest.raises(RunFailed) as failure, run_folder.filled(tmp_path / "run"):
         (tmp_path / "run" / "theirs").mkdir(parents=True)
-    assert str(said.value).startswith(f"cannot write {tmp_path}/run: Directory not empty")
+    assert str(failure.value).startswith(f"cannot write {tmp_path}/run: Directory not empty")
 
 
 @pytest.mark.parametrize("summary", ["\\u001b]0;owned\\u0007", "\\u009b2J", "\\u202e"])
@@ -152,10 +152,10 @@ def test_a_disks_text_does_not_steer_the_terminal(summary: str, tmp_path: Path) 
     line = "[model]\nintercept_ms = 1.0\nfull_seek_ms = 3.0\n"
     facts = f'[facts]\nvendor = "{summary}"\nmodel = "m"\ncapacity_sectors = 1000000\n'
     (tmp_path / "disk.toml").write_text(f'summary = "{summary}"\n{line}{facts}')
-    shown = understudy(tmp_path, "disks", "show", "disk.toml")
-    assert shown.code == 0
-    assert "?" in shown.out
-    assert not set("\x1b\x07\x9b\u202e") & set(shown.out)
+    done = understudy(tmp_path, "disks", "show", "disk.toml")
+    assert done.code == 0
+    assert "?" in done.out
+    assert not set("\x1b\x07\x9b\u202e") & set(done.out)
 
 
 def test_a_traces_name_does_not_steer_the_terminal() -> None:
@@ -285,9 +285,9 @@ def test_a_syntax_error_in_the_core(tmp_path: Path) -> None:
         check=False,
     )
     assert (done.returncode, done.stdout) == (1, "")
-    said = done.stderr.splitlines()
-    assert said[0] == "understudy: the core does not compile:"
-    assert said[1].startswith(f"core/drive/disk.c:{lines + 1}:27: error: ")
+    error = done.stderr.splitlines()
+    assert error[0] == "understudy: the core does not compile:"
+    assert error[1].startswith(f"core/drive/disk.c:{lines + 1}:27: error: ")
     assert "Traceback" not in done.stderr
 
 
@@ -295,8 +295,8 @@ def test_a_cards_text_does_not_steer_the_terminal(tmp_path: Path) -> None:
     ours = (ROOT / "cards" / "zach1.yaml").read_text()
     title = re.sub("^title: .*", r'title: "a\\e]0;owned\\a"', ours, count=1, flags=re.MULTILINE)
     (tmp_path / "card.yaml").write_text(title)
-    shown = understudy(tmp_path, "card", "show", "card.yaml")
-    assert (shown.code, shown.out.splitlines()[0]) == (0, "zach1: a?]0;owned?")
+    done = understudy(tmp_path, "card", "show", "card.yaml")
+    assert (done.code, done.out.splitlines()[0]) == (0, "zach1: a?]0;owned?")
     (tmp_path / "wrong.yaml").write_text('"a\\e]0;owned\\a": 1\n')
     wrong = understudy(tmp_path, "card", "check", "wrong.yaml")
     assert wrong.code == 2

@@ -113,8 +113,8 @@ def test_a_queue_whose_answer_is_known(traces: Path) -> None:
 
 def test_a_vm_that_is_alone_stays_as_it_was(traces: Path) -> None:
     """The search for a merge value finds that nothing is merged."""
-    asked = ("--depth", "32", "--merge", "common", "--replications", "6")
-    [vm] = answered("runs", *asked)["vms"]
+    words = ("--depth", "32", "--merge", "common", "--replications", "6")
+    [vm] = answered("runs", *words)["vms"]
     alone, together = vm["alone"], vm["together"]
     assert together["merge_value"] == 1
     for figure in ("mean_response_ms", "p50_response_ms", "p95_response_ms", "in_system"):
@@ -122,13 +122,13 @@ def test_a_vm_that_is_alone_stays_as_it_was(traces: Path) -> None:
 
 
 def test_the_answer_holds_together(traces: Path) -> None:
-    found = answered("web.parquet", "post=mail.parquet", "runs", *LITTLE, "--weights", "post=3")
-    assert [vm["name"] for vm in found["vms"]] == ["web", "post", "runs"]
-    assert [vm["weight"] for vm in found["vms"]] == [1, 3, 1]
-    assert [vm["requests"] for vm in found["vms"]] == [4000, 4000, 9000]
-    assert found["replications"] == 4
-    assert found["device"]["servers"] == SERVERS
-    for vm in found["vms"]:
+    document = answered("web.parquet", "post=mail.parquet", "runs", *LITTLE, "--weights", "post=3")
+    assert [vm["name"] for vm in document["vms"]] == ["web", "post", "runs"]
+    assert [vm["weight"] for vm in document["vms"]] == [1, 3, 1]
+    assert [vm["requests"] for vm in document["vms"]] == [4000, 4000, 9000]
+    assert document["replications"] == 4
+    assert document["device"]["servers"] == SERVERS
+    for vm in document["vms"]:
         together = vm["together"]
         low, high = together["ci95_ms"]
         assert low < together["mean_response_ms"] < high
@@ -136,15 +136,15 @@ def test_the_answer_holds_together(traces: Path) -> None:
         assert together["p50_response_ms"] < together["p95_response_ms"]
         assert together["mean_response_ms"] > vm["alone"]["mean_response_ms"]
         assert together["split_ratio"] == 1
-    by_weight = [vm["together"]["mean_response_ms"] for vm in found["vms"]]
+    by_weight = [vm["together"]["mean_response_ms"] for vm in document["vms"]]
     assert by_weight[1] < min(by_weight[0], by_weight[2])
 
 
 def test_the_same_seed_gives_the_same_bytes(traces: Path) -> None:
     """The number of parallel replications does not matter."""
-    asked = ("runs", "web.parquet", "--depth", "8", "--replications", "5")
+    words = ("runs", "web.parquet", "--depth", "8", "--replications", "5")
     first, again, other = (
-        {**answered(*asked, *more), "inputs": None}
+        {**answered(*words, *more), "inputs": None}
         for more in (("--jobs", "1"), ("--jobs", "3"), ("--seed", "2"))
     )
     assert first == again
@@ -176,9 +176,9 @@ def test_what_is_split_arrives_as_pieces(traces: Path) -> None:
     """Requests of 3 blocks are split into single blocks: the load triples, and the mean response
     time without contention stays equal."""
     write(Path("large.parquet"), 9, gap_ms=20.0, sectors=np.full(4000, 24))
-    asked = ("large.parquet", "--depth", "64", "--merge", "1", "--replications", "4")
-    [whole] = answered(*asked)["vms"]
-    [split] = answered(*asked, "--split", "1")["vms"]
+    words = ("large.parquet", "--depth", "64", "--merge", "1", "--replications", "4")
+    [whole] = answered(*words)["vms"]
+    [split] = answered(*words, "--split", "1")["vms"]
     assert (whole["together"]["split_ratio"], split["together"]["split_ratio"]) == (1, 3)
     assert split["utilisation"] == pytest.approx(3 * whole["utilisation"])
     assert split["together"]["mean_response_ms"] == pytest.approx(SERVICE_MS, rel=0.05)
@@ -186,19 +186,19 @@ def test_what_is_split_arrives_as_pieces(traces: Path) -> None:
 
 
 def test_what_if(traces: Path) -> None:
-    asked = ("web.parquet", *LITTLE, "--what-if", "depth=3,64", "--what-if", "web.copies=2")
-    found = answered(*asked)
-    changes = {other["change"]: other for other in found["what_if"]}
+    words = ("web.parquet", *LITTLE, "--what-if", "depth=3,64", "--what-if", "web.copies=2")
+    document = answered(*words)
+    changes = {other["change"]: other for other in document["what_if"]}
     assert list(changes) == ["depth=3", "depth=64", "web.copies=2"]
     mean_ms = {
         change: other["vms"][0]["together"]["mean_response_ms"] for change, other in changes.items()
     }
-    assert mean_ms["depth=3"] > found["vms"][0]["together"]["mean_response_ms"]
+    assert mean_ms["depth=3"] > document["vms"][0]["together"]["mean_response_ms"]
     assert mean_ms["depth=64"] == pytest.approx(SERVICE_MS, rel=0.05)
     copies = changes["web.copies=2"]
     assert [vm["name"] for vm in copies["vms"]] == ["web", "web#2"]
     assert copies["device"]["offered_load"] == pytest.approx(
-        2 * found["device"]["offered_load"], rel=0.01
+        2 * document["device"]["offered_load"], rel=0.01
     )
     assert mean_ms["web.copies=2"] == pytest.approx(erlang_c_ms(5, SERVERS), rel=0.05)
 
@@ -217,11 +217,11 @@ def test_a_device_that_merges_nothing(traces: Path) -> None:
     """The predictions match a naive simulation of four servers that shares no code with ours.
     The search must not take a longer queue for merged requests."""
     naive_responses = naive_traces(requests=6000, gap_ms=6.3)
-    found = answered("a.parquet", "b.parquet", "--depth", "4")
-    mean_ms = [vm["together"]["mean_response_ms"] for vm in found["vms"]]
+    document = answered("a.parquet", "b.parquet", "--depth", "4")
+    mean_ms = [vm["together"]["mean_response_ms"] for vm in document["vms"]]
     assert min(naive_responses) > 1.4 * SERVICE_MS
     assert mean_ms == pytest.approx(naive_responses, rel=0.05)
-    assert [vm["together"]["merge_value"] for vm in found["vms"]] == [1, 1]
+    assert [vm["together"]["merge_value"] for vm in document["vms"]] == [1, 1]
     searched = answered("a.parquet", "b.parquet", "--depth", "4", "--merge", "common")
     for vm, naive_ms in zip(searched["vms"], naive_responses, strict=True):
         assert vm["together"]["mean_response_ms"] < 0.9 * naive_ms
@@ -251,9 +251,9 @@ def test_servers_that_a_trace_contradicts(traces: Path) -> None:
     """The trace has more requests in service than the servers given, so some completed too
     early."""
     write(Path("wide.parquet"), 5, gap_ms=1.0)
-    found = answered("wide.parquet", "--depth", "4", "--replications", "2")
-    assert found["trusted"] is False
-    [because] = found["because"]
+    document = answered("wide.parquet", "--depth", "4", "--replications", "2")
+    assert document["trusted"] is False
+    [because] = document["because"]
     assert "completed before one of 4 servers could have taken them" in because
 
 
@@ -319,17 +319,17 @@ def test_a_poor_fit_is_refused_unless_it_is_accepted(traces: Path) -> None:
 
 
 def test_a_run_folder_has_a_run_a_seed(traces: Path) -> None:
-    asked = ("--disk", "array-32", "--workload", "random", "--processes", "9", "--requests", "900")
-    done = understudy("predict", *asked, "--schedulers", "fcfs", "--seeds", "2", "--out", "alone")
+    words = ("--disk", "array-32", "--workload", "random", "--processes", "9", "--requests", "900")
+    done = understudy("predict", *words, "--schedulers", "fcfs", "--seeds", "2", "--out", "alone")
     assert done.exit_code == 0, done.output
-    found = answered("alone", "--replications", "4")
-    [vm] = found["vms"]
+    document = answered("alone", "--replications", "4")
+    [vm] = document["vms"]
     recorded = {"depth": 32, "depth_from": "recorded on array-32"}
-    assert {name: found["inputs"][name] for name in recorded} == recorded
+    assert {name: document["inputs"][name] for name in recorded} == recorded
     file = "alone/requests.parquet"
     assert vm["runs"] == [f"{file}:fcfs:1", f"{file}:fcfs:2"]
     assert (vm["name"], vm["requests"]) == ("alone", 1800)
-    both = understudy("predict", *asked, "--schedulers", "fcfs,sfq", "--out", "both")
+    both = understudy("predict", *words, "--schedulers", "fcfs,sfq", "--out", "both")
     assert both.exit_code == 0, both.output
     done = understudy("consolidate", "both", *LITTLE)
     assert done.exit_code == 2
@@ -341,16 +341,16 @@ def test_a_run_folder_has_a_run_a_seed(traces: Path) -> None:
 
 def test_who_says_how_many_the_device_serves(traces: Path) -> None:
     """The number of servers comes from a profile, or from the VMs' run folders if these agree."""
-    asked = ("--workload", "random", "--requests", "900", "--schedulers", "fcfs")
+    words = ("--workload", "random", "--requests", "900", "--schedulers", "fcfs")
     for name, disk in (("wide", "array-32"), ("narrow", "cheetah-9lp")):
-        done = understudy("predict", "--disk", disk, *asked, "--out", name)
+        done = understudy("predict", "--disk", disk, *words, "--out", name)
         assert done.exit_code == 0, done.output
-    found = answered("web.parquet", "--disk", "array-32", "--replications", "2")
-    assert found["device"]["servers"] == 32
-    assert found["inputs"]["depth_from"] == "--disk array-32"
-    found = answered("narrow", "--replications", "2", "--accept-poor-fit")
-    assert found["inputs"]["depth_from"] == "recorded on cheetah-9lp"
-    assert found["device"]["servers"] == 1
+    result = answered("web.parquet", "--disk", "array-32", "--replications", "2")
+    assert result["device"]["servers"] == 32
+    assert result["inputs"]["depth_from"] == "--disk array-32"
+    result = answered("narrow", "--replications", "2", "--accept-poor-fit")
+    assert result["inputs"]["depth_from"] == "recorded on cheetah-9lp"
+    assert result["device"]["servers"] == 1
     for other, says in (
         ("narrow", "wide: 32 (recorded on array-32), narrow: 1 (recorded on cheetah-9lp)"),
         ("web.parquet", "what traces say: wide: 32 (recorded on array-32)"),
@@ -373,8 +373,8 @@ def test_who_says_how_many_the_device_serves(traces: Path) -> None:
 
 def test_requests_that_the_vm_merged_are_one(traces: Path) -> None:
     """A run folder has one row for each bio, and records which bios formed one disk request."""
-    asked = ("--disk", "cheetah-15k4", "--workload", "surge-buffered", "--processes", "20")
-    done = understudy("predict", *asked, "--schedulers", "look", "--seeds", "1", "--out", "vm")
+    words = ("--disk", "cheetah-15k4", "--workload", "surge-buffered", "--processes", "20")
+    done = understudy("predict", *words, "--schedulers", "look", "--seeds", "1", "--out", "vm")
     assert done.exit_code == 0, done.output
     rows = pl.read_parquet("vm/requests.parquet")
     sent = rows["request_id"].n_unique()

@@ -131,8 +131,8 @@ def test_samples_are_of_the_process() -> None:
     assert times.std() / times.mean() == pytest.approx(process.cv, rel=0.05)
     centred = times - times.mean()
     for lag, expected in enumerate(process.autocorrelation(10), 1):
-        found = (centred[:-lag] * centred[lag:]).mean() / times.var()
-        assert found == pytest.approx(expected, abs=0.03)
+        sampled = (centred[:-lag] * centred[lag:]).mean() / times.var()
+        assert sampled == pytest.approx(expected, abs=0.03)
     assert process.autocorrelation(1)[0] > 0.2
     assert np.array_equal(times[:1000], process.sample(1000, 5))
     assert not np.array_equal(times[:1000], process.sample(1000, 6))
@@ -156,7 +156,7 @@ GOOD = ([[-3.0, 1.0], [1.0, -2.0]], [[1.0, 1.0], [0.0, 1.0]])
 
 
 @pytest.mark.parametrize(
-    ("d0", "d1", "said"),
+    ("d0", "d1", "message"),
     [
         (GOOD[0], [[1.0, 1.0], [0.0, float("inf")]], r"D1\[1, 1\] is inf: must be finite"),
         ([[-3.0, -1.0], [1.0, -2.0]], GOOD[1], r"D0\[0, 1\] is -1: a rate off the diagonal"),
@@ -169,8 +169,8 @@ GOOD = ([[-3.0, 1.0], [1.0, -2.0]], [[1.0, 1.0], [0.0, 1.0]])
         (np.empty((0, 0)), np.empty((0, 0)), "n x n, n above 0"),
     ],
 )
-def test_what_is_no_process(d0: object, d1: object, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_what_is_no_process(d0: object, d1: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         MarkovianArrivalProcess(np.array(d0), np.array(d1))
 
 

@@ -99,9 +99,9 @@ def test_a_sample_of_the_fit_is_like_the_sample() -> None:
     again = fit(times, accept_poor=True).process
     assert np.array_equal(process.d0, again.d0)
     assert np.array_equal(process.d1, again.d1)
-    drawn = process.sample(60_000, 1)
-    assert drawn.mean() == pytest.approx(times.mean(), rel=0.1)
-    assert sample_autocorrelation(drawn, 1) == pytest.approx(
+    sample = process.sample(60_000, 1)
+    assert sample.mean() == pytest.approx(times.mean(), rel=0.1)
+    assert sample_autocorrelation(sample, 1) == pytest.approx(
         sample_autocorrelation(times, 1), abs=0.05
     )
 
@@ -132,7 +132,7 @@ def test_twelve_orders_of_magnitude_are_fitted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("times", "said"),
+    ("times", "message"),
     [
         (np.ones(299), r"shape \(299,\): a fit needs a list of 300 or more"),
         (np.ones((300, 2)), r"shape \(300, 2\)"),
@@ -147,8 +147,8 @@ def test_twelve_orders_of_magnitude_are_fitted() -> None:
         (np.r_[np.inf, np.ones(300)], "service time 0 is inf"),
     ],
 )
-def test_what_is_no_sample(times: Array, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_what_is_no_sample(times: Array, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         fit(times)
 
 

@@ -58,10 +58,13 @@ def fitted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     second."""
 
     def remembered(
-        found: Sequence[VirtualMachine], accept_poor: bool, jobs: int, done: Callable[[str], None]
+        machines: Sequence[VirtualMachine],
+        accept_poor: bool,
+        jobs: int,
+        done: Callable[[str], None],
     ) -> list[Fitted]:
-        keys = [b"".join(run.service_ns.tobytes() for run in vm.runs) for vm in found]
-        new = {key: vm for key, vm in zip(keys, found, strict=True) if key not in FITS}
+        keys = [b"".join(run.service_ns.tobytes() for run in vm.runs) for vm in machines]
+        new = {key: vm for key, vm in zip(keys, machines, strict=True) if key not in FITS}
         if new:
             FITS.update(
                 zip(new, fit_each(list(new.values()), accept_poor, jobs, done), strict=True)
@@ -206,7 +209,7 @@ def test_the_table_and_the_report_show_devices_and_vms(vms: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--each", "vms", "--p95", "40"], "Missing option '--queue-depths'"),
         (["--devices", "a=8", "--p95", "40"], "no VM"),
@@ -235,12 +238,12 @@ def test_the_table_and_the_report_show_devices_and_vms(vms: Path) -> None:
         (["short.parquet", "--devices", "a=8", "--p95", "9"], "short: service times"),
     ],
 )
-def test_what_is_wrong_is_one_line(vms: Path, words: list[str], said: str) -> None:
+def test_what_is_wrong_is_one_line(vms: Path, words: list[str], message: str) -> None:
     Path("empty").mkdir()
     write(Path("short.parquet"), 1, requests=20)
     done = understudy("place", *words, "--out", "run")
     assert done.exit_code == 2
-    assert said in done.stderr.splitlines()[-1]
+    assert message in done.stderr.splitlines()[-1]
     assert not Path("run").exists()
 
 
@@ -277,11 +280,11 @@ def machine(tmp_path: Path, name: str, seed: int, requests: int) -> VirtualMachi
 
 
 def test_fits_side_by_side_are_those_one_after_another(tmp_path: Path) -> None:
-    found = [machine(tmp_path, f"vm{i}", i, 1500) for i in range(3)]
-    told: list[str] = []
-    together = fit_each(found, accept_poor=True, jobs=2, done=told.append)
-    alone = fit_each(found, accept_poor=True, jobs=1)
-    assert sorted(told) == ["vm0", "vm1", "vm2"]
+    machines = [machine(tmp_path, f"vm{i}", i, 1500) for i in range(3)]
+    names: list[str] = []
+    together = fit_each(machines, accept_poor=True, jobs=2, done=names.append)
+    alone = fit_each(machines, accept_poor=True, jobs=1)
+    assert sorted(names) == ["vm0", "vm1", "vm2"]
     for one, other in zip(together, alone, strict=True):
         assert np.array_equal(one.process.d0, other.process.d0)
         assert np.array_equal(one.process.d1, other.process.d1)
@@ -291,6 +294,6 @@ def test_fits_side_by_side_are_those_one_after_another(tmp_path: Path) -> None:
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_the_first_that_can_not_be_fitted_is_named(tmp_path: Path, jobs: int) -> None:
     sizes = {"good": 1500, "short": 20, "shorter": 10}
-    found = [machine(tmp_path, name, 1, size) for name, size in sizes.items()]
+    machines = [machine(tmp_path, name, 1, size) for name, size in sizes.items()]
     with pytest.raises(ValueError, match="short: service times of shape"):
-        fit_each(found, accept_poor=True, jobs=jobs)
+        fit_each(machines, accept_poor=True, jobs=jobs)

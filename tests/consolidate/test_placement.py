@@ -31,8 +31,8 @@ class Interference:
 
     def __call__(self, device: Device, vms: tuple[int, ...]) -> Verdict:
         self.asked.append((device.servers, vms))
-        found = {vm: self.p95_ms(vm, vms, device.servers) for vm in vms}
-        return {vm: P95(p95, p95) for vm, p95 in found.items()}
+        times_ms = {vm: self.p95_ms(vm, vms, device.servers) for vm in vms}
+        return {vm: P95(p95, p95) for vm, p95 in times_ms.items()}
 
 
 def small(seed: int) -> tuple[Problem, Interference]:
@@ -80,15 +80,15 @@ def any_is_right(problem: Problem, judge: Interference, vms: list[int]) -> bool:
     )
 
 
-def sets(found: Outcome) -> list[list[int]]:
-    assert found.assignment is not None
-    return [list(each(on)) for on in found.assignment]
+def sets(outcome: Outcome) -> list[list[int]]:
+    assert outcome.assignment is not None
+    return [list(each(on)) for on in outcome.assignment]
 
 
-def check_conflict(problem: Problem, judge: Interference, found: Outcome) -> None:
+def check_conflict(problem: Problem, judge: Interference, outcome: Outcome) -> None:
     """Check that the conflicting VMs cannot be placed, but can be once any one of them is
     removed."""
-    vms = list(each(found.conflict))
+    vms = list(each(outcome.conflict))
     assert vms
     assert not any_is_right(problem, judge, vms)
     for vm in vms:
@@ -98,22 +98,22 @@ def check_conflict(problem: Problem, judge: Interference, found: Outcome) -> Non
 @pytest.mark.parametrize("seed", range(120))
 def test_as_every_assignment_tried(seed: int) -> None:
     problem, judge = small(seed)
-    found = place(problem, judge, PLENTY)
+    outcome = place(problem, judge, PLENTY)
     possible = any_is_right(problem, judge, list(range(len(problem.vms))))
-    assert found.kind == (FOUND if possible else IMPOSSIBLE)
+    assert outcome.kind == (FOUND if possible else IMPOSSIBLE)
     if possible:
-        assert sorted(vm for on in sets(found) for vm in on) == list(range(len(problem.vms)))
-        assert is_right(problem, judge, sets(found))
-    elif found.conflict:
-        check_conflict(problem, judge, found)
+        assert sorted(vm for on in sets(outcome) for vm in on) == list(range(len(problem.vms)))
+        assert is_right(problem, judge, sets(outcome))
+    elif outcome.conflict:
+        check_conflict(problem, judge, outcome)
     else:
-        assert "servers busy" in found.reason
+        assert "servers busy" in outcome.reason
 
 
 def test_both_answers_and_each_reason_come_up_among_them() -> None:
-    found = [place(*small(seed), PLENTY) for seed in range(120)]
-    assert sum(one.kind == FOUND for one in found) > 30
-    reasons = [one.reason for one in found]
+    outcomes = [place(*small(seed), PLENTY) for seed in range(120)]
+    assert sum(one.kind == FOUND for one in outcomes) > 30
+    reasons = [one.reason for one in outcomes]
     for words in ("servers busy", "even alone", "in every assignment"):
         assert sum(words in reason for reason in reasons) >= 3, words
 
@@ -121,12 +121,12 @@ def test_both_answers_and_each_reason_come_up_among_them() -> None:
 def test_nothing_is_judged_twice_and_alike_ones_are_one() -> None:
     for seed in range(40):
         problem, judge = small(seed)
-        found = place(problem, judge, PLENTY)
+        outcome = place(problem, judge, PLENTY)
         named = [
             (servers, sorted(problem.vms[vm].kind for vm in vms)) for servers, vms in judge.asked
         ]
         assert all(named.count(one) == 1 for one in named)
-        assert len(judge.asked) == found.judged
+        assert len(judge.asked) == outcome.judged
 
 
 @dataclass
@@ -176,13 +176,13 @@ def test_two_hundred_vms_that_were_dealt_to_eight_devices(
     seed: int, steep: bool, slack: float
 ) -> None:
     problem, judge = planted(seed, 200, slack, steep)
-    found = place(problem, judge, 500)
-    assert found.kind == FOUND, found.reason
-    for device, on in zip(problem.devices, sets(found), strict=True):
+    outcome = place(problem, judge, 500)
+    assert outcome.kind == FOUND, outcome.reason
+    for device, on in zip(problem.devices, sets(outcome), strict=True):
         load = sum(problem.vms[vm].erlangs for vm in on) / device.servers
         assert load < 1
         assert all(judge.p95_ms(vm, load) <= problem.vms[vm].target_ms for vm in on)
-    assert found.judged == judge.asked <= 500
+    assert outcome.judged == judge.asked <= 500
 
 
 def parted(seed: int, vms: int, devices: int, chance: float) -> tuple[Problem, Interference]:
@@ -200,31 +200,31 @@ def parted(seed: int, vms: int, devices: int, chance: float) -> tuple[Problem, I
 def test_vms_that_can_not_stand_each_other_are_parted(seed: int) -> None:
     """Loads do not reveal which VMs conflict, so the search needs moves and swaps."""
     problem, judge = parted(seed, 100, 6, 0.005)
-    found = place(problem, judge, 300)
-    assert found.kind == FOUND, found.reason
-    assert is_right(problem, judge, sets(found))
+    outcome = place(problem, judge, 300)
+    assert outcome.kind == FOUND, outcome.reason
+    assert is_right(problem, judge, sets(outcome))
 
 
 def test_a_small_budget_is_kept_and_the_nearest_is_told() -> None:
     problem, judge = planted(3, 200, 0.05, steep=False)
-    found = place(problem, judge, 40)
-    assert (found.kind, judge.asked, found.judged) == (UNKNOWN, 40, 40)
-    assert found.assignment is not None
-    assert sorted(vm for on in sets(found) for vm in on) == list(range(200))
+    outcome = place(problem, judge, 40)
+    assert (outcome.kind, judge.asked, outcome.judged) == (UNKNOWN, 40, 40)
+    assert outcome.assignment is not None
+    assert sorted(vm for on in sets(outcome) for vm in on) == list(range(200))
     missing = sum(
         one.most_ms > problem.vms[vm].target_ms
-        for verdict in found.verdicts
+        for verdict in outcome.verdicts
         for vm, one in verdict.items()
     )
     assert missing > 0
-    assert f"{missing} of 200 VMs miss their target" in found.reason
-    assert "allow more tries" in found.reason
+    assert f"{missing} of 200 VMs miss their target" in outcome.reason
+    assert "allow more tries" in outcome.reason
 
 
 def test_no_assignment_is_told_when_none_could_be_judged() -> None:
     problem, judge = planted(3, 200, 0.05, steep=False)
-    found = place(problem, judge, 3)
-    assert (found.kind, found.assignment) == (UNKNOWN, None)
+    outcome = place(problem, judge, 3)
+    assert (outcome.kind, outcome.assignment) == (UNKNOWN, None)
 
 
 def test_the_same_problem_has_the_same_answer() -> None:
@@ -247,9 +247,9 @@ def test_interchangeable_vms_are_few_sets() -> None:
     misses targets."""
     problem = alike(2, 8)
     judge = ByLoad(problem, [5.0] * 16, steep=False)
-    found = place(problem, judge, 81)
-    assert found.kind == IMPOSSIBLE
-    assert "in every assignment" in found.reason
+    outcome = place(problem, judge, 81)
+    assert outcome.kind == IMPOSSIBLE
+    assert "in every assignment" in outcome.reason
 
     def can_be_placed(small: int, large: int) -> bool:
         """Return whether these numbers of both kinds fit on two devices."""
@@ -259,7 +259,7 @@ def test_interchangeable_vms_are_few_sets() -> None:
             for j in range(large + 1)
         )
 
-    conflict = [problem.vms[vm].kind for vm in each(found.conflict)]
+    conflict = [problem.vms[vm].kind for vm in each(outcome.conflict)]
     small, large = conflict.count("kind0"), conflict.count("kind1")
     assert not can_be_placed(small, large)
     assert small == 0 or can_be_placed(small - 1, large)
@@ -270,17 +270,17 @@ def test_what_is_unsure_counts_as_missed_and_is_told() -> None:
     """Each VM alone meets its target by the mean, but two together are not certain to."""
     vms = tuple(Demand(f"vm{i}", f"vm{i}", 1.0, 10.0) for i in range(3))
     problem = Problem(vms, (Device("a", 8), Device("b", 8)))
-    found = place(problem, lambda _, on: {vm: P95(9.0, 8.5 + len(on)) for vm in on})
-    assert found.kind == IMPOSSIBLE
-    assert found.conflict == 0b111
-    assert "3 sets of VMs failed by less than is certain" in found.reason
+    outcome = place(problem, lambda _, on: {vm: P95(9.0, 8.5 + len(on)) for vm in on})
+    assert outcome.kind == IMPOSSIBLE
+    assert outcome.conflict == 0b111
+    assert "3 sets of VMs failed by less than is certain" in outcome.reason
 
 
 def test_a_vm_whose_requests_pile_up_is_named() -> None:
     problem = Problem((Demand("web", "web", 1.0, 10.0),), (Device("a", 8), Device("b", 4)))
-    found = place(problem, lambda _, on: {vm: P95(float("inf"), float("inf")) for vm in on})
-    assert found.kind == IMPOSSIBLE
-    assert "even alone on a, which has the most servers: requests of web pile up" in found.reason
+    outcome = place(problem, lambda _, on: {vm: P95(float("inf"), float("inf")) for vm in on})
+    assert outcome.kind == IMPOSSIBLE
+    assert "even alone on a, which has the most servers: requests of web pile up" in outcome.reason
 
 
 def test_noise_that_contradicts_itself_ends_the_search() -> None:
@@ -295,14 +295,16 @@ def test_noise_that_contradicts_itself_ends_the_search() -> None:
         ) -> Verdict:
             return {vm: P95(time := float(draw.uniform(5, 21)), time) for vm in on}
 
-        found = place(problem, judge, PLENTY)
-        assert found.kind in (FOUND, IMPOSSIBLE)
-        if found.kind == FOUND:
-            assert all(one.most_ms <= 20 for verdict in found.verdicts for one in verdict.values())
+        outcome = place(problem, judge, PLENTY)
+        assert outcome.kind in (FOUND, IMPOSSIBLE)
+        if outcome.kind == FOUND:
+            assert all(
+                one.most_ms <= 20 for verdict in outcome.verdicts for one in verdict.values()
+            )
 
 
 @pytest.mark.parametrize(
-    ("vms", "devices", "said"),
+    ("vms", "devices", "message"),
     [
         ([], [("a", 1)], "0 VMs on 1 devices"),
         ([("x", 1.0, 1.0)], [], "1 VMs on 0 devices"),
@@ -313,9 +315,9 @@ def test_noise_that_contradicts_itself_ends_the_search() -> None:
     ],
 )
 def test_what_is_no_problem(
-    vms: list[tuple[str, float, float]], devices: list[tuple[str, int]], said: str
+    vms: list[tuple[str, float, float]], devices: list[tuple[str, int]], message: str
 ) -> None:
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         Problem(
             tuple(Demand(name, name, *figures) for name, *figures in vms),
             tuple(Device(*one) for one in devices),

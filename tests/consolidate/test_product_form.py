@@ -88,7 +88,7 @@ def test_just_below_full_is_not_capped() -> None:
 
 
 @pytest.mark.parametrize(
-    ("demands", "rates", "servers", "said"),
+    ("demands", "rates", "servers", "message"),
     [
         ([1.0, 0.0], [1.0, 1.0], 32, r"demand of class 1 is 0: must be finite and above 0"),
         ([1.0], [float("nan")], 32, "rate of class 0 is nan"),
@@ -98,9 +98,9 @@ def test_just_below_full_is_not_capped() -> None:
     ],
 )
 def test_what_is_no_network(
-    demands: list[float], rates: list[float], servers: int, said: str
+    demands: list[float], rates: list[float], servers: int, message: str
 ) -> None:
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         response_times(demands, rates, servers)
 
 

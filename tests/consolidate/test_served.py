@@ -32,11 +32,11 @@ def watched(requests: list[tuple[int, int]], servers: int) -> tuple[list[int], l
 @given(REQUESTS, st.integers(1, 5))
 def test_what_was_watched_is_told(requests: list[tuple[int, int]], servers: int) -> None:
     arrivals, responses = (np.array(column) for column in watched(requests, servers))
-    found = served(arrivals, responses, servers)
-    assert found.service_ns.tolist() == [service for _, service in requests]
-    assert found.agrees
+    result = served(arrivals, responses, servers)
+    assert result.service_ns.tolist() == [service for _, service in requests]
+    assert result.agrees
     waited = sum(int(each) > own for each, (_, own) in zip(responses, requests, strict=True))
-    assert found.waited == waited
+    assert result.waited == waited
 
 
 @given(REQUESTS)
@@ -52,10 +52,10 @@ def test_a_device_that_does_more_at_once_is_found_out() -> None:
     draw = np.random.default_rng(1)
     requests = [(int(draw.integers(3)), int(draw.integers(1, 12))) for _ in range(2000)]
     arrivals, responses = (np.array(column) for column in watched(requests, 8))
-    found = served(arrivals, responses, 4)
-    assert not found.agrees
-    assert found.service_ns.tolist() == responses.tolist()
-    assert found.beyond > 0
+    result = served(arrivals, responses, 4)
+    assert not result.agrees
+    assert result.service_ns.tolist() == responses.tolist()
+    assert result.beyond > 0
 
 
 @pytest.mark.parametrize("by", ["issue", "queue"])

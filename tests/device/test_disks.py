@@ -22,19 +22,19 @@ def disks(*words: str) -> Result:
 
 
 def test_all_of_them_with_what_matters() -> None:
-    said = disks().output
+    output = disks().output
     for name in DISKS:
-        assert f" {name} " in said
-    lines = {line.split()[0]: " ".join(line.split()[1:]) for line in said.splitlines() if line}
+        assert f" {name} " in output
+    lines = {line.split()[0]: " ".join(line.split()[1:]) for line in output.splitlines() if line}
     assert lines["cheetah-15k4"] == "73.4 GB 15,000 6 line 64"
     assert lines["cheetah-9lp"] == "9.1 GB 10,045 9.61 curve 3 timed, write-back"
     assert lines["constellation-2"] == "1.0 TB 7,200 11.9 sheet"
     assert lines["array-32"] == "10 array 32 servers"
     assert list(lines)[2:-1] == sorted(DISKS), "one table"
-    assert said.endswith(
+    assert output.endswith(
         "page: a random read of 4 KiB, on average; more: understudy disks show NAME\n"
     )
-    assert max(map(len, said.splitlines())) <= 80
+    assert max(map(len, output.splitlines())) <= 80
 
 
 def test_as_json_they_are_whole_profiles() -> None:
@@ -47,11 +47,11 @@ def test_as_json_they_are_whole_profiles() -> None:
 
 @pytest.mark.parametrize("name", DISKS)
 def test_one_says_where_its_figures_are_from(name: str) -> None:
-    said = disks("show", name).output
+    output = disks("show", name).output
     disk = profile.load(name)
-    assert said.startswith(f"{name}: {disk.summary}\n")
-    assert "source" in said
-    assert not disk.limits or disk.limits in said
+    assert output.startswith(f"{name}: {disk.summary}\n")
+    assert "source" in output
+    assert not disk.limits or disk.limits in output
 
 
 @pytest.mark.parametrize(
@@ -76,8 +76,8 @@ def test_one_says_where_its_figures_are_from(name: str) -> None:
     ],
 )
 def test_one_says_what_it_does_and_how_far_to_believe_it(name: str, expected: str) -> None:
-    said = disks("show", name).output
-    assert expected in "\n".join(" ".join(line.split()) for line in said.splitlines())
+    output = disks("show", name).output
+    assert expected in "\n".join(" ".join(line.split()) for line in output.splitlines())
 
 
 ZONES = """\
@@ -108,8 +108,8 @@ def written(folder: Path, *, period: str, phase: str, throughput: bool = True) -
     ],
 )
 def test_one_says_whether_positions_are_known(phase: str, expected: str, tmp_path: Path) -> None:
-    said = disks("show", written(tmp_path, period="6.0", phase=phase)).output
-    assert expected in "\n".join(" ".join(line.split()) for line in said.splitlines()) + "\n"
+    output = disks("show", written(tmp_path, period="6.0", phase=phase)).output
+    assert expected in "\n".join(" ".join(line.split()) for line in output.splitlines()) + "\n"
     assert "positions" not in disks("show", "atlas-10k").output
 
 

@@ -166,8 +166,8 @@ def test_each_predicts_without_a_warning(name: str, tmp_path: Path) -> None:
     done = CliRunner().invoke(main, [*words, *more], catch_exceptions=False)
     assert done.exit_code == 0
     assert "mean service (ms)" in done.stdout
-    said = [line for line in done.stderr.splitlines() if "runs done" not in line]
-    assert all(line.startswith(QUIET) for line in said), said
+    lines = [line for line in done.stderr.splitlines() if "runs done" not in line]
+    assert all(line.startswith(QUIET) for line in lines), lines
 
 
 def test_the_profile_of_a_detailed_drive_foresees_that_drive() -> None:

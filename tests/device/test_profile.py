@@ -107,8 +107,8 @@ def test_a_key_of_an_older_profile_says_what_stands_for_it(tmp_path: Path, key: 
     section, _, name = key.rpartition(".")
     with pytest.raises(UserError) as caught:
         load_text(tmp_path, f"[{section}]\n{name} = 1\n" if section else f"{name} = 1\n")
-    said = f"{tmp_path / 'mine.toml'}: {key}: is no longer a key: {profile.DROPPED[key]}"
-    assert str(caught.value) == said
+    message = f"{tmp_path / 'mine.toml'}: {key}: is no longer a key: {profile.DROPPED[key]}"
+    assert str(caught.value) == message
 
 
 def test_limits_are_the_cores() -> None:

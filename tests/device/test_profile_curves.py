@@ -81,8 +81,8 @@ def test_a_track_of_a_small_disk_takes_as_long_as_a_real_one(tmp_path: Path) -> 
     assert small.seek[-1] == (256, real.seek[-1][1])
     for (_, small_ps), (_, real_ps) in zip(small.transfer, real.transfer, strict=True):
         assert 8 * small_ps == pytest.approx(800 * real_ps, rel=1e-6)
-    kept = sampled(tmp_path).timing(256)
-    assert [ps for _, ps in kept.transfer] == [ps for _, ps in real.transfer]
+    timing = sampled(tmp_path).timing(256)
+    assert [ps for _, ps in timing.transfer] == [ps for _, ps in real.transfer]
 
 
 def formula(

@@ -30,8 +30,8 @@ def queueing(name: str, depth: int = 32, age_limit_ms: float = 500.0) -> DiskPro
     return profile.load(name).model_copy(update={"queue": queue})
 
 
-def asked(disk: DiskProfile, scheduler: str = "fcfs", **given: Any) -> Experiment:
-    own = {"requests": 1500, "processes": 20, "virtual_bytes": 256 * MIB} | given
+def asked(disk: DiskProfile, scheduler: str = "fcfs", **settings: Any) -> Experiment:
+    own = {"requests": 1500, "processes": 20, "virtual_bytes": 256 * MIB} | settings
     return experiment(scheduler, "random", disk, platform="sim", **own)
 
 
@@ -49,7 +49,7 @@ def mean_response_ms(one: Experiment) -> float:
 
 
 @pytest.mark.parametrize(
-    ("section", "said"),
+    ("section", "message"),
     [
         ("depth = 0", "queue.depth: input should be greater than or equal to 1, not 0"),
         ("depth = 257", "queue.depth: input should be less than or equal to 256, not 257"),
@@ -60,12 +60,12 @@ def mean_response_ms(one: Experiment) -> float:
         ("depth = 2\norder = 'any'", "queue.order: is not a key of a profile"),
     ],
 )
-def test_a_mistake_in_the_section_is_one_line(section: str, said: str, tmp_path: Path) -> None:
+def test_a_mistake_in_the_section_is_one_line(section: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(f"{LINE}[queue]\n{section}\n")
     with pytest.raises(UserError) as error:
         profile.load(str(file))
-    assert str(error.value).startswith(f"{file}: {said}")
+    assert str(error.value).startswith(f"{file}: {message}")
 
 
 def test_an_array_has_none(tmp_path: Path) -> None:
@@ -88,14 +88,14 @@ def test_half_a_second_if_nothing_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("disk", "depth", "said"),
+    ("disk", "depth", "message"),
     [
         (queueing("vesper-zoned", 8), 9, "9: vesper-zoned takes up to 8 at a time"),
         (profile.load("vesper-zoned"), 2, r"2: vesper-zoned has no \[queue\]: it takes one at"),
     ],
 )
-def test_more_than_the_disk_takes_is_refused(disk: DiskProfile, depth: int, said: str) -> None:
-    with pytest.raises(UserError, match=f"--queue-depth: {said}"):
+def test_more_than_the_disk_takes_is_refused(disk: DiskProfile, depth: int, message: str) -> None:
+    with pytest.raises(UserError, match=f"--queue-depth: {message}"):
         asked(disk, queue_depth=depth)
 
 
@@ -113,8 +113,8 @@ def test_a_queue_that_is_not_used_changes_nothing(name: str, depth: int | None) 
 
 @pytest.mark.parametrize("name", DISKS)
 def test_no_more_are_on_it_than_the_run_uses(name: str) -> None:
-    found = run(asked(queueing(name), queue_depth=8)).requests.unique("request_id")
-    starts, ends = np.sort(found["dispatch_ns"]), np.sort(found["completion_ns"])
+    rows = run(asked(queueing(name), queue_depth=8)).requests.unique("request_id")
+    starts, ends = np.sort(rows["dispatch_ns"]), np.sort(rows["completion_ns"])
     on_it = np.arange(1, len(starts) + 1) - np.searchsorted(ends, starts, side="right")
     assert on_it.max() == 8
 

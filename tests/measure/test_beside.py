@@ -59,8 +59,8 @@ def test_mq_deadline_stands_in_before_our_deadline() -> None:
 
 
 def test_the_note_says_who_ran() -> None:
-    found = answer("cats", "deadline")
-    assert reproduction.note(found.comparison) == (
+    result = answer("cats", "deadline")
+    assert reproduction.note(result.comparison) == (
         "real and virtual (k = 8) are the paper's, with up to 2 past the scheduler at once "
         "(--queue-depth 2), and service is from dispatch to completion; ours ran our cats, and our "
         "deadline"
@@ -71,17 +71,17 @@ def test_the_note_says_who_ran() -> None:
 def test_the_papers_ranks_come_out(name: str) -> None:
     """The ranks agree for the papers' three measures.  In Table 3, cats and deadline tie in
     throughput (12.00 and 12.04)."""
-    asked: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "workload": TABLES[name].workload,
         "requests": 10_000,
         "queue_depth": AT_ONCE,
     }
-    ours = [experiment(one, platform="sim", **asked) for one in REPRODUCED]
+    ours = [experiment(one, platform="sim", **settings) for one in REPRODUCED]
     outcomes = tuple(in_simulator.run(one, silent) for one in ours)
-    found = reproduction.rows(TABLES[name], Result("x", outcomes).comparison)
+    rows = reproduction.rows(TABLES[name], Result("x", outcomes).comparison)
     claimed = {
         row.measure.label: row
-        for row in found
+        for row in rows
         if row.source == reproduction.OURS and "variance" not in row.measure.label
     }
     assert len(claimed) == 3

@@ -149,8 +149,8 @@ def test_any_bytes_are_a_table_or_a_clear_refusal(data: bytes) -> None:
 def test_one_wrong_byte_is_a_table_or_a_clear_refusal(place: int, value: int) -> None:
     data = bytearray(raw().tobytes())
     data[place] = value
-    found = table_or_refusal(bytes(data))
-    assert isinstance(found, pl.DataFrame) or "record " in found
+    result = table_or_refusal(bytes(data))
+    assert isinstance(result, pl.DataFrame) or "record " in result
 
 
 def table_or_refusal(data: bytes) -> pl.DataFrame | str:

@@ -70,16 +70,16 @@ NOT_COUNTED = ("same code", "no program")
 
 def all_mutations() -> list[Mutation]:
     """Return the mutations of all files, in a fixed order."""
-    found = []
+    mutations = []
     for pattern in C_FILES:
         for path in sorted(CHECKOUT.glob(pattern)):
             name = path.relative_to(CHECKOUT).as_posix()
             if name not in LEFT_OUT:
-                found += c_source.mutations(name, path.read_text(encoding="utf-8"))
+                mutations += c_source.mutations(name, path.read_text(encoding="utf-8"))
     for name in PYTHON_FILES:
         source = (CHECKOUT / name).read_text(encoding="utf-8")
-        found += python_source.mutations(name, source)
-    return found
+        mutations += python_source.mutations(name, source)
+    return mutations
 
 
 class Court:
@@ -146,16 +146,16 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def choose(asked: argparse.Namespace, found: list[Mutation]) -> list[Mutation]:
+def choose(options: argparse.Namespace, mutations: list[Mutation]) -> list[Mutation]:
     """Return the sample, in the order of the files."""
-    found = [mutant for mutant in found if fnmatch(mutant.file, asked.files)]
-    if asked.all or len(found) <= asked.sample:
-        return found
-    places = sorted(random.Random(asked.seed).sample(range(len(found)), asked.sample))
-    return [found[place] for place in places]
+    mutations = [mutant for mutant in mutations if fnmatch(mutant.file, options.files)]
+    if options.all or len(mutations) <= options.sample:
+        return mutations
+    places = sorted(random.Random(options.seed).sample(range(len(mutations)), options.sample))
+    return [mutations[place] for place in places]
 
 
-def report(asked: argparse.Namespace, fates: list[tuple[Mutation, str]]) -> int:
+def report(options: argparse.Namespace, fates: list[tuple[Mutation, str]]) -> int:
     """Print the survivors; return how many of them equivalent.txt does not explain."""
     equivalents = known()
     survivors = [mutant for mutant, fate in fates if fate == "survived"]
@@ -166,16 +166,16 @@ def report(asked: argparse.Namespace, fates: list[tuple[Mutation, str]]) -> int:
     for mutant in unknown:
         print(mutant)
     print(
-        f"seed {asked.seed}: {len(fates)} mutants, {count['no program']} do not compile, "
+        f"seed {options.seed}: {len(fates)} mutants, {count['no program']} do not compile, "
         f"{count['same code'] + len(excused)} are equivalent; of the other {counted}, "
         f"{count['killed']} were killed ({100 * count['killed'] / max(counted, 1):.1f} %)"
     )
-    if asked.json:
-        asked.json.write_text(json.dumps(as_json(asked, fates), indent=1), encoding="utf-8")
+    if options.json:
+        options.json.write_text(json.dumps(as_json(options, fates), indent=1), encoding="utf-8")
     return len(unknown)
 
 
-def as_json(asked: argparse.Namespace, fates: list[tuple[Mutation, str]]) -> dict[str, Any]:
+def as_json(options: argparse.Namespace, fates: list[tuple[Mutation, str]]) -> dict[str, Any]:
     """Return every mutant with its fate."""
     equivalents = known()
     rows = [
@@ -189,22 +189,22 @@ def as_json(asked: argparse.Namespace, fates: list[tuple[Mutation, str]]) -> dic
         }
         for mutant, fate in fates
     ]
-    return {"seed": asked.seed, "mutants": rows}
+    return {"seed": options.seed, "mutants": rows}
 
 
 def main() -> int:
     """Return 0, or 1 if a mutant survived or an entry of equivalent.txt is outdated."""
-    asked = arguments()
-    found = all_mutations()
-    if old := stale(known(), found):
+    options = arguments()
+    mutations = all_mutations()
+    if old := stale(known(), mutations):
         print("equivalent.txt lists what is not there:", *old, sep="\n", file=sys.stderr)
         return 1
-    chosen = choose(asked, found)
-    if asked.list:
+    chosen = choose(options, mutations)
+    if options.list:
         print(*chosen, sep="\n")
         return 0
-    print(f"seed {asked.seed}: {len(chosen)} of {len(found)} mutants", file=sys.stderr)
-    return 1 if report(asked, judge_all(chosen, asked.jobs)) else 0
+    print(f"seed {options.seed}: {len(chosen)} of {len(mutations)} mutants", file=sys.stderr)
+    return 1 if report(options, judge_all(chosen, options.jobs)) else 0
 
 
 def terminated(*_: object) -> None:

@@ -54,16 +54,16 @@ class Token:
 def mutations(file: str, source: str) -> list[Mutation]:
     """Return all mutations of a file, in its order."""
     tokens = [
-        Token(str(found.lastgroup), found.group(), found.start(), found.end())
-        for found in TOKEN.finditer(source)
+        Token(str(changes.lastgroup), changes.group(), changes.start(), changes.end())
+        for changes in TOKEN.finditer(source)
     ]
     tokens = [token for token in tokens if token.kind != "skip" or token.text[0] in "\"'"]
-    found = [
+    changes = [
         mutation(file, source, start, end, becomes)
         for part in (_tokens, _conditions, _statements, _arguments)
         for start, end, becomes in part(source, tokens)
     ]
-    return sorted(found, key=lambda one: (one.start, one.end, one.becomes))
+    return sorted(changes, key=lambda one: (one.start, one.end, one.becomes))
 
 
 Change = tuple[int, int, str]

@@ -114,12 +114,12 @@ class Build:
 
     def seconds(self) -> dict[str, float]:
         """Return the seconds that each program takes; each must pass."""
-        taken = {}
+        times = {}
         for test in self.tests:
             begun = time.monotonic()
             must(self.passes(test, COMPILE_SECONDS), test)
-            taken[test.stem] = time.monotonic() - begun
-        return taken
+            times[test.stem] = time.monotonic() - begun
+        return times
 
 
 class Reached:
@@ -184,16 +184,16 @@ class CSuite:
             file.write_text(source, encoding="utf-8")
 
     def _killer(self, mutant: Mutation, build: Build, users: list[Path]) -> str | None:
-        kept = {build.object_of(user): build.object_of(user).read_bytes() for user in users}
+        objects = {build.object_of(user): build.object_of(user).read_bytes() for user in users}
         tests = [user for user in users if user in build.tests]
         try:
             if not all(build.compile(user) for user in users):
                 return "no program"
-            if all(path.read_bytes() == content for path, content in kept.items()):
+            if all(path.read_bytes() == content for path, content in objects.items()):
                 return "same code"
             return self._first_to_fail(mutant, build) if build.link(tests) else "no program"
         finally:
-            for path, content in kept.items():
+            for path, content in objects.items():
                 path.write_bytes(content)
             if tests:
                 build.link(tests)

@@ -56,7 +56,7 @@ def _in_one(lines: str) -> str:
 
 def known(path: Path = KNOWN) -> dict[tuple[str, str, str], str]:
     """Return the known equivalent mutations, each with the reason why no test can detect it."""
-    found = {}
+    reasons = {}
     for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         if not text or text.startswith("#"):
             continue
@@ -64,8 +64,8 @@ def known(path: Path = KNOWN) -> dict[tuple[str, str, str], str]:
         if len(fields) != 3 or SEPARATOR not in fields[1]:
             raise SystemExit(f"{path}:{number}: not 'file, before{SEPARATOR}after, reason' by tabs")
         file, (before, after), reason = fields[0], fields[1].split(SEPARATOR), fields[2]
-        found[file, before, after] = reason
-    return found
+        reasons[file, before, after] = reason
+    return reasons
 
 
 def stale(listed: Iterable[tuple[str, str, str]], all_of_them: Iterable[Mutation]) -> list[str]:

@@ -30,12 +30,12 @@ def mutations(file: str, source: str) -> list[Mutation]:
     def place(line: int, column: int) -> int:
         return starts[line - 1] + len(lines[line - 1].encode()[:column].decode())
 
-    found = []
+    changes = []
     for node, becomes in _changes(ast.parse(source)):
         start = place(node.lineno, node.col_offset)
         end = place(node.end_lineno or 0, node.end_col_offset or 0)
-        found.append(mutation(file, source, start, end, becomes))
-    return sorted(found, key=lambda one: (one.start, one.end, one.becomes))
+        changes.append(mutation(file, source, start, end, becomes))
+    return sorted(changes, key=lambda one: (one.start, one.end, one.becomes))
 
 
 def _changes(tree: ast.AST) -> Iterator[Change]:

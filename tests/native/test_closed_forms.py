@@ -72,7 +72,7 @@ def service_ms(rows: Columns) -> Floats:
 
 
 def poisson(device: Drive | Array, gap_ms: float, seed: int = 1) -> Columns:
-    asked = Simulation(
+    simulation = Simulation(
         workload="poisson",
         scheduler="fcfs",
         device=device,
@@ -81,7 +81,7 @@ def poisson(device: Drive | Array, gap_ms: float, seed: int = 1) -> Columns:
         parameters={"mean_gap_ns": round(gap_ms * MS)},
         seed=seed,
     )
-    return run(asked).rows
+    return run(simulation).rows
 
 
 def pollaczek_khinchine(gap_ms: float, mean: float, square: float) -> float:
@@ -209,7 +209,7 @@ def test_throughput_and_response_of_processes_that_think(
 ) -> None:
     """Thinking involves no queue, so only the mean think time matters, not its distribution."""
     think, service = 10.0, 1.0
-    asked = Simulation(
+    simulation = Simulation(
         scheduler="fcfs",
         device=Array(servers, MS, exponential=True),
         capacity_sectors=CAPACITY,
@@ -217,7 +217,7 @@ def test_throughput_and_response_of_processes_that_think(
         processes=processes,
         **thinks(processes, think),
     )
-    rows = run(asked).rows
+    rows = run(simulation).rows
     rate = repairman(processes, servers, think, service)
     gaps_ms = np.diff(np.sort(rows["completion_ns"])) / MS
     response_ms = (rows["completion_ns"] - rows["arrival_ns"]) / MS
@@ -258,7 +258,7 @@ ON_ARRAYS = [name for name, each in descriptions.schedulers().items() if not eac
 
 def serve(scheduler: str, device: Drive | Array, seed: int, **tunables: int) -> Columns:
     table = crowd(seed)
-    asked = Simulation(
+    simulation = Simulation(
         workload="rows-open",
         scheduler=scheduler,
         device=device,
@@ -267,7 +267,7 @@ def serve(scheduler: str, device: Drive | Array, seed: int, **tunables: int) -> 
         rows=table,
         tunables=tunables,
     )
-    return run(asked).rows
+    return run(simulation).rows
 
 
 def products(service_ns: Sequence[int], wait_ns: Sequence[int]) -> int:

@@ -37,7 +37,7 @@ def table(arrivals: list[Any], costs: list[Any]) -> Rows:
 
 
 def queue(rows: Rows, servers: int, **changes: Any) -> Simulation:
-    asked = Simulation(
+    simulation = Simulation(
         workload="rows-open",
         scheduler="sfq",
         device=Array(servers),
@@ -47,7 +47,7 @@ def queue(rows: Rows, servers: int, **changes: Any) -> Simulation:
         rows=rows,
         tunables={"depth": servers},
     )
-    return replace(asked, **changes)
+    return replace(simulation, **changes)
 
 
 # Against the naive simulation.
@@ -63,7 +63,7 @@ def random_classes(draw: np.random.Generator, classes: int) -> tuple[list[Any], 
     return arrivals, costs
 
 
-def naive_rows(rows: Rows, weights: list[int], asked: Simulation) -> list[tuple[int, ...]]:
+def naive_rows(rows: Rows, weights: list[int], simulation: Simulation) -> list[tuple[int, ...]]:
     """Return rows in order of arrival; at one instant, in the order of the classes."""
     jobs = []
     for k, (first, end) in enumerate(zip(rows.first, rows.first[1:], strict=False)):
@@ -71,11 +71,11 @@ def naive_rows(rows: Rows, weights: list[int], asked: Simulation) -> list[tuple[
             np.cumsum(rows.think_ns[first:end]), rows.cost_ns[first:end], strict=True
         ):
             jobs.append(naive.Job(k, int(at), int(cost)))
-    assert isinstance(asked.device, Array)
+    assert isinstance(simulation.device, Array)
     ones = [Fraction(1)] * len(weights)
     return [
         (job.k, job.arrival, job.dispatch, job.completion)
-        for job in naive.simulated(jobs, weights, asked.device.servers, ones, 0)
+        for job in naive.simulated(jobs, weights, simulation.device.servers, ones, 0)
     ]
 
 
@@ -94,9 +94,9 @@ def test_order_and_times_are_those_of_the_paper(servers: int) -> None:
             [100] * classes if seed % 2 else draw.choice([1, 2, 3, 4, 6, 100], classes).tolist()
         )
         rows = table(*random_classes(draw, classes))
-        asked = queue(rows, servers, weights=weights)
-        found = engine_rows(run(asked).rows)
-        assert found == naive_rows(rows, weights, asked), f"seed {seed}"
+        simulation = queue(rows, servers, weights=weights)
+        rows_served = engine_rows(run(simulation).rows)
+        assert rows_served == naive_rows(rows, weights, simulation), f"seed {seed}"
 
 
 # The fairness guarantee of SFQ(D) (Jin, Chase and Kaur, SIGMETRICS 2004).
@@ -112,13 +112,13 @@ def test_two_that_are_always_backlogged_get_their_shares(servers: int) -> None:
     costs = [draw.integers(1, longest, count) for longest in (9 * MS, 3 * MS)]
     at_once = np.zeros(count, int)
     rows = table([at_once, at_once], costs)
-    asked = queue(rows, servers, weights=weights)
-    found = run(asked).rows
-    order = np.lexsort((found["request_id"], found["dispatch_ns"]))
+    simulation = queue(rows, servers, weights=weights)
+    rows_served = run(simulation).rows
+    order = np.lexsort((rows_served["request_id"], rows_served["dispatch_ns"]))
     cost = np.empty(2 * count)
     for k in (0, 1):
-        cost[found["owner"] == k] = costs[k]
-    owner = found["owner"][order]
+        cost[rows_served["owner"] == k] = costs[k]
+    owner = rows_served["owner"][order]
     served = np.where(owner == 0, 1 / weights[0], -1 / weights[1]) * cost[order]
     one_is_done = min(np.flatnonzero(owner == k)[-1] for k in (0, 1))
     ahead = np.cumsum(served[:one_is_done])

@@ -112,9 +112,9 @@ def test_drive_reads_ahead_and_forgets() -> None:
     assert not drive.serve([READ], [1064], [8])[1].any()
 
 
-def seeking(seek: Sequence[tuple[int, int]], **given: Any) -> Timing:
+def seeking(seek: Sequence[tuple[int, int]], **settings: Any) -> Timing:
     """And 5 ns for each."""
-    return Timing(seek[-1][0] if seek else 0, 5, tuple(seek), **given)
+    return Timing(seek[-1][0] if seek else 0, 5, tuple(seek), **settings)
 
 
 def test_drive_refuses() -> None:

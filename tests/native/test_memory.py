@@ -53,9 +53,9 @@ def ended(
 @pytest.mark.parametrize("what", ["info", pytest.param("reduced", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", SHORT)
 def test_memory_of_a_piece(kind: str, what: str, table: pl.DataFrame, tmp_path: Path) -> None:
-    found = ended(kind, what, table, tmp_path)
-    assert found.returncode == 0, found.stderr[-2000:]
-    requests, mean_ms = json.loads(found.stdout)
+    done = ended(kind, what, table, tmp_path)
+    assert done.returncode == 0, done.stderr[-2000:]
+    requests, mean_ms = json.loads(done.stdout)
     assert requests == REQUESTS
     lasted_ns = table["completion_ns"].to_numpy() - table["arrival_ns"].to_numpy()
     assert mean_ms == pytest.approx(lasted_ns.mean() / 1e6, rel=1e-12)
@@ -64,6 +64,6 @@ def test_memory_of_a_piece(kind: str, what: str, table: pl.DataFrame, tmp_path: 
 @pytest.mark.parametrize("kind", SHORT)
 def test_the_whole_is_too_much(kind: str, table: pl.DataFrame, tmp_path: Path) -> None:
     """So the limit is one."""
-    found = ended(kind, "held", table, tmp_path)
-    assert found.returncode != 0
-    assert "MemoryError" in found.stderr or "memory allocation" in found.stderr, found.stderr
+    done = ended(kind, "held", table, tmp_path)
+    assert done.returncode != 0
+    assert "MemoryError" in done.stderr or "memory allocation" in done.stderr, done.stderr

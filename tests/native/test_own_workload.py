@@ -49,7 +49,7 @@ def understudy(*words: object, cwd: Path) -> "subprocess.CompletedProcess[str]":
 
 
 def asked(file: Path, **changes: Any) -> Rows:
-    given: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "capacity_sectors": 10_000,
         "processes": 2,
         "seed": 1,
@@ -57,7 +57,7 @@ def asked(file: Path, **changes: Any) -> Rows:
     } | changes
     source = load(str(file))
     values = [each.initial for each in steps.describe(source).parameters]
-    return steps.rows(source, values=values, **given)
+    return steps.rows(source, values=values, **settings)
 
 
 @pytest.mark.parametrize("ours", ["random", "poisson", "sequential"])
@@ -71,11 +71,11 @@ def test_it_does_what_it_does_as_one_of_ours(ours: str, tmp_path: Path) -> None:
 def test_a_run_is_the_same_to_the_byte(tmp_path: Path) -> None:
     file = write(tmp_path, "copied")
     common = ("--processes", 5, "--requests", 500, "--schedulers", "sstf,look", "--json")
-    found = understudy("predict", "--workload", "random", "--writes", 30, *common, cwd=tmp_path)
+    ours = understudy("predict", "--workload", "random", "--writes", 30, *common, cwd=tmp_path)
     own = ("--workload", file, "--parameters", "writes_percent=30")
     copied = understudy("predict", *own, *common, cwd=tmp_path)
     assert copied.returncode == 0, copied.stderr
-    of_ours, of_copy = (json.loads(done.stdout) for done in (found, copied))
+    of_ours, of_copy = (json.loads(done.stdout) for done in (ours, copied))
     for one, other in zip(of_ours["runs"], of_copy["runs"], strict=True):
         assert one["mean_response_ms"] == other["mean_response_ms"]
         assert one["p99_response_ms"] == other["p99_response_ms"]
@@ -139,7 +139,7 @@ def test_bad_input_is_one_line(tmp_path: Path) -> None:
     file = write(tmp_path, "mine")
     scheduler = tmp_path / "scheduler.c"
     scheduler.write_text("int nothing_here;\n")
-    for words, said in (
+    for words, message in (
         (("--workload", tmp_path / "gone.c"), "No such file or directory"),
         (("--workload", tmp_path), "is not a file"),
         (("--workload", file, "--parameters", "colour=3"), "has no parameter colour"),
@@ -153,7 +153,7 @@ def test_bad_input_is_one_line(tmp_path: Path) -> None:
         done = understudy("predict", *words, "--out", tmp_path / "out", cwd=tmp_path)
         assert done.returncode in (1, 2)
         assert "Traceback" not in done.stderr
-        assert said in done.stderr.splitlines()[-1], done.stderr
+        assert message in done.stderr.splitlines()[-1], done.stderr
         assert not (tmp_path / "out").exists()
     broken = write(tmp_path, "broken", "random", (STEP, "\tthis is not C;\n"))
     with pytest.raises(UserError, match="does not compile"):

@@ -40,14 +40,14 @@ def apart(a: float, b: float) -> float:
 def test_the_seeds_have_everything() -> None:
     """The seeds cover all layouts, bands, spare sectors, spare tracks and zones for the tests
     below."""
-    found = [random_parameters(seed) for seed in SEEDS]
-    layouts = {one.layout for one in found}
+    parameters = [random_parameters(seed) for seed in SEEDS]
+    layouts = {one.layout for one in parameters}
     assert layouts == {CYLINDERS, CYLINDER_SERPENTINE, SURFACE_SERPENTINE}
-    assert {bool(one.band_cylinders) for one in found} == {False, True}
-    assert any(zone.spare_sectors for one in found for zone in one.zone)
-    assert any(zone.spare_tracks for one in found for zone in one.zone)
-    assert any(len(zones(one)) > len(one.zone) for one in found), "no band is cut short"
-    assert all(len(one.zone) > 1 for one in found)
+    assert {bool(one.band_cylinders) for one in parameters} == {False, True}
+    assert any(zone.spare_sectors for one in parameters for zone in one.zone)
+    assert any(zone.spare_tracks for one in parameters for zone in one.zone)
+    assert any(len(zones(one)) > len(one.zone) for one in parameters), "no band is cut short"
+    assert all(len(one.zone) > 1 for one in parameters)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -79,7 +79,7 @@ def apart_in_turns(parameters: Parameters, seed: int) -> Counter[int]:
     disk = profiled(parameters, seek=seek(detailed))
     drive = Drive(disk.timing(detailed.capacity_sectors))
     draw = random.Random(seed)
-    found: Counter[int] = Counter()
+    counts: Counter[int] = Counter()
     theirs_ns = ours_ns = 0
     for _ in range(READS):
         sectors = draw.choice((1, 8, 500, 5000))
@@ -89,17 +89,17 @@ def apart_in_turns(parameters: Parameters, seed: int) -> Counter[int]:
         ours_ns = at_ns + drive.serve_one(READ, sector, sectors, at_ns - ours_ns)
         turns = round((ours_ns - theirs_ns) / parameters.period_ns)
         assert abs(ours_ns - theirs_ns - turns * parameters.period_ns) < NEAR_NS
-        found[turns] += 1
-    return found
+        counts[turns] += 1
+    return counts
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_reads_take_as_long(seed: int) -> None:
     """Times agree within some ns, or differ by a rotation, since seeks over one distance in
     sectors vary.  Seed 9 varies most, because it fills a whole surface before the next."""
-    found = apart_in_turns(random_parameters(seed), seed)
-    assert set(found) <= {-1, 0, 1}
-    assert found[0] > (0.7 if seed == 9 else 0.9) * READS
+    counts = apart_in_turns(random_parameters(seed), seed)
+    assert set(counts) <= {-1, 0, 1}
+    assert counts[0] > (0.7 if seed == 9 else 0.9) * READS
 
 
 @pytest.mark.parametrize("seed", range(1, 9))
@@ -113,8 +113,8 @@ def test_reads_take_as_long_after_equal_seeks(seed: int) -> None:
         seek_slope_ns=0.0,
         read_settle_ns=0.0,
     )
-    found = apart_in_turns(equal, seed)
-    assert found[0] == READS
+    counts = apart_in_turns(equal, seed)
+    assert counts[0] == READS
 
 
 def atlas() -> profile.DiskProfile:

@@ -87,14 +87,14 @@ def added(folder: Path, name: str, *changes: tuple[str, str]) -> str:
 
 
 def simulated(scheduler: str, **changes: object) -> Answer:
-    asked = {
+    settings = {
         "workload": "random",
         "device": Drive.linear(CAPACITY, 1_000_000, 5_000_000),
         "capacity_sectors": CAPACITY,
         "requests": 200,
         "processes": 4,
     }
-    return run(Simulation(**(asked | {"scheduler": scheduler} | changes)))  # type: ignore[arg-type]
+    return run(Simulation(**(settings | {"scheduler": scheduler} | changes)))  # type: ignore[arg-type]
 
 
 def filled(code: str, folder: Path) -> str:
@@ -237,9 +237,9 @@ def test_a_strangers_lines_are_not_ours(tmp_path: Path) -> None:
     error = at_add("this is not C;")
     failed = command(*RUN, write(tmp_path, "forger", forged, error))
     assert failed.returncode == 2
-    for said in (done.stderr, failed.stderr):
-        assert "\n  | understudy: pick forged" in said
-        assert "\nunderstudy: pick" not in said
+    for output in (done.stderr, failed.stderr):
+        assert "\n  | understudy: pick forged" in output
+        assert "\nunderstudy: pick" not in output
     assert "forged printed: 000" in done.stderr
     assert "... (999,000 characters more)" in done.stderr
     assert max(map(len, done.stderr.splitlines())) < 1100
@@ -398,24 +398,24 @@ def test_nothing_outlives_a_killed_command(tmp_path: Path) -> None:
 
 def sandboxes() -> set[int]:
     """Return the process groups of the sandboxes that run this scheduler."""
-    found = set()
+    groups = set()
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
             words = file.read_bytes()
             if words.startswith(b"bwrap") and b"schedulers/lasting-" in words:
-                found.add(os.getpgid(int(file.parent.name)))
-    return found
+                groups.add(os.getpgid(int(file.parent.name)))
+    return groups
 
 
 def members(groups: set[int]) -> list[int]:
     """Return the processes in these groups, whatever their names."""
-    found = []
+    processes = []
     for file in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
             after_name = file.read_text().rpartition(")")[2].split()
             if int(after_name[2]) in groups and after_name[0] != "Z":
-                found.append(int(file.parent.name))
-    return found
+                processes.append(int(file.parent.name))
+    return processes
 
 
 def test_a_network_is_not_reached(tmp_path: Path) -> None:

@@ -65,8 +65,8 @@ def test_times_are_those_of_a_naive_walk(name: str) -> None:
     """Thousands of draws agree up to rounding of 1 ns and of logarithms (2^-32)."""
     tables = PROCESSES[name].tables()
     for seed, stream in ((0, 0), (7, 3), (2**64 - 1, 999)):
-        found = ServiceTimes.of(tables).draw(3000, seed, stream)
-        wanted = naive.service_times(
+        times = ServiceTimes.of(tables).draw(3000, seed, stream)
+        expected = naive.service_times(
             tables.rates.tolist(),
             tables.cumulative.tolist(),
             tables.start.tolist(),
@@ -74,7 +74,7 @@ def test_times_are_those_of_a_naive_walk(name: str) -> None:
             naive.SplitMix64(seed, stream),
         )
         mean_stays = 1 / tables.rates.min()
-        assert np.abs(found - np.maximum(1, wanted)).max() <= 1 + 2e-8 * mean_stays
+        assert np.abs(times - np.maximum(1, expected)).max() <= 1 + 2e-8 * mean_stays
 
 
 @pytest.mark.parametrize("name", PROCESSES)
@@ -85,8 +85,8 @@ def test_mean_variation_and_autocorrelation_are_those_of_the_process(name: str) 
     assert times.mean() == pytest.approx(process.mean, rel=0.01)
     assert times.std() / times.mean() == pytest.approx(process.cv, rel=0.02)
     around = times - times.mean()
-    found = [np.mean(around[lag:] * around[:-lag]) / around.var() for lag in range(1, 11)]
-    assert found == pytest.approx(process.autocorrelation(10), abs=0.01)
+    correlations = [np.mean(around[lag:] * around[:-lag]) / around.var() for lag in range(1, 11)]
+    assert correlations == pytest.approx(process.autocorrelation(10), abs=0.01)
 
 
 def test_the_longest_stays_and_the_shortest_are_no_bias() -> None:
@@ -105,9 +105,9 @@ def test_no_time_is_nothing() -> None:
 
 def test_streams_differ_and_seeds_too() -> None:
     times = ServiceTimes.of(poisson().tables())
-    drawn = [times.draw(100, seed, stream).tolist() for seed, stream in ((1, 0), (1, 1), (2, 0))]
-    assert drawn[0] == times.draw(100, 1).tolist()
-    assert len({tuple(one) for one in drawn}) == 3
+    samples = [times.draw(100, seed, stream).tolist() for seed, stream in ((1, 0), (1, 1), (2, 0))]
+    assert samples[0] == times.draw(100, 1).tolist()
+    assert len({tuple(one) for one in samples}) == 3
 
 
 class Tables(NamedTuple):

@@ -288,9 +288,11 @@ def assert_named(done: "subprocess.CompletedProcess[str]") -> None:
     """Check that each error has one line, without a traceback, and that the exit code is 1."""
     assert done.returncode == 1, done.stderr
     for name, (_, words) in LINES.items():
-        said = [line for line in done.stderr.splitlines() if line.startswith(f"understudy: {name}")]
-        assert len(said) == 1, done.stderr
-        assert words in said[0]
+        lines = [
+            line for line in done.stderr.splitlines() if line.startswith(f"understudy: {name}")
+        ]
+        assert len(lines) == 1, done.stderr
+        assert words in lines[0]
     assert "Traceback" not in done.stderr
 
 
@@ -300,21 +302,21 @@ def test_the_others_go_on(command: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = understudy(command, *RUN, "--seeds", 2, "--schedulers", names, "--json", "--out", out)
     assert_named(done)
-    found = json.loads(done.stdout)
-    assert [(run["scheduler"], run["seed"]) for run in found["runs"]] == [
+    document = json.loads(done.stdout)
+    assert [(run["scheduler"], run["seed"]) for run in document["runs"]] == [
         ("sstf", 1),
         ("sstf", 2),
         ("look", 1),
         ("look", 2),
     ]
-    assert json.loads((out / "result.json").read_text()) == found
+    assert json.loads((out / "result.json").read_text()) == document
 
 
 @pytest.mark.slow
 def test_the_others_of_a_sweep_go_on(tmp_path: Path) -> None:
     names = ",".join(["sstf", *map(str, bad_ones(tmp_path)), "look"])
-    asked = ("sweep", "--workloads", "random", *RUN[2:], "--seeds", 2, "--schedulers", names)
-    done = understudy(*asked, "--json", "--out", tmp_path / "sweep.parquet")
+    words = ("sweep", "--workloads", "random", *RUN[2:], "--seeds", 2, "--schedulers", names)
+    done = understudy(*words, "--json", "--out", tmp_path / "sweep.parquet")
     assert_named(done)
     assert sorted(line["scheduler"] for line in json.loads(done.stdout)) == ["look", "sstf"]
     assert "4 runs of this command" in done.stderr
@@ -395,10 +397,10 @@ def test_a_file_in_the_checkout_is_a_scheduler(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    found = {run["scheduler"] for run in json.loads(done.stdout)["runs"]}
-    assert found == set(listed)
-    assert "brand-new" in found
-    assert "vr" not in found
+    document = {run["scheduler"] for run in json.loads(done.stdout)["runs"]}
+    assert document == set(listed)
+    assert "brand-new" in document
+    assert "vr" not in document
 
 
 def test_only_what_changed_is_compiled_again(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sort the tests equally in each process, and mark those that boot a VM."""
+    """Sort the tests into the same order in each process, and mark those that boot a VM."""
     items.sort(key=lambda item: item.path.parent.name != "vm")
     for item in items:
         if item.path.parent.name == "vm":

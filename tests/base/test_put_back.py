@@ -40,7 +40,7 @@ def test_what_is_chosen_is_in_brackets(queue: Path) -> None:
 
 
 def test_only_what_differs_is_written(queue: Path) -> None:
-    """Writing a setting can have effects even if its value stays equal."""
+    """Writing an unchanged value could have side effects in the kernel."""
     listed = journal(queue)
     (queue / "scheduler").write_text("bfq")
     (queue / "nr_requests").chmod(0o400)

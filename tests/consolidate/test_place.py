@@ -146,7 +146,7 @@ def test_too_few_servers_are_told_without_a_simulation(vms: Path) -> None:
 
 
 def test_vms_that_conflict_are_named(vms: Path) -> None:
-    """web fits only the larger device, and there no other VM fits beside it."""
+    """The VM web fits only the larger device, where no other VM fits beside it."""
     document = placed("--each", "vms", "--devices", "a=6,b=4", "--p95", "33.5", code=1)
     assert document["outcome"] == "none exists"
     assert "in every assignment of" in document["reason"]

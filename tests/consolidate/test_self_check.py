@@ -51,8 +51,8 @@ def traced(bios: list[dict[str, Any]]) -> dict[str, bytes]:
 
 
 def ran(vms: tuple[int, ...], requests: int = 3000) -> Ran:
-    """Simulate Poisson arrivals 5 ms apart, exponential service of 10 ms, and the first free
-    server.  A request is two bios, the second 1 ms later."""
+    """Simulate a queue with Poisson arrivals every 5 ms on average and exponential service of 10
+    ms.  The first free server takes the next request, which is two bios, the second 1 ms later."""
     rows: list[dict[str, Any]] = []
     for number in vms:
         at = np.random.default_rng(number).exponential(5.0, requests).cumsum()

@@ -17,7 +17,8 @@ REQUESTS = st.lists(st.tuples(st.integers(0, 50), st.integers(1, 100)), min_size
 
 
 def watched(requests: list[tuple[int, int]], servers: int) -> tuple[list[int], list[int]]:
-    """Return arrivals and responses when the first free server takes the next request."""
+    """Simulate servers of which the first free one takes the next request; return arrivals and
+    responses."""
     free_at, now = [0] * servers, 0
     arrivals, responses = [], []
     for gap, service in requests:

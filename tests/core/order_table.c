@@ -7,7 +7,7 @@ enum end {
 	ENDS = 2,
 };
 
-/* One problem and its table. */
+/* The points of one problem, and its table. */
 struct problem {
 	const u64 *position;
 	u64 *upward;

@@ -158,7 +158,10 @@ void simulation_rows(struct simulation *sim, struct draw *draw, u32 rows_each)
 	};
 }
 
-/* Set two phases, one of three stages; from each phase a time may end or go on in either. */
+/*
+ * Set two phases, one with three stages.  After each phase, a service time may end or continue in
+ * either phase.
+ */
 static void set_service(struct simulation *sim)
 {
 	u64 ms = MS << SERVICE_TICK_BITS;

@@ -416,7 +416,7 @@ static void a_write_is_old_in_time(void)
 #define LONGEST_SERVICE (6 * MS)
 #define SHORT (15 * MS)
 
-/* How many requests of its direction were pending when a request arrived, itself included. */
+/* By request: how many requests of its direction were pending on its arrival, itself included. */
 static u64 rank[HOST_REQUESTS];
 static u64 antic_ns;
 static u64 counted[4];

@@ -135,7 +135,7 @@ static void asks(u8 op, u32 sectors)
 	drive_serve(&drive, op, 5000, sectors, now, &hit);
 }
 
-/* Pending read-ahead and writes count, even if the new settings no longer allow them. */
+/* Pending read-ahead and writes count in the bound, even if the new settings do not allow them. */
 static void what_was_begun_counts(void)
 {
 	u64 slowest_ns;

@@ -513,7 +513,7 @@ static void run_readers(u32 readers, u8 level_of_first, u64 longest_ns,
 }
 
 /*
- * All rounds but the last are complete: times differ by a slice and the service that
+ * All rounds but the last are complete, so times differ by at most a slice and the service that
  * ends after it.
  */
 static void equal_readers_have_equal_time(struct draw *draw)

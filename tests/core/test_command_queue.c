@@ -192,7 +192,10 @@ static void as_it_is_written_down_where_platters_turn(struct draw *draw)
 	goes_by_the_rule(draw);
 }
 
-/* Sector 10 has just passed, and sector 90 is next; then the platters turn by half a rotation. */
+/*
+ * With the zone's angle moved by half a rotation, sector 90 comes before sector 10; with angle 0,
+ * after it.
+ */
 static void another_disk_has_them_elsewhere(void)
 {
 	set_turning(8);
@@ -212,7 +215,7 @@ static void another_disk_has_them_elsewhere(void)
 	takes((1 << 22) * 3 / 4, &command[0]);
 }
 
-/* Such a command may name a sector beyond the disk's end. */
+/* A command that is neither read nor write may name a sector beyond the disk's end. */
 static void what_has_no_place_is_not_looked_for(void)
 {
 	struct command nowhere = { .op = IO_OPS, .sector = 2 * CAPACITY };

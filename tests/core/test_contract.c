@@ -216,7 +216,7 @@ static void keeps_to_it(void)
 	CHECK(!next(NULL));
 	CHECK_EQ(stage.wake_ns, FIVE + 1);
 	CHECK(next(a) == a);
-	/* Another request still uses the slot, but the scheduler was not told of it. */
+	/* The slot holds a request in service, but none is pending. */
 	CHECK(!contract_has_work(&stage.contract));
 	complete(a);
 	CHECK_EQ(stage.actor.done, 2);
@@ -371,7 +371,7 @@ static void who_is_joined_is_the_owners(void)
 	add(2, 19);
 	CHECK(next(a) == a);
 	stage.actor.lie = -1;
-	CHECK(more(a, b) == b); /* in service, so the host must be told */
+	CHECK(more(a, b) == b); /* b is in service: the host must know */
 	drop_curtain("has_work says no while request 19 is pending");
 }
 
@@ -409,8 +409,8 @@ static void waits_end(void)
 }
 
 /*
- * A scheduler may wait ten seconds and twice its own wait, counted from the start of
- * the first wait.
+ * A scheduler may wait ten seconds plus twice the wait of its tunables, counted from the start of
+ * its first wait.
  */
 static void waits_are_not_put_off(void)
 {

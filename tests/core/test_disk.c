@@ -205,8 +205,8 @@ static void same_both_ways(struct draw *draw)
 }
 
 /*
- * All sectors of each track but one are spare, so reading three sectors takes nearly
- * three rotations.
+ * Each track holds one sector, and its other nine are spare, so each further sector takes nearly a
+ * rotation.
  */
 static void the_slowest_is_over_the_shortest_tracks(void)
 {

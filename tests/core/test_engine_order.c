@@ -505,7 +505,9 @@ static void expect_misses(u64 cache_bytes, u64 misses)
 	CHECK_EQ(sim.summary.page_hits, 4 * PAGES_A_FILE);
 }
 
-/* A cache one page smaller than the files has already evicted each page when it is read again. */
+/*
+ * A page cache that is one page too small for the files evicts each page before it is read again.
+ */
 static void the_page_cache_holds_what_it_is_told(void)
 {
 	for (page_sectors = 1; page_sectors <= 8; page_sectors *= 8) {

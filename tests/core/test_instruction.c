@@ -222,7 +222,7 @@ static void fail(const struct trial *trial, const char *what)
 	CHECK_FAIL("%s: %s", native_text(text, trial->code, trial->length), what);
 }
 
-/* Check the accesses of so many rounds of a string instruction, or of a vector's steps. */
+/* Check the accesses of a string instruction's rounds, or of a vector's steps. */
 static void check_accesses(const struct trial *trial, const struct copies *copies,
 			   u32 rounds)
 {

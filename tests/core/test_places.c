@@ -88,7 +88,7 @@ static void by_sectors_unless_somebody_says(void)
 	CHECK_EQ(disk_reach_ns(&disk, 70, 1003), 933);
 }
 
-/* A track beyond slipped slots is counted as well. */
+/* A slip moves later sectors on by a track, and the arm's distance includes that track. */
 static void slipped_tracks_count(void)
 {
 	static const struct track_slip slip = { 5 * TRACK, 2 * TRACK };

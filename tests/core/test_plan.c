@@ -124,8 +124,7 @@ static bool is_hit(const struct drive_plan *plan)
 
 /*
  * Compare a command's plan and its time with what a copy of the drive does.  A plan cannot foresee
- * what a pending write leaves in segments.  It cannot foresee how long a destage takes that must
- * come first, or makes room.
+ * what a pending write leaves in segments, or the time of a destage that must come first.
  */
 static void holds_true(struct command *command)
 {

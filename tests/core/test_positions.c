@@ -84,7 +84,7 @@ static void writes(u64 sector, u32 sectors, u64 slots)
 static void without_a_buffer(void)
 {
 	set(0, (struct drive){ 0 });
-	reads(0, 1, 65); /* the arm is ready at 1, the sector's angle comes at 64 */
+	reads(0, 1, 65); /* arm ready at 1, sector's angle at 64 */
 	reads(1, 1, 65);
 	reads(58, 4, 70); /* ready at 139, begins at 186; 2 + 10 + 2 */
 	now += TURN;
@@ -144,7 +144,7 @@ static void reading_on_stands_at_an_angle(void)
 	set_reading();
 	reads(10, 1, 11);
 	reads(20, 1, 10); /* the head reaches it */
-	now = 100; /* read-ahead has long stopped at sector 40 */
+	now = 100; /* read-ahead stopped long ago, at sector 40 */
 	hits(30, 11, 1);
 	reads(41, 1, 5); /* read-ahead continued at 105 */
 }

@@ -97,7 +97,10 @@ static void uses_as_in_a_diary(struct draw *draw)
 static bool map[6][PLACES + 1];
 static u64 behind[6]; /* what each holds; 0: nothing */
 
-/* Return the segment for the sector whose contents reach farthest; of equals, the first. */
+/*
+ * Return the segment that holds the sector, or ends there, and reaches farthest; of equals, the
+ * first.
+ */
 static u32 found_on_the_map(u32 nr, u64 sector)
 {
 	u32 best = SEGMENTS_NONE;

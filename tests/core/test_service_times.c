@@ -75,7 +75,7 @@ static void a_way_is_taken_up_to_its_last_draw(void)
 	}
 }
 
-/* Another class begins in another phase; a batch of draws equals single draws. */
+/* The class decides in which phase a time begins; a batch of draws equals single draws. */
 static void a_class_begins_where_it_is_said(void)
 {
 	struct service_chain chain, again;

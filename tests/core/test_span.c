@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Spans and the sieve, which avoids searching them, against their definitions. */
+/* Spans, and the sieve that saves searching them, against their definitions. */
 #include "../../core/drive/sieve.h"
 #include "../../core/span.h"
 #include "check.h"

@@ -87,9 +87,9 @@ static void textbooks(void)
 
 /*
  * One definition for all schedulers: the request with the least rank is next, and the rank is the
- * distance.  A request behind the head counts as turn_sectors farther; for circular schedulers it
- * follows in ascending order.  FCFS ranks by id, and SPTF by the disk's estimate, less a bonus for
- * age.
+ * distance.  A request behind the head counts as turn_sectors farther.  For circular schedulers it
+ * comes after all requests ahead, in ascending order.  FCFS ranks by id, and SPTF by the disk's
+ * estimate, less a bonus for age.
  */
 static struct naive {
 	enum { BY_DISTANCE, BY_NUMBER, BY_TIME } by;

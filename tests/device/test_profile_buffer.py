@@ -157,8 +157,7 @@ def test_a_cache_or_a_buffer(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("bus_sector_ps", "expected"),
-    # 8 sectors pass the head before the bus is done with 8; the bus' extra time decides how many
-    # more pass.
+    # While the bus carries 8 sectors, 8 pass under the head, and more in the bus time that is left.
     [(30_000_000, 8), (15_000_000, 0), (10_000_000, 0), (10**9, 100)],
 )
 def test_cats_counts_on_what_is_read_ahead_at_once(bus_sector_ps: int, expected: int) -> None:

@@ -89,8 +89,8 @@ def test_surfaces_bands_and_spare_sectors(tmp_path: Path) -> None:
 
 
 def test_slips(tmp_path: Path) -> None:
-    """The core's slips are totals, restarted in each zone; on a disk of another size there are
-    none."""
+    """A slip in the core is the total since its zone's start; a disk of another size has no
+    slips."""
     disk = load_text(tmp_path, KNOWN.replace("switch_ms", f'slips = """\n{SLIPS}"""\nswitch_ms'))
     slips = ((1000, 1), (2000, 3), (3000, 2), (400_000, 7))
     assert disk.timing(1_000_000).tracks.slips == slips

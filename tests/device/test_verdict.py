@@ -160,7 +160,7 @@ def test_what_is_off_without_a_pause_says_nothing_of_requests_after_one() -> Non
 
 
 def test_each_scheduler_asks_for_something_else() -> None:
-    """One scheduler turns into sequences what another serves alternately."""
+    """One scheduler serves the requests as sequences, another alternates between them."""
     sequences: dict[Ask, float] = {"sequences": 1.0}
     streams: dict[Ask, float] = {"streams": 1.0, "sweeps": 1.0}
     disk = checked((sequences, 0.2, 0.6), (streams, 16.0, 16.0), ({**sequences, **streams}, 8, 8))
@@ -178,7 +178,7 @@ def test_where_requests_come_anyway_their_wait_is_off_by_more() -> None:
 
 
 def test_a_distribution_that_is_off() -> None:
-    """A wrong distribution withdraws only the pick by the tail."""
+    """A wrong distribution withdraws only the pick for tail response."""
     disk = checked(({"re-reads": 1.0}, 8.0, 8.0))
     off = disk.checks[0].model_copy(update={"demerit_ms": 8.0})
     disk = disk.model_copy(update={"checks": (off,)})
@@ -288,9 +288,8 @@ def test_what_requests_ask_for_is_counted_alike_by_simulator_and_records() -> No
 
 
 def test_what_requests_ask_for() -> None:
-    """Classified by hand: a write, and a long read after it.  In parallel come the first place
-    again after a long pause, the continuation of the long read, a read near that, and a read too
-    far away."""
+    """Classified by hand: a write, and a long read after it.  After a long pause come four
+    reads: at the first place again, after the long read, near that, and too far away."""
     rows = [
         {"op": "write", "sector": 800, "sectors": 8, "arrival_ns": 0},
         {"op": "read", "sector": 808, "sectors": 512, "arrival_ns": 1},

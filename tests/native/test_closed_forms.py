@@ -8,8 +8,8 @@ milliseconds.
 * M/G/1, first come first served: the Pollaczek-Khinchine mean wait.
 * M/M/c: Erlang's.
 * Machine repairman: processes think, then wait for one of c servers.
-* Conservation: take service time times wait, summed over all requests.  One server that never idles
-  while requests wait has the same sum in every order, to the nanosecond.
+* Conservation: on one server that never idles while requests wait, the order of service does not
+  change the sum of service time times wait, to the nanosecond.
 """
 
 import math
@@ -123,9 +123,9 @@ def test_mean_wait_for_a_disk_whose_times_are_independent(disk: Any, load: float
 @pytest.mark.parametrize("load", [0.3, 0.6, 0.8])
 def test_mean_wait_for_random_reads_on_a_line(load: float) -> None:
     """A request begins where the previous one ended, so service times are correlated, and so are
-    waits.  By Lindley's equation, whose squared sides have equal means, the wait exceeds
-    Pollaczek-Khinchine.  The excess is rate / (1 - load) times the covariance of a request's wait
-    and service.  The excess is below 1 % here.
+    waits.  The squares of both sides of Lindley's equation have equal means.  So the mean wait
+    exceeds Pollaczek-Khinchine's by rate / (1 - load) times the covariance of a request's wait and
+    service time.  The excess is below 1 % here.
     """
     drive, mean, square = line()
     gap_ms = mean / load
@@ -294,9 +294,9 @@ def conserved(seed: int) -> int:
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("scheduler", ON_ARRAYS)
 def test_no_order_changes_the_sum_of_service_time_times_wait(scheduler: str, seed: int) -> None:
-    """The work left is the same in every order.  A waiting request adds its service time to it, and
-    a request in service what is left of that.  Over time, requests in service add half their
-    squared service time, in any order too.
+    """The work left in the queue is the same in every order.  A waiting request counts with its
+    service time, and a request in service with the rest of its service time.  Over time, requests
+    in service add half their squared service time, in any order too.
 
     Some schedulers wait on purpose, for a process or while the arm goes to the edge.  The law holds
     for them if these waits are set to 0.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Reading a long trace takes the memory of one piece.  A program with limited memory succeeds
-piece by piece, but fails if it reads the whole trace (tests/little_memory.py)."""
+piece by piece, but fails if it reads the whole trace at once (tests/little_memory.py)."""
 
 import json
 import os

@@ -33,7 +33,8 @@ def hyperexponential() -> MarkovianArrivalProcess:
 
 
 def mmpp() -> MarkovianArrivalProcess:
-    """Return two phases of Poisson arrivals; a phase lasts for some tens of times."""
+    """Return a process with two phases of Poisson arrivals; each phase lasts for some tens of
+    arrivals."""
     return MarkovianArrivalProcess([[-1.02e-5, 2e-7], [1e-8, -5.1e-7]], [[1e-5, 0], [0, 5e-7]])
 
 

@@ -139,9 +139,11 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--sample", type=int, default=SAMPLE, help="how many (default %(default)s)")
     parser.add_argument("--all", action="store_true", help="all of them: hours")
     parser.add_argument("--seed", type=int, default=1, help="of the sample (default %(default)s)")
-    parser.add_argument("--files", default="*", help="only of files like this pattern")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="at a time")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="every mutant and its fate")
+    parser.add_argument("--files", default="*", help="only files that match this pattern")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="mutants judged at a time")
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="write every mutant with its fate to this file"
+    )
     parser.add_argument("--list", action="store_true", help="print the mutants, run nothing")
     return parser.parse_args(words)
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""blktests, the kernel's own suite for block drivers, on disks with our throttle and schedulers:
+"""Run blktests, the kernel's test suite for block drivers, with our throttle and schedulers:
 
     python -m tests.blktests FOLDER [TEST ...]
 
-FOLDER is a copy of blktests (it is not a Debian package, and not part of this project).  Its
-tests of devices run in a VM on two of the kernel's disks, first as they are, with the kernel's
-schedulers, then throttled, with each of ours in turn.  One that passes there and not here, or
-whose kernel log complains here, makes the exit code 1.  Programs that a test wants and this
-machine lacks are named by the suite: such a test is "not run".
+FOLDER is a copy of blktests (it is not a Debian package, and not part of this project).  Its device
+tests run in a VM on two of the kernel's disks.  The disks run unthrottled with the kernel's
+schedulers first, then throttled with each of our schedulers in turn.  The exit code is 1 if a test
+passes unthrottled and fails here, or if the kernel logs a complaint.  If a program that a test
+needs is not installed, blktests reports the test as "not run".
 """
 
 import argparse
@@ -86,7 +86,7 @@ Status = Mapping[str, str]
 
 
 def packed(folder: Path) -> bytes:
-    """The suite as an archive; UserError if it is none."""
+    """Return the suite as a tar archive; raise UserError if the folder is not blktests."""
     if not (folder / "check").is_file() or not (folder / "tests").is_dir():
         raise UserError(f"{folder}: no blktests here: it has a script `check` and a folder `tests`")
     buffer = io.BytesIO()
@@ -98,10 +98,10 @@ def packed(folder: Path) -> bytes:
 
 
 def programs() -> dict[str, Path]:
-    """Of Debian's packages, in place of BusyBox's."""
-    wanted = [*NEEDED, *(name for name in USED if shutil.which(name))]
+    """Return programs from Debian's packages, which replace BusyBox's."""
+    names = [*NEEDED, *(name for name in USED if shutil.which(name))]
     files: dict[str, Path] = {}
-    for name in wanted:
+    for name in names:
         files |= debian_programs.files(name)
     return files
 
@@ -113,7 +113,8 @@ def run(
     seconds: int,
     ours: bool,
 ) -> dict[str, Status]:
-    """By scheduler what each test came to; RunFailed with the log if the kernel complains."""
+    """Return each scheduler's status for every test; raise RunFailed with the log if the kernel
+    complains."""
     vm = machine.Vm(
         scenario=SCENARIO.format(
             devices=" ".join(f"/dev/{disk}" for disk in DISKS),
@@ -148,17 +149,17 @@ def _statuses(text: str) -> Status:
     return {test.replace("/", " ", 1): status for test, status in lines}
 
 
-def table(found: Mapping[str, Status]) -> Iterable[str]:
-    """A line a test, a column a scheduler."""
-    tests = sorted({test for statuses in found.values() for test in statuses})
-    yield f"{'':24}" + "".join(f"{name:>13}" for name in found)
+def table(results: Mapping[str, Status]) -> Iterable[str]:
+    """Yield the table's lines: one line for each test, one column for each scheduler."""
+    tests = sorted({test for statuses in results.values() for test in statuses})
+    yield f"{'':24}" + "".join(f"{name:>13}" for name in results)
     for test in tests:
-        cells = (statuses.get(test, "not run") for statuses in found.values())
+        cells = (statuses.get(test, "not run") for statuses in results.values())
         yield f"{test:24}" + "".join(f"{cell:>13}" for cell in cells)
 
 
 def worse(before: Mapping[str, Status], after: Mapping[str, Status]) -> list[str]:
-    """What passes with the kernel's schedulers and not with ours."""
+    """Return the tests that pass with the kernel's schedulers but fail with ours."""
     sure = set.intersection(
         *({test for test, status in each.items() if status == "pass"} for each in before.values())
     )
@@ -171,7 +172,7 @@ def worse(before: Mapping[str, Status], after: Mapping[str, Status]) -> list[str
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run it; the exit code."""
+    """Run the tests and return the exit code."""
     ours = schedulers.core()
     parser = argparse.ArgumentParser(
         prog="python -m tests.blktests",
@@ -182,20 +183,22 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("tests", nargs="*", default=["block"], help="groups or tests (block)")
     parser.add_argument("--schedulers", default=",".join(ours), help="ours (all of them)")
     parser.add_argument("--seconds", type=int, default=10, help="for each timed test (10)")
-    given = parser.parse_args(words)
-    names = given.schedulers.split(",")
+    options = parser.parse_args(words)
+    names = options.schedulers.split(",")
     if unknown := set(names) - set(ours):
         parser.error(f"no scheduler {', '.join(sorted(unknown))}; there are {', '.join(ours)}")
     try:
-        suite = packed(given.folder)
-        before = run(suite, given.tests, AS_IT_IS, given.seconds, ours=False)
-        after = run(suite, given.tests, names, given.seconds, ours=True)
+        suite = packed(options.folder)
+        before = run(suite, options.tests, AS_IT_IS, options.seconds, ours=False)
+        after = run(suite, options.tests, names, options.seconds, ours=True)
     except (RunFailed, UserError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     print("\n".join(table({**before, **after})))
     if not any(before.values()):
-        print(f"error: no test of {' '.join(given.tests)} ran; why, stands above", file=sys.stderr)
+        print(
+            f"error: no test of {' '.join(options.tests)} ran; why, stands above", file=sys.stderr
+        )
         return 1
     failed = worse(before, after)
     for line in failed:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What a block layer would record of random requests, and which requests those are.
+"""The events that a block layer would record for random requests, and those requests.
 
-Events are written as linux/blktrace_api.h has them, by `struct` alone.
+Events have the layout of linux/blktrace_api.h, built with `struct` alone.
 """
 
 import random
@@ -17,12 +17,12 @@ CATEGORIES = {"Q": 4, "M": 4, "F": 4, "G": 4, "R": 5, "D": 6, "C": 7, "P": 4}
 READ, WRITE, FLUSH, FS, PC, NOTIFY, META, DISCARD = 0, 1, 2, 8, 9, 10, 12, 13
 ZONE_RESET, WRITE_ZEROES = 17, 22
 SDA = 8 << 20
-Row = tuple[int, int, int, int, int, str, int]  # as the columns of a trace
+Row = tuple[int, int, int, int, int, str, int]  # the columns of a trace
 
 
 @dataclass(frozen=True)
 class Event:
-    """One record, times in ns, places in sectors; `also` are further categories."""
+    """One record: times in ns, positions in sectors; `also` holds further category flags."""
 
     time_ns: int
     cpu: int
@@ -34,18 +34,18 @@ class Event:
     payload: bytes = b""
     cgroup: bool = False
     device: int = SDA
-    length: int | None = None  # in bytes, if not that of the sectors
+    length: int | None = None  # in bytes, if not 512 * sectors
 
     @property
     def code(self) -> int:
-        """The action with its categories."""
+        """Return the action with its categories."""
         own = CATEGORIES.get(self.action)
         bits = self.also if own is None else (*self.also, own)
         return ACTIONS[self.action] | self.cgroup << 8 | sum(1 << 16 + bit for bit in bits)
 
 
 def record(event: Event, sequence: int, version: int = 7, order: str = "<") -> bytes:
-    """The bytes of one record, `order` as in struct."""
+    """Return the bytes of one record; `order` is struct's byte-order character."""
     length = 512 * event.sectors if event.length is None else event.length
     payload = bytes(8) * event.cgroup + event.payload
     begin = (MAGIC + version, sequence, event.time_ns, event.sector, length)
@@ -56,13 +56,13 @@ def record(event: Event, sequence: int, version: int = 7, order: str = "<") -> b
 
 
 def note(time_ns: int, cpu: int, name: bytes, order: str = "<") -> bytes:
-    """The record of a process' name, which has no number."""
+    """Return the record with a process' name; such records have no sequence number."""
     begin = (MAGIC + 7, 0, time_ns, 0, 0, 1 << 16 + NOTIFY, 100, SDA, cpu, 0, len(name))
     return struct.pack(f"{order}2I2Q5I2H", *begin) + name
 
 
 def files(events: Iterable[Event], version: int = 7, order: str = "<") -> dict[int, bytes]:
-    """By CPU, its records in order of time."""
+    """Return each CPU's records as bytes, in order of time."""
     written: dict[int, bytes] = defaultdict(bytes)
     numbers: dict[int, count[int]] = defaultdict(lambda: count(1))
     for event in sorted(events, key=lambda event: event.time_ns):
@@ -72,15 +72,15 @@ def files(events: Iterable[Event], version: int = 7, order: str = "<") -> dict[i
 
 
 def one_file(events: Iterable[Event], version: int = 7, order: str = "<") -> bytes:
-    """All CPUs in one file, one behind the other, as the pieces of a pipe are."""
+    """Return the files of all CPUs concatenated, as blktrace sends them through a pipe."""
     return b"".join(files(events, version, order).values())
 
 
 class Requests:
-    """Random requests; each has places of its own, one life after the other.
+    """Random requests at a few places; at each place one request follows another.
 
-    Plain ones are queued, merged, issued and completed; others are split, requeued, and
-    complete in parts as well.
+    Plain requests are queued, merged, issued and completed.  The others are also split, requeued,
+    and completed in parts.
     """
 
     def __init__(self, seed: int, *, plain: bool = False) -> None:
@@ -99,7 +99,6 @@ class Requests:
         event = Event(
             0, 0, "Q", also=(WRITE if op == "write" else READ, FS), pid=self._draw.randrange(1, 9)
         )
-        # Also where another one was merged before.
         first = place + 8 * self._draw.randrange(-2, 3)
         arrival_ns = self._happens(event, first, 8) if self._chance(0.9) else 0
         sectors = 8
@@ -148,7 +147,7 @@ class Requests:
         self.rows.append((*times, first, sectors, op, owner))
 
     def _happens(self, event: Event, sector: int, sectors: int) -> int:
-        """No two at the same instant; returns when."""
+        """Append an event at an instant that no other event has; return the instant."""
         self._now_ns += self._draw.randrange(1, 10**6)
         while self._now_ns in self._instants:
             self._now_ns += 1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The reference driver of Zach 1, broken: each mistake is one edit of its source, and has the
-name by which the referee must call it."""
+"""Broken variants of Zach 1's reference driver: each is one edit of the source, listed with the
+finding that the referee must report."""
 
 from dataclasses import dataclass
 
@@ -11,18 +11,18 @@ REFERENCE = cards_dir() / "drivers" / "zach1_driver.c"
 
 @dataclass(frozen=True)
 class Mistake:
-    """Texts of the driver, what becomes of them, and the finding."""
+    """Texts of the driver with their replacements, and the expected finding."""
 
     edits: tuple[tuple[str, str], ...]
     finding: str
 
     def source(self) -> str:
-        """The driver with the mistake."""
+        """Return the driver's source with the mistake."""
         return edited(*self.edits)
 
 
 def edited(*edits: tuple[str, str]) -> str:
-    """The reference driver with other texts in it."""
+    """Return the reference driver's source with these texts replaced."""
     text = REFERENCE.read_text()
     for old, new in edits:
         assert old in text, f"the reference driver has no {old!r}"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * A card's table as a program of the core has it: first all of it is printed, a line a part,
- * then lines of the standard input are done to its registers, and answered:
+ * Print a card's table, one line for each part.  Then carry out commands from the
+ * standard input on the card's registers, and print the replies:
  *
- *	r BAR OFFSET BYTES		value read
- *	w BAR OFFSET BYTES VALUE	nothing
- *	c INDEX VALUE			nothing: the card sets a register
- *	p				vectors that are pending
+ * 	r BAR OFFSET BYTES		value read
+ * 	w BAR OFFSET BYTES VALUE	nothing
+ * 	c INDEX VALUE			nothing: the card sets a register
+ * 	p				vectors that are pending
  *
- * TABLE is the header with the table, CARD its name.
+ * TABLE is the path of the generated header, CARD the name of the table in it.
  */
 #include <inttypes.h>
 #include <stdio.h>

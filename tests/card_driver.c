@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * A driver's skeleton (DRIVER): probed and removed, also when any of its calls fails; its interrupt
- * handler is asked about each bit of each register that says what has happened.  With a name
- * of a register and a mask for each status bit on the standard input, prints what is left
- * of it after the handler.
+ * Test a driver skeleton (DRIVER): probe and remove it, also with each of its calls
+ * failing, and run its interrupt handler once for each status bit.  Each line of the
+ * standard input has the name of a register and one mask for each status bit.  The
+ * program prints the register's value after the handler has run.
  */
 #include "kernel_stub.h"
 #include DRIVER
@@ -25,7 +25,7 @@ static void probe_and_remove(void)
 	fail_at = 0;
 }
 
-/* Nothing can interrupt: of all that was enabled before, only what is no source is left. */
+/* Check that no interrupt source is enabled. */
 static void no_source_is_enabled(void)
 {
 	u32 i;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * A card's self-test (SELFTEST) on a card that is right, and then on cards with one wrong bit each,
- * which lines of the standard input say: INDEX MASK BIT; MASK is a letter: reset, Readable,
- * writable, clears, sets or d (read_clears).  Each is answered by what the self-test
- * returned.  Then its calls fail, one after the other.
+ * Run a card's self-test (SELFTEST) on a correct card, then on cards with one wrong bit
+ * each.  Each line of the standard input has one wrong bit as INDEX MASK BIT; MASK is a
+ * letter: reset, Readable, writable, clears, sets or d (read_clears).  The program
+ * prints the self-test's result for each.  Finally each call of the self-test fails
+ * once.
  */
 #define CAREFUL
 #include "kernel_stub.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A small specification that uses every key, for tests to spoil, and random ones."""
+"""A small specification that uses every key, which tests then damage, and random specifications."""
 
 import json
 import random
@@ -67,13 +67,13 @@ rings:
 
 
 class RandomCard:
-    """A specification that is right, drawn by a seed: all keys, sizes, widths and accesses.
+    """A valid specification, generated from a seed: all keys, sizes, widths and accesses.
 
-    `text`: as JSON, which is YAML too.
+    `text` is the specification as JSON, and hence also YAML.
     """
 
     def __init__(self, seed: int) -> None:
-        """Of a seed; the same one gives the same card."""
+        """Generate the card; equal seeds generate equal cards."""
         self._draw = random.Random(seed)
         self._bits: list[str] = []
         self._registers: list[dict[str, Any]] = []
@@ -123,7 +123,7 @@ class RandomCard:
         return " ".join(self._draw.choices(words, k=self._draw.randrange(1, 6)))
 
     def _fill(self, bar: dict[str, Any]) -> None:
-        """Registers from the start on, one at the end, with gaps."""
+        """Add registers from the start of the BAR, with gaps, and one at its end."""
         offset = 0
         for _ in range(self._draw.randrange(1, 12)):
             width = self._draw.choice([8, 16, 32, 64])
@@ -199,13 +199,13 @@ class RandomCard:
         return card
 
     def _capabilities(self) -> dict[str, dict[str, int]]:
-        """With MSI-X goes a BAR of its own."""
-        found = {}
+        """Return MSI and MSI-X capabilities; MSI-X needs a BAR for its table."""
+        capabilities = {}
         if vectors := self._draw.choice([0, 1, 4, 32]):
-            found["msi"] = {"vectors": vectors}
+            capabilities["msi"] = {"vectors": vectors}
         number = 1 + max(one["number"] + (one["kind"] == "memory64") for one in self._bars)
         if number <= 5 and (vectors := self._draw.choice([0, 1, 3, 32])):
-            found["msix"] = {"vectors": vectors, "bar": number}
+            capabilities["msix"] = {"vectors": vectors, "bar": number}
             self._bars.append(
                 {
                     "number": number,
@@ -215,7 +215,7 @@ class RandomCard:
                     "description": self._words(),
                 }
             )
-        return found
+        return capabilities
 
     def _interrupts(self, vectors: int) -> Iterator[dict[str, Any]]:
         for number in range(self._draw.randrange(6) if self._bits else 0):

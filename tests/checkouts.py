@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Copies of the checkout elsewhere, which run in the environment of this one."""
+"""Copies of the checkout in other folders, which share this checkout's environment."""
 
 import importlib.util
 import os
@@ -16,7 +16,7 @@ SKIP = "MESONPY_EDITABLE_SKIP"  # meson-python: leave that build alone
 
 
 def copy(root: Path) -> Path:
-    """What git knows of the tree, as it is now."""
+    """Copy the files that git tracks or would track, with their current contents."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in filter(None, listed.split("\0")):
@@ -28,7 +28,7 @@ def copy(root: Path) -> Path:
 
 
 def built_by_itself(root: Path) -> dict[str, str]:
-    """The environment in which the copy compiles its own core when it is imported."""
+    """Return an environment in which the copy compiles its own core on import."""
     build = root / "build" / BUILD.name
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     subprocess.run(
@@ -38,17 +38,17 @@ def built_by_itself(root: Path) -> dict[str, str]:
         capture_output=True,
         check=True,
     )
-    found = importlib.util.find_spec("_understudy_editable_loader")
-    assert found
-    assert found.origin
-    loader = Path(found.origin).read_text().replace(str(BUILD), str(build))
+    spec = importlib.util.find_spec("_understudy_editable_loader")
+    assert spec
+    assert spec.origin
+    loader = Path(spec.origin).read_text().replace(str(BUILD), str(build))
     (root / "site").mkdir()
     (root / "site" / "sitecustomize.py").write_text(loader + "\n\ninit()\n")
     return {**os.environ, "PATH": path, SKIP: str(BUILD), "PYTHONPATH": str(root / "site")}
 
 
 def with_our_build(root: Path) -> dict[str, str]:
-    """The environment in which the copy's Python runs what was compiled here."""
+    """Return an environment in which the copy's Python uses the binaries compiled here."""
     for file in BUILD.iterdir():
         if file.is_file() and (file.suffix == ".so" or os.access(file, os.X_OK)):
             shutil.copy(file, root / "understudy" / file.name)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What holds for all tests: none of them is about the host's speed.
+"""Settings for all tests; no test depends on the host's speed.
 
-VMs come first, since they take longest: what is left at the end is short, and keeps every
-process busy until then.
+Tests that boot VMs run first, since they take longest.  The short tests at the end then keep every
+process busy.
 """
 
 import signal
@@ -13,18 +13,19 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import HealthCheck, settings
 
-# The same examples each time: what one run has shown holds for the next.
+# Hypothesis tries the same examples in every run, so that results are repeatable.
 settings.register_profile(
     "any host", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("any host")
-# Who runs tests in the background may ignore them, and so would the commands that they start.
+# A shell may start background jobs with these signals ignored, and the commands started here would
+# inherit that.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The same order in each process, and a marker on what boots a VM."""
+    """Sort the tests into the same order in each process, and mark those that boot a VM."""
     items.sort(key=lambda item: item.path.parent.name != "vm")
     for item in items:
         if item.path.parent.name == "vm":
@@ -33,6 +34,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def on_disk() -> Iterator[Path]:
-    """A folder of the test's own; /tmp may be in memory."""
+    """Return a temporary folder on disk, since /tmp may be in memory."""
     with TemporaryDirectory(dir="/var/tmp") as folder:
         yield Path(folder)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Detailed drives for the tests of the oracle, and what must come of their parameters.
+"""Detailed drives for tests of the oracle, and the times that follow from their parameters.
 
-What is expected is worked out here, by arithmetic of its own.
+The expected times are calculated here, independently of the oracle.
 """
 
 import math
@@ -43,7 +43,7 @@ def zone_of(cylinder: int) -> Zone:
 
 
 def sector_ns(place: Place) -> float:
-    """Time for a sector to pass the head."""
+    """Return the time for a sector to pass the head, in ns."""
     zone = zone_of(place.cylinder)
     return PERIOD_NS / (zone.sectors + zone.spare_sectors)
 
@@ -64,14 +64,14 @@ def move_ns(p: Parameters, one: Place, other: Place, op: str) -> float:
 
 
 def begins_ns(place: Place, now_ns: float) -> float:
-    """When its sector is next under the head, which is on its track."""
+    """Return when the place's sector next begins to pass the head, which is on its track."""
     return now_ns + (place.angle - now_ns / PERIOD_NS) % 1 * PERIOD_NS
 
 
 def medium_ns(
     drive: DetailedDrive, op: str, before: int, sector: int, sectors: int, sent_ns: float
 ) -> float:
-    """When the head has passed the last sector; all are on one track."""
+    """Return when the last sector has passed the head; all sectors are on one track."""
     p = drive.parameters
     place = drive.locate(sector)
     overhead_ns = p.read_miss_overhead_ns if op == "read" else p.write_overhead_ns
@@ -82,7 +82,7 @@ def medium_ns(
 
 
 def one_track(drive: DetailedDrive, sector: int) -> range:
-    """The sectors of its track from this one on."""
+    """Return the sectors from this one to the end of its track."""
     place = drive.locate(sector)
     return range(sector, sector + zone_of(place.cylinder).sectors - place.slot)
 
@@ -92,7 +92,8 @@ def hit_ns(p: Parameters, sectors: int) -> float:
 
 
 def after_ns(drive: DetailedDrive, free_ns: float, one: Place, sector: int) -> float:
-    """When 8 sectors have been read by an arm that is free and on a place's track."""
+    """Return when 8 sectors have been read, by an arm that is free at free_ns on the track of
+    `one`."""
     place = drive.locate(sector)
     there_ns = free_ns + move_ns(drive.parameters, one, place, "read")
     return begins_ns(place, there_ns) + 8 * sector_ns(place) + drive.parameters.bus_sector_ns

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""[seek] for a detailed drive (oracle/detailed), as samples by the distance in sectors.
+"""A [seek] section for a detailed drive (oracle/detailed), as samples by the distance in sectors.
 
-oracle/detailed/mechanism.c has the arm's time by cylinders; how many those are over one distance
-in sectors differs from place to place, so a sample is the mean of many.
+oracle/detailed/mechanism.c defines seek times by cylinders.  A distance in sectors crosses a
+varying number of cylinders, so each sample is the mean of many seeks.
 """
 
 import math
@@ -17,14 +17,14 @@ PLACES = 60
 
 
 def seek_ns(parameters: Parameters, cylinders: int) -> float:
-    """The arm, without settling."""
+    """Return the arm's time in ns, without settling."""
     near = min(cylinders, parameters.seek_threshold)
     beyond_ns = parameters.seek_slope_ns * (cylinders - near)
     return parameters.seek_a_ns + parameters.seek_b_ns * math.sqrt(near) + beyond_ns
 
 
 def move_ns(drive: DetailedDrive, one: int, other: int) -> float:
-    """From a sector to another one, ready to read."""
+    """Return the time to move from one sector to another, ready to read."""
     parameters = drive.parameters
     here, there = drive.locate(one), drive.locate(other)
     switch_ns = 0.0 if here.head == there.head else parameters.head_switch_ns
@@ -35,7 +35,7 @@ def move_ns(drive: DetailedDrive, one: int, other: int) -> float:
 
 
 def seek(drive: DetailedDrive, seed: int = 1) -> dict[str, Any]:
-    """The section: what a read that misses costs before its sector comes by."""
+    """Return the section: the time of a missed read before it waits for its sector."""
     draw = random.Random(seed)
     sectors = drive.capacity_sectors
     at = [(i / (SAMPLES - 1)) ** 2 for i in range(SAMPLES)]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The recording zones of a detailed drive (oracle/detailed), from the definitions of its zones.
+"""The [layout] zones of a detailed drive (oracle/detailed), derived from the drive's parameters.
 
-oracle/detailed/layout.c says where tracks follow each other: all heads of a cylinder and then the
-next cylinder, or a band of cylinders on one surface and back on the next one.  The last band of a
-zone may be smaller, and is a zone of its own here.
+oracle/detailed/layout.c defines the order of tracks: either cylinder by cylinder with all heads, or
+a band of cylinders on one surface and then back on the next.  The last band of a drive's zone may
+be smaller, and becomes a zone of its own here.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,8 @@ from understudy.device.profile import DiskProfile
 
 @dataclass(frozen=True)
 class Part:
-    """Tracks of a zone whose skews follow one rule; `head` and `cylinder` skews before it."""
+    """Tracks of a zone with one rule for skews; `heads_before` and `cylinders_before` count the
+    skews before the part."""
 
     tracks: int
     heads_before: int
@@ -62,7 +63,7 @@ def _by_surface(parameters: Parameters, zone: Zone) -> Iterator[Part]:
 def _surfaces(
     zone: Zone, heads: int, size: int, tracks: int, *, bands_before: int, before: int
 ) -> Part:
-    """Bands of `size` cylinders, behind some of another size."""
+    """Return the part with bands of `size` cylinders, after bands of `before` cylinders."""
     cylinders_before = bands_before * ((before - 1) * heads + 1)
     return Part(
         tracks=tracks,
@@ -77,8 +78,8 @@ def _surfaces(
 
 
 def zones(parameters: Parameters, *, surfaces: bool = False) -> list[Recorded]:
-    """They, of the whole disk."""
-    found = []
+    """Return the zones of the whole disk."""
+    parts = []
     first = 0
     for zone in parameters.zone:
         slots = zone.sectors + zone.spare_sectors
@@ -89,7 +90,7 @@ def zones(parameters: Parameters, *, surfaces: bool = False) -> list[Recorded]:
         by = _by_surface if parameters.layout == SURFACE_SERPENTINE else _by_cylinder
         for part in by(parameters, zone):
             skews = part.heads_before * zone.track_skew + part.cylinders_before * zone.cylinder_skew
-            found.append(
+            parts.append(
                 Recorded(
                     first,
                     zone.sectors,
@@ -102,16 +103,16 @@ def zones(parameters: Parameters, *, surfaces: bool = False) -> list[Recorded]:
                 )
             )
             first += part.tracks * zone.sectors
-    return found
+    return parts
 
 
 def capacity(parameters: Parameters) -> int:
-    """Sectors of the drive."""
+    """Return the drive's capacity in sectors."""
     return sum(_tracks(parameters, zone) * zone.sectors for zone in parameters.zone)
 
 
 def document(parameters: Parameters, *, surfaces: bool = False, **sections: Any) -> dict[str, Any]:
-    """A profile with these positions; its seeks take no time unless somebody says."""
+    """Return a profile with these positions; seeks take no time unless a section says otherwise."""
     return {
         "name": "detailed",
         "seek": {"ms": [0.0, 0.0]},
@@ -122,5 +123,5 @@ def document(parameters: Parameters, *, surfaces: bool = False, **sections: Any)
 
 
 def profiled(parameters: Parameters, **sections: Any) -> DiskProfile:
-    """The same, checked."""
+    """Return the document as a checked profile."""
     return DiskProfile.model_validate(document(parameters, **sections))

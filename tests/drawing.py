@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The guest's drawing code in Python, and pictures that notice who writes beside them."""
+"""The guest's drawing code from Python, and pictures that detect writes outside their bounds."""
 
 import re
 from collections.abc import Sequence
@@ -21,16 +21,16 @@ MARGIN = 5
 
 @cache
 def ffi() -> FFI:
-    """The headers' declarations."""
-    found = FFI()
+    """Return the headers' declarations."""
+    declarations = FFI()
     for name in HEADERS:
-        found.cdef(re.sub(r"^#.*$", "", (ROOT / name).read_text(), flags=re.MULTILINE))
-    return found
+        declarations.cdef(re.sub(r"^#.*$", "", (ROOT / name).read_text(), flags=re.MULTILINE))
+    return declarations
 
 
 @cache
 def library() -> Any:
-    """The compiled code, which ends the process where C is undefined."""
+    """Load the compiled code, which aborts on undefined behaviour of C."""
     program = Program(
         "drawing.so",
         ("guest/commands.c", "guest/ppm.c", *card_programs.RASTER),
@@ -41,10 +41,10 @@ def library() -> Any:
 
 
 class Canvas:
-    """A picture with a margin all around, in which nothing may be drawn."""
+    """A picture surrounded by a margin in which nothing may be drawn."""
 
     def __init__(self, width: int, height: int) -> None:
-        """All black."""
+        """Make a black picture."""
         self._all = np.full((height + 2 * MARGIN, width + 2 * MARGIN), BESIDE, np.uint32)
         self.pixels: Pixels = self._all[MARGIN : MARGIN + height, MARGIN : MARGIN + width]
         self.pixels[:] = 0
@@ -56,24 +56,24 @@ class Canvas:
         )
 
     def clear(self, color: int) -> int:
-        """How many pixels were drawn, as all that follow."""
+        """Return the number of pixels drawn, like all methods below."""
         return int(library().raster_clear(self.picture, color))
 
     def rectangle(self, x: int, y: int, width: int, height: int, color: int) -> int:
-        """Draw it."""
+        """Draw a rectangle."""
         at = ffi().new("struct corner *", (x, y, color))
         return int(library().raster_rectangle(self.picture, at, width, height))
 
     def line(self, one: Corner, other: Corner) -> int:
-        """Draw it."""
+        """Draw a line."""
         return int(library().raster_line(self.picture, _corners((one, other))))
 
     def triangle(self, corners: Sequence[Corner]) -> int:
-        """Draw it."""
+        """Draw a triangle."""
         return int(library().raster_triangle(self.picture, _corners(corners)))
 
     def is_clean_beside(self) -> bool:
-        """Whether nothing was drawn in the margin."""
+        """Return whether the margin is untouched."""
         beside = self._all.copy()
         beside[MARGIN:-MARGIN, MARGIN:-MARGIN] = BESIDE
         return bool((beside == BESIDE).all())

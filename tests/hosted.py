@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A drive at a host that takes its time, as every real one does, in virtual time.
+"""A drive on a host with the delays of a real host, in virtual time.
 
-Between a completion and the next request pass tens of microseconds, to submit and to be
-told takes some, and now and then the host is away for a millisecond.
+Between a completion and the next request, tens of microseconds pass.  Submission and completion
+take some too, and now and then the host is delayed by a millisecond.
 """
 
 import random
@@ -13,7 +13,7 @@ from understudy.device.target import Target
 
 @dataclass
 class Hosted:
-    """A target that can't send at once."""
+    """A target that sends requests with a host's delays."""
 
     drive: Target
     seed: int = 1
@@ -35,7 +35,8 @@ class Hosted:
         return self.drive.capacity_sectors
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
-        """The drive sees it half a path later than the host sends it."""
+        """Send a request, which reaches the drive half of path_ns later; return when the host
+        sees the completion."""
         ready_ns = self.completed_ns + self.turn_ns + self._late()
         self.sent_ns = max(at_ns + self._late() // 10, ready_ns)
         there_ns = self.drive.request(op, sector, sectors, self.sent_ns + self.path_ns // 2)
@@ -43,6 +44,6 @@ class Hosted:
         return self.completed_ns
 
     def _late(self) -> int:
-        """Mostly little."""
+        """Return a random delay in ns, mostly short."""
         away = self.draw.random() < self.away
         return round(self.draw.expovariate(1 / (self.away_ns if away else self.noise_ns)))

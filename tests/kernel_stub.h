@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a driver of a card asks of Linux, in a program, before one card that is a register
- * file (core/cards/registers.h): TABLE is the header with its table, CARD its name.
+ * The parts of Linux that a card's driver uses, for a program with one card that is a register file
+ * (core/cards/registers.h).  TABLE is the header with the card's table, CARD its name.
  *
- * What is taken is given back in reverse; the call numbered fail_at, from 1, fails.  Whoever
- * touches a card must have enabled it, and mapped what it touches.  With CAREFUL, no access
- * may set anything off: no write of a doorbell, or of a 1 to a bit that is reserved, wo or
- * w1s; no port at all.
+ * Resources must be released in reverse order of acquisition; call number fail_at, from 1, fails.
+ * A driver must enable the card, and map the registers that it accesses, before the access.  With
+ * CAREFUL, no access may have side effects: no write to a doorbell, no 1 written to a reserved, wo
+ * or w1s bit, and no access to a port.
  */
 #ifndef UNDERSTUDY_TEST_KERNEL_STUB_H
 #define UNDERSTUDY_TEST_KERNEL_STUB_H
@@ -105,7 +105,7 @@ static inline bool stub_has(const char *what)
 	return false;
 }
 
-/* Whether it is had: this call is not the one that fails. */
+/* Acquire a resource; return false if this call is the one that fails. */
 static inline bool stub_take(const char *what)
 {
 	if (++stub_calls == fail_at)
@@ -221,7 +221,7 @@ static inline void pci_dev_put(struct pci_dev *pdev)
 {
 }
 
-/* The most that the card may send; INTA is one. */
+/* Return the maximum number of vectors of the card; INTA is one. */
 static inline unsigned int stub_vectors(void)
 {
 	unsigned int most = stub_table.msi_vectors > stub_table.msix_vectors
@@ -265,7 +265,7 @@ static inline void free_irq(int irq, void *data)
 	stub_give_back(stub_irq[irq % ARRAY_SIZE(stub_irq)]);
 }
 
-/* One access of one register, whole; the value that a read gives. */
+/* Access one whole register; return the value read. */
 static inline u64 stub_access(void *at, u32 bytes, const u64 *written)
 {
 	size_t place = (char *)at - stub_bar[0];

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A trace as the kernel writes it, for tests: struct buffer_data_page and ring_buffer_event."""
+"""A trace in the kernel's format, for tests: struct buffer_data_page and ring_buffer_event."""
 
 import struct
 from collections.abc import Iterable
@@ -31,14 +31,14 @@ print fmt: "%d", REC->sector
 
 
 def data(kind: int, sector: int, sectors: int = 8) -> bytes:
-    """What an event of that kind holds."""
+    """Return the payload of an event of that kind."""
     if kind == ISSUE:
         return struct.pack("<HHi8xQI4x8sI", kind, 0, 93, sector, sectors, b"R", 0)
     return struct.pack("<H6xQI4x", kind, sector, sectors)
 
 
 def event(delta_ns: int, held: bytes) -> bytes:
-    """Of some whole words, so many ns after the one before."""
+    """Return an event of whole words, delta_ns after the previous event."""
     before = b""
     if delta_ns >= 1 << 27:
         before = struct.pack("<II", 30 | (delta_ns & ((1 << 27) - 1)) << 5, delta_ns >> 27)
@@ -50,13 +50,13 @@ def event(delta_ns: int, held: bytes) -> bytes:
 
 
 def page(time_ns: int, events: Iterable[bytes]) -> bytes:
-    """Full of them and of nothing else."""
+    """Return a page with these events."""
     held = b"".join(events)
     return (struct.pack("<QQ", time_ns, len(held)) + held).ljust(4096, b"\0")
 
 
 def trace(events: Iterable[tuple[int, bytes]], to_a_page: int = 3) -> bytes:
-    """Of events (time, data) in order of time."""
+    """Return a trace of events (time, data) in order of time, `to_a_page` on each page."""
     waiting = list(events)
     pages = b""
     while waiting:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A program that reads a trace when it may have only so much memory of its own, and prints figures
-of it: MiB, what to do, a short trace, the trace.
+"""Read a trace with limited memory of its own, and print figures of it.  Arguments: MiB, the name
+of the action, a short trace, the trace.
 
-It reads the short one first, so that libraries have what they keep.  The limit is Linux's
-RLIMIT_DATA, which leaves out what is mapped from files.
+The program reads the short trace first, so that libraries have allocated what they keep.  The limit
+is Linux's RLIMIT_DATA, which excludes mapped files.
 """
 
 import json
@@ -21,22 +21,22 @@ from understudy.traces.read import recorded
 
 
 def info(file: Path) -> tuple[int, float]:
-    """As `understudy trace info`."""
-    found = characterise(recorded(str(file)))
-    assert found.response
-    return found.requests, found.response.mean
+    """Summarise the trace like `understudy trace info`."""
+    statistics = characterise(recorded(str(file)))
+    assert statistics.response
+    return statistics.requests, statistics.response.mean
 
 
 def reduced(file: Path) -> tuple[int, float]:
-    """As `understudy consolidate`, up to its fit."""
+    """Reduce the trace like `understudy consolidate`, including the fit."""
     with tempfile.TemporaryDirectory() as folder:
-        found = vm.read("vm", file, Path(folder), vm.Reduction(servers=32))
-        fit_each([found], accept_poor=True, jobs=1)
-        return found.requests, found.mean_response_ms
+        machine = vm.read("vm", file, Path(folder), vm.Reduction(servers=32))
+        fit_each([machine], accept_poor=True, jobs=1)
+        return machine.requests, machine.mean_response_ms
 
 
 def held(file: Path) -> tuple[int, float]:
-    """What nobody should do: all of it at once."""
+    """Read the whole trace at once, as no command should."""
     with file.open("rb") as content:
         pieces = list(formats.read(content))
     return sum(piece.frame.height for piece in pieces), 0.0
@@ -49,7 +49,7 @@ def _own_bytes() -> int:
 
 
 def main(mib: str, what: str, short: str, file: str) -> None:
-    """Of the long one."""
+    """Print the figures of the long trace."""
     act = {"info": info, "reduced": reduced, "held": held}[what]
     act(Path(short))
     limit = _own_bytes() + int(mib) * 2**20

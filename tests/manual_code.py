@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The code of a programmer's manual, put together to a program."""
+"""The code examples of a programmer's manual, combined into a program."""
 
 import re
 from html import unescape
@@ -8,7 +8,8 @@ HEAD = re.compile(r"^(static [^;{]*\))\n\{", re.MULTILINE)
 
 
 def code(page: str) -> str:
-    """The page's code as a program has it: functions may be called before they are shown."""
-    blocks = [unescape(found) for found in re.findall(r"<pre><code>(.*?)</code></pre>", page, re.S)]
+    """Return the page's code, with declarations in front so that functions may be called before
+    their definition."""
+    blocks = [unescape(text) for text in re.findall(r"<pre><code>(.*?)</code></pre>", page, re.S)]
     heads = [f"{head};" for block in blocks for head in HEAD.findall(block)]
     return "\n".join([blocks[0], *heads, *blocks[1:]])

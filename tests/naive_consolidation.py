@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""SFQ(D) with merging, and service times of a MAP, from the equations as they are printed; slow.
+"""SFQ(D) with merging, and service times of a MAP, slowly and directly from the papers' equations.
 
-"IO Performance Prediction in Consolidated Virtualized Environments" (ICPE 2011), Eqs. 1
-and 2 and Algorithm 1, with a check for an empty queue, and a merge value for each class.  Tags
-are exact fractions, given at arrival; every choice looks through all that wait.  What the paper
-leaves open: of equal tags the request that arrived first is next, and at one instant completions
-come before arrivals before choices.  It shares no code with what it checks.
+The source is "IO Performance Prediction in Consolidated Virtualized Environments" (ICPE 2011), Eqs.
+1 and 2 and Algorithm 1.  Additions are a check for an empty queue, and a merge value for each
+class.  Tags are exact fractions, assigned at arrival; every choice searches all waiting requests.
+Two points are open in the paper.  Of equal tags, the request that arrived first is next.  At one
+instant, completions come first, then arrivals, then choices.  The code shares nothing with the code
+under test.
 """
 
 import math
@@ -19,7 +20,7 @@ NEVER = 2**70
 
 
 class SplitMix64:
-    """Steele, Lea and Flood's generator, as core/draw.h says that it is seeded."""
+    """Steele, Lea and Flood's generator, seeded as documented in core/draw.h."""
 
     STEP = 0x9E3779B97F4A7C15
 
@@ -45,9 +46,9 @@ class SplitMix64:
 
 @dataclass
 class Job:
-    """A piece of a request of class k: when it comes, how long it takes, its tag, when it is done.
+    """A piece of a request of class k: arrival, service time, tag and completion.
 
-    request: which one of its class.
+    request: the request's number in its class.
     """
 
     k: int
@@ -60,7 +61,7 @@ class Job:
 
 
 class Queue:
-    """All classes, D servers."""
+    """The queue of all classes for D servers."""
 
     def __init__(
         self, weights: Sequence[int], servers: int, omega: Sequence[Fraction], seed: int
@@ -86,7 +87,7 @@ class Queue:
         self.waiting.append(job)
 
     def merged(self) -> list[Job]:
-        """The for loop of Algorithm 1; the class of the first says how often it goes round."""
+        """The loop of Algorithm 1; the first job's class decides the number of rounds."""
         jobs = [self.take()]
         for _ in range(self.get_int_value(jobs[0].k) - 1):
             if not self.waiting or self.first().k != jobs[0].k:
@@ -95,7 +96,7 @@ class Queue:
         return jobs
 
     def first(self) -> Job:
-        """`min` takes the first of equals."""
+        """Of equal tags, `min` returns the first."""
         return min(self.waiting, key=lambda one: one.start_tag)
 
     def take(self) -> Job:
@@ -122,7 +123,8 @@ class Queue:
 def simulated(
     jobs: Sequence[Job], weights: Sequence[int], servers: int, omega: Sequence[Fraction], seed: int
 ) -> list[Job]:
-    """In order of arrival, with what becomes of each; jobs of one instant in that given."""
+    """Simulate the jobs and return them in order of arrival; jobs of one instant keep the given
+    order."""
     queue = Queue(weights, servers, omega, seed)
     ordered = sorted(jobs, key=lambda job: job.arrival)
     coming = list(ordered)
@@ -137,7 +139,8 @@ def simulated(
 
 
 def responses(jobs: Sequence[Job], k: int) -> list[int]:
-    """Of each request of a class the mean of its pieces', Eq. 6, rounded down."""
+    """Return each request's response time in a class: the mean over its pieces (Eq. 6), rounded
+    down."""
     pieces: dict[int, list[int]] = {}
     for job in jobs:
         if job.k == k:
@@ -152,7 +155,8 @@ def service_times(
     count: int,
     draw: SplitMix64,
 ) -> list[float]:
-    """A walk through the phases: stay, then draw where to, unless only one way is possible."""
+    """Draw times by a walk through the phases: stay, then choose a transition.  A single
+    possible transition takes no draw."""
     phase = outcome(start, draw)
     times = []
     for _ in range(count):
@@ -166,7 +170,7 @@ def service_times(
 
 
 def outcome(cumulative: Sequence[float], draw: SplitMix64) -> int:
-    """The first whose cumulative probability is above a uniform draw."""
+    """Return the first index whose cumulative probability exceeds a uniform draw."""
     possible = [
         place
         for place, value in enumerate(cumulative)
@@ -174,5 +178,5 @@ def outcome(cumulative: Sequence[float], draw: SplitMix64) -> int:
     ]
     if len(possible) == 1:
         return possible[0]
-    drawn = draw.fraction()
-    return next(place for place in possible if Fraction(cumulative[place]) > drawn)
+    threshold = draw.fraction()
+    return next(place for place in possible if Fraction(cumulative[place]) > threshold)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The measures as docs/method.md defines them, row by row in plain Python.
+"""The measures of docs/method.md, calculated row by row in plain Python.
 
-Shares no code with understudy.measure.metrics: to be slow and plain is what it is for.
+The code shares nothing with understudy.measure.metrics; it is meant to be slow and plain.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ Row = dict[str, Any]
 def figures(
     rows: list[Row], scale: float, *, parallel: bool = False, queued: bool = False
 ) -> dict[str, Any]:
-    """All that result.json says of a run and that its records decide."""
+    """Return all figures in result.json that depend on a run's records."""
     requests = carried(rows)
     per_ms = 1e6 * scale
     services = services_ns(requests)
@@ -66,7 +66,7 @@ def figures(
 
 
 def carried(rows: list[Row]) -> list[Row]:
-    """A row for each request that went to the disk, in the order of dispatch."""
+    """Return a row for each request that went to the disk, in order of dispatch."""
     first: dict[int, Row] = {}
     for row in rows:
         first.setdefault(row["request_id"], row)
@@ -74,25 +74,25 @@ def carried(rows: list[Row]) -> list[Row]:
 
 
 def services_ns(requests: list[Row]) -> list[int]:
-    """completion - max(dispatch, previous completion)."""
-    found, previous = [], 0
+    """Return completion - max(dispatch, previous completion) of each request."""
+    times_ns, previous = [], 0
     for number, row in enumerate(requests):
         begun = row["dispatch_ns"] if not number else max(row["dispatch_ns"], previous)
-        found.append(row["completion_ns"] - begun)
+        times_ns.append(row["completion_ns"] - begun)
         previous = row["completion_ns"]
-    return found
+    return times_ns
 
 
 def nearest_rank(values: list[int], permille: int) -> int:
-    """The smallest value that at least so many in a thousand do not exceed."""
+    """Return the smallest value that at least permille/1000 of the values do not exceed."""
     enough = Fraction(permille * len(values), 1000)
     return min(value for value in values if sum(other <= value for other in values) >= enough)
 
 
 def idle_ns(requests: list[Row]) -> list[int]:
-    """How long nothing was at the disk before each dispatch; 0 for the first."""
-    found = []
+    """Return how long the disk was idle before each dispatch; 0 for the first."""
+    times_ns = []
     for number, row in enumerate(requests):
         earlier = [before["completion_ns"] for before in requests[:number]]
-        found.append(max(0, row["dispatch_ns"] - max(earlier)) if earlier else 0)
-    return found
+        times_ns.append(max(0, row["dispatch_ns"] - max(earlier)) if earlier else 0)
+    return times_ns

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Job files of fio in the simulator: what they ask is what fio asks, or it is refused."""
+"""Job files of fio in the simulator: each option means what it means to fio, or is refused."""
 
 import os
 import subprocess
@@ -44,8 +44,8 @@ def job(*lines: str) -> JobFile:
 
 
 def test_jobs_are_processes() -> None:
-    found = fio_jobs.processes(JobFile("jobs.fio", MIXED), DISK)
-    scan, *points = found
+    processes = fio_jobs.processes(JobFile("jobs.fio", MIXED), DISK)
+    scan, *points = processes
     assert (scan.random, scan.reads_percent, scan.sectors) == (False, 100, 128)
     assert (scan.first, scan.room, scan.think_ns) == (20_480, 2_048, 0)
     assert len(points) == 6
@@ -54,25 +54,25 @@ def test_jobs_are_processes() -> None:
 
 
 def test_an_engine_without_a_queue_has_one_request_at_a_time() -> None:
-    """As fio has it: psync, its default, takes no notice of the depth."""
+    """The engine psync, fio's default, ignores `iodepth`."""
     for engine, processes in ((), 1), (("ioengine=psync",), 1), (("ioengine=io_uring",), 8):
-        found = fio_jobs.processes(job("rw=randread", "iodepth=8", *engine), DISK)
-        assert len(found) == processes
+        jobs = fio_jobs.processes(job("rw=randread", "iodepth=8", *engine), DISK)
+        assert len(jobs) == processes
 
 
 def test_steps_are_where_the_job_says() -> None:
-    found = fio_jobs.rows(fio_jobs.processes(JobFile("jobs.fio", MIXED), DISK), 1, 2000)
-    assert found.first.tolist() == [2000 * number for number in range(8)]
-    scan = found.sector[:2000]
+    rows = fio_jobs.rows(fio_jobs.processes(JobFile("jobs.fio", MIXED), DISK), 1, 2000)
+    assert rows.first.tolist() == [2000 * number for number in range(8)]
+    scan = rows.sector[:2000]
     assert scan[:3].tolist() == [20_480, 20_608, 20_736]
     assert scan[16] == 20_480  # round and round
-    points = found.sector[2000:]
+    points = rows.sector[2000:]
     assert (points % 8 == 0).all()
     assert 0 <= points.min() < 1000
     assert DISK - 1000 < points.max() <= DISK - 8
-    assert abs(np.mean(found.op[2000:] == 0) - 0.7) < 0.02
+    assert abs(np.mean(rows.op[2000:] == 0) - 0.7) < 0.02
     again = fio_jobs.rows(fio_jobs.processes(JobFile("jobs.fio", MIXED), DISK), 1, 2000)
-    assert (again.sector == found.sector).all()
+    assert (again.sector == rows.sector).all()
     other = fio_jobs.rows(fio_jobs.processes(JobFile("jobs.fio", MIXED), DISK), 2, 2000)
     assert (other.sector[2000:] != points).any()
 
@@ -113,7 +113,7 @@ def test_what_is_no_job_file_is_refused(text: str) -> None:
 
 
 def test_the_real_fio_takes_what_it_is_given(tmp_path: Path) -> None:
-    """On a file for the disk, without an end; all of our options are fio's."""
+    """fio must accept our rewritten job file, which names a file in place of the disk."""
     disk = tmp_path / "disk"
     disk.write_bytes(b"x" * 2**24)
     jobs = tmp_path / "jobs.fio"
@@ -127,7 +127,7 @@ def test_the_real_fio_takes_what_it_is_given(tmp_path: Path) -> None:
 def test_a_command_takes_it(tmp_path: Path) -> None:
     (tmp_path / "jobs.fio").write_text(MIXED)
     words = ("predict", "--requests", "300", "--schedulers", "look", "--out", "out")
-    for file, code, said in (
+    for file, code, words_shown in (
         ("./jobs.fio", 0, "./jobs.fio"),
         ("./gone.fio", 2, "No such file or directory"),
     ):
@@ -140,5 +140,5 @@ def test_a_command_takes_it(tmp_path: Path) -> None:
             env={**os.environ, "PYTHONPATH": str(ROOT)},
         )
         assert done.returncode == code, done.stderr
-        assert said in done.stdout + done.stderr
+        assert words_shown in done.stdout + done.stderr
         assert "Traceback" not in done.stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One word for one thing: names of options, old spellings, help in groups, and what there is."""
+"""Consistency of the commands: names of options, deprecated spellings, help in groups."""
 
 import json
 import re
@@ -24,9 +24,9 @@ def said(*words: str) -> str:
 
 
 def command(name: str) -> click.Command:
-    found = main.get_command(click.Context(main), name)
-    assert found
-    return found
+    match = main.get_command(click.Context(main), name)
+    assert match
+    return match
 
 
 def test_times_have_their_unit_in_their_name() -> None:
@@ -69,15 +69,15 @@ def test_what_follows_two_dashes_is_no_option() -> None:
 
 @pytest.mark.parametrize("name", ["predict", "compare", "sweep"])
 def test_help_is_in_groups(name: str) -> None:
-    """Every option in the one where it belongs, and only --help in none."""
+    """Each option is in its own group, and "Options" holds only --help."""
     sections = re.split(
         r"^(\w+):\n", said(name, "--help").partition("  Example:")[0], flags=re.MULTILINE
     )
-    found = dict(zip(sections[1::2], sections[2::2], strict=True))
-    assert [*found] == [*GROUPS, "Options"]
-    assert re.findall(r"^  -.*?--([\w-]+)", found["Options"], re.MULTILINE) == ["help"]
-    assert "--think-ms" in found["Workload"]
-    assert "--virtual-size" in found["Disk"]
+    options = dict(zip(sections[1::2], sections[2::2], strict=True))
+    assert [*options] == [*GROUPS, "Options"]
+    assert re.findall(r"^  -.*?--([\w-]+)", options["Options"], re.MULTILINE) == ["help"]
+    assert "--think-ms" in options["Workload"]
+    assert "--virtual-size" in options["Disk"]
 
 
 def test_schedulers_are_listed_with_their_tunables() -> None:

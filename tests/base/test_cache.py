@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The cache heals what is broken in it, says how large it is, and is emptied beside its users."""
+"""The cache repairs broken entries, reports its size, and can be emptied while it is in use."""
 
 import fcntl
 import json
@@ -30,7 +30,7 @@ def things(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def as_another_process() -> None:
-    """Forget what this one uses."""
+    """Forget which cache entries this process uses."""
     for descriptor in cache._used.values():
         os.close(descriptor)
     cache._used.clear()
@@ -82,7 +82,8 @@ def test_what_is_whole_is_not_made_again(things: Path) -> None:
 
 @pytest.mark.parametrize("lock", [False, True])
 def test_what_an_earlier_version_made_is_made_again(lock: bool, things: Path) -> None:
-    """It noted nothing.  Until it is made again it stays."""
+    """That version recorded no list of contents.  The old folder stays until it can be built
+    again."""
     (things / "one").mkdir(parents=True)
     if lock:
         (things / ".one.lock").touch()
@@ -122,7 +123,7 @@ def run(home: Home, *words: str) -> str:
 
 @pytest.fixture
 def filled(tmp_path: Path) -> Home:
-    """Two folders, one of them old."""
+    """Build a cache with two folders, one unused for 40 days."""
     home = Home(tmp_path)
     for name, days in (("new", 0.5), ("old", 40)):
         folder = home.cache / "understudy" / "programs" / name
@@ -164,9 +165,9 @@ def test_prune_leaves_what_is_used(filled: Home) -> None:
     used = filled.cache / "understudy" / "programs" / "old"
     descriptor = os.open(used, os.O_RDONLY)
     fcntl.flock(descriptor, fcntl.LOCK_SH)
-    said = run(filled, "prune", "--all")
+    output = run(filled, "prune", "--all")
     os.close(descriptor)
-    assert "kept 1 that running commands use" in said
+    assert "kept 1 that running commands use" in output
     assert left(filled) == {"old"}
 
 
@@ -195,7 +196,7 @@ def test_a_disk_that_is_full_while_the_kernel_is_fetched(
     def fetch(folder: Path) -> None:
         packages._download("linux", folder)
 
-    with pytest.raises(RunFailed) as said:
+    with pytest.raises(RunFailed) as failure:
         cache.cached_folder("kernel/one", fetch)
-    assert "No space left on device" in str(said.value)
-    assert "network" not in str(said.value)
+    assert "No space left on device" in str(failure.value)
+    assert "network" not in str(failure.value)

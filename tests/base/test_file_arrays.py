@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Arrays that lie in files, against NumPy's; and a folder for temporary files without room."""
+"""Arrays in files compared with NumPy's, and a temporary folder that is full."""
 
 import resource
 import subprocess
@@ -25,7 +25,7 @@ BLOCKS = (1, 2, 7, 50)
 
 @pytest.fixture(params=BLOCKS, autouse=True)
 def block(request: pytest.FixtureRequest) -> Iterator[int]:
-    """So few values that even a short array is several blocks."""
+    """Shrink the block size so that even a short array spans several blocks."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(file_arrays, "BLOCK", request.param)
         yield request.param
@@ -38,13 +38,13 @@ def nearly_sorted(length: int) -> Ints:
 
 @given(keys=KEYS)
 def test_order_of_any(keys: list[int]) -> None:
-    given = np.array(keys, np.int64)
-    assert file_arrays.order(given).tolist() == np.argsort(given, kind="stable").tolist()
+    column = np.array(keys, np.int64)
+    assert file_arrays.order(column).tolist() == np.argsort(column, kind="stable").tolist()
 
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_order_of_much(turned: bool) -> None:
-    """Blocks that hardly overlap, in order or the last first."""
+    """Sort blocks that hardly overlap, in ascending or in descending order."""
     keys = nearly_sorted(1000)[:: -1 if turned else 1]
     order = np.argsort(keys, kind="stable")
     places, again = file_arrays.ordered(keys, np.arange(1000), keys)
@@ -53,7 +53,7 @@ def test_order_of_much(turned: bool) -> None:
 
 
 def test_in_order_already() -> None:
-    """Nothing is copied; equal keys are no disorder."""
+    """The sorted column is not copied, even if keys repeat."""
     keys = np.repeat(np.arange(40), 3)
     column = np.arange(len(keys))
     assert file_arrays.ordered(keys, column)[0] is column
@@ -61,17 +61,16 @@ def test_in_order_already() -> None:
 
 @given(values=KEYS)
 def test_each_and_joined(values: list[int]) -> None:
-    given = np.array(values, np.int64)
-    halves = file_arrays.each(lambda part: part / 2, given)
+    column = np.array(values, np.int64)
+    halves = file_arrays.each(lambda part: part / 2, column)
     assert halves.dtype == np.float64
     assert halves.tolist() == [value / 2 for value in values]
-    assert file_arrays.joined([given, given[:5], given[:0]]).tolist() == values + values[:5]
-    parts = list(file_arrays.blocks(len(given)))
-    assert [value for part in parts for value in given[part].tolist()] == values
+    assert file_arrays.joined([column, column[:5], column[:0]]).tolist() == values + values[:5]
+    parts = list(file_arrays.blocks(len(column)))
+    assert [value for part in parts for value in column[part].tolist()] == values
 
 
 def test_an_array_may_be_changed() -> None:
-    """A short one and a long one."""
     column = file_arrays.Column(np.int64)
     for value in range(9):
         column.put([value])
@@ -82,7 +81,7 @@ def test_an_array_may_be_changed() -> None:
 
 
 def test_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody sees the files, and none stays open."""
+    """The files have no names, and their descriptors are closed."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     before = len(list(Path("/proc/self/fd").iterdir()))
     array = file_arrays.joined([np.arange(200)])
@@ -112,7 +111,7 @@ except file_arrays.scratch.RunFailed as error:
 
 
 def test_no_room_for_them(tmp_path: Path) -> None:
-    """A file that may not become as long as it should; nothing is said about it but that."""
+    """A file hits a size limit: the error is the only output."""
     limit = 100_000
     ended = subprocess.run(
         [sys.executable, "-c", FULL.format(folder=str(tmp_path))],

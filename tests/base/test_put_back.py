@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Settings are put back as they were, in order, and what can't be is said and kept for later.
+"""Settings are restored in order; failures are reported and kept for a later attempt.
 
-Files stand in for the kernel's settings.
+Ordinary files stand in for the kernel's settings.
 """
 
 import json
@@ -17,7 +17,7 @@ from understudy.base.errors import RunFailed
 
 @pytest.fixture
 def queue(tmp_path: Path) -> Path:
-    """A disk's, with a scheduler that was chosen."""
+    """The queue folder of a disk with a chosen scheduler."""
     folder = tmp_path / "queue"
     folder.mkdir()
     (folder / "scheduler").write_text("none [mq-deadline] bfq\n")
@@ -27,11 +27,11 @@ def queue(tmp_path: Path) -> Path:
 
 
 def journal(queue: Path) -> Path:
-    """Of both settings."""
-    found = queue.parent / "run" / "sda.json"
+    """Write a journal of both settings; return its path."""
+    file = queue.parent / "run" / "sda.json"
     files = [queue / "scheduler", queue / "nr_requests"]
-    put_back.write(found, queue.parent / "diskseq", files)
-    return found
+    put_back.write(file, queue.parent / "diskseq", files)
+    return file
 
 
 def test_what_is_chosen_is_in_brackets(queue: Path) -> None:
@@ -40,7 +40,7 @@ def test_what_is_chosen_is_in_brackets(queue: Path) -> None:
 
 
 def test_only_what_differs_is_written(queue: Path) -> None:
-    """To write a setting may mean more than its value."""
+    """Writing an unchanged value could have side effects in the kernel."""
     listed = journal(queue)
     (queue / "scheduler").write_text("bfq")
     (queue / "nr_requests").chmod(0o400)
@@ -58,7 +58,7 @@ def test_the_kernels_own_choice_comes_before_the_same_value(queue: Path) -> None
     listed = queue.parent / "sda.json"
     put_back.write(listed, queue.parent / "diskseq", [latency])
     latency.write_text("0")
-    assert put_back.put_back(listed) == []  # a file keeps -1; then it is told
+    assert put_back.put_back(listed) == []  # a file keeps -1, which is reported
     assert latency.read_text() == "2000"
 
 
@@ -80,7 +80,7 @@ def test_of_a_disk_that_is_gone_nothing_is_left(gone: str, queue: Path) -> None:
 
 
 def test_what_does_not_go_back_is_said_and_kept(queue: Path) -> None:
-    """Until it goes."""
+    """The journal stays until every setting is restored."""
     listed = journal(queue)
     (queue / "nr_requests").unlink()
     (queue / "nr_requests").mkdir()
@@ -96,7 +96,7 @@ def test_what_does_not_go_back_is_said_and_kept(queue: Path) -> None:
 
 
 def test_the_program_does_the_same(queue: Path) -> None:
-    """With an interpreter that knows nothing of the package."""
+    """The script runs in an interpreter that cannot import the package."""
     command = [sys.executable, "-I", "-S", put_back.__file__, str(journal(queue))]
     (queue / "nr_requests").unlink()
     (queue / "nr_requests").mkdir()

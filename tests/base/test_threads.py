@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Several threads: all that they return, or the first thing that goes wrong."""
+"""Threads run in parallel: all results, or the first error."""
 
 import threading
 
@@ -11,9 +11,9 @@ LONG = 60  # seconds in which a test would have failed
 
 
 def test_results_are_in_the_order_of_the_tasks() -> None:
-    """Whichever is done first: here the first waits for the last."""
+    """Results keep the order of the tasks; here the first task waits for the last."""
     last = threading.Event()
-    told: list[None] = []
+    reports: list[None] = []
 
     def first() -> str:
         assert last.wait(LONG)
@@ -23,15 +23,15 @@ def test_results_are_in_the_order_of_the_tasks() -> None:
         last.set()
         return "second"
 
-    assert run_all([first, second], 2, threading.Event(), lambda: told.append(None)) == [
+    assert run_all([first, second], 2, threading.Event(), lambda: reports.append(None)) == [
         "first",
         "second",
     ]
-    assert len(told) == 2
+    assert len(reports) == 2
 
 
 def test_one_that_fails_ends_all() -> None:
-    """What has begun is told to stop, and what has not does not begin."""
+    """Running tasks are signalled to stop, and pending tasks never start."""
     stop, begun = threading.Event(), []
 
     def waits() -> None:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`understudy compare-runs`: figures, errors and ranks of two run folders, and what is no pair."""
+"""`understudy compare-runs`: figures, errors and ranks of two run folders, and which folders are
+refused."""
 
 import json
 import random
@@ -29,12 +30,12 @@ BASE: dict[str, Any] = {
 
 
 def run(scheduler: str, seed: int = 1, platform: str = "real", **figures: Any) -> dict[str, Any]:
-    """A run's entry in result.json."""
+    """Return a run's entry in result.json."""
     return {**BASE, "scheduler": scheduler, "seed": seed, "platform": platform, **figures}
 
 
 def document(runs: list[dict[str, Any]], **inputs: Any) -> dict[str, Any]:
-    """A whole result.json."""
+    """Return a complete result.json."""
     own = {"workload": "random", "processes": 4, "writes_percent": 0, "think_ms": 0.0}
     own |= {"requests": 100, "depth": 1, "disk_digest": "d", "disk": {"name": "sda"}}
     return {"schema": "understudy.result/1", "inputs": {**own, **inputs}, "runs": runs}
@@ -42,7 +43,7 @@ def document(runs: list[dict[str, Any]], **inputs: Any) -> dict[str, Any]:
 
 @pytest.fixture(name="folder")
 def fixture_folder(tmp_path: Path) -> Callable[[str, Any], Path]:
-    """Makes a run folder with that document."""
+    """Return a function that makes a run folder with a given result.json."""
 
     def make(name: str, content: Any) -> Path:
         (tmp_path / name).mkdir()
@@ -74,7 +75,7 @@ FIGURES = st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), min_size=2, 
 
 @given(FIGURES)
 def test_tau_is_kendalls(figures: list[tuple[int, int]]) -> None:
-    """SciPy's tau-b, ties included; and pairs are counted by definition."""
+    """tau equals SciPy's tau-b, ties included; pair counts follow their definition."""
     sides = [
         Comparison(
             [
@@ -84,19 +85,19 @@ def test_tau_is_kendalls(figures: list[tuple[int, int]]) -> None:
         )
         for side in (0, 1)
     ]
-    found = agreement(sides[0], sides[1], sides[0].schedulers, RESPONSE)
+    result = agreement(sides[0], sides[1], sides[0].schedulers, RESPONSE)
     first, second = zip(*figures, strict=True)
     if len(set(first)) > 1 and len(set(second)) > 1:
-        assert found.tau == pytest.approx(kendalltau(first, second).statistic)
+        assert result.tau == pytest.approx(kendalltau(first, second).statistic)
     else:
-        assert found.tau is None
+        assert result.tau is None
     differ = [(a, b) for a, b in combinations(figures, 2) if a[0] != b[0]]
-    assert found.differ == len(differ)
-    assert found.alike == sum((a[0] < b[0]) == (a[1] < b[1]) and a[1] != b[1] for a, b in differ)
+    assert result.differ == len(differ)
+    assert result.alike == sum((a[0] < b[0]) == (a[1] < b[1]) and a[1] != b[1] for a, b in differ)
 
 
 def test_a_pair_that_seeds_do_not_tell_apart_does_not_count() -> None:
-    """a and b differ by noise alone, c by much."""
+    """a and b differ only by noise; c differs clearly from both."""
     chance = random.Random(2)
     noisy = [
         Summary.from_json(run(name, seed, mean_response_ms=mean + chance.gauss(0, 1)))
@@ -108,13 +109,13 @@ def test_a_pair_that_seeds_do_not_tell_apart_does_not_count() -> None:
         for name, mean in (("a", 1.0), ("b", 2.0), ("c", 1.5))
         for seed in range(8)
     ]
-    found = agreement(Comparison(noisy), Comparison(wrong), ["a", "b", "c"], RESPONSE)
-    assert (found.differ, found.alike) == (2, 1)
+    result = agreement(Comparison(noisy), Comparison(wrong), ["a", "b", "c"], RESPONSE)
+    assert (result.differ, result.alike) == (2, 1)
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_the_papers_tables_come_out_as_they_are_printed(name: str, folder: Folder) -> None:
-    """Theirs as two run folders: figures, ranks, and errors."""
+    """Turn the paper's tables into two run folders; compare figures, ranks and errors."""
     paper = TABLES[name]
     sides = []
     for side, columns in (("real", paper.real), ("vm", paper.virtual)):
@@ -124,8 +125,8 @@ def test_the_papers_tables_come_out_as_they_are_printed(name: str, folder: Folde
             for name, column in columns.items()
         ]
         sides.append(folder(side, document(runs)))
-    found = json.loads(compared(*sides, "--json").stdout)["measures"][:5]
-    for row, (entry, theirs) in enumerate(zip(found, MEASURES, strict=True)):
+    measures = json.loads(compared(*sides, "--json").stdout)["measures"][:5]
+    for row, (entry, theirs) in enumerate(zip(measures, MEASURES, strict=True)):
         assert entry["measure"] == PAPER_MEASURES[row].key
         for scheduler, figures in entry["schedulers"].items():
             real, virtual = paper.real[scheduler][row], paper.virtual[scheduler][row]
@@ -179,7 +180,7 @@ def test_doubts_are_said(folder: Folder) -> None:
     ]
 
 
-# ---- what is no pair ----------------------------------------------------------------
+# ---- folders that cannot be compared ------------------------------------------------
 
 
 def test_what_is_no_run_folder(folder: Folder, tmp_path: Path) -> None:
@@ -215,7 +216,7 @@ def test_no_run_in_it_or_half_a_one(folder: Folder) -> None:
 
 
 @pytest.mark.parametrize(
-    ("other", "said"),
+    ("other", "message"),
     [
         ({"workload": "surge-direct"}, "workload is random in {0} and surge-direct in {1}"),
         ({"requests": 101}, "requests is 100 in {0} and 101 in {1}"),
@@ -224,14 +225,14 @@ def test_no_run_in_it_or_half_a_one(folder: Folder) -> None:
         ({"think_ms": 1.0}, "think_ms is 0.0 in {0} and 1.0 in {1}"),
     ],
 )
-def test_other_questions(other: dict[str, Any], said: str, folder: Folder) -> None:
+def test_other_questions(other: dict[str, Any], message: str, folder: Folder) -> None:
     one = folder("one", document([run("none")]))
     two = folder("two", document([run("none")], **other))
-    assert refused(one, two).startswith(said.format(one, two))
+    assert refused(one, two).startswith(message.format(one, two))
 
 
 def test_other_disks_schedulers_and_seeds(folder: Folder) -> None:
-    """Of two predictions; a real disk is never the one of a profile."""
+    """The disks may differ if one run is on a real disk, but not between two predictions."""
     one = folder("one", document([run("none", platform="sim")]))
     two = folder("two", document([run("none", platform="vm")], disk_digest="e"))
     assert refused(one, two).startswith("the disk is sda in")
@@ -244,13 +245,13 @@ def test_other_disks_schedulers_and_seeds(folder: Folder) -> None:
 
 
 def test_what_predict_writes_compares_with_itself(tmp_path: Path) -> None:
-    """No error, and all ranks alike."""
+    """All errors are 0, and all ranks agree."""
     words = ["predict", "--workload", "random", "--requests", "300", "--processes", "9"]
     out = str(tmp_path / "run")
     words += ["--schedulers", "none,look,sstf", "--virtual-size", "64M", "--out", out]
     assert CliRunner().invoke(main, words).exit_code == 0
-    found = json.loads(compared(out, out, "--json").stdout)
-    for entry in found["measures"]:
+    answer = json.loads(compared(out, out, "--json").stdout)
+    for entry in answer["measures"]:
         assert entry["kendall_tau"] == pytest.approx(1)
         assert entry["pairs_that_differ"] == entry["pairs_alike"]
         assert {figures["error"] for figures in entry["schedulers"].values()} == {0.0}

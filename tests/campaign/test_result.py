@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The run folder: whole or absent, never over another, the same bytes for the same run."""
+"""The run folder: complete or absent, never overwritten, and byte-identical for the same run."""
 
 import hashlib
 import json
@@ -23,7 +23,7 @@ NAMES = ["report.html", "requests.parquet", "result.json"]
 
 
 def found(**changes: Any) -> result.Result:
-    """Two schedulers, two seeds."""
+    """Return a result of two schedulers and two seeds."""
     runs = [
         outcome(experiment(scheduler=scheduler, seed=seed, **changes))
         for scheduler in ("cats", "none")
@@ -166,7 +166,8 @@ def test_a_failure_half_way_leaves_no_folder(
 
 
 def test_result_json_names_the_code_that_answered(tmp_path: Path) -> None:
-    """`sha256sum` says the same of a scheduler's file; a kernel's own has none here."""
+    """The digest equals `sha256sum` of the scheduler's file; the kernel's schedulers have no
+    file here."""
     document = found().as_json()
     source = (ROOT / "core" / "schedulers" / "cats.c").read_bytes()
     assert document["inputs"]["sources"]["cats"] == hashlib.sha256(source).hexdigest()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sweeps: one file, a row for each run, and nothing run twice."""
+"""Sweeps: one file with a row for each run, and no run repeated."""
 
 import json
 import re
@@ -35,12 +35,13 @@ def understudy(*words: str) -> Result:
 
 
 def figures(file: Path) -> pl.DataFrame:
-    """What does not depend on the host."""
+    """Return the sweep's rows without the columns that depend on the host."""
     return pl.read_parquet(file).select(pl.exclude("^.*wall_seconds$"))
 
 
 def interrupted(monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
-    """The same, ended in the fourth run; tests/cli/test_stopping.py stops a real one."""
+    """Run the command, interrupted in its fourth run. tests/cli/test_stopping.py interrupts a
+    real one."""
     original, runs = in_simulator.summarise, []
 
     def fails_at_the_fourth(experiment, report, *, stop):  # type: ignore[no-untyped-def]
@@ -56,7 +57,7 @@ def interrupted(monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
-    """Scheduler and seed of every run from now on."""
+    """Return a list to which every later run appends its scheduler and seed."""
     original, runs = in_simulator.summarise, []
 
     def noted(experiment, report, *, stop):  # type: ignore[no-untyped-def]
@@ -70,7 +71,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
 def test_runs_that_ended_with_the_one_that_failed_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a busy host several have ended when somebody looks; a set has any order."""
+    """On a busy host several runs can have ended when `wait` returns, in any order."""
 
     def late(tasks: dict[futures.Future[Any], int], return_when: str) -> SimpleNamespace:
         done = futures.wait(tasks).done
@@ -104,11 +105,11 @@ def test_an_interrupted_sweep_goes_on_and_ends_the_same(
     understudy(*words, str(whole))
     interrupted(monkeypatch, *words, str(broken))
     assert not broken.exists()
-    kept = len(partial.read_text().splitlines())
-    assert 1 <= kept <= 5
+    finished = len(partial.read_text().splitlines())
+    assert 1 <= finished <= 5
     runs = counted(monkeypatch)
     assert understudy(*words, str(broken)).exit_code == 0
-    assert len(runs) == 6 - kept
+    assert len(runs) == 6 - finished
     assert figures(broken).equals(figures(whole))
     assert not partial.exists()
 
@@ -119,23 +120,23 @@ def test_what_was_interrupted_survives_another_command(
     file = tmp_path / "s.parquet"
     words = (*WORDS, "--jobs", "1", "--out", str(file), "--seeds")
     interrupted(monkeypatch, *words, "6", "--schedulers", "clook")
-    kept = len((tmp_path / "s.parquet.partial").read_text().splitlines())
+    lines = len((tmp_path / "s.parquet.partial").read_text().splitlines())
     understudy(*words, "1", "--schedulers", "fcfs")
     rows = pl.read_parquet(file)
-    assert rows.filter(scheduler="clook").height == kept
+    assert rows.filter(scheduler="clook").height == lines
     assert rows.filter(scheduler="fcfs").height == 1
 
 
 def test_a_row_in_the_file_and_in_the_journal_counts_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """That is what a kill between the two leaves."""
+    """A kill between writing the result and deleting the journal leaves both files."""
     file, partial = tmp_path / "s.parquet", tmp_path / "s.parquet.partial"
     words = (*WORDS, "--schedulers", "clook", "--seeds", "6", "--jobs", "1", "--out", str(file))
     interrupted(monkeypatch, *words)
-    kept = partial.read_bytes()
+    journal = partial.read_bytes()
     understudy(*words)
-    partial.write_bytes(kept)
+    partial.write_bytes(journal)
     assert understudy(*words).exit_code == 0
     assert pl.read_parquet(file)["seed"].to_list() == [1, 2, 3, 4, 5, 6]
     assert not partial.exists()
@@ -185,7 +186,7 @@ def test_rows_of_another_version_go_and_are_run_again(
 
 
 def sweep_apart(*words: str) -> str:
-    """What it says in a process of its own, which reads a scheduler's file anew."""
+    """Return the stderr of a sweep in a new process, which reads the scheduler's file again."""
     command = [sys.executable, "-m", "understudy", *words]
     return subprocess.run(command, capture_output=True, text=True, check=True).stderr
 
@@ -194,7 +195,7 @@ def sweep_apart(*words: str) -> str:
 def test_a_mean_is_never_one_of_what_was_edited_and_what_it_was(
     tmp_path: Path, edited: str
 ) -> None:
-    """Rows of other seeds and workloads go, too; those of other schedulers and disks stay."""
+    """Rows of the edited file go, whatever their seed and workload; all other rows stay."""
     file, scheduler, disk = (tmp_path / name for name in ("s.parquet", "mine.c", "mine.toml"))
     scheduler.write_bytes(registry.source("fcfs").text.replace(b'"fcfs"', b'"mine"'))
     disk.write_text((ROOT / "profiles" / "cheetah-15k4.toml").read_text())
@@ -248,7 +249,7 @@ def test_a_scheduler_that_changed_runs_again_alone(
 
 
 def test_what_cannot_be_served_has_a_row(tmp_path: Path) -> None:
-    """At 180 a second fcfs falls behind, at 8000 it gives up; clook can serve 180."""
+    """At 180 requests a second fcfs falls behind, and at 8000 it gives up; clook can serve 180."""
     file = tmp_path / "s.parquet"
     words = ("sweep", "--workloads", "poisson", "--schedulers", "fcfs,clook", "--out", str(file))
     done = understudy(*words, "--requests", "2000", "--rate", "180", "--seeds", "3")
@@ -448,7 +449,7 @@ def test_the_table_says_who_is_best_and_who_cannot_be_told_apart(tmp_path: Path)
 
 
 def test_differences_are_taken_in_pairs(tmp_path: Path) -> None:
-    """The intervals of the means overlap, that of the differences leaves zero out."""
+    """The intervals of the means overlap, but the interval of the difference excludes zero."""
     words: tuple[str, ...]
     words = ("sweep", "--workloads", "poisson", "--rate", "120", "--requests", "300")
     words = (*words, "--schedulers", "cats,look", "--seeds", "10", "--json", "--out")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`understudy card`: what it prints, and that schema and page have the keys of the loader."""
+"""`understudy card`: its output; its schema and documentation list the same keys as the loader."""
 
 import json
 import re
@@ -17,7 +17,7 @@ MODELS: list[type[model.Section]] = [model.Card, model.Ring, *mistakes.SECTIONS.
 
 
 def card(*words: str) -> Result:
-    """The command in this process."""
+    """Run the command in this process."""
     return CliRunner().invoke(command, words, standalone_mode=False)
 
 
@@ -29,17 +29,17 @@ def test_the_list() -> None:
 
 @pytest.mark.parametrize("name", specification.catalogue())
 def test_a_card_is_shown_whole(name: str) -> None:
-    said = card("show", name).output
+    output = card("show", name).output
     whole = json.loads(card("show", name, "--json").output)
     for register in whole["registers"]:
-        assert re.search(rf" {register['name']} .* {register['offset']:#05x} ", said)
+        assert re.search(rf" {register['name']} .* {register['offset']:#05x} ", output)
     text = (cards_dir() / f"{name}.yaml").read_text()
     assert len(whole["registers"]) == len(re.findall(r"^    offset:", text, re.MULTILINE))
 
 
 def test_what_is_shown_as_json_is_a_specification() -> None:
-    shown = card("show", "zach1", "--json").output
-    dropped = re.sub(r'\n *"(access|reset)": null,?', "", shown).encode()
+    output = card("show", "zach1", "--json").output
+    dropped = re.sub(r'\n *"(access|reset)": null,?', "", output).encode()
     assert specification.parse("x.yaml", dropped) == specification.load("zach1")
 
 
@@ -70,11 +70,11 @@ def test_the_schema_has_the_keys_of_the_loader() -> None:
     schema: dict[str, Any] = json.loads(card("schema").output)
     definitions = schema["$defs"] | {"Card": schema}
     for section in MODELS:
-        found = definitions[section.__name__]
-        assert set(found["properties"]) == set(section.model_fields)
-        assert found["additionalProperties"] is False
+        definition = definitions[section.__name__]
+        assert set(definition["properties"]) == set(section.model_fields)
+        assert definition["additionalProperties"] is False
         needed = {key for key, field in section.model_fields.items() if field.is_required()}
-        assert set(found.get("required", ())) == needed
+        assert set(definition.get("required", ())) == needed
 
 
 def test_the_page_has_the_keys_of_the_loader() -> None:

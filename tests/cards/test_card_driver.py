@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The driver's skeleton and the self-test of a card, run in a program against the register file.
+"""The generated driver skeleton and self-test of a card, run in a program against the register
+file.
 
-tests/kernel_stub.h is the kernel.  What a skeleton leaves of its status registers, and which wrong
-cards a self-test finds, is said by the YAML, read without the loader.
+tests/kernel_stub.h stands in for the kernel.  The expected status registers and the detectable
+faults are computed from the YAML, without the loader.
 """
 
 import subprocess
@@ -43,7 +44,7 @@ Document = dict[str, Any]
 
 
 def run(kind: str, name: str, folder: Path, lines: list[str]) -> list[str]:
-    """What tests/card_KIND.c says of a card."""
+    """Return the output of the program tests/card_KIND.c for a card."""
     card = specification.parse("x.yaml", TEXTS[name].encode())
     (folder / "linux").mkdir()
     for empty in HEADERS:
@@ -71,7 +72,8 @@ _PARTS = {
 
 
 def bits(document: Document) -> Iterator[tuple[int, Document, int, str, int, str]]:
-    """Register's index in the table, register, bit, access, its reset, its field."""
+    """Yield each bit: its register's index in the table, the register, bit number, access, reset
+    value, field."""
     places = sorted(document["registers"], key=lambda one: (one["bar"], one["offset"]))
     for index, register in enumerate(places):
         whole = {"bits": f"{register['width'] - 1}:0", "access": register.get("access"), "name": ""}
@@ -89,7 +91,8 @@ def bits(document: Document) -> Iterator[tuple[int, Document, int, str, int, str
 
 
 def wrong_bits(document: Document) -> Iterator[tuple[str, bool]]:
-    """A wrong bit as a line of card_selftest.c, and whether it can be found."""
+    """Yield wrong bits as input lines of card_selftest.c, and whether the self-test can detect
+    them."""
     careful: dict[int, bool] = {}
     for index, register, _, access, _, _ in bits(document):
         safe = register.get("kind", "plain") == "plain" and access not in ("wo", "w1s")
@@ -97,31 +100,31 @@ def wrong_bits(document: Document) -> Iterator[tuple[str, bool]]:
     for index, register, bit, access, reset, _ in bits(document):
         port = register.get("kind") == "port"
         written = careful[index] and access != "reserved"
-        found = {"r": not port and access not in ("wo", "reserved")}
+        caught_by = {"r": not port and access not in ("wo", "reserved")}
         match access:
             case "rw":
-                found |= {"w": written, "R": not port and (written or reset == 1)}
+                caught_by |= {"w": written, "R": not port and (written or reset == 1)}
             case "ro":
-                found |= {"w": written, "R": not port and reset == 1}
+                caught_by |= {"w": written, "R": not port and reset == 1}
             case "w1c":
-                found |= {"c": written and reset == 1, "w": written}
+                caught_by |= {"c": written and reset == 1, "w": written}
             case "rc":
-                found |= {"d": not port and reset == 1}
-        yield from ((f"{index} {mask} {bit}", caught) for mask, caught in found.items())
+                caught_by |= {"d": not port and reset == 1}
+        yield from ((f"{index} {mask} {bit}", caught) for mask, caught in caught_by.items())
 
 
 @BY_NAME
 def test_the_selftest_finds_each_wrong_bit(name: str, tmp_path: Path) -> None:
     document = YAML(typ="safe", pure=True).load(TEXTS[name])
     wrong = list(wrong_bits(document))
-    said = run("selftest", name, tmp_path, [line for line, _ in wrong])
-    assert said[0] == "0", "a card that is right"
-    for (line, caught), answer in zip(wrong, said[1:], strict=True):
+    output = run("selftest", name, tmp_path, [line for line, _ in wrong])
+    assert output[0] == "0", "a card that is right"
+    for (line, caught), answer in zip(wrong, output[1:], strict=True):
         assert int(answer) == (EIO if caught else 0), line
 
 
 def interrupts(document: Document) -> Iterator[tuple[str, str]]:
-    """A status as a line of card_driver.c, and what is told of it."""
+    """Yield status registers as input lines of card_driver.c, with the expected output."""
     sources = {one["status"] for one in document.get("interrupts", ())}
     status = {source.split(".")[0] for source in sources}
     registers: dict[int, list[tuple[int, str, bool]]] = {}
@@ -151,6 +154,6 @@ def interrupts(document: Document) -> Iterator[tuple[str, str]]:
 def test_the_skeleton_takes_its_interrupts_and_gives_all_back(name: str, tmp_path: Path) -> None:
     document = YAML(typ="safe", pure=True).load(TEXTS[name])
     expected = list(interrupts(document))
-    said = run("driver", name, tmp_path, [line for line, _ in expected])
-    for (line, answer), told in zip(expected, said, strict=True):
-        assert told == answer, line
+    output = run("driver", name, tmp_path, [line for line, _ in expected])
+    for (line, answer), reply in zip(expected, output, strict=True):
+        assert reply == answer, line

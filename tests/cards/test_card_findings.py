@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""When an interrupt counts as acknowledged, and how odd instructions are told, in journals of a
-few lines written by hand.
+"""When an interrupt counts as acknowledged, and how unknown instructions are reported.  The
+journals are a few lines written by hand.
 
-What drivers really do is in tests/vm/test_referee.py.
+tests/vm/test_referee.py checks journals of real drivers.
 """
 
 import numpy as np
@@ -22,18 +22,18 @@ Line = tuple[What, int, str, int, Context, int]
 
 
 def at(what: What, value: int = 0, name: str = "", pid: int = THREAD, flags: int = 0) -> Line:
-    """A load or a store of a register, by a thread of the kernel, or what the card did."""
+    """Return a line for a register access by a kernel thread, or for an action of the card."""
     touches = what in (What.LOAD, What.STORE)
     return what, value, name, pid, Context.KERNEL if touches else Context.CARD, flags
 
 
 def handler(line: Line) -> Line:
-    """The same, by the handler."""
+    """Return the line as if done by the handler."""
     return (*line[:4], Context.HARD_INTERRUPT, line[5])
 
 
 def missing(card: Card, *lines: Line) -> list[int]:
-    """Where an acknowledgement is missing."""
+    """Return the numbers of interrupts whose acknowledgement is missing."""
     rows = np.zeros(len(lines), journal.ACCESS)
     offsets = {register.name: register.offset for register in card.registers}
     for number, (what, value, name, pid, context, flags) in enumerate(lines):
@@ -41,8 +41,8 @@ def missing(card: Card, *lines: Line) -> list[int]:
         row["number"], row["what"], row["value"], row["pid"] = number, what, value, pid
         row["context"], row["flags"] = context, flags
         row["offset"], row["bytes"] = offsets.get(name, 0), 4 if name else 0
-    found = findings.found(card, rows, whole=False)
-    return [each.number for each in found if each.rule == "missing acknowledge"]
+    mistakes = findings.found(card, rows, whole=False)
+    return [each.number for each in mistakes if each.rule == "missing acknowledge"]
 
 
 ENABLED = at(What.STORE, 1 << 3, "ENABLE")
@@ -53,40 +53,40 @@ GONE = at(What.UNBOUND)
 
 
 def test_nobody_clears_it() -> None:
-    """Until the driver leaves."""
+    """The status bit stays set until the driver unbinds."""
     assert missing(ZACH1, ENABLED, *HANDLED, handler(SEEN), GONE) == [1]
     assert missing(ZACH1, ENABLED, *HANDLED, SEEN, at(What.STORE, 1 << 3, "STATUS"), GONE) == []
 
 
 def test_a_reset_by_who_has_seen_it() -> None:
-    """A threaded handler starts a card that has failed again, as the manual says."""
+    """A threaded handler resets a card that has failed, as the manual requires."""
     assert missing(ZACH1, ENABLED, *HANDLED, SEEN, *RESET, GONE) == []
 
 
 @pytest.mark.parametrize("seen", [handler(SEEN), at(What.LOAD, 1 << 3, "STATUS", PROCESS)])
 def test_a_reset_by_somebody_else(seen: Line) -> None:
-    """The handler, or another thread, has seen it and let it be."""
+    """The handler, or another process, has read the status but did not act on it."""
     assert missing(ZACH1, ENABLED, *HANDLED, seen, *RESET, GONE) == [1]
 
 
 def test_a_card_that_is_pulled_out() -> None:
-    """Before a threaded handler gets to it."""
+    """The card disappears before a threaded handler reads its status."""
     absent = at(What.LOAD, 0xFFFFFFFF, "STATUS", flags=ABSENT)
     assert missing(ZACH1, ENABLED, *HANDLED, at(What.REMOVED), absent, GONE) == []
 
 
 def test_an_instruction_that_is_not_known() -> None:
-    """With the bytes that it begins with, as a disassembler has them."""
+    """The finding shows the instruction's first bytes in the order of a disassembler."""
     rows = np.zeros(1, journal.ACCESS)
     rows["what"], rows["value"], rows["offset"] = What.UNKNOWN, 0x7D8D_4824_6C8D_AE0F, 0x200
-    (found,) = findings.found(ZACH1, rows, whole=False)
-    assert found == findings.Finding("unknown instruction", 0, "0f ae 8d 6c 24 48 8d 7d at 0x200")
+    (finding,) = findings.found(ZACH1, rows, whole=False)
+    assert finding == findings.Finding("unknown instruction", 0, "0f ae 8d 6c 24 48 8d 7d at 0x200")
     (line,) = register_log.lines(ZACH1, rows)
     assert line.endswith("unknown instruction 0f ae 8d 6c 24 48 8d 7d at 0x200")
 
 
 def test_what_the_fallback_carried_out() -> None:
-    """Is no mistake, but a note that says what is not known."""
+    """An instruction that the fallback carried out is a note, not a mistake."""
     rows = np.zeros(2, journal.ACCESS)
     rows["number"] = 0, 1
     rows["what"], rows["value"], rows["offset"] = What.FALLBACK, 0x0010_0181_DD, 0x100
@@ -108,7 +108,7 @@ def test_what_the_fallback_carried_out() -> None:
 
 
 def with_level_status() -> Card:
-    """STATUS.FAILED falls with its cause."""
+    """Return Zach 1, but with a STATUS.FAILED that falls with its cause."""
     registers = []
     for register in ZACH1.registers:
         fields = tuple(
@@ -122,7 +122,7 @@ def with_level_status() -> Card:
 
 
 def test_a_status_that_falls_with_its_cause() -> None:
-    """A FIFO's, once it is empty; also if somebody else empties it."""
+    """A FIFO's status bit falls once the FIFO is empty, no matter who empties it."""
     card = with_level_status()
     assert missing(card, ENABLED, *HANDLED, handler(SEEN), at(What.RAISED, 0), GONE) == []
     assert missing(card, ENABLED, *HANDLED, handler(SEEN), GONE) == [1]

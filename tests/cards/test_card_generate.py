@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`understudy card generate` in the folder where somebody works: nothing of theirs is lost."""
+"""`understudy card generate` in a folder with the user's own files: it destroys none of them."""
 
 from functools import cache
 from pathlib import Path
@@ -23,19 +23,20 @@ typeset = cache(pdf.pdf)
 
 @pytest.fixture(autouse=True)
 def _each_page_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here the same page is typeset many times; that it gives the same bytes is tested below."""
+    """Typeset each page only once; a test below checks that repeated typesetting returns equal
+    bytes."""
     monkeypatch.setattr(pdf, "pdf", typeset)
 
 
 def generate(card: str, out: Path) -> str:
-    """The command in this process; errors come through."""
+    """Run the command in this process and return its output; exceptions propagate."""
     words = ["generate", card, "--out", str(out)]
     run = CliRunner().invoke(command, words, standalone_mode=False, catch_exceptions=False)
     return run.output
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """All files of a folder."""
+    """Return the contents of all files in a folder."""
     return {file.name: file.read_bytes() for file in folder.iterdir()}
 
 
@@ -44,10 +45,10 @@ def test_the_same_card_gives_the_same_bytes(tmp_path: Path) -> None:
     generate("copier", tmp_path / "one")
     typeset.cache_clear()
     generate("copier", tmp_path / "two")
-    said = generate("copier", tmp_path / "two")
+    output = generate("copier", tmp_path / "two")
     assert sorted(contents(tmp_path / "one")) == sorted([*GENERATED, *BEGUN])
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
-    assert said.count("wrote ") == len(GENERATED) + len(BEGUN)
+    assert output.count("wrote ") == len(GENERATED) + len(BEGUN)
 
 
 @pytest.mark.parametrize("name", GENERATED)
@@ -55,14 +56,14 @@ def test_what_a_person_changed_is_kept(name: str, tmp_path: Path) -> None:
     generate("copier", tmp_path)
     before = contents(tmp_path)
     file = tmp_path / name
-    for mine, said in (
+    for mine, message in (
         (before[name] + b"\n", "changed by hand" if file.suffix != ".pdf" else "not generated"),
         (before[name][:1000] + b" " + before[name][1000:], "changed by hand"),
         (b"mine\n", "not generated"),
         (b"", "not generated"),
     ):
         file.write_bytes(mine)
-        with pytest.raises(UserError, match=f"^{file}: {said}: move it away"):
+        with pytest.raises(UserError, match=f"^{file}: {message}: move it away"):
             generate("copier", tmp_path)
         assert contents(tmp_path) == before | {name: mine}
 
@@ -74,8 +75,8 @@ def test_what_a_person_goes_on_with_is_theirs(name: str, tmp_path: Path) -> None
     for mine in (before[name] + b"/* mine */\n", b"mine\n", b""):
         (tmp_path / name).write_bytes(mine)
         (tmp_path / "copier_registers.h").unlink()
-        said = generate("copier", tmp_path)
-        assert f"kept {tmp_path / name}, which you have changed\n" in said
+        output = generate("copier", tmp_path)
+        assert f"kept {tmp_path / name}, which you have changed\n" in output
         assert contents(tmp_path) == before | {name: mine}
 
 

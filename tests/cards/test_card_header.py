@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The header of a card compiles as C and C++ without a warning, and has the specification's
-figures."""
+"""The generated header of a card compiles as C and C++ without warnings, and defines the
+specification's values."""
 
 import subprocess
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
 
 
 def values(card: str) -> Iterator[tuple[str, int]]:
-    """Names in C and their values, read from the YAML without the loader."""
+    """Yield the expected C names and values, read from the YAML without the loader."""
     with (cards_dir() / f"{card}.yaml").open() as file:
         document: dict[str, Any] = YAML(typ="safe", pure=True).load(file)
     yield f"{card}_DEVICE_ID".upper(), document["config"]["device"]

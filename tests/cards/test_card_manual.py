@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The manual of a card: all that the specification has is in it, and its drawings are whole."""
+"""The manual of a card: it contains the whole specification, and its drawings are well-formed."""
 
 import re
 from html import escape
@@ -20,12 +20,12 @@ WIDE = GOOD.replace("width: 64, access: rw", f"width: 64, fields: [{FIELD}]")
 
 
 def drawings(page: str) -> list[ElementTree.Element]:
-    """The SVGs, as an XML reader has them."""
+    """Return the manual's SVGs, parsed as XML."""
     return [ElementTree.fromstring(svg) for svg in re.findall(r"<svg.*?</svg>", page)]
 
 
 def boxes(svg: ElementTree.Element) -> list[tuple[int, int, int, bool]]:
-    """Top, left, width of each box, and whether it is a reserved one's."""
+    """Return each box's top, left and width, and whether the box is a reserved field's."""
     return [
         (int(box.get("y", "")), int(box.get("x", "")), int(box.get("width", "")), _grey(box))
         for box in svg.iter("rect")
@@ -71,13 +71,13 @@ def test_the_boxes_of_a_drawing_are_the_bits(card: Card) -> None:
     svgs = drawings(manual(card))
     assert len(svgs) == len(registers)
     for register, svg in zip(registers, svgs, strict=True):
-        found = sorted(boxes(svg))
-        width = found[-1][1] + found[-1][2]
+        layout = sorted(boxes(svg))
+        width = layout[-1][1] + layout[-1][2]
         bit = width // min(register.width, 32)
-        rows = sorted({top for top, *_ in found})
+        rows = sorted({top for top, *_ in layout})
         grey: set[int] = set()
         seen: list[int] = []
-        for top, left, wide, reserved in found:
+        for top, left, wide, reserved in layout:
             above = 32 * (len(rows) - 1 - rows.index(top))
             last = above + (width - left) // bit
             bits = range(last - wide // bit, last)

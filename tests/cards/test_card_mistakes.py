@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Each mistake in a card's specification: file, line, reason, and all of them at once."""
+"""Each mistake in a card's specification is reported with file, line and reason, all mistakes at
+once."""
 
 from pathlib import Path
 
@@ -103,7 +104,7 @@ MISTAKES = [
 ]
 
 
-# A register that takes a name which something else of the card has in the generated C.
+# Register names that collide with another name in the generated C, and what that name belongs to.
 TAKEN = {
     "VENDOR_ID": "the card",
     "MSI_VECTORS": "the card",
@@ -138,18 +139,18 @@ MISTAKES += [
 
 
 @pytest.mark.parametrize(
-    ("name", "register", "said"),
+    ("name", "register", "message"),
     [
         ("pci", "HEAD", "1: the card becomes PCI_VENDOR_ID"),
         ("module", "LICENSE", "36: register LICENSE becomes MODULE_LICENSE"),
     ],
 )
-def test_a_name_of_the_kernels_is_refused(name: str, register: str, said: str) -> None:
+def test_a_name_of_the_kernels_is_refused(name: str, register: str, message: str) -> None:
     wrong = GOOD.replace("name: tiny", f"name: {name}", 1)
     wrong = wrong.replace("name: HEAD", f"name: {register}").replace("HEAD", register)
     with pytest.raises(UserError) as caught:
         specification.parse("x.yaml", wrong.encode())
-    assert f"{said} in C, as a macro of the kernel does" in str(caught.value)
+    assert f"{message} in C, as a macro of the kernel does" in str(caught.value)
 
 
 @pytest.mark.parametrize(("old", "new", "line", "reason"), MISTAKES)
@@ -161,7 +162,7 @@ def test_each_mistake_has_its_line(old: str, new: str, line: int, reason: str) -
     with pytest.raises(UserError) as caught:
         specification.parse("x.yaml", wrong.encode())
     lines = str(caught.value).splitlines()
-    assert [said for said in lines if said.startswith(f"x.yaml:{line}: {reason}")], lines
+    assert [message for message in lines if message.startswith(f"x.yaml:{line}: {reason}")], lines
     assert len(lines) <= 2 or "BAR" in reason, "one mistake, and what follows from it at once"
 
 
@@ -185,8 +186,8 @@ def test_five_mistakes_at_once() -> None:
         wrong = wrong.replace(old, new, 1)
     with pytest.raises(UserError) as caught:
         specification.parse("x.yaml", wrong.encode())
-    said = [line.split(": ", 1) for line in str(caught.value).splitlines()]
-    assert [(place, reason[:22]) for place, reason in said] == [
+    message = [line.split(": ", 1) for line in str(caught.value).splitlines()]
+    assert [(place, reason[:22]) for place, reason in message] == [
         ("x.yaml:5", "class_code: 17334272: "),
         ("x.yaml:9", "4097 bytes are no powe"),
         ("x.yaml:20", "LEVEL (6:4) overlaps D"),
@@ -197,7 +198,7 @@ def test_five_mistakes_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("raw", "said"),
+    ("raw", "message"),
     [
         (b"", "x.yaml:1: the file is empty"),
         (b" \n\n", "x.yaml:1: the file is empty"),
@@ -209,22 +210,22 @@ def test_five_mistakes_at_once() -> None:
         (b"a: \x00\n", "x.yaml:1: "),
     ],
 )
-def test_a_file_that_is_no_specification(raw: bytes, said: str) -> None:
+def test_a_file_that_is_no_specification(raw: bytes, message: str) -> None:
     with pytest.raises(UserError) as caught:
         specification.parse("x.yaml", raw)
-    assert str(caught.value).startswith(said)
+    assert str(caught.value).startswith(message)
     assert "\n" not in str(caught.value)
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     folder = tmp_path / "card.yaml"
     folder.mkdir()
-    for name, said in (
+    for name, message in (
         (str(folder), "a folder, not a specification"),
         (str(tmp_path / "none.yaml"), "No such file or directory"),
         ("zach", 'unknown card "zach": did you mean "zach1"? there are: copier, zach1'),
     ):
-        with pytest.raises(UserError, match=said.replace("?", r"\?")):
+        with pytest.raises(UserError, match=message.replace("?", r"\?")):
             specification.load(name)
 
 

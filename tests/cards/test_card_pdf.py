@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The manuals as PDF: another reader finds everything, on A4, in fonts that the file has in it."""
+"""The manuals as PDF: a second PDF reader finds all text, on A4 pages, with embedded fonts."""
 
 import sys
 from io import BytesIO
@@ -19,7 +19,7 @@ COPIER = specification.load("copier")
 
 
 def words(raw: bytes) -> str:
-    """The text of all pages, its white space as single blanks."""
+    """Return the text of all pages, with each run of white space as one blank."""
     pages = PdfReader(BytesIO(raw), strict=True).pages
     return " ".join(" ".join(page.extract_text() for page in pages).split())
 

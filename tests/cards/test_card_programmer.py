@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The programmer's manual: all that a driver needs is in it, and its code does what it says, run in
-a program against the register file (tests/kernel_stub.h is the kernel)."""
+"""The programmer's manual contains all that a driver needs.  Its code examples run in a program
+against the register file, where tests/kernel_stub.h stands in for the kernel."""
 
 import re
 import subprocess
@@ -31,16 +31,16 @@ BUILD += ["-fno-sanitize-recover=all", "-Wno-unused-function", "-Wno-unused-vari
 SHOW = 'static void show(u32 index) { printf("%llu\\n", 0ull + stub_values[index]); }'
 
 Document = dict[str, Any]
-Call = tuple[str, list[int | str]]  # C that is called, and what it has to print
+Call = tuple[str, list[int | str]]  # a call in C, and its expected output
 
 
 def manual(name: str) -> str:
-    """The page of a card."""
+    """Return the page of a card."""
     return programmers_manual(specification.parse("x.yaml", TEXTS[name].encode()))
 
 
 def run(name: str, folder: Path, calls: list[str]) -> list[str]:
-    """What a program prints that makes these calls, `card` having been probed."""
+    """Return the output of a program that probes `card` and then makes these calls."""
     card = specification.parse("x.yaml", TEXTS[name].encode())
     (folder / "table.h").write_text(table(card))
     (folder / f"{name}_registers.h").write_text(header(card))
@@ -73,26 +73,26 @@ def run(name: str, folder: Path, calls: list[str]) -> list[str]:
 
 
 def ordered(document: Document) -> list[Document]:
-    """Registers as the table has them."""
+    """Return the registers in the order of the generated table."""
     return sorted(document["registers"], key=lambda one: (one["bar"], one["offset"]))
 
 
 def low_and_mask(field: Document) -> tuple[int, int]:
-    """Where a field begins, and its bits."""
+    """Return a field's lowest bit and its mask."""
     high, _, low = str(field["bits"]).partition(":")
     first = int(low or high)
     return first, (2 ** (int(high) + 1) - 1) & ~(2**first - 1)
 
 
 def writable(register: Document) -> int:
-    """Bits that take what is written."""
+    """Return the mask of the bits that a write can change."""
     if register.get("access"):
         return 2 ** int(register["width"]) - 1 if register["access"] in ("rw", "wo") else 0
     return sum(low_and_mask(one)[1] for one in register["fields"] if one["access"] in ("rw", "wo"))
 
 
 def choices(name: str, document: Document) -> Iterator[Call]:
-    """Each named value of each rw field, while all other rw bits are set."""
+    """Yield a call for each named value of each rw field, with all other rw bits set."""
     for index, register in enumerate(ordered(document)):
         rw = [one for one in register.get("fields", ()) if one["access"] == "rw"]
         whole = sum(low_and_mask(one)[1] for one in rw)
@@ -107,52 +107,53 @@ def choices(name: str, document: Document) -> Iterator[Call]:
 
 
 def reports(name: str, document: Document) -> Iterator[Call]:
-    """Each named value of each ro or rc field, in words."""
+    """Yield a call for the text of each named value of each ro or rc field."""
     for index, register in enumerate(ordered(document)):
         for field in register.get("fields", ()) if register.get("kind") != "port" else ():
             low, _ = low_and_mask(field)
             for entry in field.get("values", ()) if field["access"] in ("ro", "rc") else ():
                 function = f"{name}_{register['name']}_{field['name']}_text".lower()
-                said = " ".join(entry["description"].split())
+                description = " ".join(entry["description"].split())
                 yield (
                     f"stub_values[{index}] = {entry['value'] << low}ull; puts({function}(card));",
-                    [said],
+                    [description],
                 )
 
 
 def enabled(name: str, document: Document) -> Iterator[Call]:
-    """Every source may interrupt, then none, where a driver can write that."""
+    """Yield calls that enable all interrupt sources and then none, where a driver can write the
+    bits."""
     registers = ordered(document)
     names = [register["name"] for register in registers]
     bits: dict[int, int] = {}
     for one in document.get("interrupts", ()):
         register, field = one["enable"].split(".")
-        found = registers[names.index(register)]
-        _, mask = low_and_mask(next(one for one in found["fields"] if one["name"] == field))
+        match = registers[names.index(register)]
+        _, mask = low_and_mask(next(one for one in match["fields"] if one["name"] == field))
         index = names.index(register)
-        bits[index] = bits.get(index, 0) | mask & writable(found)
+        bits[index] = bits.get(index, 0) | mask & writable(match)
     for call, on in (("let_interrupt", True), ("silence", False)) if bits else ():
-        shown = "".join(
+        prints = "".join(
             f'printf("%llu\\n", (unsigned long long)(stub_values[{index}] & {mask}ull));'
             for index, mask in bits.items()
         )
-        yield f"{name}_{call}(card); {shown}", [mask if on else 0 for mask in bits.values()]
+        yield f"{name}_{call}(card); {prints}", [mask if on else 0 for mask in bits.values()]
 
 
 @BY_NAME
 def test_its_code_does_what_it_says(name: str, tmp_path: Path) -> None:
     document = YAML(typ="safe", pure=True).load(TEXTS[name])
     calls = [call for part in (choices, reports, enabled) for call in part(name, document)]
-    said = run(name, tmp_path, [call for call, _ in calls])
+    output = run(name, tmp_path, [call for call, _ in calls])
     expected = [(call, str(answer)) for call, answers in calls for answer in answers]
-    for (call, answer), told in zip(expected, said, strict=True):
-        assert told == answer, call
+    for (call, answer), line in zip(expected, output, strict=True):
+        assert line == answer, call
 
 
 def test_transfers_of_the_copier(tmp_path: Path) -> None:
-    """Registers by their places: 2 SOURCE, 3 DESTINATION, 4 LENGTH, 6 START."""
+    """Register indices: 2 is SOURCE, 3 DESTINATION, 4 LENGTH, 6 START."""
     ring = "copier_ring_start(card, {}, {}, {})"
-    said = run(
+    output = run(
         "copier",
         tmp_path,
         [
@@ -166,19 +167,19 @@ def test_transfers_of_the_copier(tmp_path: Path) -> None:
         ],
     )
     sent = [0x1230008, 16777216, 0x4560010, 1]
-    assert [int(line) for line in said] == [0, *sent, -22, -22, -22, -22, 0x1230008]
+    assert [int(line) for line in output] == [0, *sent, -22, -22, -22, -22, 0x1230008]
 
 
 def test_the_ring_of_the_tiny_card(tmp_path: Path) -> None:
-    """Registers by their places: 2 BASE, 3 SIZE, 4 HEAD, 5 TAIL."""
+    """Register indices: 2 is BASE, 3 SIZE, 4 HEAD, 5 TAIL."""
     calls = ['printf("%d\\n", tiny_place_commands(card, 0x7008, 128));']
     calls += ['printf("%d\\n", tiny_place_commands(card, 0x7010, 128)); show(2); show(3);']
     for head, following in ((0, 0), (3, 2), (3, 3), (2, 7), (0, 7)):
         calls.append(f"stub_values[4] = {head};")
         calls.append(f'printf("%u\\n", tiny_room_in_commands(card, 8, {following}));')
     calls.append("tiny_push_commands(card, 5); show(5);")
-    said = run("tiny", tmp_path, calls)
-    assert [int(line) for line in said] == [-22, 0, 0x7010, 128, 7, 0, 7, 2, 0, 5]
+    output = run("tiny", tmp_path, calls)
+    assert [int(line) for line in output] == [-22, 0, 0x7010, 128, 7, 0, 7, 2, 0, 5]
 
 
 @BY_NAME

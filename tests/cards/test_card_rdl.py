@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""SystemRDL: a card goes there and back, the compiler finds the registers where the YAML has them,
-and what is no card is told with its line."""
+"""SystemRDL: a card survives export and import, the SystemRDL compiler finds the registers at
+the YAML's offsets, and errors name their line."""
 
 import random
 from pathlib import Path
@@ -47,12 +47,12 @@ addrmap uart {
 
 
 def imported(file: Path) -> Result:
-    """`understudy card import` in this process."""
+    """Run `understudy card import` in this process."""
     return CliRunner().invoke(command, ["import", str(file)], standalone_mode=False)
 
 
 def canonical(text: str) -> dict[str, Any]:
-    """What YAML says, without the order of parts that have places, and without defaults."""
+    """Parse YAML, sort the parts whose order is irrelevant, and drop default values."""
     card: dict[str, Any] = YAML(typ="safe", pure=True).load(text)
     card["bars"].sort(key=lambda one: one["number"])
     card["registers"].sort(key=lambda one: (one["bar"], one["offset"]))
@@ -95,12 +95,12 @@ def test_others_read_it_as_the_yaml_has_it(tmp_path: Path) -> None:
         assert node.absolute_address == register["offset"]
         assert node.size * 8 == register["width"]
         for field in register.get("fields", ()):
-            found = node.find_by_path(field["name"])
-            assert isinstance(found, FieldNode)
+            match = node.find_by_path(field["name"])
+            assert isinstance(match, FieldNode)
             ends = [int(end) for end in str(field["bits"]).split(":")]
-            assert (found.high, found.low) == (ends[0], ends[-1])
-            assert found.is_sw_writable == (field["access"] not in ("ro", "rc"))
-            assert found.get_property("reset") == field.get("reset", 0)
+            assert (match.high, match.low) == (ends[0], ends[-1])
+            assert match.is_sw_writable == (field["access"] not in ("ro", "rc"))
+            assert match.get_property("reset") == field.get("reset", 0)
 
 
 def test_a_file_of_somebody_else_becomes_a_card(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_a_file_of_somebody_else_becomes_a_card(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line", "said"),
+    ("old", "new", "line", "message"),
     [
         ("field {} EN", "field {onwrite=wzc;} EN", 11, "EN: rw, wzc: a card has rw, ro, wo, woclr"),
         ("field {} EN", "field {sw=rw1;} EN", 11, "EN: rw1: a card has"),
@@ -142,14 +142,14 @@ def test_a_file_of_somebody_else_becomes_a_card(tmp_path: Path) -> None:
         ("EN[0:0]", "EN[0:0] = DATA_", 11, "DATA_"),
     ],
 )
-def test_what_is_no_card(old: str, new: str, line: int, said: str, tmp_path: Path) -> None:
+def test_what_is_no_card(old: str, new: str, line: int, message: str, tmp_path: Path) -> None:
     file = tmp_path / "uart.rdl"
     text = CONFIG + UART.partition("\n")[2]
     assert old in text
     file.write_text(text.replace(old, new, 1))
     error = str(imported(file).exception)
     assert error.startswith(f"{file}:{line}: "), error
-    assert said in error
+    assert message in error
 
 
 def test_a_file_without_config_space_lacks_it(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_properties_that_somebody_else_declared_otherwise(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("raw", "said"),
+    ("raw", "message"),
     [
         (b"", "x.rdl:1: "),
         (b"\xff\xfe", "x.rdl:1: not UTF-8: save the file as UTF-8"),
@@ -177,16 +177,16 @@ def test_properties_that_somebody_else_declared_otherwise(tmp_path: Path) -> Non
         (b"/" * (2**20 + 1), "x.rdl:1: longer than 1048576 bytes: no card"),
         (b"addrmap " * 10000, "x.rdl:1: "),
         (b"property p { component = reg; type = longint[]; };", "x.rdl:1: "),
-        # Here the compiler fails itself.
+        # The SystemRDL compiler itself crashes here.
         (b"addrmap a { x = '{\n c'{ h: \"a\",\n head:\t}\n}; reg {} x; };", "x.rdl:3: "),
     ],
 )
-def test_what_is_no_rdl(raw: bytes, said: str, tmp_path: Path) -> None:
+def test_what_is_no_rdl(raw: bytes, message: str, tmp_path: Path) -> None:
     file = tmp_path / "x.rdl"
     file.write_bytes(raw)
     error = imported(file).exception
     assert isinstance(error, WrongCard)
-    assert said in str(error)
+    assert message in str(error)
 
 
 def test_no_file_and_a_folder(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ MARKS = [*"{}[]();'\"=@09-~`\\", "reg", "signal", "external", "8'hff", "true", "
 
 
 def spoilt(text: str, draw: random.Random) -> str:
-    """With something left out, put in, doubled or exchanged, once or a few times."""
+    """Delete, insert, repeat or replace pieces of the text at random, up to three times."""
     for _ in range(draw.randrange(1, 4)):
         place = draw.randrange(len(text))
         match draw.randrange(4):

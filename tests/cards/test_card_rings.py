@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Which rings turn too early, in journals of a few lines written by hand.
+"""Rings that wrap before their end, in journals of a few lines written by hand.
 
-What drivers really do is in tests/vm/test_referee.py.
+tests/vm/test_referee.py checks journals of real drivers.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from understudy.cards.journal import Context, What
 from understudy.referee import findings
 
 ZACH1 = specification.load("zach1")
-CONTROL = next(found.offset for found in ZACH1.registers if found.name == "CONTROL")
+CONTROL = next(one.offset for one in ZACH1.registers if one.name == "CONTROL")
 PLACE, PLACES, BEGIN = 0x1000, 8, 0x40000
 Line = tuple[What, int, int]
 GIVEN = (What.DMA_GIVEN, BEGIN, PLACES * PLACE)
@@ -21,7 +21,7 @@ RESET = (What.STORE, 1 << 31, CONTROL)
 
 
 def sent(*places: int) -> list[Line]:
-    """The card is sent there, and finishes."""
+    """Return lines in which the card reads these ring places, and finishes each read."""
     return [
         (what, BEGIN + place * PLACE, PLACE)
         for place in places
@@ -30,26 +30,27 @@ def sent(*places: int) -> list[Line]:
 
 
 def changed(place: int) -> Line:
-    """What it was sent to there has changed."""
+    """Return the line for changed memory at a ring place that the card was sent to."""
     return What.DMA_CHANGED, BEGIN + place * PLACE, PLACE
 
 
 def wraps(*lines: Line) -> list[tuple[int, str]]:
-    """The findings that have the name."""
+    """Return the early wraps found in these lines."""
     rows = np.zeros(len(lines), journal.ACCESS)
     for number, (what, value, offset) in enumerate(lines):
         row = rows[number]
         row["number"], row["what"], row["value"], row["offset"] = number, what, value, offset
         stores = what == What.STORE
         row["bytes"], row["context"] = 4 * stores, Context.KERNEL if stores else Context.CARD
-    found = findings.found(ZACH1, rows)
-    return [(each.number, each.text) for each in found if each.rule == "wrong ring wrap"]
+    mistakes = findings.found(ZACH1, rows)
+    return [(each.number, each.text) for each in mistakes if each.rule == "wrong ring wrap"]
 
 
 @pytest.mark.parametrize("end", [[TAKEN], []])
 @pytest.mark.parametrize("used", [2, 4, 7])
 def test_a_turn_before_the_end(used: int, end: list[Line]) -> None:
-    """Once what the card was sent to changes; also if the memory is never taken back."""
+    """The wrap is reported once the driver changes memory in the ring, whether or not the ring
+    is freed."""
     round_ = sent(*range(used))
     lines = [GIVEN, changed(0), *round_, *round_, changed(1), *round_, changed(2), *end]
     text = f"at {BEGIN:#x} the ring wraps after {used} of 8 places"
@@ -69,16 +70,16 @@ RIGHT = {
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_what_is_no_early_turn(name: str) -> None:
-    """Other mistakes there may be, but not that one."""
+    """Such journals may show other mistakes, but no early wrap."""
     assert wraps(GIVEN, *RIGHT[name], TAKEN) == []
 
 
 def test_only_the_ring_that_turns_early() -> None:
-    """Two of them, of which one is whole."""
+    """One of two rings wraps early; only a change in that ring is reported."""
     other = BEGIN + 16 * PLACE
     whole = [(what, value + other - BEGIN, size) for what, value, size in sent(*range(8), 0)]
     change = (What.DMA_CHANGED, other, PLACE)
-    given = (What.DMA_GIVEN, other, PLACES * PLACE)
+    grant = (What.DMA_GIVEN, other, PLACES * PLACE)
     early = sent(0, 1, 0, 1)
-    assert wraps(GIVEN, given, *early, *whole, change, TAKEN) == []
-    assert len(wraps(GIVEN, given, *early, *whole, changed(1), TAKEN)) == 1
+    assert wraps(GIVEN, grant, *early, *whole, change, TAKEN) == []
+    assert len(wraps(GIVEN, grant, *early, *whole, changed(1), TAKEN)) == 1

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The C table of a card, and accesses to it, against the YAML read bit by bit.
+"""The generated C table of a card, and accesses to its registers, compared with the YAML bit by
+bit.
 
-The C side is tests/card_accesses.c; nothing here comes from the loader or the generators.
+tests/card_accesses.c is the C side.  The expected values use neither the loader nor the generators.
 """
 
 import random
@@ -34,7 +35,7 @@ Document = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The register file, compiled."""
+    """Return the compiled register file."""
     compiled = tmp_path_factory.mktemp("core") / "registers.o"
     source = ROOT / "core" / "cards" / "registers.c"
     subprocess.run(["gcc", *STRICT, *CHECKS, "-c", source, "-o", compiled], check=True)
@@ -42,7 +43,7 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(text: str, core: Path, folder: Path, lines: list[str]) -> list[str]:
-    """What the program of a card says."""
+    """Compile the card's program, run it on these lines, and return its output."""
     card = specification.parse("x.yaml", text.encode())
     header = folder / f"{card.name}_table.h"
     header.write_text(table(card))
@@ -50,28 +51,28 @@ def run(text: str, core: Path, folder: Path, lines: list[str]) -> list[str]:
     names = [f'-DTABLE="{header}"', f"-DCARD={card.name}_table"]
     source = ROOT / "tests" / "card_accesses.c"
     subprocess.run(["gcc", *STRICT, *CHECKS, *names, source, core, "-o", program], check=True)
-    said = subprocess.run(
+    output = subprocess.run(
         [program], input="\n".join(lines), capture_output=True, text=True, check=True
     )
-    return said.stdout.splitlines()
+    return output.stdout.splitlines()
 
 
 def ordered(document: Document) -> list[Document]:
-    """Registers by their places."""
+    """Return the registers in order of BAR and offset."""
     return sorted(document["registers"], key=lambda one: (one["bar"], one["offset"]))
 
 
 def ends(field: Document) -> tuple[int, int]:
-    """Lowest bit of a field, and the one above its highest."""
+    """Return a field's lowest bit, and its highest bit plus one."""
     high, _, low = str(field["bits"]).partition(":")
     return int(low or high), int(high) + 1
 
 
 class Bits:
-    """A card as single bits: (BAR, bit's address) to access and value."""
+    """A card as single bits; (BAR, bit address) maps to the bit's access and its value."""
 
     def __init__(self, document: Document) -> None:
-        """After a reset."""
+        """Set the card to its state after a reset."""
         self.access: dict[tuple[int, int], str] = {}
         self.value: dict[tuple[int, int], int] = {}
         self.document = document
@@ -110,14 +111,14 @@ class Bits:
                     self.value[at] = 1
 
     def set(self, register: Document, value: int) -> None:
-        """The card sets a register."""
+        """Set a register, as the card does."""
         for number in range(register["width"]):
             at = register["bar"], 8 * register["offset"] + number
             if at in self.value:
                 self.value[at] = value >> number & 1
 
     def pending(self) -> int:
-        """Vectors of interrupts that are there and enabled."""
+        """Return a mask of the interrupt vectors that are raised and enabled."""
         vectors = 0
         for one in self.document.get("interrupts", ()):
             if self._bit(one["status"]) and self._bit(one["enable"]):
@@ -126,13 +127,13 @@ class Bits:
 
     def _bit(self, named: str) -> int:
         register, field = named.split(".")
-        found = next(one for one in self.document["registers"] if one["name"] == register)
-        low, _ = ends(next(one for one in found["fields"] if one["name"] == field))
-        return self.value[found["bar"], 8 * found["offset"] + low]
+        register_found = next(one for one in self.document["registers"] if one["name"] == register)
+        low, _ = ends(next(one for one in register_found["fields"] if one["name"] == field))
+        return self.value[register_found["bar"], 8 * register_found["offset"] + low]
 
 
 def play(document: Document, seed: int) -> Iterator[tuple[str, int | None]]:
-    """Lines for the program, and what it has to answer."""
+    """Yield random input lines for the program, each with the expected reply."""
     draw = random.Random(seed)
     bits = Bits(document)
     registers = ordered(document)
@@ -157,7 +158,7 @@ def play(document: Document, seed: int) -> Iterator[tuple[str, int | None]]:
 
 
 def told(document: Document) -> Iterator[str]:
-    """What the program has to print of the table."""
+    """Yield the lines that the program must print for the table."""
     config = document["config"]
     capabilities = document.get("capabilities", {})
     vectors = [capabilities.get(key, {}).get("vectors", 0) for key in ("msi", "msix")]
@@ -180,8 +181,8 @@ def told(document: Document) -> Iterator[str]:
 
 def _bit(document: Document, named: str) -> str:
     name, field = named.split(".")
-    found = next(one for one in document["registers"] if one["name"] == name)
-    low, _ = ends(next(one for one in found["fields"] if one["name"] == field))
+    register_found = next(one for one in document["registers"] if one["name"] == name)
+    low, _ = ends(next(one for one in register_found["fields"] if one["name"] == field))
     return f"{name} {2**low}"
 
 
@@ -195,10 +196,10 @@ def _transfer(one: Document) -> str:
 def test_it_is_the_card(name: str, core: Path, tmp_path: Path) -> None:
     document = YAML(typ="safe", pure=True).load(TEXTS[name])
     steps = list(play(document, seed=len(TEXTS[name])))
-    said = run(TEXTS[name], core, tmp_path, [line for line, _ in steps])
+    output = run(TEXTS[name], core, tmp_path, [line for line, _ in steps])
     parts = list(told(document))
-    assert said[: len(parts)] == parts
-    answers = iter(said[len(parts) :])
+    assert output[: len(parts)] == parts
+    answers = iter(output[len(parts) :])
     for number, (line, answer) in enumerate(steps):
         if answer is not None:
             assert int(next(answers)) == answer, f"{name}, step {number}: {line}"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What a compiler makes of a driver's accesses is carried out, at every level of optimisation.
+"""A driver's accesses are carried out at every level of compiler optimisation.
 
-tests/instructions/trapped.c runs each idiom on memory and on a page whose faults are emulated,
-and compares.  What was touched is held against the source here: of volatile accesses neither
-number nor width nor order is the compiler's business.
+tests/instructions/trapped.c runs each idiom on ordinary memory and on a page whose faults are
+emulated, and compares the results.  The accesses made are compared with the source: a compiler must
+keep the number, width and order of volatile accesses.
 """
 
 import os
@@ -22,7 +22,7 @@ SOURCES = (
     "tests/instructions/idioms.c",
     *(f"kernel/vpcib/{part}.c" for part in PARTS),
 )
-# The guest's processor has no AVX, so its libc copies without.
+# The guest's processor has no AVX, so libc's copy functions must not use AVX here.
 OF_THE_GUEST = "AVX", "AVX2", "AVX512F", "AVX512VL", "AVX512BW", "AVX_Fast_Unaligned_Load"
 
 # As tests/instructions/idioms.c has them.
@@ -50,7 +50,7 @@ FREE = {"set_bit_fields", "copy_whole", "copy_parts", "add_arrays", "set_fields"
 
 @cache
 def accesses(level: str) -> dict[str, str]:
-    """What each idiom did, compiled at that level."""
+    """Return the accesses of each idiom, compiled at that level."""
     program = Program(f"trapped{level}", SOURCES, flags=("-static", level))
     without = ",".join(f"-{name}" for name in OF_THE_GUEST)
     done = subprocess.run(
@@ -66,7 +66,7 @@ def accesses(level: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_all_is_carried_out(level: str) -> None:
-    """No instruction is unknown, and what the device had afterwards is what memory had."""
+    """Every instruction is decoded, and the device ends with the same contents as memory."""
     assert set(accesses(level)) == set(EXACT) | FREE
     for name, what in accesses(level).items():
         assert "decode" not in what, f"{name}: {what}"
@@ -76,5 +76,5 @@ def test_all_is_carried_out(level: str) -> None:
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("name", EXACT)
 def test_volatile_accesses_are_those_of_the_source(level: str, name: str) -> None:
-    """Each once, as wide as its type, in the source's order."""
+    """Each volatile access happens once, with its type's width, in the source's order."""
     assert accesses(level)[name] == EXACT[name]

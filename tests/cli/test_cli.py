@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The command as people meet it: exit codes, one line for trouble, results on stdout."""
+"""The command line: exit codes, errors on one line, results on stdout."""
 
 import json
 import subprocess
@@ -29,7 +29,7 @@ SMALL = ("predict", "--on", "vm", "--requests", "50", "--out")
 
 @pytest.fixture
 def platform(monkeypatch: pytest.MonkeyPatch) -> FakePlatform:
-    """Every run is made up; no VM is started."""
+    """Replace every platform by a fake, so that no VM starts."""
     fake = FakePlatform()
     monkeypatch.setattr(platforms, "load", lambda name: fake)
     return fake
@@ -37,7 +37,7 @@ def platform(monkeypatch: pytest.MonkeyPatch) -> FakePlatform:
 
 @pytest.fixture
 def nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fail the test if a platform is so much as looked for."""
+    """Fail the test if a platform is even loaded."""
 
     def load(name: str) -> platforms.Platform:
         raise AssertionError("a wrong request reached the platform")
@@ -85,7 +85,7 @@ def test_defaults_are_the_issues(platform: FakePlatform, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("words", "before", "found"),
+    ("words", "before", "after"),
     [
         ((), (1.0, 1.0), (3.0, 3.0)),
         (("--think-scale", "1"), (1.0, 1.0), (3.0, 1.0)),
@@ -97,15 +97,15 @@ def test_wall_clock_scales_think_times_unless_told(
     tmp_path: Path,
     words: tuple[str, ...],
     before: tuple[float, float],
-    found: tuple[float, float],
+    after: tuple[float, float],
 ) -> None:
-    """By the k that is given, or by the one that will be found."""
+    """The scales come from the given k, or later from the measured k."""
     understudy(*SMALL, str(tmp_path / "a"), "--clock", "wall", *words)
     setting = platform.prepared[0].platform
     assert (setting.scale, setting.think_scale) == before
     assert isinstance(setting, OnVm)
     held = setting.found(3.0)
-    assert (held.scale, held.think_scale, held.to_find) == (*found, ())
+    assert (held.scale, held.think_scale, held.to_find) == (*after, ())
 
 
 def test_json_on_stdout_is_result_json(platform: FakePlatform, tmp_path: Path) -> None:
@@ -124,10 +124,10 @@ def test_reproduce_on_both_platforms_ends_with_the_answer(
     assert done.exit_code == 0
     assert done.stdout.count("Table 2: the O_DIRECT workload") == 2
     _, answer = done.stdout.split("sim against vm")
-    said = answer[answer.rindex("──") :].splitlines()[1:]
+    lines = answer[answer.rindex("──") :].splitlines()[1:]
     heads = ("not checked: ", "cats: ", "Table 2: ranked ", *(f"for {goal} " for goal in GOALS))
-    assert len(said) == len(heads)
-    assert all(line.startswith(head) for line, head in zip(said, heads, strict=True))
+    assert len(lines) == len(heads)
+    assert all(line.startswith(head) for line, head in zip(lines, heads, strict=True))
     assert {place.name for place in (tmp_path / "run").iterdir()} == {"sim", "vm"}
 
 
@@ -323,11 +323,11 @@ def test_a_failed_run_fails_its_scheduler_and_the_others_go_on(
     done = understudy(*SMALL, str(tmp_path / "run"), "--jobs", "1", "--seeds", "2", "--json")
     assert done.exit_code == 1
     assert done.stderr.count("understudy: the guest of bfq panicked\n") == 1
-    found = json.loads(done.stdout)
-    assert found["inputs"]["schedulers"] == ["cats", "mq-deadline", "none"]
-    assert [run["seed"] for run in found["runs"]] == [1, 2] * 3
-    assert found["failed"] == {"bfq": "the guest of bfq panicked"}
-    assert json.loads((tmp_path / "run" / "result.json").read_text()) == found
+    document = json.loads(done.stdout)
+    assert document["inputs"]["schedulers"] == ["cats", "mq-deadline", "none"]
+    assert [run["seed"] for run in document["runs"]] == [1, 2] * 3
+    assert document["failed"] == {"bfq": "the guest of bfq panicked"}
+    assert json.loads((tmp_path / "run" / "result.json").read_text()) == document
 
 
 @pytest.mark.parametrize("command", ["predict", "compare", "sweep"])
@@ -362,7 +362,7 @@ def test_outcomes_come_in_the_order_of_the_experiments() -> None:
 
 
 def test_who_finds_no_run_left_does_what_is_to_be_done_meanwhile() -> None:
-    """While the last run goes on."""
+    """run_all calls its last argument while the last run is still in progress."""
     done = threading.Event()
 
     class Waits(FakePlatform):
@@ -372,16 +372,16 @@ def test_who_finds_no_run_left_does_what_is_to_be_done_meanwhile() -> None:
 
     outcomes, _ = parallel.run_all(Waits(), [experiment()], 2, lambda *_: None, done.set)
     assert len(outcomes) == 1
-    told: list[str] = []
+    events: list[str] = []
     runs = [experiment(scheduler=name) for name in ("none", "cats")]
     parallel.run_all(
         FakePlatform(),
         runs,
         1,
-        lambda run, phase, _: told.append(f"{run.scheduler.name} {phase}"),
-        lambda: told.append("meanwhile"),
+        lambda run, phase, _: events.append(f"{run.scheduler.name} {phase}"),
+        lambda: events.append("meanwhile"),
     )
-    assert told[-2:] == ["cats done", "meanwhile"]
+    assert events[-2:] == ["cats done", "meanwhile"]
 
 
 @pytest.mark.parametrize(
@@ -406,7 +406,7 @@ def test_what_is_no_size(text: str) -> None:
 
 
 def module(*words: str) -> subprocess.CompletedProcess[str]:
-    """The command as a process of its own."""
+    """Run the command in a process of its own."""
     return subprocess.run(
         [sys.executable, "-m", "understudy", *words], capture_output=True, text=True, check=False
     )
@@ -414,10 +414,10 @@ def module(*words: str) -> subprocess.CompletedProcess[str]:
 
 def test_the_module_runs() -> None:
     assert module("--version").stdout.startswith("understudy ")
-    shown = module("--help")
-    assert shown.returncode == 0
-    assert "predict" in shown.stdout
-    assert "reproduce" in shown.stdout
+    done = module("--help")
+    assert done.returncode == 0
+    assert "predict" in done.stdout
+    assert "reproduce" in done.stdout
     assert module().returncode == 2
     wrong = module("predict", "--disk", "cheetah-15k")
     assert (wrong.returncode, wrong.stdout) == (2, "")

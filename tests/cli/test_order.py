@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`understudy order`: the papers' examples, and what must hold for any requests."""
+"""`understudy order`: the papers' examples, and properties that hold for any requests."""
 
 import json
 from itertools import permutations
@@ -17,30 +17,30 @@ positions = st.integers(0, 300)
 
 
 def test_table_1_of_the_paper() -> None:
-    found = orders(100, [20, 82, 120, 200])
-    assert found["sstf"] == Order([82, 120, 200, 20], 79.0, 131.5)
-    assert found["optimal"] == Order([120, 82, 20, 200], 75.0, 124.5)
-    assert found["look"].order == [120, 200, 82, 20]
-    assert found["clook"].order == [120, 200, 20, 82]
+    answer = orders(100, [20, 82, 120, 200])
+    assert answer["sstf"] == Order([82, 120, 200, 20], 79.0, 131.5)
+    assert answer["optimal"] == Order([120, 82, 20, 200], 75.0, 124.5)
+    assert answer["look"].order == [120, 200, 82, 20]
+    assert answer["clook"].order == [120, 200, 20, 82]
 
 
 def test_the_slides_example() -> None:
-    found = orders(50, [95, 10, 60, 41])
-    assert found["fcfs"] == Order([95, 10, 60, 41], 49.75, 138.5)
-    assert found["sstf"] == Order([41, 60, 95, 10], 37.0, 62.0)
-    assert found["optimal"] == Order([60, 41, 10, 95], 36.25, 61.0)
+    answer = orders(50, [95, 10, 60, 41])
+    assert answer["fcfs"] == Order([95, 10, 60, 41], 49.75, 138.5)
+    assert answer["sstf"] == Order([41, 60, 95, 10], 37.0, 62.0)
+    assert answer["optimal"] == Order([60, 41, 10, 95], 36.25, 61.0)
 
 
 @given(head=positions, requests=st.lists(positions, min_size=1, max_size=40))
 def test_orders_serve_everything_and_none_beats_the_optimal(head: int, requests: list[int]) -> None:
-    found = orders(head, requests)
-    for order in found.values():
+    answer = orders(head, requests)
+    for order in answer.values():
         assert sorted(order.order) == sorted(requests)
-        assert order.mean_response >= found["optimal"].mean_response
-    assert found["fcfs"].order == requests
+        assert order.mean_response >= answer["optimal"].mean_response
+    assert answer["fcfs"].order == requests
     ahead = [position for position in requests if position >= head]
-    assert found["clook"].order[: len(ahead)] == sorted(ahead)
-    assert found["look"].order[: len(ahead)] == sorted(ahead)
+    assert answer["clook"].order[: len(ahead)] == sorted(ahead)
+    assert answer["look"].order[: len(ahead)] == sorted(ahead)
 
 
 @given(head=positions, requests=st.lists(positions, min_size=1, max_size=6))
@@ -59,8 +59,8 @@ def test_optimal_is_optimal(head: int, requests: list[int]) -> None:
 
 def test_as_many_as_the_table_takes() -> None:
     requests = [i * 7919 % 100_003 for i in range(4096)]
-    found = orders(50_000, requests)
-    assert found["optimal"].mean_response <= found["sstf"].mean_response
+    answer = orders(50_000, requests)
+    assert answer["optimal"].mean_response <= answer["sstf"].mean_response
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Progress: few lines in a pipe, and on a terminal no more bars than there is room for."""
+"""Progress: few lines in a pipe; on a terminal, no more bars than fit."""
 
 import io
 from collections.abc import Callable
@@ -16,26 +16,26 @@ from understudy.cli.progress import RUNNING_SHOWN, Bars
 def bars(
     runs: int, *, terminal: bool, clock: Callable[[], float] = lambda: 0.0
 ) -> tuple[Bars, Progress, io.StringIO]:
-    said = io.StringIO()
-    console = Console(file=said, force_terminal=terminal, width=80)
+    output = io.StringIO()
+    console = Console(file=output, force_terminal=terminal, width=80)
     progress = Progress(console=console, disable=not terminal, get_time=clock)
-    return Bars(progress, runs), progress, said
+    return Bars(progress, runs), progress, output
 
 
-def play(shown: Bars, runs: int) -> None:
-    """Every run is prepared, begins, measures and ends."""
+def play(display: Bars, runs: int) -> None:
+    """Let each run prepare, boot, measure and end."""
     for seed in range(runs):
-        shown.prepare("building", seed / runs)
+        display.prepare("building", seed / runs)
     for seed in range(runs):
         for phase, fraction in (("booting", 0.0), ("measuring", 0.5), ("done", 1.0)):
-            shown.run(experiment(seed=seed), phase, fraction)
+            display.run(experiment(seed=seed), phase, fraction)
 
 
 @pytest.mark.parametrize("runs", [2, 10, 13, 130, 1000])
 def test_a_pipe_gets_a_line_for_each_tenth(runs: int) -> None:
-    shown, _, said = bars(runs, terminal=False)
-    play(shown, runs)
-    first, *lines = said.getvalue().splitlines()
+    display, _, output = bars(runs, terminal=False)
+    play(display, runs)
+    first, *lines = output.getvalue().splitlines()
     assert first == "prepare: building"
     lines = [line.split(" done")[0] + " done" for line in lines]
     assert lines[-1] == f"{runs:,} of {runs:,} runs done"
@@ -43,9 +43,9 @@ def test_a_pipe_gets_a_line_for_each_tenth(runs: int) -> None:
 
 
 def test_a_pipe_gets_the_phases_of_a_single_run() -> None:
-    shown, _, said = bars(1, terminal=False)
-    play(shown, 1)
-    assert said.getvalue().splitlines() == [
+    display, _, output = bars(1, terminal=False)
+    play(display, 1)
+    assert output.getvalue().splitlines() == [
         "prepare: building",
         "cats, seed 0: booting",
         "cats, seed 0: measuring, 0 s to go",
@@ -58,46 +58,46 @@ def names(progress: Progress) -> list[Any]:
 
 
 def test_a_terminal_has_a_bar_for_all_and_for_those_that_run() -> None:
-    shown, progress, _ = bars(130, terminal=True)
-    shown.prepare("building", 0.5)
+    display, progress, _ = bars(130, terminal=True)
+    display.prepare("building", 0.5)
     assert names(progress) == ["prepare"]
     for seed in (1, 2, 3):
-        shown.run(experiment(seed=seed), "simulating", 0.1)
+        display.run(experiment(seed=seed), "simulating", 0.1)
     assert names(progress) == ["all runs", "cats, seed 1", "cats, seed 2", "cats, seed 3"]
-    shown.run(experiment(seed=2), "done", 1.0)
+    display.run(experiment(seed=2), "done", 1.0)
     assert names(progress) == ["all runs", "cats, seed 1", "cats, seed 3"]
     assert progress.tasks[0].fields["phase"] == "1 of 130"
 
 
 def test_bars_do_not_push_each_other_off_the_screen() -> None:
-    shown, progress, _ = bars(130, terminal=True)
+    display, progress, _ = bars(130, terminal=True)
     for seed in range(100):
-        shown.run(experiment(seed=seed), "simulating", 0.1)
+        display.run(experiment(seed=seed), "simulating", 0.1)
     assert len(progress.tasks) == 1 + RUNNING_SHOWN
 
 
 def test_a_sweep_counts_the_runs_that_it_has_already() -> None:
-    shown, _, said = bars(50, terminal=False)
-    shown.count(37, 50)
-    shown.count(38, 50)
-    shown.count(50, 50)
-    assert said.getvalue().splitlines() == ["37 of 50 runs done", "50 of 50 runs done"]
+    display, _, output = bars(50, terminal=False)
+    display.count(37, 50)
+    display.count(38, 50)
+    display.count(50, 50)
+    assert output.getvalue().splitlines() == ["37 of 50 runs done", "50 of 50 runs done"]
 
 
 def test_runs_and_phases_say_how_long_the_rest_takes() -> None:
-    """By what was done since the first report, not by what was there before."""
+    """The estimate counts only work done since the first report."""
     now = 0.0
-    shown, _, said = bars(100, terminal=False, clock=lambda: now)
-    shown.phase("place", "trying", 0.0)
+    display, _, output = bars(100, terminal=False, clock=lambda: now)
+    display.phase("place", "trying", 0.0)
     now = 2.0
-    shown.phase("place", "trying", 0.2)
+    display.phase("place", "trying", 0.2)
     now = 4.0
-    shown.phase("place", "simulating", 0.4)
-    shown.count(50, 100)
+    display.phase("place", "simulating", 0.4)
+    display.count(50, 100)
     for done, seconds in ((60, 14.0), (70, 1004.0), (80, 30004.0), (100, 30005.0)):
         now = seconds
-        shown.count(done, 100)
-    assert said.getvalue().splitlines() == [
+        display.count(done, 100)
+    assert output.getvalue().splitlines() == [
         "place: trying",
         "place: simulating, 6 s to go",
         "50 of 100 runs done",
@@ -110,8 +110,8 @@ def test_runs_and_phases_say_how_long_the_rest_takes() -> None:
 
 def test_a_bar_says_how_long_the_rest_takes() -> None:
     now = 0.0
-    shown, progress, _ = bars(1, terminal=True, clock=lambda: now)
+    display, progress, _ = bars(1, terminal=True, clock=lambda: now)
     for seconds, fraction, to_go in ((0.0, 0.0, ""), (9.0, 0.1, "81 s to go"), (10.0, 0.0, "")):
         now = seconds
-        shown.phase("profile", "seeking", fraction)
+        display.phase("profile", "seeking", fraction)
         assert progress.tasks[0].fields["to_go"] == to_go

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""One Ctrl-C, or a signal to the command alone, ends it wherever it is: within two seconds, exit
-code 130, one line, no process, no scratch, no half file (docs/decisions/0027-stopping.md).
+"""One Ctrl-C, or a signal to the command's process, ends the command in any phase.  It ends within
+two seconds, with exit code 130 and one line of output.  It leaves no process, scratch folder or
+half-written file (docs/decisions/0027-stopping.md).
 
-Every command and phase is stopped at moments drawn from a seed.
+Every command and phase is stopped at random moments that depend on a seed.
 """
 
 import os
@@ -39,7 +40,8 @@ PROFILE = ("profile", "--device", "image", "--out", "x.toml", "--as", "disk")
 
 @dataclass(frozen=True)
 class Moment:
-    """Stop `words` within `seconds` after it said `after`; `cache` is what it starts with."""
+    """Stop `words` within `seconds` after the output contains `after`; `cache` prepares the
+    initial cache."""
 
     words: tuple[str, ...]
     after: str = ""
@@ -85,7 +87,7 @@ IN_VMS = {
 
 
 def stop(running: Running, draw: random.Random) -> None:
-    """By one way or another; perhaps again while it is stopping."""
+    """Stop the command by key or by signal, and perhaps a second time while it is stopping."""
     by_key = draw.random() < 0.5
     how = draw.choice(SIGNALS)
 
@@ -102,7 +104,8 @@ def stop(running: Running, draw: random.Random) -> None:
 
 
 def try_once(home: Home, moment: Moment, draw: random.Random) -> bool:
-    """Stop the command at a moment; False if it was over before, or had not begun."""
+    """Stop the command at a moment; return False if the command had already ended or had not
+    started."""
     moment.cache(home)
     with (home.work / "image").open("wb") as image:
         image.truncate(160 * 2**20)
@@ -126,8 +129,8 @@ def try_once(home: Home, moment: Moment, draw: random.Random) -> bool:
 
 
 def is_whole(path: Path, runs: list[Path]) -> bool:
-    """A finished run folder or trace, a sweep's journal and lock, or a profile's, and what it
-    measures."""
+    """Return whether a file left behind is allowed.  Finished run folders and traces, the
+    journal and lock of a sweep or profile, and a profile's measurements are allowed."""
     if path in runs:
         folders = [path] if path.name == "run" else list(path.iterdir())
         return all({file.name for file in folder.iterdir()} in RUN_FOLDERS for folder in folders)
@@ -140,7 +143,8 @@ once_or_often = pytest.mark.parametrize("times", [1, pytest.param(3, marks=pytes
 
 
 def try_until_stopped(folder: Path, name: str, moment: Moment, times: int) -> None:
-    """So often; who has ended before it was stopped is not counted."""
+    """Stop the command until `times` attempts succeeded; an attempt that ended before the stop
+    does not count."""
     draw = random.Random(f"{name}, {times}")
     stopped = 0
     for trial in range(4 * times):
@@ -165,7 +169,7 @@ def test_a_command_with_vms_stops(name: str, times: int, tmp_path: Path) -> None
 
 
 def test_a_download_stops(tmp_path: Path) -> None:
-    """From a server that takes the question and never answers."""
+    """The server accepts the request but never answers."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         proxy = f"http://127.0.0.1:{silent.getsockname()[1]}"
         home = Home(tmp_path)
@@ -180,7 +184,8 @@ def test_a_download_stops(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_sweep_says_how_to_go_on(tmp_path: Path) -> None:
-    """What is done is kept, and the same command makes the same file as without a stop."""
+    """Finished runs are kept, and the resumed sweep writes the same file as an uninterrupted
+    sweep."""
     words = ("sweep", "--workloads", "random", "--requests", "50000", "--seeds", "4")
     runs = 4 * len(schedulers.core())
     home = Home(tmp_path).with_what_is_made()
@@ -195,8 +200,8 @@ def test_an_interrupted_sweep_says_how_to_go_on(tmp_path: Path) -> None:
         f"{INTERRUPTED}finished runs are kept in {journal.name}; give the same command "
         "again to go on"
     )
-    kept = journal.read_text().count("\n")
-    assert 3 < kept < runs
+    lines = journal.read_text().count("\n")
+    assert 3 < lines < runs
     again = Running(home, *words)
     assert again.end() == 0
     assert not journal.exists()
@@ -204,7 +209,7 @@ def test_an_interrupted_sweep_says_how_to_go_on(tmp_path: Path) -> None:
 
 
 def test_killed_outright_it_takes_all_processes_along(tmp_path: Path) -> None:
-    """Nobody is left to say a word or to clean up; the next build in the cache does."""
+    """A killed command cannot clean up; the next build in the cache does."""
     home = Home(tmp_path).with_kernel()
     running = Running(home, *WITH_FILES)
     images = home.cache / "understudy" / "images"
@@ -222,7 +227,7 @@ def test_killed_outright_it_takes_all_processes_along(tmp_path: Path) -> None:
 
 
 def test_a_worker_that_is_killed_is_one_line(tmp_path: Path) -> None:
-    """As the kernel does when memory is short."""
+    """The kernel kills processes in this way when memory is short."""
     home = Home(tmp_path).with_what_is_made()
     running = Running(home, *COMPARE, "--requests", "2000000")
     running.wait_for("simulating")
@@ -271,7 +276,7 @@ def test_what_a_kill_leaves_the_next_command_takes_away(moment: Moment, tmp_path
 
 
 def test_what_lives_is_left_alone(tmp_path: Path) -> None:
-    """And so is what no command has made, or what cannot be a folder of one."""
+    """Folders that no command made, and links, are left alone as well."""
     home = MOMENTS["simulate"].cache(Home(tmp_path))
     theirs = home.temporary / "understudy-1-theirs"
     theirs.mkdir()

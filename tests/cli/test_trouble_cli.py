@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A machine that is full, closed or strange: one line, an exit code, never a traceback.
+"""The command on a machine that is full, locked down or unusual: one line of error, an exit code,
+never a traceback.
 
-Disks are small ones of their own, mounted where nobody else sees them.
+Each test mounts its own small file systems in a private mount namespace.
 """
 
 import json
@@ -35,15 +36,15 @@ PLAIN = ("setpriv", "--bounding-set=-all", "--inh-caps=-all", "--")  # permissio
 
 
 class Done:
-    """How a command ended, and what it said."""
+    """The exit code and the output of a command."""
 
     def __init__(self, process: "subprocess.CompletedProcess[str]") -> None:
         self.code = process.returncode
         self.out = process.stdout
         self.last = process.stderr.rstrip().rpartition("\n")[2]
         assert "Traceback" not in process.stderr, process.stderr
-        said = [line for line in process.stderr.splitlines() if line.startswith("understudy: ")]
-        assert len(set(said)) <= 1, process.stderr
+        lines = [line for line in process.stderr.splitlines() if line.startswith("understudy: ")]
+        assert len(set(lines)) <= 1, process.stderr
 
 
 def understudy(
@@ -56,7 +57,7 @@ def understudy(
     encoding: str = "utf-8",
     extra: Mapping[str, str] | None = None,
 ) -> Done:
-    """Run in `folder` after `mounted`, a line of shell, was carried out for this command."""
+    """Run the command in `folder`, after the shell line `mounted`, in a private mount namespace."""
     environment = {k: v for k, v in {**os.environ, **(extra or {})}.items() if k not in without}
     apart = ["unshare", "--mount", *(() if os.geteuid() == 0 else ("--map-root-user",))]
     shell = [*apart, "sh", "-c", f'{mounted} && exec "$@"', "sh"]
@@ -76,7 +77,7 @@ def understudy(
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """Where something is to be mounted."""
+    """Return an empty folder to mount a file system on."""
     folder = tmp_path / "place"
     folder.mkdir()
     return folder
@@ -89,7 +90,7 @@ def test_the_disk_for_the_results_is_full(tmp_path: Path, place: Path) -> None:
 
 
 def test_a_sweeps_disk_is_full(tmp_path: Path, place: Path) -> None:
-    """So not even its journal fits: the table is said all the same."""
+    """The disk has no room even for the journal, but the table is still printed."""
     fill = f"{SMALL} {place} && (head -c 64k /dev/zero > {place}/fill || true) 2> /dev/null"
     words = ("sweep", "--workloads", "random", "--requests", "200", "--schedulers", "fcfs")
     done = understudy(tmp_path, *words, "--out", "place/sweep.parquet", mounted=fill)
@@ -102,7 +103,7 @@ def test_a_sweeps_disk_is_full(tmp_path: Path, place: Path) -> None:
 def test_the_table_is_said_though_it_cannot_be_written(
     output: Sequence[str], tmp_path: Path, place: Path
 ) -> None:
-    """Requests that fill the disk while Polars writes them."""
+    """The disk fills up while Polars writes the requests."""
     words = (*RUN, "--requests", "5000", "--out", "place/run", *output)
     done = understudy(tmp_path, *words, mounted=f"{SMALL} {place}")
     assert done.code == 1
@@ -111,7 +112,7 @@ def test_the_table_is_said_though_it_cannot_be_written(
 
 
 def test_a_sweeps_table_is_said_though_it_cannot_be_written(tmp_path: Path, place: Path) -> None:
-    """Its journal, which goes on, fits."""
+    """The disk has room for the sweep's journal only."""
     words = ("sweep", "--workloads", "random", "--requests", "200", "--schedulers", "fcfs")
     mounted = f"mount -t tmpfs -o size=16k none {place}"
     done = understudy(tmp_path, *words, "--out", "place/sweep.parquet", mounted=mounted)
@@ -141,9 +142,9 @@ def test_out_that_names_nothing(command: Sequence[str], out: str, tmp_path: Path
 
 
 def test_a_folder_that_was_filled_meanwhile(tmp_path: Path) -> None:
-    with pytest.raises(RunFailed) as said, run_folder.filled(tmp_path / "run"):
+    with pytest.raises(RunFailed) as failure, run_folder.filled(tmp_path / "run"):
         (tmp_path / "run" / "theirs").mkdir(parents=True)
-    assert str(said.value).startswith(f"cannot write {tmp_path}/run: Directory not empty")
+    assert str(failure.value).startswith(f"cannot write {tmp_path}/run: Directory not empty")
 
 
 @pytest.mark.parametrize("summary", ["\\u001b]0;owned\\u0007", "\\u009b2J", "\\u202e"])
@@ -151,10 +152,10 @@ def test_a_disks_text_does_not_steer_the_terminal(summary: str, tmp_path: Path) 
     line = "[model]\nintercept_ms = 1.0\nfull_seek_ms = 3.0\n"
     facts = f'[facts]\nvendor = "{summary}"\nmodel = "m"\ncapacity_sectors = 1000000\n'
     (tmp_path / "disk.toml").write_text(f'summary = "{summary}"\n{line}{facts}')
-    shown = understudy(tmp_path, "disks", "show", "disk.toml")
-    assert shown.code == 0
-    assert "?" in shown.out
-    assert not set("\x1b\x07\x9b\u202e") & set(shown.out)
+    done = understudy(tmp_path, "disks", "show", "disk.toml")
+    assert done.code == 0
+    assert "?" in done.out
+    assert not set("\x1b\x07\x9b\u202e") & set(done.out)
 
 
 def test_a_traces_name_does_not_steer_the_terminal() -> None:
@@ -164,7 +165,7 @@ def test_a_traces_name_does_not_steer_the_terminal() -> None:
 def test_last_words_of_a_guest_do_not_steer_the_terminal(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Nor does anything else in an error."""
+    """Control characters in other error output are escaped as well."""
     words = trouble.last_words("\x1b[2Jpanic\r\n\x9bm")
     main._complain(f"the VM did not boot; its last words:\n{words}", 1)
     assert capsys.readouterr().err.splitlines()[1:] == ["  | ?[2Jpanic", "  | ?m"]
@@ -178,7 +179,7 @@ def test_a_file_name_does_not_steer_the_terminal(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mount", [SMALL, "full"])
 def test_the_cache_is_full(mount: str, tmp_path: Path, place: Path) -> None:
-    """From the start, or on the way."""
+    """The cache's disk is full from the start, or fills up during the build."""
     mounted = f"{SMALL} {place}"
     if mount == "full":
         mounted += f" && (head -c 64k /dev/zero > {place}/fill || true) 2> /dev/null"
@@ -191,7 +192,7 @@ def test_the_cache_is_full(mount: str, tmp_path: Path, place: Path) -> None:
 
 
 def test_the_temporary_folder_is_full(tmp_path: Path, place: Path) -> None:
-    """What a VM boots into does not fit."""
+    """There is no room for the VM's initramfs."""
     words = (*RUN[:-2], "--schedulers", "none", "--on", "vm", "--out", "run")
     done = understudy(tmp_path, *words, mounted=f"{SMALL} {place}", extra={"TMPDIR": str(place)})
     assert done.code == 1
@@ -218,7 +219,7 @@ def test_somebody_elses_cache(tmp_path: Path, place: Path) -> None:
 
 
 def test_no_home(tmp_path: Path) -> None:
-    """The folder of the user then comes from the list of users."""
+    """Without HOME, the user's folder comes from the password database."""
     done = understudy(tmp_path, *RUN, "--out", "run", without=("HOME", "XDG_CACHE_HOME"))
     assert done.code == 0
 
@@ -235,7 +236,7 @@ def test_output_that_is_full(words: Sequence[str], tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", [(*RUN, "--out", "run"), (*RUN, "--out", "run", "--json")])
 def test_nobody_reads_the_output(words: Sequence[str], tmp_path: Path) -> None:
-    """As with `| head -1`, when head is gone."""
+    """The reader of the pipe has exited, as in `| head -1`."""
     read, write = os.pipe()
     os.close(read)
     done = understudy(tmp_path, *words, stdout=write)
@@ -256,7 +257,7 @@ def test_a_stream_that_is_closed(stream: str, tmp_path: Path) -> None:
     [("ascii", "20", "+-"), ("latin-1", "500", "±"), ("utf-8", "1", "±")],
 )
 def test_any_terminal(encoding: str, columns: str, spelled: str, tmp_path: Path) -> None:
-    """What a terminal can't show is spelled otherwise."""
+    """Characters that the terminal cannot show are replaced by others."""
     words = ("compare", *RUN[1:], "--seeds", "3", "--out", "run")
     terminal = {"LC_ALL": "C", "PYTHONIOENCODING": encoding, "COLUMNS": columns}
     done = understudy(tmp_path, *words, encoding=encoding, extra=terminal)
@@ -270,7 +271,7 @@ def test_json_is_for_any_terminal(tmp_path: Path) -> None:
 
 
 def test_a_syntax_error_in_the_core(tmp_path: Path) -> None:
-    """The compiler's word on it, with file and line."""
+    """The error shows the compiler's message, with file and line."""
     copy = checkouts.copy(tmp_path / "copy")
     disk = copy / "core" / "drive" / "disk.c"
     lines = disk.read_text().count("\n")
@@ -284,9 +285,9 @@ def test_a_syntax_error_in_the_core(tmp_path: Path) -> None:
         check=False,
     )
     assert (done.returncode, done.stdout) == (1, "")
-    said = done.stderr.splitlines()
-    assert said[0] == "understudy: the core does not compile:"
-    assert said[1].startswith(f"core/drive/disk.c:{lines + 1}:27: error: ")
+    error = done.stderr.splitlines()
+    assert error[0] == "understudy: the core does not compile:"
+    assert error[1].startswith(f"core/drive/disk.c:{lines + 1}:27: error: ")
     assert "Traceback" not in done.stderr
 
 
@@ -294,8 +295,8 @@ def test_a_cards_text_does_not_steer_the_terminal(tmp_path: Path) -> None:
     ours = (ROOT / "cards" / "zach1.yaml").read_text()
     title = re.sub("^title: .*", r'title: "a\\e]0;owned\\a"', ours, count=1, flags=re.MULTILINE)
     (tmp_path / "card.yaml").write_text(title)
-    shown = understudy(tmp_path, "card", "show", "card.yaml")
-    assert (shown.code, shown.out.splitlines()[0]) == (0, "zach1: a?]0;owned?")
+    done = understudy(tmp_path, "card", "show", "card.yaml")
+    assert (done.code, done.out.splitlines()[0]) == (0, "zach1: a?]0;owned?")
     (tmp_path / "wrong.yaml").write_text('"a\\e]0;owned\\a": 1\n')
     wrong = understudy(tmp_path, "card", "check", "wrong.yaml")
     assert wrong.code == 2

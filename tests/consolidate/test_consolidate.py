@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`understudy consolidate` from traces to its answer, against closed forms and against itself."""
+"""`understudy consolidate` from traces to predictions, compared with closed forms and with its
+own results."""
 
 import json
 from dataclasses import replace
@@ -28,14 +29,15 @@ def understudy(*words: str) -> Result:
 
 
 def answered(*words: str) -> Any:
-    """What `understudy consolidate --json` prints."""
+    """Return the output of `understudy consolidate --json`."""
     done = understudy("consolidate", *words, "--json")
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)
 
 
 def write(file: Path, seed: int, requests: int = 4000, gap_ms: float = 4.0, **more: Any) -> Path:
-    """A VM that alone never waits: Poisson arrivals, exponential service."""
+    """Write the trace of a VM whose requests never wait when it is alone: Poisson arrivals,
+    exponential service."""
     draw = np.random.default_rng(seed)
     arrival_ns = (draw.exponential(gap_ms, requests).cumsum() * 1e6).astype(np.int64)
     service_ns = (draw.exponential(SERVICE_MS, requests) * 1e6).astype(np.int64)
@@ -50,7 +52,8 @@ def write(file: Path, seed: int, requests: int = 4000, gap_ms: float = 4.0, **mo
 
 
 def naive_traces(requests: int, gap_ms: float) -> list[float]:
-    """Write a.parquet and b.parquet, each alone on four servers; their means together, ms."""
+    """Write a.parquet and b.parquet, each VM alone on four servers; return the mean response
+    times together, in ms."""
     draw = np.random.default_rng(11)
     jobs: list[list[naive.Job]] = []
     for k, name in enumerate("ab"):
@@ -70,7 +73,7 @@ def naive_traces(requests: int, gap_ms: float) -> list[float]:
 
 
 def erlang_c_ms(erlangs: float, servers: int) -> float:
-    """The mean response time of M/M/n, by Erlang's recursion."""
+    """Return the mean response time of M/M/n in ms, by Erlang's recursion."""
     blocked = 1.0
     for one in range(1, servers + 1):
         blocked = erlangs * blocked / (one + erlangs * blocked)
@@ -80,7 +83,7 @@ def erlang_c_ms(erlangs: float, servers: int) -> float:
 
 @pytest.fixture
 def traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder but for web.parquet, mail.parquet, and runs/ with three runs."""
+    """Return a folder with web.parquet, mail.parquet, and runs/ with three runs."""
     monkeypatch.chdir(tmp_path)
     write(Path("web.parquet"), 1)
     write(Path("mail.parquet"), 2)
@@ -91,8 +94,8 @@ def traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_queue_whose_answer_is_known(traces: Path) -> None:
-    """6.25 of 8 servers are busy, and a request waits for 2.4 ms on average; of unlike VMs the one
-    that asks for less waits less, as the shares are equal."""
+    """6.25 of 8 servers are busy, and a request waits for 2.4 ms on average.  Shares are equal,
+    so the VM with the lower load waits less."""
     write(Path("a.parquet"), 5, requests=20_000)
     write(Path("b.parquet"), 6, requests=15_000, gap_ms=SERVICE_MS / 3.75)
     done = understudy("consolidate", "a.parquet", "b.parquet", *LITTLE, "--json")
@@ -109,9 +112,9 @@ def test_a_queue_whose_answer_is_known(traces: Path) -> None:
 
 
 def test_a_vm_that_is_alone_stays_as_it_was(traces: Path) -> None:
-    """Merging is searched for, and there is none."""
-    asked = ("--depth", "32", "--merge", "common", "--replications", "6")
-    [vm] = answered("runs", *asked)["vms"]
+    """The search for a merge value finds that nothing is merged."""
+    words = ("--depth", "32", "--merge", "common", "--replications", "6")
+    [vm] = answered("runs", *words)["vms"]
     alone, together = vm["alone"], vm["together"]
     assert together["merge_value"] == 1
     for figure in ("mean_response_ms", "p50_response_ms", "p95_response_ms", "in_system"):
@@ -119,13 +122,13 @@ def test_a_vm_that_is_alone_stays_as_it_was(traces: Path) -> None:
 
 
 def test_the_answer_holds_together(traces: Path) -> None:
-    found = answered("web.parquet", "post=mail.parquet", "runs", *LITTLE, "--weights", "post=3")
-    assert [vm["name"] for vm in found["vms"]] == ["web", "post", "runs"]
-    assert [vm["weight"] for vm in found["vms"]] == [1, 3, 1]
-    assert [vm["requests"] for vm in found["vms"]] == [4000, 4000, 9000]
-    assert found["replications"] == 4
-    assert found["device"]["servers"] == SERVERS
-    for vm in found["vms"]:
+    document = answered("web.parquet", "post=mail.parquet", "runs", *LITTLE, "--weights", "post=3")
+    assert [vm["name"] for vm in document["vms"]] == ["web", "post", "runs"]
+    assert [vm["weight"] for vm in document["vms"]] == [1, 3, 1]
+    assert [vm["requests"] for vm in document["vms"]] == [4000, 4000, 9000]
+    assert document["replications"] == 4
+    assert document["device"]["servers"] == SERVERS
+    for vm in document["vms"]:
         together = vm["together"]
         low, high = together["ci95_ms"]
         assert low < together["mean_response_ms"] < high
@@ -133,15 +136,15 @@ def test_the_answer_holds_together(traces: Path) -> None:
         assert together["p50_response_ms"] < together["p95_response_ms"]
         assert together["mean_response_ms"] > vm["alone"]["mean_response_ms"]
         assert together["split_ratio"] == 1
-    by_weight = [vm["together"]["mean_response_ms"] for vm in found["vms"]]
+    by_weight = [vm["together"]["mean_response_ms"] for vm in document["vms"]]
     assert by_weight[1] < min(by_weight[0], by_weight[2])
 
 
 def test_the_same_seed_gives_the_same_bytes(traces: Path) -> None:
-    """However many replications run side by side."""
-    asked = ("runs", "web.parquet", "--depth", "8", "--replications", "5")
+    """The number of parallel replications does not matter."""
+    words = ("runs", "web.parquet", "--depth", "8", "--replications", "5")
     first, again, other = (
-        {**answered(*asked, *more), "inputs": None}
+        {**answered(*words, *more), "inputs": None}
         for more in (("--jobs", "1"), ("--jobs", "3"), ("--seed", "2"))
     )
     assert first == again
@@ -170,11 +173,12 @@ def test_the_run_folder(traces: Path) -> None:
 
 
 def test_what_is_split_arrives_as_pieces(traces: Path) -> None:
-    """Requests of 3 blocks, in pieces of 1: three times the load, and the same mean at rest."""
+    """Requests of 3 blocks are split into single blocks: the load triples, and the mean response
+    time without contention stays equal."""
     write(Path("large.parquet"), 9, gap_ms=20.0, sectors=np.full(4000, 24))
-    asked = ("large.parquet", "--depth", "64", "--merge", "1", "--replications", "4")
-    [whole] = answered(*asked)["vms"]
-    [split] = answered(*asked, "--split", "1")["vms"]
+    words = ("large.parquet", "--depth", "64", "--merge", "1", "--replications", "4")
+    [whole] = answered(*words)["vms"]
+    [split] = answered(*words, "--split", "1")["vms"]
     assert (whole["together"]["split_ratio"], split["together"]["split_ratio"]) == (1, 3)
     assert split["utilisation"] == pytest.approx(3 * whole["utilisation"])
     assert split["together"]["mean_response_ms"] == pytest.approx(SERVICE_MS, rel=0.05)
@@ -182,19 +186,19 @@ def test_what_is_split_arrives_as_pieces(traces: Path) -> None:
 
 
 def test_what_if(traces: Path) -> None:
-    asked = ("web.parquet", *LITTLE, "--what-if", "depth=3,64", "--what-if", "web.copies=2")
-    found = answered(*asked)
-    changes = {other["change"]: other for other in found["what_if"]}
+    words = ("web.parquet", *LITTLE, "--what-if", "depth=3,64", "--what-if", "web.copies=2")
+    document = answered(*words)
+    changes = {other["change"]: other for other in document["what_if"]}
     assert list(changes) == ["depth=3", "depth=64", "web.copies=2"]
     mean_ms = {
         change: other["vms"][0]["together"]["mean_response_ms"] for change, other in changes.items()
     }
-    assert mean_ms["depth=3"] > found["vms"][0]["together"]["mean_response_ms"]
+    assert mean_ms["depth=3"] > document["vms"][0]["together"]["mean_response_ms"]
     assert mean_ms["depth=64"] == pytest.approx(SERVICE_MS, rel=0.05)
     copies = changes["web.copies=2"]
     assert [vm["name"] for vm in copies["vms"]] == ["web", "web#2"]
     assert copies["device"]["offered_load"] == pytest.approx(
-        2 * found["device"]["offered_load"], rel=0.01
+        2 * document["device"]["offered_load"], rel=0.01
     )
     assert mean_ms["web.copies=2"] == pytest.approx(erlang_c_ms(5, SERVERS), rel=0.05)
 
@@ -210,21 +214,22 @@ def test_too_much_is_said_with_what_would_do(traces: Path) -> None:
 
 
 def test_a_device_that_merges_nothing(traces: Path) -> None:
-    """Four servers, alone and together, by a simulation that shares no code with ours.  Where the
-    queue grows, a search takes that for requests that are merged."""
+    """The predictions match a naive simulation of four servers that shares no code with ours.
+    The search must not take a longer queue for merged requests."""
     naive_responses = naive_traces(requests=6000, gap_ms=6.3)
-    found = answered("a.parquet", "b.parquet", "--depth", "4")
-    mean_ms = [vm["together"]["mean_response_ms"] for vm in found["vms"]]
+    document = answered("a.parquet", "b.parquet", "--depth", "4")
+    mean_ms = [vm["together"]["mean_response_ms"] for vm in document["vms"]]
     assert min(naive_responses) > 1.4 * SERVICE_MS
     assert mean_ms == pytest.approx(naive_responses, rel=0.05)
-    assert [vm["together"]["merge_value"] for vm in found["vms"]] == [1, 1]
+    assert [vm["together"]["merge_value"] for vm in document["vms"]] == [1, 1]
     searched = answered("a.parquet", "b.parquet", "--depth", "4", "--merge", "common")
     for vm, naive_ms in zip(searched["vms"], naive_responses, strict=True):
         assert vm["together"]["mean_response_ms"] < 0.9 * naive_ms
 
 
 def test_what_was_not_checked_is_said(traces: Path) -> None:
-    """In the table, result.json and the report; and what intervals leave out."""
+    """The table, result.json and the report name what was not checked, and what the intervals
+    exclude."""
     done = understudy("consolidate", "web.parquet", "mail.parquet", *LITTLE, "--out", "found")
     document = json.loads(Path("found/result.json").read_text())
     assert document["trusted"] is None
@@ -243,11 +248,12 @@ def test_what_was_not_checked_is_said(traces: Path) -> None:
 
 
 def test_servers_that_a_trace_contradicts(traces: Path) -> None:
-    """Of nine at once where the trace shows more, some were done before they could begin."""
+    """The trace has more requests in service than the servers given, so some completed too
+    early."""
     write(Path("wide.parquet"), 5, gap_ms=1.0)
-    found = answered("wide.parquet", "--depth", "4", "--replications", "2")
-    assert found["trusted"] is False
-    [because] = found["because"]
+    document = answered("wide.parquet", "--depth", "4", "--replications", "2")
+    assert document["trusted"] is False
+    [because] = document["because"]
     assert "completed before one of 4 servers could have taken them" in because
 
 
@@ -298,7 +304,7 @@ def test_what_is_wrong_is_a_line(traces: Path, words: list[str], says: str) -> N
 
 
 def test_a_poor_fit_is_refused_unless_it_is_accepted(traces: Path) -> None:
-    """Times that alternate can't be a process of positive correlation alone."""
+    """A process that only has positive autocorrelation cannot fit alternating times."""
     narrow = np.where(np.arange(2000) % 2, 9_000_000, 11_000_000)
     arrival_ns = np.arange(2000) * 4_000_000
     ends_ns = arrival_ns + narrow
@@ -313,17 +319,17 @@ def test_a_poor_fit_is_refused_unless_it_is_accepted(traces: Path) -> None:
 
 
 def test_a_run_folder_has_a_run_a_seed(traces: Path) -> None:
-    asked = ("--disk", "array-32", "--workload", "random", "--processes", "9", "--requests", "900")
-    done = understudy("predict", *asked, "--schedulers", "fcfs", "--seeds", "2", "--out", "alone")
+    words = ("--disk", "array-32", "--workload", "random", "--processes", "9", "--requests", "900")
+    done = understudy("predict", *words, "--schedulers", "fcfs", "--seeds", "2", "--out", "alone")
     assert done.exit_code == 0, done.output
-    found = answered("alone", "--replications", "4")
-    [vm] = found["vms"]
+    document = answered("alone", "--replications", "4")
+    [vm] = document["vms"]
     recorded = {"depth": 32, "depth_from": "recorded on array-32"}
-    assert {name: found["inputs"][name] for name in recorded} == recorded
+    assert {name: document["inputs"][name] for name in recorded} == recorded
     file = "alone/requests.parquet"
     assert vm["runs"] == [f"{file}:fcfs:1", f"{file}:fcfs:2"]
     assert (vm["name"], vm["requests"]) == ("alone", 1800)
-    both = understudy("predict", *asked, "--schedulers", "fcfs,sfq", "--out", "both")
+    both = understudy("predict", *words, "--schedulers", "fcfs,sfq", "--out", "both")
     assert both.exit_code == 0, both.output
     done = understudy("consolidate", "both", *LITTLE)
     assert done.exit_code == 2
@@ -334,17 +340,17 @@ def test_a_run_folder_has_a_run_a_seed(traces: Path) -> None:
 
 
 def test_who_says_how_many_the_device_serves(traces: Path) -> None:
-    """A profile, or the run folders of all VMs, if these agree."""
-    asked = ("--workload", "random", "--requests", "900", "--schedulers", "fcfs")
+    """The number of servers comes from a profile, or from the VMs' run folders if these agree."""
+    words = ("--workload", "random", "--requests", "900", "--schedulers", "fcfs")
     for name, disk in (("wide", "array-32"), ("narrow", "cheetah-9lp")):
-        done = understudy("predict", "--disk", disk, *asked, "--out", name)
+        done = understudy("predict", "--disk", disk, *words, "--out", name)
         assert done.exit_code == 0, done.output
-    found = answered("web.parquet", "--disk", "array-32", "--replications", "2")
-    assert found["device"]["servers"] == 32
-    assert found["inputs"]["depth_from"] == "--disk array-32"
-    found = answered("narrow", "--replications", "2", "--accept-poor-fit")
-    assert found["inputs"]["depth_from"] == "recorded on cheetah-9lp"
-    assert found["device"]["servers"] == 1
+    result = answered("web.parquet", "--disk", "array-32", "--replications", "2")
+    assert result["device"]["servers"] == 32
+    assert result["inputs"]["depth_from"] == "--disk array-32"
+    result = answered("narrow", "--replications", "2", "--accept-poor-fit")
+    assert result["inputs"]["depth_from"] == "recorded on cheetah-9lp"
+    assert result["device"]["servers"] == 1
     for other, says in (
         ("narrow", "wide: 32 (recorded on array-32), narrow: 1 (recorded on cheetah-9lp)"),
         ("web.parquet", "what traces say: wide: 32 (recorded on array-32)"),
@@ -366,9 +372,9 @@ def test_who_says_how_many_the_device_serves(traces: Path) -> None:
 
 
 def test_requests_that_the_vm_merged_are_one(traces: Path) -> None:
-    """A run folder has a row a bio, and says which of them went to the disk as one request."""
-    asked = ("--disk", "cheetah-15k4", "--workload", "surge-buffered", "--processes", "20")
-    done = understudy("predict", *asked, "--schedulers", "look", "--seeds", "1", "--out", "vm")
+    """A run folder has one row for each bio, and records which bios formed one disk request."""
+    words = ("--disk", "cheetah-15k4", "--workload", "surge-buffered", "--processes", "20")
+    done = understudy("predict", *words, "--schedulers", "look", "--seeds", "1", "--out", "vm")
     assert done.exit_code == 0, done.output
     rows = pl.read_parquet("vm/requests.parquet")
     sent = rows["request_id"].n_unique()

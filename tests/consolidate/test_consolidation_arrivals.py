@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""How many pieces a request becomes, against cutting off one piece after the other."""
+"""The number of pieces that a request is split into, against a loop that cuts off one piece at a
+time."""
 
 import re
 from typing import Any
@@ -29,7 +30,7 @@ def test_pieces_are_cut_off_one_by_one(sectors: list[int], limit: int) -> None:
 
 
 def test_the_papers_limit_is_512_kb() -> None:
-    """A multiple of the limit leaves no empty piece (Eq. 5 read literally would)."""
+    """A multiple of the limit leaves no empty piece, although Eq. 5 taken literally would."""
     assert pieces([1, 1024, 1025, 2048, 2**31]).tolist() == [1, 1, 2, 2, 2**21]
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Markovian arrival processes: held against integrals over matrix exponentials, closed forms and
-long walks by the definition."""
+"""Markovian arrival processes, compared with integrals over matrix exponentials, closed forms
+and long random walks."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def test_moments_are_integrals_of_survival(order: int) -> None:
 
 
 def test_autocorrelation_by_an_integral() -> None:
-    """E[X0 Xk], each mean of a time being an integral over exp(D0 x), on a grid by Simpson."""
+    """E[X0 Xk] by Simpson's rule on a grid, with each mean an integral over exp(D0 x)."""
     process = random_process(7, 3)
     steps, length = 4000, 60 * process.mean
     grid = np.linspace(0, length, steps + 1)
@@ -81,8 +81,8 @@ def test_closed_forms() -> None:
 
 
 def test_rates_many_orders_of_magnitude_apart() -> None:
-    """Phases of 1 ns and of 1,000 s, each kept for 10 times on average: an ACF of 0.8^k times
-    the share of the variance that lies between them."""
+    """Phases of 1 ns and of 1,000 s, each lasting 10 times on average.  The autocorrelation at
+    lag k is 0.8^k times the between-phase share of the variance."""
     fast, slow = 1.0, 1e-12
     change = np.array([[0.9, 0.1], [0.1, 0.9]])
     rates = np.array([fast, slow])
@@ -112,7 +112,7 @@ def test_log_likelihood_is_that_of_the_product_of_densities(
 
 
 def test_a_long_sample_is_as_likely_in_blocks() -> None:
-    """A Poisson process, over more than two blocks, and times far out in the tail."""
+    """A Poisson sample of more than two blocks, with one time far out in the tail."""
     times = np.random.default_rng(3).exponential(1.0, 9000)
     times[5000] = 2000.0
     poisson = MarkovianArrivalProcess([[-3.0]], [[3.0]])
@@ -131,8 +131,8 @@ def test_samples_are_of_the_process() -> None:
     assert times.std() / times.mean() == pytest.approx(process.cv, rel=0.05)
     centred = times - times.mean()
     for lag, expected in enumerate(process.autocorrelation(10), 1):
-        found = (centred[:-lag] * centred[lag:]).mean() / times.var()
-        assert found == pytest.approx(expected, abs=0.03)
+        sampled = (centred[:-lag] * centred[lag:]).mean() / times.var()
+        assert sampled == pytest.approx(expected, abs=0.03)
     assert process.autocorrelation(1)[0] > 0.2
     assert np.array_equal(times[:1000], process.sample(1000, 5))
     assert not np.array_equal(times[:1000], process.sample(1000, 6))
@@ -156,7 +156,7 @@ GOOD = ([[-3.0, 1.0], [1.0, -2.0]], [[1.0, 1.0], [0.0, 1.0]])
 
 
 @pytest.mark.parametrize(
-    ("d0", "d1", "said"),
+    ("d0", "d1", "message"),
     [
         (GOOD[0], [[1.0, 1.0], [0.0, float("inf")]], r"D1\[1, 1\] is inf: must be finite"),
         ([[-3.0, -1.0], [1.0, -2.0]], GOOD[1], r"D0\[0, 1\] is -1: a rate off the diagonal"),
@@ -169,8 +169,8 @@ GOOD = ([[-3.0, 1.0], [1.0, -2.0]], [[1.0, 1.0], [0.0, 1.0]])
         (np.empty((0, 0)), np.empty((0, 0)), "n x n, n above 0"),
     ],
 )
-def test_what_is_no_process(d0: object, d1: object, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_what_is_no_process(d0: object, d1: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         MarkovianArrivalProcess(np.array(d0), np.array(d1))
 
 

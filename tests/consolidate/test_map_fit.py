@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Fits of service times, on samples drawn here by the definition of what they are drawn from."""
+"""Fits of service times to random samples, each drawn here from the definition of its
+distribution."""
 
 from collections.abc import Callable
 
@@ -19,7 +20,8 @@ COUNT = 12_000
 
 
 def mmpp(random: np.random.Generator) -> Array:
-    """Two phases, of 10 events a unit of time and 0.1: a lag-1 autocorrelation above 0.4."""
+    """Sample two phases with 10 and 0.1 events per unit of time; the lag-1 autocorrelation
+    exceeds 0.4."""
     leaves, rates = (0.02, 0.002), (10.0, 0.1)
     times: list[float] = []
     phase, waited = 0, 0.0
@@ -35,7 +37,7 @@ def mmpp(random: np.random.Generator) -> Array:
 
 
 def four_states(random: np.random.Generator) -> Array:
-    """Exponential times of four means, the next state drawn after each."""
+    """Sample exponential times with four means; the state changes at random after each time."""
     change = ((0.9, 0.1, 0, 0), (0, 0.95, 0.05, 0), (0, 0, 0.8, 0.2), (0.02, 0, 0, 0.98))
     means, state = (0.1, 1.0, 5.0, 20.0), 0
     times = np.empty(COUNT)
@@ -52,7 +54,7 @@ def hyperexponential(random: np.random.Generator) -> Array:
 
 
 def hits_and_misses(random: np.random.Generator) -> Array:
-    """Of a disk with a cache, in ns."""
+    """Sample the service times of a disk with a cache, in ns."""
     hit, miss = random.normal(0.25e6, 0.03e6, COUNT), random.uniform(3e6, 12e6, COUNT)
     return np.where(random.random(COUNT) < 0.3, hit, miss)
 
@@ -69,7 +71,7 @@ SAMPLES: dict[str, Callable[[np.random.Generator], Array]] = {
 
 
 def sample_autocorrelation(times: Array, lag: int) -> float:
-    """By the definition: the correlation of the sample with itself, `lag` later."""
+    """Return the correlation of the sample with itself, shifted by `lag`."""
     return float(np.corrcoef(times[:-lag], times[lag:])[0, 1])
 
 
@@ -90,15 +92,16 @@ def test_figures_of_the_sample_are_met(name: str) -> None:
 
 
 def test_a_sample_of_the_fit_is_like_the_sample() -> None:
-    """Drawn once more, from the fitted process; and the same sample gives the same process."""
+    """A sample of the fitted process resembles the original; fitting the same sample twice gives
+    equal processes."""
     times = four_states(np.random.default_rng(5))[:6000]
     process = fit(times, accept_poor=True).process
     again = fit(times, accept_poor=True).process
     assert np.array_equal(process.d0, again.d0)
     assert np.array_equal(process.d1, again.d1)
-    drawn = process.sample(60_000, 1)
-    assert drawn.mean() == pytest.approx(times.mean(), rel=0.1)
-    assert sample_autocorrelation(drawn, 1) == pytest.approx(
+    sample = process.sample(60_000, 1)
+    assert sample.mean() == pytest.approx(times.mean(), rel=0.1)
+    assert sample_autocorrelation(sample, 1) == pytest.approx(
         sample_autocorrelation(times, 1), abs=0.05
     )
 
@@ -116,7 +119,7 @@ def test_a_constant_becomes_the_narrowest_erlang_and_is_poor() -> None:
 
 
 def test_what_alternates_can_be_accepted_but_is_poor_if_it_is_not_met() -> None:
-    """Few samples of what no process of 16 phases is: two constants in turn."""
+    """Two constants that alternate are a sample that no process of 16 phases fits."""
     times = np.tile([1.0, 9.0], 300)
     with pytest.raises(UserError, match=r"the service times are fitted poorly: .*; give more"):
         fit(times)
@@ -129,7 +132,7 @@ def test_twelve_orders_of_magnitude_are_fitted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("times", "said"),
+    ("times", "message"),
     [
         (np.ones(299), r"shape \(299,\): a fit needs a list of 300 or more"),
         (np.ones((300, 2)), r"shape \(300, 2\)"),
@@ -144,8 +147,8 @@ def test_twelve_orders_of_magnitude_are_fitted() -> None:
         (np.r_[np.inf, np.ones(300)], "service time 0 is inf"),
     ],
 )
-def test_what_is_no_sample(times: Array, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_what_is_no_sample(times: Array, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         fit(times)
 
 

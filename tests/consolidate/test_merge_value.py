@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The search for a merge value, on queues whose answer is known."""
+"""The search for a merge value, on queues with a known solution."""
 
 import math
 
@@ -19,26 +19,28 @@ EXPECTED = st.floats(0.1, 500)
 def test_a_smooth_queue_is_met_from_anywhere(
     answer: float, expected: float, start: float, step: float
 ) -> None:
-    """The corrected length falls as the square of the value and is as expected at the answer."""
-    found = search(
+    """The corrected queue length falls with the square of the merge value, and has the expected
+    length at the solution."""
+    result = search(
         lambda merge: expected * (answer / merge) ** 2 * merge,
         expected,
         start=start,
         step=step,
         tries=400,
     )
-    assert found.within
-    assert found.merge >= 1
-    assert found.tried[-1].corrected == pytest.approx(expected, rel=0.05 + 1e-9)
+    assert result.within
+    assert result.merge >= 1
+    assert result.tried[-1].corrected == pytest.approx(expected, rel=0.05 + 1e-9)
 
 
 def test_the_steps_are_the_papers() -> None:
-    """Up by the step until the answer is passed, then halves: 1, 2, 3, 4, then between 3 and 4."""
+    """The value rises in steps until it passes the solution, then bisects: 1, 2, 3, 4, then
+    between 3 and 4."""
     lengths = {1.0: 100.0, 2.0: 100.0, 3.0: 90.0, 4.0: 40.0, 3.5: 70.0}
-    found = search(lengths.__getitem__, 20.0)
-    assert [one.merge for one in found.tried] == [1.0, 2.0, 3.0, 4.0, 3.5]
-    assert found.tried[-1] == Tried(3.5, 70.0)
-    assert found.tried[-1].corrected == 20.0
+    result = search(lengths.__getitem__, 20.0)
+    assert [one.merge for one in result.tried] == [1.0, 2.0, 3.0, 4.0, 3.5]
+    assert result.tried[-1] == Tried(3.5, 70.0)
+    assert result.tried[-1].corrected == 20.0
 
 
 def test_downwards_as_well() -> None:
@@ -48,16 +50,16 @@ def test_downwards_as_well() -> None:
 
 @pytest.mark.parametrize("start", [1.0, 1.5, 3.0])
 def test_never_below_one(start: float) -> None:
-    """A queue that is too short even where nothing is merged."""
-    asked: list[float] = []
+    """The queue is too short even when nothing is merged."""
+    tried: list[float] = []
 
     def short(merge: float) -> float:
-        asked.append(merge)
+        tried.append(merge)
         return 2.0
 
-    found = search(short, 20.0, start=start)
-    assert (found.merge, found.within) == (1.0, False)
-    assert min(asked) == 1.0
+    result = search(short, 20.0, start=start)
+    assert (result.merge, result.within) == (1.0, False)
+    assert min(tried) == 1.0
 
 
 def test_a_jump_is_an_error_with_its_place() -> None:
@@ -71,7 +73,7 @@ def test_a_queue_that_never_ends_is_an_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "start", "said"),
+    ("expected", "start", "message"),
     [
         (0.0, 1.0, "queue length of 0.0 requests"),
         (float("nan"), 1.0, "queue length of nan"),
@@ -79,8 +81,8 @@ def test_a_queue_that_never_ends_is_an_error() -> None:
         (20.0, float("nan"), "merge value of nan"),
     ],
 )
-def test_what_can_not_be_searched_for(expected: float, start: float, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_what_can_not_be_searched_for(expected: float, start: float, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         search(lambda merge: 1.0, expected, start=start)
 
 
@@ -92,8 +94,8 @@ def test_what_can_not_be_searched_for(expected: float, start: float, said: str) 
 def test_each_vm_has_its_own(
     vms: list[tuple[float, float]], steepness: float, shared: float
 ) -> None:
-    """Each corrected length falls with its own value, more or less steeply, and a little with all
-    others'; all are as expected at the answers."""
+    """Each corrected length falls with its own merge value, and slightly with the others'
+    values.  At the solution all lengths are as expected."""
 
     def lengths(merges: tuple[float, ...]) -> list[float]:
         off = [answer / merge for (answer, _), merge in zip(vms, merges, strict=True)]
@@ -103,24 +105,25 @@ def test_each_vm_has_its_own(
             for (_, expected), each, merge in zip(vms, off, merges, strict=True)
         ]
 
-    found = search_each(lengths, [expected for _, expected in vms])
-    for search_of_one, (_, expected) in zip(found, vms, strict=True):
+    result = search_each(lengths, [expected for _, expected in vms])
+    for search_of_one, (_, expected) in zip(result, vms, strict=True):
         assert search_of_one.within
         assert search_of_one.merge >= 1
         assert search_of_one.tried[-1].corrected == pytest.approx(expected, rel=0.05 + 1e-9)
 
 
 def test_who_is_short_without_merging_has_a_value_of_one() -> None:
-    found = search_each(lambda merges: [5.0, 40.0 * 3 / merges[1]], [20.0, 20.0])
-    assert (found[0].merge, found[0].within) == (1.0, False)
-    assert found[1].within
-    assert found[1].merge == pytest.approx(6**0.5, rel=0.06)
+    result = search_each(lambda merges: [5.0, 40.0 * 3 / merges[1]], [20.0, 20.0])
+    assert (result[0].merge, result[0].within) == (1.0, False)
+    assert result[1].within
+    assert result[1].merge == pytest.approx(6**0.5, rel=0.06)
 
 
 def test_a_pile_without_an_end_is_merged_away() -> None:
-    """Nothing is known of the length until merging makes the queue stable."""
-    found = search_each(lambda merges: [math.inf if merges[0] < 3 else 400.0 / merges[0]], [20.0])
-    assert found[0].merge == pytest.approx(20**0.5, rel=0.05)
+    """The queue grows without bound until merging makes it stable, so its length is unknown
+    until then."""
+    result = search_each(lambda merges: [math.inf if merges[0] < 3 else 400.0 / merges[0]], [20.0])
+    assert result[0].merge == pytest.approx(20**0.5, rel=0.05)
 
 
 def test_of_several_the_one_that_is_not_found_is_named() -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`understudy place` from traces to a run folder; what it says of a device is what `understudy
-consolidate` predicts for the same VMs there."""
+"""`understudy place` from traces to a run folder.  Its figures for a device equal those that
+`understudy consolidate` predicts for the same VMs."""
 
 import json
 import shutil
@@ -36,7 +36,7 @@ def understudy(*words: str) -> Result:
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """vms/ with a trace of each VM; they keep 4, 2.5, 2 and 1 servers busy for 12 s."""
+    """Write a trace of each VM to vms/; the VMs keep 4, 2.5, 2 and 1 servers busy for 12 s."""
     folder = tmp_path_factory.mktemp("place") / "vms"
     folder.mkdir()
     for seed, (name, gap_ms) in enumerate(GAPS_MS.items()):
@@ -46,7 +46,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def vms(written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The same, in the current folder."""
+    """Copy the traces into the current folder."""
     monkeypatch.chdir(tmp_path)
     shutil.copytree(written, "vms")
     return Path("vms")
@@ -54,13 +54,17 @@ def vms(written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(autouse=True)
 def fitted_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same service times have the same fit, in any test: a second each."""
+    """Cache fits across all tests: equal service times have equal fits, and each fit takes a
+    second."""
 
     def remembered(
-        found: Sequence[VirtualMachine], accept_poor: bool, jobs: int, done: Callable[[str], None]
+        machines: Sequence[VirtualMachine],
+        accept_poor: bool,
+        jobs: int,
+        done: Callable[[str], None],
     ) -> list[Fitted]:
-        keys = [b"".join(run.service_ns.tobytes() for run in vm.runs) for vm in found]
-        new = {key: vm for key, vm in zip(keys, found, strict=True) if key not in FITS}
+        keys = [b"".join(run.service_ns.tobytes() for run in vm.runs) for vm in machines]
+        new = {key: vm for key, vm in zip(keys, machines, strict=True) if key not in FITS}
         if new:
             FITS.update(
                 zip(new, fit_each(list(new.values()), accept_poor, jobs, done), strict=True)
@@ -71,7 +75,7 @@ def fitted_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def placed(*words: str, code: int = 0) -> Any:
-    """What --json prints, which is the file."""
+    """Return what --json prints, which must equal result.json."""
     done = understudy("place", *words, "--json", "--out", "run", "--accept-poor-fit")
     assert done.exit_code == code, done.output
     document = json.loads(done.stdout)
@@ -91,7 +95,7 @@ def rows(document: Any) -> Iterable[tuple[Any, Any]]:
 
 
 def test_each_vm_has_a_device_and_meets_its_target(vms: Path) -> None:
-    """9.5 servers are busy; on 11 in two parts everybody waits a little."""
+    """The VMs keep 9.5 servers busy; all wait a little on 13 servers in two devices."""
     document = placed("--each", "vms", "--devices", "a=9,b=4", "--p95", "36", "--targets", "db=45")
     assert document["offered_load"] == pytest.approx(9.5 / 13, rel=0.05)
     assert sorted(one["name"] for _, one in rows(document)) == sorted(GAPS_MS)
@@ -142,7 +146,7 @@ def test_too_few_servers_are_told_without_a_simulation(vms: Path) -> None:
 
 
 def test_vms_that_conflict_are_named(vms: Path) -> None:
-    """Web fits only the larger device, and there nobody fits beside it."""
+    """The VM web fits only the larger device, where no other VM fits beside it."""
     document = placed("--each", "vms", "--devices", "a=6,b=4", "--p95", "33.5", code=1)
     assert document["outcome"] == "none exists"
     assert "in every assignment of" in document["reason"]
@@ -161,7 +165,7 @@ def test_a_budget_that_is_used_up_is_no_proof(vms: Path) -> None:
 
 
 def test_copies_are_vms_of_their_own(vms: Path) -> None:
-    """They are alike but for when they come, and the same trace given twice is a copy as well."""
+    """Copies differ only in their arrivals; a trace given twice counts as a copy as well."""
     document = placed(
         "vms/log.parquet", "other=vms/log.parquet", "vms/db.parquet", "--copies", "log=5",
         "--devices", "a=8,b=8", "--p95", "40", "--targets", "log#3=50,other=60",
@@ -176,7 +180,7 @@ def test_copies_are_vms_of_their_own(vms: Path) -> None:
 
 
 def test_the_same_seed_gives_the_same_answer(vms: Path) -> None:
-    """However many replications run side by side."""
+    """The number of parallel replications does not matter."""
     words = ("--each", "vms", "--devices", "a=8,b=5", "--p95", "40")
     first, again = ({**placed(*words, "--jobs", jobs), "inputs": None} for jobs in ("1", "3"))
     other = placed(*words, "--seed", "2")
@@ -205,7 +209,7 @@ def test_the_table_and_the_report_show_devices_and_vms(vms: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--each", "vms", "--p95", "40"], "Missing option '--queue-depths'"),
         (["--devices", "a=8", "--p95", "40"], "no VM"),
@@ -234,17 +238,17 @@ def test_the_table_and_the_report_show_devices_and_vms(vms: Path) -> None:
         (["short.parquet", "--devices", "a=8", "--p95", "9"], "short: service times"),
     ],
 )
-def test_what_is_wrong_is_one_line(vms: Path, words: list[str], said: str) -> None:
+def test_what_is_wrong_is_one_line(vms: Path, words: list[str], message: str) -> None:
     Path("empty").mkdir()
     write(Path("short.parquet"), 1, requests=20)
     done = understudy("place", *words, "--out", "run")
     assert done.exit_code == 2
-    assert said in done.stderr.splitlines()[-1]
+    assert message in done.stderr.splitlines()[-1]
     assert not Path("run").exists()
 
 
 def test_a_folder_of_folders_and_traces_is_a_vm_each(vms: Path) -> None:
-    """A folder has runs of one VM."""
+    """A subfolder holds the runs of one VM."""
     Path("vms/runs").mkdir()
     for name in ("db", "log"):
         Path(f"vms/{name}.parquet").rename(f"vms/runs/{name}.parquet")
@@ -254,8 +258,8 @@ def test_a_folder_of_folders_and_traces_is_a_vm_each(vms: Path) -> None:
 
 
 def test_what_was_waited_on_the_traced_device_is_no_load(vms: Path) -> None:
-    """Four requests at once each 100 ms, on one server: it is busy for 40 % of the time, and 1
-    request is there on average, since they wait for each other."""
+    """Four requests arrive together every 100 ms at one server, which is busy for 40 % of the
+    time.  On average 1 request is present, because they wait for each other."""
     draw = np.random.default_rng(1)
     arrival_ns = np.repeat(np.arange(600) * 100_000_000, 4)
     completion_ns, free_ns = [], 0
@@ -276,11 +280,11 @@ def machine(tmp_path: Path, name: str, seed: int, requests: int) -> VirtualMachi
 
 
 def test_fits_side_by_side_are_those_one_after_another(tmp_path: Path) -> None:
-    found = [machine(tmp_path, f"vm{i}", i, 1500) for i in range(3)]
-    told: list[str] = []
-    together = fit_each(found, accept_poor=True, jobs=2, done=told.append)
-    alone = fit_each(found, accept_poor=True, jobs=1)
-    assert sorted(told) == ["vm0", "vm1", "vm2"]
+    machines = [machine(tmp_path, f"vm{i}", i, 1500) for i in range(3)]
+    names: list[str] = []
+    together = fit_each(machines, accept_poor=True, jobs=2, done=names.append)
+    alone = fit_each(machines, accept_poor=True, jobs=1)
+    assert sorted(names) == ["vm0", "vm1", "vm2"]
     for one, other in zip(together, alone, strict=True):
         assert np.array_equal(one.process.d0, other.process.d0)
         assert np.array_equal(one.process.d1, other.process.d1)
@@ -290,6 +294,6 @@ def test_fits_side_by_side_are_those_one_after_another(tmp_path: Path) -> None:
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_the_first_that_can_not_be_fitted_is_named(tmp_path: Path, jobs: int) -> None:
     sizes = {"good": 1500, "short": 20, "shorter": 10}
-    found = [machine(tmp_path, name, 1, size) for name, size in sizes.items()]
+    machines = [machine(tmp_path, name, 1, size) for name, size in sizes.items()]
     with pytest.raises(ValueError, match="short: service times of shape"):
-        fit_each(found, accept_poor=True, jobs=jobs)
+        fit_each(machines, accept_poor=True, jobs=jobs)

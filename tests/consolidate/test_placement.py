@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The search for an assignment, with made-up judges: against every assignment there is, and
-against assignments that were planted."""
+"""The search for an assignment, with artificial judges.  Small problems are compared with every
+possible assignment, large problems with a planted assignment."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -18,7 +18,8 @@ PLENTY = 100_000
 
 @dataclass
 class Interference:
-    """Each VM makes each other's response longer, by an amount for the pair, by the servers."""
+    """Each VM lengthens the responses of each other VM, by an amount for the pair divided by the
+    servers."""
 
     alone_ms: list[float]
     hurts_ms: list[list[float]]
@@ -30,12 +31,12 @@ class Interference:
 
     def __call__(self, device: Device, vms: tuple[int, ...]) -> Verdict:
         self.asked.append((device.servers, vms))
-        found = {vm: self.p95_ms(vm, vms, device.servers) for vm in vms}
-        return {vm: P95(p95, p95) for vm, p95 in found.items()}
+        times_ms = {vm: self.p95_ms(vm, vms, device.servers) for vm in vms}
+        return {vm: P95(p95, p95) for vm, p95 in times_ms.items()}
 
 
 def small(seed: int) -> tuple[Problem, Interference]:
-    """A few VMs, of which some are alike, on two or three devices."""
+    """Return a problem of a few VMs, some identical, on two or three devices."""
     random = np.random.default_rng(seed)
     kinds, devices = int(random.integers(2, 5)), int(random.integers(2, 4))
     servers = random.choice([4, 8], devices)
@@ -53,7 +54,7 @@ def small(seed: int) -> tuple[Problem, Interference]:
 
 
 def is_right(problem: Problem, judge: Interference, sets: list[list[int]]) -> bool:
-    """By the definition: no device busy all the time, nobody above the target."""
+    """Return whether no device is overloaded and no VM exceeds its target."""
     for device, on in zip(problem.devices, sets, strict=True):
         if sum(problem.vms[vm].erlangs for vm in on) >= device.servers:
             return False
@@ -64,7 +65,7 @@ def is_right(problem: Problem, judge: Interference, sets: list[list[int]]) -> bo
 
 
 def any_is_right(problem: Problem, judge: Interference, vms: list[int]) -> bool:
-    """Every assignment tried."""
+    """Return whether any assignment is right, by trying all of them."""
     count = len(problem.devices)
     return any(
         is_right(
@@ -79,14 +80,15 @@ def any_is_right(problem: Problem, judge: Interference, vms: list[int]) -> bool:
     )
 
 
-def sets(found: Outcome) -> list[list[int]]:
-    assert found.assignment is not None
-    return [list(each(on)) for on in found.assignment]
+def sets(outcome: Outcome) -> list[list[int]]:
+    assert outcome.assignment is not None
+    return [list(each(on)) for on in outcome.assignment]
 
 
-def check_conflict(problem: Problem, judge: Interference, found: Outcome) -> None:
-    """They can't be placed, and without any one of them they can."""
-    vms = list(each(found.conflict))
+def check_conflict(problem: Problem, judge: Interference, outcome: Outcome) -> None:
+    """Check that the conflicting VMs cannot be placed, but can be once any one of them is
+    removed."""
+    vms = list(each(outcome.conflict))
     assert vms
     assert not any_is_right(problem, judge, vms)
     for vm in vms:
@@ -96,22 +98,22 @@ def check_conflict(problem: Problem, judge: Interference, found: Outcome) -> Non
 @pytest.mark.parametrize("seed", range(120))
 def test_as_every_assignment_tried(seed: int) -> None:
     problem, judge = small(seed)
-    found = place(problem, judge, PLENTY)
+    outcome = place(problem, judge, PLENTY)
     possible = any_is_right(problem, judge, list(range(len(problem.vms))))
-    assert found.kind == (FOUND if possible else IMPOSSIBLE)
+    assert outcome.kind == (FOUND if possible else IMPOSSIBLE)
     if possible:
-        assert sorted(vm for on in sets(found) for vm in on) == list(range(len(problem.vms)))
-        assert is_right(problem, judge, sets(found))
-    elif found.conflict:
-        check_conflict(problem, judge, found)
+        assert sorted(vm for on in sets(outcome) for vm in on) == list(range(len(problem.vms)))
+        assert is_right(problem, judge, sets(outcome))
+    elif outcome.conflict:
+        check_conflict(problem, judge, outcome)
     else:
-        assert "servers busy" in found.reason
+        assert "servers busy" in outcome.reason
 
 
 def test_both_answers_and_each_reason_come_up_among_them() -> None:
-    found = [place(*small(seed), PLENTY) for seed in range(120)]
-    assert sum(one.kind == FOUND for one in found) > 30
-    reasons = [one.reason for one in found]
+    outcomes = [place(*small(seed), PLENTY) for seed in range(120)]
+    assert sum(one.kind == FOUND for one in outcomes) > 30
+    reasons = [one.reason for one in outcomes]
     for words in ("servers busy", "even alone", "in every assignment"):
         assert sum(words in reason for reason in reasons) >= 3, words
 
@@ -119,17 +121,17 @@ def test_both_answers_and_each_reason_come_up_among_them() -> None:
 def test_nothing_is_judged_twice_and_alike_ones_are_one() -> None:
     for seed in range(40):
         problem, judge = small(seed)
-        found = place(problem, judge, PLENTY)
+        outcome = place(problem, judge, PLENTY)
         named = [
             (servers, sorted(problem.vms[vm].kind for vm in vms)) for servers, vms in judge.asked
         ]
         assert all(named.count(one) == 1 for one in named)
-        assert len(judge.asked) == found.judged
+        assert len(judge.asked) == outcome.judged
 
 
 @dataclass
 class ByLoad:
-    """A response time that grows with the utilisation: as in a queue of one, or steeply."""
+    """A response time that grows with utilisation, either as in M/M/1 or steeply."""
 
     problem: Problem
     alone_ms: list[float]
@@ -147,8 +149,8 @@ class ByLoad:
 
 
 def planted(seed: int, vms: int, slack: float, steep: bool) -> tuple[Problem, ByLoad]:
-    """VMs dealt to eight devices of utilisations from 0.4 to 0.95, with targets which that meets;
-    slack: of the loads, by which the targets allow more."""
+    """Return VMs assigned to eight devices of utilisations from 0.4 to 0.95, with targets that
+    this assignment meets. slack: the share of load by which the targets allow more."""
     random = np.random.default_rng(seed)
     servers = [64, 64, 32, 32, 32, 32, 16, 16]
     full = random.uniform(0.4, 0.95, len(servers))
@@ -174,17 +176,17 @@ def test_two_hundred_vms_that_were_dealt_to_eight_devices(
     seed: int, steep: bool, slack: float
 ) -> None:
     problem, judge = planted(seed, 200, slack, steep)
-    found = place(problem, judge, 500)
-    assert found.kind == FOUND, found.reason
-    for device, on in zip(problem.devices, sets(found), strict=True):
+    outcome = place(problem, judge, 500)
+    assert outcome.kind == FOUND, outcome.reason
+    for device, on in zip(problem.devices, sets(outcome), strict=True):
         load = sum(problem.vms[vm].erlangs for vm in on) / device.servers
         assert load < 1
         assert all(judge.p95_ms(vm, load) <= problem.vms[vm].target_ms for vm in on)
-    assert found.judged == judge.asked <= 500
+    assert outcome.judged == judge.asked <= 500
 
 
 def parted(seed: int, vms: int, devices: int, chance: float) -> tuple[Problem, Interference]:
-    """VMs dealt to devices; some of those that were dealt apart can't stand each other at all."""
+    """Return VMs assigned to devices; some pairs on different devices must never share a device."""
     random = np.random.default_rng(seed)
     where = random.integers(devices, size=vms)
     erlangs = random.uniform(0.3, 1.0, vms) * 22 * devices / vms
@@ -196,33 +198,33 @@ def parted(seed: int, vms: int, devices: int, chance: float) -> tuple[Problem, I
 
 @pytest.mark.parametrize("seed", range(4))
 def test_vms_that_can_not_stand_each_other_are_parted(seed: int) -> None:
-    """Loads say nothing of it: this is for moves and swaps."""
+    """Loads do not reveal which VMs conflict, so the search needs moves and swaps."""
     problem, judge = parted(seed, 100, 6, 0.005)
-    found = place(problem, judge, 300)
-    assert found.kind == FOUND, found.reason
-    assert is_right(problem, judge, sets(found))
+    outcome = place(problem, judge, 300)
+    assert outcome.kind == FOUND, outcome.reason
+    assert is_right(problem, judge, sets(outcome))
 
 
 def test_a_small_budget_is_kept_and_the_nearest_is_told() -> None:
     problem, judge = planted(3, 200, 0.05, steep=False)
-    found = place(problem, judge, 40)
-    assert (found.kind, judge.asked, found.judged) == (UNKNOWN, 40, 40)
-    assert found.assignment is not None
-    assert sorted(vm for on in sets(found) for vm in on) == list(range(200))
+    outcome = place(problem, judge, 40)
+    assert (outcome.kind, judge.asked, outcome.judged) == (UNKNOWN, 40, 40)
+    assert outcome.assignment is not None
+    assert sorted(vm for on in sets(outcome) for vm in on) == list(range(200))
     missing = sum(
         one.most_ms > problem.vms[vm].target_ms
-        for verdict in found.verdicts
+        for verdict in outcome.verdicts
         for vm, one in verdict.items()
     )
     assert missing > 0
-    assert f"{missing} of 200 VMs miss their target" in found.reason
-    assert "allow more tries" in found.reason
+    assert f"{missing} of 200 VMs miss their target" in outcome.reason
+    assert "allow more tries" in outcome.reason
 
 
 def test_no_assignment_is_told_when_none_could_be_judged() -> None:
     problem, judge = planted(3, 200, 0.05, steep=False)
-    found = place(problem, judge, 3)
-    assert (found.kind, found.assignment) == (UNKNOWN, None)
+    outcome = place(problem, judge, 3)
+    assert (outcome.kind, outcome.assignment) == (UNKNOWN, None)
 
 
 def test_the_same_problem_has_the_same_answer() -> None:
@@ -231,7 +233,7 @@ def test_the_same_problem_has_the_same_answer() -> None:
 
 
 def alike(kinds: int, count: int) -> Problem:
-    """So many VMs of each kind, on two devices of ten servers."""
+    """Return `count` VMs of each kind, on two devices of ten servers."""
     vms = [
         Demand(f"{k}-{i}", f"kind{k}", 0.8 + 0.1 * k, 5.9)
         for k in range(kinds)
@@ -241,22 +243,23 @@ def alike(kinds: int, count: int) -> Problem:
 
 
 def test_interchangeable_vms_are_few_sets() -> None:
-    """Two kinds of eight: 81 sets on a device, not 65,536; each bears a utilisation of 0.6."""
+    """Two kinds of eight VMs: a device has 81 possible sets, not 65,536; a utilisation above 0.6
+    misses targets."""
     problem = alike(2, 8)
     judge = ByLoad(problem, [5.0] * 16, steep=False)
-    found = place(problem, judge, 81)
-    assert found.kind == IMPOSSIBLE
-    assert "in every assignment" in found.reason
+    outcome = place(problem, judge, 81)
+    assert outcome.kind == IMPOSSIBLE
+    assert "in every assignment" in outcome.reason
 
     def can_be_placed(small: int, large: int) -> bool:
-        """So many of both kinds, on two devices."""
+        """Return whether these numbers of both kinds fit on two devices."""
         return any(
             max(0.8 * i + 0.9 * j, 0.8 * (small - i) + 0.9 * (large - j)) <= 6
             for i in range(small + 1)
             for j in range(large + 1)
         )
 
-    conflict = [problem.vms[vm].kind for vm in each(found.conflict)]
+    conflict = [problem.vms[vm].kind for vm in each(outcome.conflict)]
     small, large = conflict.count("kind0"), conflict.count("kind1")
     assert not can_be_placed(small, large)
     assert small == 0 or can_be_placed(small - 1, large)
@@ -264,24 +267,25 @@ def test_interchangeable_vms_are_few_sets() -> None:
 
 
 def test_what_is_unsure_counts_as_missed_and_is_told() -> None:
-    """Each VM is fine by the mean, and two together are not certain to be."""
+    """Each VM alone meets its target by the mean, but two together are not certain to."""
     vms = tuple(Demand(f"vm{i}", f"vm{i}", 1.0, 10.0) for i in range(3))
     problem = Problem(vms, (Device("a", 8), Device("b", 8)))
-    found = place(problem, lambda _, on: {vm: P95(9.0, 8.5 + len(on)) for vm in on})
-    assert found.kind == IMPOSSIBLE
-    assert found.conflict == 0b111
-    assert "3 sets of VMs failed by less than is certain" in found.reason
+    outcome = place(problem, lambda _, on: {vm: P95(9.0, 8.5 + len(on)) for vm in on})
+    assert outcome.kind == IMPOSSIBLE
+    assert outcome.conflict == 0b111
+    assert "3 sets of VMs failed by less than is certain" in outcome.reason
 
 
 def test_a_vm_whose_requests_pile_up_is_named() -> None:
     problem = Problem((Demand("web", "web", 1.0, 10.0),), (Device("a", 8), Device("b", 4)))
-    found = place(problem, lambda _, on: {vm: P95(float("inf"), float("inf")) for vm in on})
-    assert found.kind == IMPOSSIBLE
-    assert "even alone on a, which has the most servers: requests of web pile up" in found.reason
+    outcome = place(problem, lambda _, on: {vm: P95(float("inf"), float("inf")) for vm in on})
+    assert outcome.kind == IMPOSSIBLE
+    assert "even alone on a, which has the most servers: requests of web pile up" in outcome.reason
 
 
 def test_noise_that_contradicts_itself_ends_the_search() -> None:
-    """A judge that flips coins: whatever comes out, what is said to be found was judged so."""
+    """The judge answers at random; an assignment that is reported as found must have been judged
+    acceptable."""
     for seed in range(30):
         problem, _ = small(seed)
         random = np.random.default_rng(seed)
@@ -291,14 +295,16 @@ def test_noise_that_contradicts_itself_ends_the_search() -> None:
         ) -> Verdict:
             return {vm: P95(time := float(draw.uniform(5, 21)), time) for vm in on}
 
-        found = place(problem, judge, PLENTY)
-        assert found.kind in (FOUND, IMPOSSIBLE)
-        if found.kind == FOUND:
-            assert all(one.most_ms <= 20 for verdict in found.verdicts for one in verdict.values())
+        outcome = place(problem, judge, PLENTY)
+        assert outcome.kind in (FOUND, IMPOSSIBLE)
+        if outcome.kind == FOUND:
+            assert all(
+                one.most_ms <= 20 for verdict in outcome.verdicts for one in verdict.values()
+            )
 
 
 @pytest.mark.parametrize(
-    ("vms", "devices", "said"),
+    ("vms", "devices", "message"),
     [
         ([], [("a", 1)], "0 VMs on 1 devices"),
         ([("x", 1.0, 1.0)], [], "1 VMs on 0 devices"),
@@ -309,9 +315,9 @@ def test_noise_that_contradicts_itself_ends_the_search() -> None:
     ],
 )
 def test_what_is_no_problem(
-    vms: list[tuple[str, float, float]], devices: list[tuple[str, int]], said: str
+    vms: list[tuple[str, float, float]], devices: list[tuple[str, int]], message: str
 ) -> None:
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         Problem(
             tuple(Demand(name, name, *figures) for name, *figures in vms),
             tuple(Device(*one) for one in devices),
@@ -320,7 +326,8 @@ def test_what_is_no_problem(
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_packing_is_within_its_limits_where_one_was_dealt(seed: int) -> None:
-    """Utilisations by the definition; the limits are those of the device each VM was dealt to."""
+    """Utilisations stay within each device's limit, which is the utilisation of the planted
+    assignment."""
     random = np.random.default_rng(seed)
     servers = [64, 32, 32, 8]
     where = random.integers(len(servers), size=80)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The judge that simulates: how long it goes on, and what it says."""
+"""The judge that simulates: how many replications it runs, and its verdicts."""
 
 from collections.abc import Callable, Sequence
 
@@ -22,20 +22,20 @@ EASY_MS = 1000.0
 
 @pytest.fixture(scope="module")
 def tenants(tmp_path_factory: pytest.TempPathFactory) -> list[Tenant]:
-    """Two that keep 2 and 1 servers busy, with the same service times."""
+    """Return two VMs that keep 2 and 1 servers busy, with the same service times."""
     folder = tmp_path_factory.mktemp("tenants")
     times = np.random.default_rng(5).exponential(SERVICE_MS * 1e6, 3000)
     fitted = fit(times, accept_poor=True)
-    found = []
+    pair = []
     for seed, gap_ms in enumerate((5.0, 10.0)):
         trace = write(folder / f"vm{seed}.parquet", seed, int(20_000 / gap_ms), gap_ms)
-        found.append(Tenant(read(f"vm{seed}", trace, folder / f"{seed}", Reduction()), fitted))
-    return found
+        pair.append(Tenant(read(f"vm{seed}", trace, folder / f"{seed}", Reduction()), fitted))
+    return pair
 
 
 @pytest.fixture
 def replicated(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The numbers of the replications that are simulated."""
+    """Return a list to which the numbers of all simulated replications are appended."""
     numbers: list[int] = []
     run = Replications.run
 
@@ -60,22 +60,22 @@ def test_what_is_clear_takes_one_batch(tenants: list[Tenant], replicated: list[i
     verdict = judged(tenants, EASY_MS, EASY_MS)
     assert replicated == list(range(BATCH))
     assert list(verdict) == [0, 1]
-    for found in verdict.values():
-        assert 1.5 * SERVICE_MS < found.mean_ms < found.most_ms < 10 * SERVICE_MS
+    for figure in verdict.values():
+        assert 1.5 * SERVICE_MS < figure.mean_ms < figure.most_ms < 10 * SERVICE_MS
     replicated.clear()
     judged(tenants, EASY_MS, SERVICE_MS)
     assert replicated == list(range(BATCH))
 
 
 def test_what_stays_open_is_above(tenants: list[Tenant], replicated: list[int]) -> None:
-    """A target that is the very mean of the 95th percentiles."""
+    """The target equals the mean of the 95th percentiles."""
     target_ms = judged(tenants, EASY_MS, 0.0)[0].mean_ms
-    for _ in range(3):  # the mean of all replications, that of the first batch being another
+    for _ in range(3):  # the first batch has another mean than all replications
         replicated.clear()
-        found = judged(tenants, target_ms, EASY_MS)[0]
-        target_ms = found.mean_ms
+        figure = judged(tenants, target_ms, EASY_MS)[0]
+        target_ms = figure.mean_ms
     assert replicated == list(range(MOST))
-    assert found.most_ms > target_ms
+    assert figure.most_ms > target_ms
 
 
 def test_more_replications_are_more_certain(tenants: list[Tenant]) -> None:
@@ -97,4 +97,6 @@ def test_requests_that_pile_up(tenants: list[Tenant], monkeypatch: pytest.Monkey
         raise Unstable("unstable", 2.0)
 
     monkeypatch.setattr(Replications, "run", unstable)
-    assert {found.most_ms for found in judged(tenants, EASY_MS, EASY_MS).values()} == {float("inf")}
+    assert {figure.most_ms for figure in judged(tenants, EASY_MS, EASY_MS).values()} == {
+        float("inf")
+    }

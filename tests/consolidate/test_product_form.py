@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Product form: the figures that ICPE 2011 prints, from its own measurements."""
+"""Product form: the figures printed in ICPE 2011, recomputed from the paper's measurements."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from understudy.consolidate.product_form import (
 )
 
 SERVERS = 32  # the issue queue of the paper's hypervisor
-# Table 1: isolated, expected of two, expected of three.
+# Table 1: isolated, expected for two VMs, expected for three.
 QUEUES = {
     "PM-1": (11.9, 23.8, 35.7),
     "PM-2": (14.1, 28.2, 42.3),
@@ -27,7 +27,7 @@ INTERARRIVAL_MS = {
     "FFSB-2_S": 4.36,
     "FFSB-2_R": 3.54,
 }
-# Table 4 in ms: isolated, of three VMs; with two running; with three.
+# Table 4 in ms: isolated (three VMs); with two VMs running; with three running.
 RESPONSES = {
     "PM-1": ((9.45, 8.49, 7.9), (28.3, 25.4), (47.7, 48.2, 37.8)),
     "PM-2": ((11.5, 11.9, 11.0), (31.1, 30.8), (53.3, 56.0, 43.9)),
@@ -36,7 +36,7 @@ RESPONSES = {
     "FFSB-2_S": ((15.4, 15.2, 15.1), (19.9, 20.4), (24.9, 22.3, 23.6)),
     "FFSB-2_R": ((14.6, 13.7, 13.8), (19.6, 19.4), (23.5, 22.9, 23.3)),
 }
-# Table 5, product form: of two, of three.
+# Table 5, product form: with two VMs, with three.
 ERRORS = {
     "PM-1": (0.46, 18.4),
     "PM-2": (2.26, 64.9),
@@ -75,7 +75,6 @@ def test_errors_of_table_5(workload: str, classes: int) -> None:
 
 
 def test_one_class_on_one_server_is_m_m_1() -> None:
-    """1 / (service rate - arrival rate)."""
     assert response_times([0.25], [3.0], servers=1) == pytest.approx([1.0])
 
 
@@ -89,7 +88,7 @@ def test_just_below_full_is_not_capped() -> None:
 
 
 @pytest.mark.parametrize(
-    ("demands", "rates", "servers", "said"),
+    ("demands", "rates", "servers", "message"),
     [
         ([1.0, 0.0], [1.0, 1.0], 32, r"demand of class 1 is 0: must be finite and above 0"),
         ([1.0], [float("nan")], 32, "rate of class 0 is nan"),
@@ -99,9 +98,9 @@ def test_just_below_full_is_not_capped() -> None:
     ],
 )
 def test_what_is_no_network(
-    demands: list[float], rates: list[float], servers: int, said: str
+    demands: list[float], rates: list[float], servers: int, message: str
 ) -> None:
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         response_times(demands, rates, servers)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the self-check makes of runs, on runs whose answer is known."""
+"""The self-check's conclusions, from runs whose answer is known."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,7 +26,7 @@ SERVERS = 6
 
 @dataclass(frozen=True)
 class Ran:
-    """What is looked at of an outcome."""
+    """The parts of an outcome that the self-check uses."""
 
     requests: pl.DataFrame
     block_trace: dict[str, bytes]
@@ -34,7 +34,8 @@ class Ran:
 
 
 def traced(bios: list[dict[str, Any]]) -> dict[str, bytes]:
-    """What the kernel would have written of requests of two bios, the second merged behind."""
+    """Return the kernel's block trace of requests of two bios each, the second back-merged into
+    the first."""
     events = []
     for first, second in zip(bios[::2], bios[1::2], strict=True):
         at = Event(0, 0, "Q", first["sector"], 8, also=(WRITE, FS))
@@ -50,8 +51,8 @@ def traced(bios: list[dict[str, Any]]) -> dict[str, bytes]:
 
 
 def ran(vms: tuple[int, ...], requests: int = 3000) -> Ran:
-    """Poisson arrivals each 5 ms, exponential service of 10 ms, the first free server; a request is
-    two bios, the second 1 ms later."""
+    """Simulate a queue with Poisson arrivals every 5 ms on average and exponential service of 10
+    ms.  The first free server takes the next request, which is two bios, the second 1 ms later."""
     rows: list[dict[str, Any]] = []
     for number in vms:
         at = np.random.default_rng(number).exponential(5.0, requests).cumsum()
@@ -90,7 +91,8 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> list[self_check.Held]:
 
 
 def test_what_a_queue_does_is_predicted(found: list[self_check.Held]) -> None:
-    """Two erlangs a VM: a third of six servers, two thirds, and, with three, all of them."""
+    """Each VM offers 2 erlangs to six servers: two VMs load two thirds of the servers, and three
+    VMs all of them."""
     assert [one.plan.vms for one in found] == [(1, 2), (1, 2, 3)]
     two = found[0]
     assert two.predicted.scenario.offered_load == pytest.approx(4 / 6, rel=0.05)
@@ -136,7 +138,7 @@ def test_it_is_told(found: list[self_check.Held]) -> None:
 
 
 def test_whether_it_may_be_trusted(found: list[self_check.Held]) -> None:
-    """Means within 5 %, or 10 % where little of the array is idle."""
+    """Means must be within 5 %, or within 10 % where the array is rarely idle."""
     two, three = (replace(one, measured_ms=one.predicted_ms) for one in found)
     right = self_check.trust([two, three])
     assert right.trusted is True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Service times told from arrivals and completions, against servers that were watched."""
+"""Service times derived from arrivals and completions, compared with simulated servers."""
 
 from pathlib import Path
 
@@ -17,7 +17,8 @@ REQUESTS = st.lists(st.tuples(st.integers(0, 50), st.integers(1, 100)), min_size
 
 
 def watched(requests: list[tuple[int, int]], servers: int) -> tuple[list[int], list[int]]:
-    """Arrivals and responses if the first of the servers that is free takes the next one."""
+    """Simulate servers of which the first free one takes the next request; return arrivals and
+    responses."""
     free_at, now = [0] * servers, 0
     arrivals, responses = [], []
     for gap, service in requests:
@@ -32,11 +33,11 @@ def watched(requests: list[tuple[int, int]], servers: int) -> tuple[list[int], l
 @given(REQUESTS, st.integers(1, 5))
 def test_what_was_watched_is_told(requests: list[tuple[int, int]], servers: int) -> None:
     arrivals, responses = (np.array(column) for column in watched(requests, servers))
-    found = served(arrivals, responses, servers)
-    assert found.service_ns.tolist() == [service for _, service in requests]
-    assert found.agrees
+    result = served(arrivals, responses, servers)
+    assert result.service_ns.tolist() == [service for _, service in requests]
+    assert result.agrees
     waited = sum(int(each) > own for each, (_, own) in zip(responses, requests, strict=True))
-    assert found.waited == waited
+    assert result.waited == waited
 
 
 @given(REQUESTS)
@@ -48,19 +49,20 @@ def test_the_most_outstanding(requests: list[tuple[int, int]]) -> None:
 
 
 def test_a_device_that_does_more_at_once_is_found_out() -> None:
-    """Eight servers, told of as four: response times are all that is known."""
+    """Eight servers are declared as four: the service times then equal the response times."""
     draw = np.random.default_rng(1)
     requests = [(int(draw.integers(3)), int(draw.integers(1, 12))) for _ in range(2000)]
     arrivals, responses = (np.array(column) for column in watched(requests, 8))
-    found = served(arrivals, responses, 4)
-    assert not found.agrees
-    assert found.service_ns.tolist() == responses.tolist()
-    assert found.beyond > 0
+    result = served(arrivals, responses, 4)
+    assert not result.agrees
+    assert result.service_ns.tolist() == responses.tolist()
+    assert result.beyond > 0
 
 
 @pytest.mark.parametrize("by", ["issue", "queue"])
 def test_a_run_has_both(tmp_path: Path, by: str) -> None:
-    """Issued 5 ns after they are queued; on one server the second waits for the first."""
+    """Each request is issued 5 ns after it was queued; on one server the second request waits
+    for the first."""
     pl.DataFrame(
         {
             "arrival_ns": [0, 10, 100],

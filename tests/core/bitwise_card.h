@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A card as bits, each with its own rule and no register around it: what core/cards/registers.c
- * is held against.  Bytes become registers of all sizes, with gaps between them, and then
- * accesses of all widths and places to them; zeros follow the last byte.
+ * A card as single bits, each with its own rule and without registers;
+ * core/cards/registers.c is compared with it.  A program of random bytes becomes
+ * registers of all sizes, with gaps between them, and then accesses of all widths and
+ * offsets.  Zeros follow the program's last byte.
  */
 #ifndef UNDERSTUDY_TEST_BITWISE_CARD_H
 #define UNDERSTUDY_TEST_BITWISE_CARD_H
@@ -10,7 +11,7 @@
 #include "../../core/cards/registers.h"
 #include "check.h"
 
-#define BARS 3 /* the middle one has no register */
+#define BARS 3 /* the middle BAR has no register */
 #define BAR_BITS (8 * 32)
 #define REGISTERS_MAX (BARS * 64)
 #define INTERRUPTS 4
@@ -63,7 +64,7 @@ static inline void add_bit(struct card_register *reg, u32 at, struct program *pr
 		reg->read_clears |= mask;
 }
 
-/* One that begins there or a little later; the byte behind it. */
+/* Add a register at the offset or a little later; return the end of the register. */
 static inline u64 add_register(u32 bar, u64 offset, struct program *program)
 {
 	u32 bytes = 1u << take(program, 4);
@@ -125,7 +126,7 @@ static inline void make_card(struct program *program)
 	reset();
 }
 
-/* What bits that are there, and come to be touched, say of a read. */
+/* Return the value of a read, from the bits that exist and that the access touches. */
 static inline u64 bitwise_read(u32 bar, u64 offset, u32 bytes)
 {
 	u64 value = 0;
@@ -168,7 +169,7 @@ static inline void bitwise_write(u32 bar, u64 offset, u32 bytes, u64 value)
 	}
 }
 
-/* By parts, which are in order, inside the access, and have something of it. */
+/* Read by the access's parts, and check that they are in order, inside the access and not empty. */
 static inline u64 read_by_parts(u32 bar, u64 offset, u32 bytes)
 {
 	struct register_access access =
@@ -189,7 +190,7 @@ static inline u64 read_by_parts(u32 bar, u64 offset, u32 bytes)
 	return value;
 }
 
-/* What lies beside the lanes does not count. */
+/* Write by the access's parts, which ignore bits outside their lanes. */
 static inline void write_by_parts(u32 bar, u64 offset, u32 bytes, u64 value)
 {
 	struct register_access access =

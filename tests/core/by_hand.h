@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One host that is driven by hand: what the tests of single rules say in a word. */
+/*
+ * A host that a test drives step by step, with short helpers for tests of single rules.
+ */
 #ifndef UNDERSTUDY_TEST_BY_HAND_H
 #define UNDERSTUDY_TEST_BY_HAND_H
 
@@ -7,7 +9,7 @@
 
 static struct host host;
 
-/* Reads and writes of a page; writes are everybody's. */
+/* Read or write a page; writes have no owner of their own. */
 static inline struct io_request *read_of(u32 owner, u64 sector)
 {
 	return host_add(&host, IO_READ, sector, 8, owner);
@@ -23,21 +25,21 @@ static inline u64 counter(const char *name)
 	return host_counter(&host, name);
 }
 
-/* It chooses this one, which stays in service. */
+/* Expect the scheduler to choose this request, which stays in service. */
 static inline struct io_request *expect_next(struct io_request *rq)
 {
 	CHECK(host_ask(&host) == rq);
 	return rq;
 }
 
-/* The scheduler wants to be asked again after so long. */
+/* Expect the scheduler to choose nothing and to wait for ns. */
 static inline void expect_wait(u64 ns)
 {
 	CHECK(!host_ask(&host));
 	CHECK_EQ(host.wake_ns, host.now_ns + ns);
 }
 
-/* Most of them at one place, where an elevator could stay for ever. */
+/* Put most requests close together, where an elevator could stay forever. */
 static inline void set_place(struct host *h, struct draw *draw, struct io_request *rq)
 {
 	if (draw_below(draw, 10))

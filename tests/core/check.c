@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What check.h declares, and memory that runs out when a test says so. */
+/* The functions of check.h, and allocations that fail when a test requests it. */
 #include <stdarg.h>
 
 #include "check.h"

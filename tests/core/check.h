@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the tests of the core share: CHECK, which ends the program with the place, what
- * is being tried and the seed.  A test sets check_seed before each random case; running
- * it with CHECK_SEED=n tries that one alone.
+ * Shared by the tests of the core: CHECK, which ends the program and prints the source
+ * line, the scheduler and rule under test, and the seed.  A test sets check_seed before
+ * each random case.  Run the test with CHECK_SEED=n to repeat case n alone.
  */
 #ifndef UNDERSTUDY_CHECK_H
 #define UNDERSTUDY_CHECK_H
@@ -14,11 +14,11 @@
 
 extern u64 check_seed;
 
-/* Which scheduler is tried, and for which rule; NULL: the place says enough. */
+/* The scheduler and the rule under test; NULL if the source line is enough. */
 extern const char *check_scheduler;
 extern const char *check_rule;
 
-/* The end of the program, told as printf does it. */
+/* End the program with a message in the format of printf. */
 #define CHECK_FAIL(...) check_fail(__FILE__, __LINE__, __VA_ARGS__)
 void check_fail(const char *file, int line, const char *format, ...)
 	__attribute__((noreturn, format(printf, 3, 4)));
@@ -29,7 +29,7 @@ void check_fail(const char *file, int line, const char *format, ...)
 			CHECK_FAIL("not so: %s", #condition); \
 	} while (0)
 
-/* The same where words say more than the condition. */
+/* CHECK with a message instead of the condition's text. */
 #define CHECK_RULE(condition, words)             \
 	do {                                     \
 		if (!(condition))                \
@@ -44,16 +44,16 @@ void check_fail(const char *file, int line, const char *format, ...)
 			CHECK_FAIL("%s is %lld, not %lld", #got, got_, want_); \
 	} while (0)
 
-/* After so many more allocations, one fails; U32_MAX: none does. */
+/* Let that many more allocations succeed and the next one fail; U32_MAX: none fails. */
 void port_grant(u32 allocations);
 
-/* Did that one fail?  From now on, none does. */
+/* Return whether that allocation failed; from now on, none fails. */
 bool port_refused(void);
 
-/* From now on, none of more bytes succeeds; SIZE_MAX: all of them. */
+/* From now on, fail allocations of more bytes than this; SIZE_MAX: none fails. */
 void port_limit(size_t bytes);
 
-/* Run a random case for seeds 1 to n, or for the one in the environment. */
+/* Run a random case for seeds 1 to n, or only for the seed in CHECK_SEED. */
 static inline void check_seeds(u64 n, void (*run)(struct draw *draw))
 {
 	const char *only = getenv("CHECK_SEED");

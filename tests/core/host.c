@@ -9,7 +9,7 @@ static void is_kept(const struct host *host)
 	CHECK_RULE(!contract_is_broken(&host->contract), host->contract.broken);
 }
 
-/* The disk of a random load, its sectors so many. */
+/* Positioning time on the disk of a random load, which grows with the seek distance. */
 u64 host_positioning_ns(void *of, const struct io_request *rq, u64 now_ns)
 {
 	const struct host *host = of;
@@ -218,7 +218,7 @@ void host_expect_at(const char *file, int line, struct host *host,
 	host_finish(host, got, service_ns);
 }
 
-/* A pending request is merged into another, or grows, or takes another one in. */
+/* Merge a pending request: take it back, grow it, or unite it with another. */
 static bool merge(struct host *host, struct draw *draw, const struct host_load *load,
 		  struct io_request *rq)
 {
@@ -242,7 +242,7 @@ static bool merge(struct host *host, struct draw *draw, const struct host_load *
 	return true;
 }
 
-/* One arrival: new, or merged with what is pending. */
+/* Let one request arrive: either a new request or one that merges with a pending request. */
 static void random_arrival(struct host *host, struct draw *draw,
 			   const struct host_load *load)
 {
@@ -278,7 +278,7 @@ static bool is_full(const struct host *host)
 	return host->in_service == host->depth;
 }
 
-/* The request in service that is the first to end; there is one. */
+/* Return the request in service that is due first; there must be one. */
 static struct io_request *first_due(struct host *host)
 {
 	struct io_request *first = NULL;
@@ -292,7 +292,10 @@ static struct io_request *first_due(struct host *host)
 	return first;
 }
 
-/* On to the next completion, to when the scheduler wants to be asked, or to then. */
+/*
+ * Advance to the earliest of the next completion, the scheduler's wake-up and until_ns.  If the
+ * depth is reached, always advance to the completion.
+ */
 static void pass_time(struct host *host, u64 until_ns)
 {
 	struct io_request *rq = host->in_service ? first_due(host) : NULL;
@@ -307,8 +310,8 @@ static void pass_time(struct host *host, u64 until_ns)
 }
 
 /*
- * Begin one request, or pass time if there is none or no room for more.  A disk that
- * is busy sees what arrives meanwhile when it has room again.
+ * Begin one request, or let time pass if the scheduler chooses none or the depth is reached.  In
+ * the latter case time advances to a completion, and requests due before then arrive late.
  */
 static void serve_one(struct host *host, const struct host_load *load, u64 until_ns)
 {

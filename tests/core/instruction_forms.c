@@ -13,7 +13,7 @@ static void add(struct form form)
 	forms[nr_forms++] = form;
 }
 
-/* An even opcode works on bytes, the odd one after it on words. */
+/* Add the form for bytes, with an even opcode, and the form for words, with the next odd opcode. */
 static void add_pair(struct form form)
 {
 	form.operand = 1;
@@ -201,7 +201,7 @@ static void add_products(void)
 	add(product);
 }
 
-/* A load's opcode, and the store's; 0: there is none. */
+/* The opcodes of a vector load and the matching store; 0: no such instruction. */
 static void add_vector(u8 prefix, u8 load, u8 store, u32 bytes, bool aligned)
 {
 	struct form form = { .prefix = prefix,

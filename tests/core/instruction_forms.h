@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Instructions that load or store, as the manual describes them (Intel SDM volume 2). */
+/* Instructions that load or store, as described in the Intel SDM, volume 2. */
 #ifndef UNDERSTUDY_INSTRUCTION_FORMS_H
 #define UNDERSTUDY_INSTRUCTION_FORMS_H
 
@@ -43,18 +43,18 @@ struct form {
 	bool two_byte;
 	s32 digit; /* in ModR/M; NO_DIGIT: a register */
 	u32 operand; /* bytes; 0: as prefixes say */
-	u32 device; /* bytes of the device, where not the operand's */
-	u32 immediate; /* bytes; 4: at most 4, as the operand's */
+	u32 device; /* bytes accessed at the device, if not the operand's size */
+	u32 immediate; /* bytes; 4: the operand's size, at most 4 */
 	enum touch touch;
 	u32 undefined; /* flags that may be anything */
-	enum shift shift; /* these leave others undefined as well */
+	enum shift shift; /* a shift or rotate leaves further flags undefined */
 	bool lockable;
-	bool one_size_only; /* 66, F2 and F3 make it another instruction */
-	u8 prefix; /* one of those that makes it this one */
+	bool one_size_only; /* prefixes 66, F2 and F3 select another instruction */
+	u8 prefix; /* the mandatory prefix, if any */
 	bool aligned; /* to 16 bytes */
 };
 
-/* All of them; their number goes to @count. */
+/* Return all forms and store their number in @count. */
 const struct form *instruction_forms(u32 *count);
 
 #endif

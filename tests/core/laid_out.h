@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory for what disks point to, taken in turns: what a test describes lasts until it has
- * described some thousand more.  Samples and zones can be changed in place.
+ * Memory for the arrays that disks point to.  It is reused in a ring: an array lasts
+ * until a test has made some thousand more.  A test may change samples and zones in
+ * place.
  */
 #ifndef UNDERSTUDY_TEST_LAID_OUT_H
 #define UNDERSTUDY_TEST_LAID_OUT_H

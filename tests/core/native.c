@@ -13,8 +13,9 @@
 #define SLOT_BYTES 15
 
 /*
- * Two pages that are copied to where they run: code, and struct native with the caller's
- * stack pointer behind it.  Nothing between the loads and the saves touches the flags.
+ * Two pages that are copied to where they run: the code, then struct native, followed
+ * by the caller's stack pointer.  No instruction between the loads and the saves
+ * changes the flags.
  */
 asm(".pushsection .rodata\n"
     ".macro load name, number\n"

@@ -7,7 +7,7 @@ enum end {
 	ENDS = 2,
 };
 
-/* What the steps of one table share. */
+/* The points of one problem, and its table. */
 struct problem {
 	const u64 *position;
 	u64 *upward;
@@ -47,7 +47,7 @@ void order_table_exit(struct order_table *table)
 	*table = (struct order_table){ 0 };
 }
 
-/* Where the head is with x points below served and y above. */
+/* Return the head's position when x points below and y points above are served. */
 static u64 place(const struct problem *p, u32 x, u32 y, enum end end)
 {
 	if (end == LOWER)
@@ -68,8 +68,8 @@ static bool goes_up(const struct problem *p, u32 x, u32 y, enum end end)
 }
 
 /*
- * The cheapest way on from one state, given the ways on from its two
- * successors.  Each step is paid by every request that still waits.
+ * Choose the cheaper way on from one state, given the costs of its two successors.
+ * Every request that still waits pays for each step.
  */
 static u64 decide(struct problem *p, u32 x, u32 y, enum end end, u64 cost_if_down,
 		  u64 cost_if_up)
@@ -92,7 +92,7 @@ static u64 decide(struct problem *p, u32 x, u32 y, enum end end, u64 cost_if_dow
 	return up;
 }
 
-/* From the states with everything below served back to those with nothing. */
+/* Fill in the table backwards, from the states with all points below served to those with none. */
 static void fill(struct problem *p, u64 *cost)
 {
 	u32 x = p->below + 1;
@@ -114,7 +114,7 @@ static void fill(struct problem *p, u64 *cost)
 	}
 }
 
-/* Append the highest point not served below, and what lies in the same place. */
+/* Append the highest unserved point below, and all points at the same position. */
 static u32 step_down(const struct problem *p, u32 x, u32 *order)
 {
 	u32 last = p->below - x - 1;

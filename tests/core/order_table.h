@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The papers' way to the optimal order (core/optimal_order.h), to test ours and to
- * measure it against: Geist and Ross's table (PERFORM 2010 sections 2.2 and 3).
+ * The papers' algorithm for the optimal order, to test and benchmark
+ * core/optimal_order.h against: the table of Geist and Ross (PERFORM 2010 sections 2.2
+ * and 3).
  *
- * On a line the requests already served are always an interval around where the head
- * began, and the head is at one end of it: a state is (how many below are served, how
- * many above, which end), n^2 of them at most.  Dynamic programming finds the cheapest
- * way from each.
+ * On a line, the served requests always form an interval around the head's start, with
+ * the head at one end of it.  A state is (served below, served above, which end), so
+ * there are at most n^2 states.  Dynamic programming finds the cheapest way on from
+ * each state.
  */
 #ifndef UNDERSTUDY_ORDER_TABLE_H
 #define UNDERSTUDY_ORDER_TABLE_H
@@ -14,12 +15,12 @@
 #include "../../core/port.h"
 
 /**
- * struct order_table - room for one table
+ * struct order_table - working memory for one table
  * @max: most points
- * @position: the caller's points, ascending, each below 2^48
- * @order: the result, indices into @position
- * @cost: cheapest way on from each state with the head at the lower end
- * @upward: one bit a state: the cheapest way on goes up
+ * @position: the points, set by the caller, ascending, each below 2^48
+ * @order: the result: indices into @position
+ * @cost: cost of the cheapest way on from each state with the head at the lower end
+ * @upward: one bit for each state: set if the cheapest way on goes up
  */
 struct order_table {
 	u32 max;
@@ -29,13 +30,19 @@ struct order_table {
 	u64 *upward;
 };
 
-/* 0 or -ENOMEM.  About n^2 / 16 + 20 n bytes; max is at most 4096. */
+/*
+ * Return 0 or -ENOMEM.  The table takes about n^2 / 16 + 20 n bytes; max
+ * is at most 4096.
+ */
 int order_table_init(struct order_table *table, u32 max);
 
-/* Also fit for a table whose init failed, or that is zeroed. */
+/* Accepts a table whose init failed, or a zeroed table. */
 void order_table_exit(struct order_table *table);
 
-/* Fill in the order of the first n positions, for a head that starts at head. */
+/*
+ * Set table->order to the optimal order of the first n positions, for a head that
+ * starts at head.
+ */
 void order_table_find(struct order_table *table, u32 n, u64 head);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A drive with a buffer whose times are round: its sectors pass in 10 us each, its arm takes
- * 1 ms and 2 ms more for a seek of any length, and half a rotation of 3 ms; its bus takes
- * 20 us a sector, a hit 100 us, a write 200 us besides.
+ * A drive with a buffer and round times.  A sector takes 10 us on the medium and 20 us
+ * on the bus.  Positioning takes 1 ms, 2 ms more for any seek, and half a rotation of 3
+ * ms.  A hit takes 100 us, and a write 200 us more.
  */
 #ifndef UNDERSTUDY_TEST_ROUND_DRIVE_H
 #define UNDERSTUDY_TEST_ROUND_DRIVE_H
@@ -16,7 +16,7 @@
 #define BUS (20 * US)
 #define HIT (100 * US)
 #define WRITE (200 * US)
-#define NEAR (1000 * US + 3000 * US) /* no seek: intercept and half a rotation */
+#define NEAR (1000 * US + 3000 * US) /* without a seek: intercept and half a rotation */
 #define FAR (NEAR + 2000 * US)
 #define TRACK 50
 #define CAPACITY 100000
@@ -24,7 +24,7 @@
 static struct drive drive;
 static u64 now;
 
-/* A seek of no sectors takes no time, any other 2 ms. */
+/* A seek of distance 0 takes no time, and any other seek 2 ms. */
 static inline void set(struct drive is)
 {
 	drive = is;
@@ -82,7 +82,7 @@ static inline void writes(u64 sector, u32 sectors, u64 want_ns)
 	answers(ns, want_ns, hit, false);
 }
 
-/* From the medium: the bus begins with the first sector, and is slower. */
+/* A read from the medium: the bus starts with the first sector and is slower than the medium. */
 #define MISS(reach, sectors) ((reach) + (sectors)*BUS)
 
 #endif

@@ -4,7 +4,7 @@
 #include "../../sim/fields.h"
 #include "schedulers.h"
 
-/* Set by the linker around the section "schedulers". */
+/* The linker sets these symbols to the start and end of the section "schedulers". */
 extern const struct scheduler *const first_scheduler[] __asm__("__start_schedulers")
 	__attribute__((visibility("hidden")));
 extern const struct scheduler *const end_of_schedulers[] __asm__("__stop_schedulers")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The schedulers that are linked into a program, found through the section in which
- * they register with SCHEDULERS_IN_A_LIST.
+ * The schedulers linked into a program.  Each registers with SCHEDULERS_IN_A_LIST in
+ * the linker section "schedulers".
  */
 #ifndef UNDERSTUDY_TEST_SCHEDULERS_H
 #define UNDERSTUDY_TEST_SCHEDULERS_H
@@ -13,12 +13,12 @@ u32 registry_count(void);
 /* In no particular order. */
 const struct scheduler *registry_get(u32 index);
 
-/* NULL if there is none of that name. */
+/* Return the scheduler of that name, or NULL. */
 const struct scheduler *registry_find(const char *name);
 
 /*
- * Its state, zeroed, with the tunables' initial values in it; init comes next.
- * NULL if there is no memory.  Give it back with port_free.
+ * Return a zeroed state with the tunables' initial values; call init next.  Return NULL if there is
+ * no memory.  Free the state with port_free.
  */
 void *registry_new_state(const struct scheduler *scheduler);
 

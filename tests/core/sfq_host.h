@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A host with sfq in it, whose requests bring what they cost. */
+/* A host with sfq, whose requests carry their cost. */
 #ifndef UNDERSTUDY_TEST_SFQ_HOST_H
 #define UNDERSTUDY_TEST_SFQ_HOST_H
 
@@ -7,7 +7,7 @@
 
 static struct host host;
 
-/* A request whose cost is known, ns, with its share; it is added. */
+/* Add a request with a known cost in ns and a weight. */
 static inline struct io_request *costing(u32 owner, u64 cost_ns, u32 weight)
 {
 	struct io_request *rq = host_new(&host, IO_READ, 1000, 8, owner);

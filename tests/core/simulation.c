@@ -158,7 +158,10 @@ void simulation_rows(struct simulation *sim, struct draw *draw, u32 rows_each)
 	};
 }
 
-/* Two phases, one of three stages, which are left by either way, or end a time. */
+/*
+ * Set two phases, one with three stages.  After each phase, a service time may end or continue in
+ * either phase.
+ */
 static void set_service(struct simulation *sim)
 {
 	u64 ms = MS << SERVICE_TICK_BITS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A simulation for tests of the engine: an input that can be run as it is, whose parts
- * a test then changes, room for what comes out, and files and tables drawn at random.
+ * A simulation for tests of the engine: a valid input, whose parts a test then changes,
+ * memory for the results, and random files and tables.
  */
 #ifndef UNDERSTUDY_TEST_SIMULATION_H
 #define UNDERSTUDY_TEST_SIMULATION_H
@@ -51,46 +51,47 @@ struct simulation {
 	struct service_outcome outcome[SIM_OUTCOMES];
 };
 
-/* By name; there has to be one. */
+/* Return the workload of that name, which must exist. */
 const struct workload *simulation_workload(const char *name);
 
 /*
- * A disk of SIM_CAPACITY sectors with a cache, one request at a time; four processes,
- * a hundred requests, at most 256 pending; tunables and parameters as they are given
- * initially; no files, no table, no page cache.
+ * Set up a disk of SIM_CAPACITY sectors with a cache and queue depth 1.  There are four
+ * processes, a hundred requests, and at most 256 pending.  Tunables and parameters have
+ * their initial values; there are no files, table or page cache.
  */
 void simulation_init(struct simulation *sim, const struct scheduler *scheduler,
 		     const struct workload *workload);
 
-/* An array instead of the disk, and as many requests on it as it has servers. */
+/* Replace the disk by an array, with as many requests at the device as there are servers. */
 void simulation_array(struct simulation *sim, u32 servers, u64 mean_service_ns,
 		      bool exponential);
 
-/* Set a parameter of the workload, or a tunable of the scheduler. */
+/* Set a parameter of the workload or a tunable of the scheduler. */
 void simulation_set(struct simulation *sim, const char *name, u64 value);
 
-/* Some files in pieces that are whole pages, the last page of a file partly filled. */
+/* Make files whose extents are whole pages; the last page of a file may be partly filled. */
 void simulation_files(struct simulation *sim, struct draw *draw, u32 files,
 		      u32 page_sectors);
 
-/* Up to so many rows for each process. */
+/* Make up to rows_each random table rows for each process. */
 void simulation_rows(struct simulation *sim, struct draw *draw, u32 rows_each);
 
 /*
- * Up to so many arrivals for each process, in up to three pieces, with pauses, at random
- * and at once; service times of a few ms, of a chain in which every way is taken.
+ * Make up to rows_each arrivals for each process, each request in up to three pieces.
+ * Some arrivals coincide, some follow pauses.  Service times are a few ms, from a chain
+ * in which every transition occurs.
  */
 void simulation_customers(struct simulation *sim, struct draw *draw, u32 rows_each);
 
-/* The same for each process. */
+/* Set the same bundling for each process. */
 void simulation_bundle(struct simulation *sim, struct bundling bundling);
 
-/* What sim_check says. */
+/* Return the message of sim_check, or NULL. */
 const char *simulation_check(const struct simulation *sim);
 
 /*
- * Check and run it, rows and all.  The columns are new ones every time, filled with
- * SIM_UNWRITTEN before; simulation_exit gives the last ones back.
+ * Check and run the simulation, with its rows.  The columns are allocated anew and
+ * filled with SIM_UNWRITTEN for each run; simulation_exit frees the last ones.
  */
 int simulation_run(struct simulation *sim);
 void simulation_exit(struct simulation *sim);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Anticipation: waits, order and batches by hand; then random loads, in which nobody
- * may wait longer than a bound that follows from the rules, and the disk is idle
- * only for somebody.
+ * Anticipation: waits, order and batches by hand; then random loads.  In these no
+ * request waits longer than a bound derived from the rules, and the disk is idle only
+ * while the scheduler anticipates a read.
  */
 #include "by_hand.h"
 
@@ -23,7 +23,7 @@ static void begin_without_waits(void)
 	host_set(&host, "antic_expire_ns", 0);
 }
 
-/* One read of the owner alone, who has thought so long since the one before. */
+/* Serve one read of the owner, thought_ns after the previous completion. */
 static void live(u32 owner, u64 sector, u64 thought_ns)
 {
 	host.now_ns += thought_ns;
@@ -44,7 +44,7 @@ static void a_wait_is_won(void)
 	near = read_of(1, 1200);
 	host_expect(&host, near, PICK_WAITED, MS);
 	CHECK_EQ(counter("waits_won"), 1);
-	/* And the next one begins. */
+	/* The next wait begins. */
 	expect_wait(ANTIC);
 	host.now_ns += ANTIC;
 	host_expect(&host, far, PICK_ORDER, MS);
@@ -53,7 +53,7 @@ static void a_wait_is_won(void)
 	host_exit(&host);
 }
 
-/* Nobody has asked when time was up. */
+/* The wait had expired before the scheduler was asked again. */
 static void who_comes_too_late_has_lost(void)
 {
 	struct io_request *near;
@@ -70,7 +70,10 @@ static void who_comes_too_late_has_lost(void)
 	host_exit(&host);
 }
 
-/* He thought twice as long as anybody is waited for; six reads later he is forgiven. */
+/*
+ * Its think time was twice the longest wait; six reads later the scheduler waits for
+ * the owner again.
+ */
 static void nobody_waits_for_a_thinker(void)
 {
 	struct io_request *far;
@@ -90,7 +93,7 @@ static void nobody_waits_for_a_thinker(void)
 	host_exit(&host);
 }
 
-/* Just as long as anybody is waited for is not too long. */
+/* A think time equal to the longest wait is not too long. */
 static void who_comes_just_in_time_is_waited_for(void)
 {
 	begin();
@@ -118,7 +121,7 @@ static void who_reads_far_away_is_not_waited_for(void)
 	host_exit(&host);
 }
 
-/* But not beyond the batch, which began with the first read. */
+/* A wait ends with the batch, which began with the first read. */
 static void the_end_of_the_batch_cuts_a_wait_short(void)
 {
 	struct io_request *write, *near;
@@ -141,7 +144,7 @@ static void begin_with_two_at_once(void)
 	host_init_deep(&host, "anticipatory", 2);
 }
 
-/* A wait that began while writes had their turn is over when reads have theirs. */
+/* A wait that began during a batch of writes ends when the batch of reads begins. */
 static void the_end_of_a_batch_of_writes_ends_a_wait(void)
 {
 	struct io_request *first, *far;
@@ -159,7 +162,7 @@ static void the_end_of_a_batch_of_writes_ends_a_wait(void)
 	host_exit(&host);
 }
 
-/* Who will be waited for keeps the disk from the first of his service. */
+/* An owner that will be waited for keeps the disk from the start of its service. */
 static void a_read_in_service_is_waited_for(void)
 {
 	struct io_request *first;
@@ -206,7 +209,7 @@ static void an_expired_read_cuts_a_wait_short(void)
 	host_exit(&host);
 }
 
-/* One request after the other of so many owners: each is gone again. */
+/* Let 3000 owners send one request each, so that earlier owners lose their slots. */
 static void crowd_passes(struct io_request *rq)
 {
 	u32 i;
@@ -235,7 +238,7 @@ static void who_is_waited_for_is_not_forgotten(void)
 	host_exit(&host);
 }
 
-/* Whose slot he takes over does not matter to a new owner. */
+/* A new owner does not inherit the think time of the slot's previous owner. */
 static void strangers_are_trusted(void)
 {
 	struct io_request *rq;
@@ -249,7 +252,7 @@ static void strangers_are_trusted(void)
 		host_put_back(&host, rq);
 		host_finish(&host, host_ask(&host), MS);
 	}
-	/* Each of the first came twice, after too long a thought. */
+	/* Each of the first 1500 came twice, with too long a think time. */
 	CHECK_EQ(counter("waits_spared"), 1500);
 	host_exit(&host);
 }
@@ -269,7 +272,7 @@ static void steps_back_are_short(void)
 	back = read_of(2, 100008 - 400);
 	host_expect(&host, back, PICK_ORDER, MS);
 	CHECK_EQ(counter("back_steps"), 1);
-	/* From 99616: ahead, then the next sweep. */
+	/* From 99616 the sweep serves the request ahead, then starts again at the lowest sector. */
 	host_expect(&host, ahead, PICK_ORDER, MS);
 	host_expect(&host, lowest, PICK_ORDER, MS);
 	host_expect(&host, far_back, PICK_ORDER, MS);
@@ -277,7 +280,7 @@ static void steps_back_are_short(void)
 	host_exit(&host);
 }
 
-/* Where the head is, or in the next sweep from the first sector on. */
+/* A request at the head, or in the next sweep, does not count as a step back. */
 static void other_ways_are_no_steps_back(void)
 {
 	struct io_request *at_the_head, *lowest;
@@ -293,7 +296,7 @@ static void other_ways_are_no_steps_back(void)
 	host_exit(&host);
 }
 
-/* Just as far, counted double: on it goes. */
+/* The step back, counted double, equals the distance ahead: the sweep goes ahead. */
 static void of_equal_ways_the_one_ahead(void)
 {
 	struct io_request *ahead, *back;
@@ -307,7 +310,7 @@ static void of_equal_ways_the_one_ahead(void)
 	host_exit(&host);
 }
 
-/* The oldest goes first, then the sweep goes on from there, for read_expire. */
+/* The oldest request is served first; the sweep then continues from there for read_expire. */
 static void the_expired_go_first_one_at_a_time(void)
 {
 	struct io_request *old[2], *ahead[3];
@@ -329,7 +332,7 @@ static void the_expired_go_first_one_at_a_time(void)
 	host_exit(&host);
 }
 
-/* A merge makes a request as old as the one it took in. */
+/* A merged request takes the arrival time of the older of the two. */
 static void age_is_inherited(void)
 {
 	struct io_request *old, *heir, *ahead;
@@ -367,7 +370,7 @@ static void reads_and_writes_take_turns(void)
 	host_expect(&host, write[1], PICK_ORDER, MS);
 	host_expect(&host, read[2], PICK_ORDER, READ_BATCH - 1);
 	host_expect(&host, read[3], PICK_ORDER, 0);
-	/* Nothing to read: the batch ends early. */
+	/* No read is pending, so the batch of reads ends early. */
 	host_expect(&host, write[2], PICK_ORDER, MS);
 	CHECK_EQ(counter("read_batches"), 2);
 	CHECK_EQ(counter("write_batches"), 2);
@@ -387,7 +390,7 @@ static void batches_are_counted_apart(void)
 	host_exit(&host);
 }
 
-/* Just as old as that is old. */
+/* A write whose age equals the expiry time has expired. */
 static void a_write_is_old_in_time(void)
 {
 	struct io_request *old, *ahead;
@@ -404,16 +407,16 @@ static void a_write_is_old_in_time(void)
 }
 
 /*
- * Nobody starves.  While a direction has anything pending, its oldest request is
- * served within its expiry time, a batch of the other direction, and the services
- * under way when each of those ends; and everybody is the oldest one once those
- * before him are served.
+ * Nobody starves.  While a direction has anything pending, its oldest request is served
+ * within a limit.  The limit is its expiry time, one batch of the other direction, and
+ * the services under way when each of these ends.  Every request becomes the oldest
+ * once all older requests are served.
  */
 
 #define LONGEST_SERVICE (6 * MS)
 #define SHORT (15 * MS)
 
-/* Pending requests of its direction when a request arrived; itself, too. */
+/* By request: how many requests of its direction were pending on its arrival, itself included. */
 static u64 rank[HOST_REQUESTS];
 static u64 antic_ns;
 static u64 counted[4];
@@ -422,7 +425,7 @@ static void see_arrival(struct host *h, const struct io_request *rq)
 {
 	u32 i;
 
-	if (rank[rq->id]) /* it was merged with */
+	if (rank[rq->id]) /* the request it merged with */
 		return;
 	for (i = 0; i <= rq->id; i++)
 		rank[rq->id] += h->pending[i] && h->request[i].op == rq->op;

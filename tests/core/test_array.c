@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* An array's service times against the draws they are made of; its servers: test_device.c. */
+/*
+ * An array's service times against its random draws; test_device.c tests its servers.
+ */
 #include "../../core/drive/array.h"
 #include "check.h"
 
@@ -17,7 +19,10 @@ static void a_constant_takes_no_draw(void)
 	CHECK_EQ(array_slowest_ns(&array), 3 * MS);
 }
 
-/* Draws of the mean, in a stream that belongs to no process, and none above the bound. */
+/*
+ * Service times have the right mean, come from a stream that no process uses, and stay
+ * below the bound.
+ */
 static void exponential_ones_are_drawn(void)
 {
 	struct array array = { .mean_service_ns = 3 * MS, .exponential = 1 };
@@ -37,7 +42,7 @@ static void exponential_ones_are_drawn(void)
 	CHECK(others > 990);
 }
 
-/* 44.4 means are the longest draw (core/draw.h). */
+/* The longest draw is 44.4 times the mean (core/draw.h). */
 static void the_bound_is_that_of_the_draw(void)
 {
 	struct array array = { .mean_service_ns = 1000 * MS, .exponential = 1 };

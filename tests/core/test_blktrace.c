@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The reader of block traces: the table of outstanding requests against a list, the merge
- * of processors against a sort, what is counted, what breaks a file off, and what a lack of
- * memory does.
+ * The reader of block traces.  The table of outstanding requests is compared with a
+ * list, and the merge of CPUs with a sort.  Further cases: skipped records, corrupt
+ * files, and failed allocations.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #define LIST 1500
 #define LANES 5
 
-static struct outstanding_request list[LIST]; /* in the order in which they were put */
+static struct outstanding_request list[LIST]; /* in the order of insertion */
 static u32 listed;
 
 static u32 listed_at(u8 op, u64 at)
@@ -51,7 +51,7 @@ static void take_one(struct outstanding *table, struct draw *draw, u64 places)
 	memmove(&list[i], &list[i + 1], (--listed - i) * sizeof(list[0]));
 }
 
-/* It grows, with few places or many, until it is full, and then shrinks. */
+/* The table grows until it is full, with few or many positions, and then shrinks. */
 static void outstanding_as_a_list(struct draw *draw)
 {
 	u64 places = 1 + draw_below(draw, 2 * LIST);
@@ -72,7 +72,7 @@ static void outstanding_as_a_list(struct draw *draw)
 	outstanding_exit(&table);
 }
 
-/* All events in order of time come out, each lane's in its own order. */
+/* All events come out in order of time, and each lane's events in their own order. */
 static void lanes_are_merged(struct draw *draw)
 {
 	struct lanes lanes;
@@ -116,7 +116,7 @@ static void at_one_instant_the_earlier_in_life_goes_first(void)
 	lanes_exit(&lanes);
 }
 
-/* A record of version 7 in this machine's order: one sector at each number. */
+/* Make a record of version 7 in this machine's byte order; each number has a sector of its own. */
 static void make_record(u8 *bytes, u32 number, u32 action)
 {
 	u64 time_ns = number, sector = number / 2;
@@ -131,7 +131,7 @@ static void make_record(u8 *bytes, u32 number, u32 action)
 	memcpy(bytes + 28, &action, 4);
 }
 
-/* Whichever allocation fails, that is what is said, and nothing is lost in silence. */
+/* Whichever allocation fails, the reader reports that, and no row is lost silently. */
 static void no_memory(void)
 {
 	struct blktrace *trace;
@@ -161,7 +161,7 @@ static void no_memory(void)
 	CHECK(allowed > 8);
 }
 
-/* Feed a record of version 7 of which a field of so many bytes has this value. */
+/* Feed a record of version 7 in which one field, width bytes at offset at, has this value. */
 static struct blktrace *fed_with(u32 action, u32 at, u64 value, u32 width)
 {
 	struct blktrace *trace = blktrace_new();
@@ -206,7 +206,7 @@ static void where_files_break_off(void)
 	breaks_off(40, LANES_MAX - 1, 4, BLKTRACE_WHOLE);
 }
 
-/* Nothing but the beginning of another is there yet; it is enough to see that it is none. */
+/* Only the first bytes of the next record are there, but they suffice to reject it. */
 static void a_wrong_beginning_is_told_at_once(void)
 {
 	struct blktrace *trace = blktrace_new();
@@ -224,7 +224,7 @@ static void a_wrong_beginning_is_told_at_once(void)
 	blktrace_free(trace);
 }
 
-/* The count of one reason, the first record's issue aside; all others are 0. */
+/* Check the count of one reason, ignoring the first record's issue; all other counts must be 0. */
 static void counts(struct blktrace *trace, u32 reason, u64 count)
 {
 	struct blktrace_row row;
@@ -257,8 +257,8 @@ static void what_is_counted(void)
 }
 
 /*
- * 4 sectors are queued at 100 and split at one; then what begins at 102 is served.  When did
- * it arrive?
+ * 4 sectors are queued at 100 and split; then a request that starts at 102 is served.
+ * When did it arrive?
  */
 static u64 arrived_if_split_at(u64 at)
 {

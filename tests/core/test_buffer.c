@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Reads in the buffer: hits, reading ahead, segments; times by hand. */
+/* Reads in the buffer: hits, read-ahead, segments; times calculated by hand. */
 #include "round_drive.h"
 
 static void a_hit_costs_its_length(void)
@@ -10,30 +10,30 @@ static void a_hit_costs_its_length(void)
 	reads(1004, 4, HIT + 4 * BUS, true);
 }
 
-/* While the bus takes 80 us longer, 8 sectors more pass, then one each 10 us. */
+/* 8 more sectors pass during the bus's extra 80 us, then one sector each 10 us. */
 static void reading_ahead_takes_time(void)
 {
 	set_reading(4, 60);
 	reads(1000, 8, MISS(FAR, 8), false);
 	reads(1008, 8, HIT + 8 * BUS, true);
-	/* 26 more have passed; the 30 of this one are there before the bus is done */
+	/* 26 more sectors have passed; this read's 30 are all read before its transfer ends */
 	reads(1016, 30, HIT + 30 * BUS, false);
 	now += 10000 * US;
 	reads(1046, 60, HIT + 60 * BUS, true);
 }
 
-/* The bus begins when six of eight sectors have passed; of what is held in part it begins at once. */
+/* The bus starts when six of eight sectors have passed; on a partial hit the bus starts at once. */
 static void the_bus_waits_for_its_watermark(void)
 {
 	set_reading(4, 0);
 	drive.bus.watermark_percent = 75;
 	reads(1000, 8, FAR + 6 * SECTOR + 8 * BUS, false);
 	reads(1000, 8, HIT + 8 * BUS, true);
-	/* the first six are held; the last two come while the bus is busy */
+	/* the first six sectors are held; the last two pass during the transfer */
 	reads(1002, 8, NEAR + 2 * BUS, false);
 }
 
-/* No longer than for a segment to be full. */
+/* A full segment starts the bus, whatever the watermark. */
 static void the_watermark_is_within_a_segment(void)
 {
 	set_reading(4, 0);
@@ -41,7 +41,7 @@ static void the_watermark_is_within_a_segment(void)
 	reads(1000, 150, FAR + 100 * SECTOR + 150 * BUS, false);
 }
 
-/* What lies ahead comes by: 59 sectors in 590 us, of which 80 us are over, and goes out. */
+/* The wanted sector is 59 sectors ahead: 590 us, less 80 us that have passed. */
 static void a_read_ahead_waits_for_it(void)
 {
 	set_reading(4, 90);
@@ -50,12 +50,12 @@ static void a_read_ahead_waits_for_it(void)
 	reads(1067, 1, HIT + BUS, true);
 }
 
-/* 60 sectors before it, or the arm goes: it needs a seek, and no more than that. */
+/* Read-ahead is waited for only if the sector is within reach; otherwise the arm seeks. */
 static void what_is_far_ahead_is_not_waited_for(u64 reach_sectors)
 {
 	set_reading(4, 90);
 	drive.ahead.reach_sectors = reach_sectors;
-	reads(1000, 8, MISS(FAR, 8), false); /* then 8 come while the bus is busy */
+	reads(1000, 8, MISS(FAR, 8), false); /* then 8 pass during the transfer */
 	reads(1067, 1, reach_sectors < 52 ? MISS(FAR, 1) : 510 * US + BUS, false);
 }
 
@@ -66,11 +66,11 @@ static void it_stops_at_its_limit(void)
 	now += 10000 * US;
 	reads(1008, 10, HIT + 10 * BUS, true);
 	now += 20000 * US;
-	reads(1018, 10, HIT + 10 * BUS, true); /* the hit made room for more */
+	reads(1018, 10, HIT + 10 * BUS, true); /* the hit made room for read-ahead */
 	reads(2000, 8, MISS(FAR, 8), false);
 }
 
-/* Sectors 1000 to 1050 are a track. */
+/* Sectors 1000 to 1049 are one track. */
 static void it_stops_at_the_track_end(void)
 {
 	set_reading(4, 90);
@@ -81,8 +81,8 @@ static void it_stops_at_the_track_end(void)
 }
 
 /*
- * If hits do not make it go on, it stands there.  The read that the arm goes for then is in
- * sequence: to the end of the next one.
+ * Read-ahead stops at the end of the track, and hits do not restart it.  The next miss
+ * is sequential, so read-ahead continues to the end of the next track.
  */
 static void which_ends_with_the_next(void)
 {
@@ -104,7 +104,7 @@ static void another_place_stops_it(void)
 	set_reading(4, 90);
 	reads(1000, 8, MISS(FAR, 8), false);
 	now += 100 * US;
-	reads(5000, 8, MISS(FAR, 8), false); /* 18 have been read on */
+	reads(5000, 8, MISS(FAR, 8), false); /* 18 have been read ahead */
 	reads(1008, 18, HIT + 18 * BUS, true);
 	reads(1026, 8, MISS(FAR, 8), false);
 }
@@ -116,21 +116,21 @@ static void so_do_hits_elsewhere(u64 interrupt)
 	reads(1000, 8, MISS(FAR, 8), false);
 	reads(5000, 8, MISS(FAR, 8), false);
 	reads(1000, 1, HIT + BUS,
-	      true); /* then 8, or with 120 us more 20 are read on */
+	      true); /* then 8 more sectors are read ahead, or 20 after 120 us more */
 	if (interrupt)
-		reads(5008, 9, NEAR + BUS, false); /* 8 are sent meanwhile */
+		reads(5008, 9, NEAR + BUS, false); /* 8 more are on the bus meanwhile */
 	else
 		reads(5008, 20, HIT + 20 * BUS, true);
 }
 
-/* The segment's room is for what follows: 100 sectors, and then what was asked for is gone. */
+/* Read-ahead fills the segment's 100 sectors, and may overwrite the sectors already sent. */
 static void reading_ahead_overwrites(u64 overwrites)
 {
 	set_reading(4, 100);
 	drive.ahead.overwrites = overwrites;
 	reads(1000, 8, MISS(FAR, 8), false);
 	now += 700 * US;
-	reads(1000, 8, HIT + 8 * BUS, true); /* 78 have come, all fits */
+	reads(1000, 8, HIT + 8 * BUS, true); /* 78 read ahead, all fits */
 	now += 10000 * US;
 	reads(1100, 1, overwrites ? HIT + BUS : MISS(NEAR, 1), overwrites);
 	set_reading(4, 100);
@@ -141,8 +141,9 @@ static void reading_ahead_overwrites(u64 overwrites)
 }
 
 /*
- * Hits of 260 us without a pause: 1000 would be overwritten in the fourth, but it is on the bus.
- * The head waits before 1100 until that is done, and then for its sector.
+ * Hits of 260 us follow without a pause.  In the fourth hit, read-ahead would overwrite
+ * sector 1000, but that sector is on the bus.  The head waits before sector 1100 until
+ * the transfer ends, and then until its sector passes.
  */
 static void what_is_on_the_bus_is_kept(void)
 {
@@ -157,7 +158,10 @@ static void what_is_on_the_bus_is_kept(void)
 	reads(1000, 8, MISS(FAR, 8), false);
 }
 
-/* Left after 8 sectors more; once it is hit to its end the arm goes back, for 2 ms and 4. */
+/*
+ * Read-ahead was interrupted after 8 more sectors.  Once a hit reaches their end, the
+ * arm returns, which takes 6 ms (FAR).
+ */
 static void the_arm_returns(u64 returns)
 {
 	set_reading(4, 50);
@@ -170,7 +174,10 @@ static void the_arm_returns(u64 returns)
 	reads(1016, 8, returns ? HIT + 8 * BUS : MISS(FAR, 8), returns);
 }
 
-/* The seek has begun and has 3 ms to go, less the hit; one out of sequence begins none. */
+/*
+ * The return seek has begun and has 3 ms to go, less the hit's time; a hit that is not
+ * sequential begins no return.
+ */
 static void a_return_is_not_given_up(u32 hit_sectors)
 {
 	u64 left_ns = hit_sectors >= 8 ? 3000 * US - HIT - hit_sectors * BUS : 0;
@@ -185,8 +192,9 @@ static void a_return_is_not_given_up(u32 hit_sectors)
 }
 
 /*
- * Where the head was last is known, and a turn is 6 ms: the sector behind the last one has
- * just gone by when the arm is ready after 1 ms, the 8 before it as well.
+ * The head's last position is known, and a rotation takes 6 ms.  After 1 ms the arm is
+ * ready, when the sector after the last one and the 8 sectors before it have just
+ * passed.
  */
 static void near_places_have_an_angle(void)
 {
@@ -201,12 +209,12 @@ static void near_places_have_an_angle(void)
 	reads(1008, 8, 6000 * US, false);
 	now += 3000 * US;
 	reads(1016, 8, 3000 * US + 8 * SECTOR, false);
-	/* 400 sectors ahead, 4 ms, of which 3 for the arm; then back */
+	/* 400 sectors ahead: 4 ms, of which 3 ms for the arm; then back */
 	reads(1424, 8, 4000 * US + 8 * SECTOR, false);
 	reads(1024, 8, 12000 * US - 408 * SECTOR + 8 * SECTOR, false);
 }
 
-/* Of three segments the one that was used longest ago goes. */
+/* Of three segments, the least recently used is reused. */
 static void the_oldest_goes(void)
 {
 	set_reading(3, 0);
@@ -218,7 +226,7 @@ static void the_oldest_goes(void)
 	reads(2000, 8, MISS(FAR, 8), false);
 }
 
-/* 40 sectors fit twice and a half: the segment keeps its tail. */
+/* A segment fits two and a half reads of 40 sectors, and keeps the newest ones. */
 static void a_segment_keeps_its_tail(void)
 {
 	set_reading(1, 0);
@@ -229,7 +237,7 @@ static void a_segment_keeps_its_tail(void)
 	reads(1019, 1, MISS(FAR, 1), false);
 }
 
-/* Nothing is held of a miss, however slow hits are. */
+/* Slow hits do not delay a miss. */
 static void a_miss_waits_for_no_hit(void)
 {
 	set_reading(4, 50);
@@ -238,8 +246,9 @@ static void a_miss_waits_for_no_hit(void)
 }
 
 /*
- * The bus has sent what lies before the track's end long before the next one begins, and has
- * nothing to send meanwhile.  The third track begins while the second one is on it, or after.
+ * The bus has sent the sectors before the track's end long before the next track
+ * begins, and is then idle.  The third track begins during the second track's transfer,
+ * or after it.
  */
 static void the_bus_waits_for_a_switch(u64 segments)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What any buffer keeps to, whatever is asked of it, and which buffers are refused. */
+/* Properties of any buffer under any load, and the settings that are refused. */
 #include "round_drive.h"
 
 static u64 below(struct draw *draw, u64 n)
@@ -30,7 +30,10 @@ static struct drive any_buffer(struct draw *draw)
 	return any;
 }
 
-/* But the one that is read into, whose end is told when that stops. */
+/*
+ * Segments hold valid spans, except the segment being filled, whose end is set when
+ * read-ahead stops.
+ */
 static void segments_are_spans(void)
 {
 	const struct segments *segments = &drive.ahead.segments;
@@ -47,7 +50,7 @@ static void segments_are_spans(void)
 	}
 }
 
-/* Whatever is asked: in time, nothing is lost, and the same again from a reset on. */
+/* For any load: service ends within the bound, no write is lost, and a reset repeats all times. */
 static void bounds(struct draw *draw)
 {
 	struct draw again = *draw;
@@ -83,7 +86,7 @@ static void bounds(struct draw *draw)
 	CHECK_EQ(sum[0], sum[1]);
 }
 
-/* Other settings, as a user writes them one by one; what is in the buffer stays there. */
+/* Change settings one by one, as a user does; the buffer keeps its contents. */
 static void change(struct draw *draw)
 {
 	struct drive other = any_buffer(draw), *buffer = &drive;
@@ -104,7 +107,7 @@ static void change(struct draw *draw)
 		drive = before;
 }
 
-/* The limit covers what is in the buffer, whatever may be in it from now on. */
+/* The bound covers what is already in the buffer, even after the settings shrink. */
 static void changes_keep_to_the_limit(struct draw *draw)
 {
 	u32 i;
@@ -132,7 +135,7 @@ static void asks(u8 op, u32 sectors)
 	drive_serve(&drive, op, 5000, sectors, now, &hit);
 }
 
-/* Reading on and writes that wait do, also if the settings do not allow them any more. */
+/* Pending read-ahead and writes count in the bound, even if the new settings do not allow them. */
 static void what_was_begun_counts(void)
 {
 	u64 slowest_ns;
@@ -154,12 +157,12 @@ static void what_was_begun_counts(void)
 	asks(IO_READ, 1);
 	drive.ahead.sectors = 0;
 	CHECK_EQ(drive_check(&drive), 0);
-	drive.disk.rotation_ns /= 5; /* so short a track is one of few in a turn */
+	drive.disk.rotation_ns /= 5; /* one rotation covers several tracks this short */
 	ZONE(drive.disk, 0).sectors = TRACK / 5;
 	CHECK_EQ(drive_check(&drive), -EINVAL);
 }
 
-/* Accepted up to its limit, and not beyond. */
+/* Accept a value up to its limit, and refuse more. */
 static void goes_up_to(u64 *value, u64 limit)
 {
 	*value = limit;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Writes in the buffer: taken, joined, put away, and through it; times by hand. */
+/*
+ * Writes in the buffer: accepted, joined, destaged, and written through; times
+ * calculated by hand.
+ */
 #include "round_drive.h"
 
 static void writes_through(void)
@@ -12,7 +15,10 @@ static void writes_through(void)
 	reads(1000, 4, MISS(FAR, 4), false); /* and drop what was read */
 }
 
-/* An idle drive takes one at once; the next one waits until it is on the medium. */
+/*
+ * An idle drive accepts one write at once; the next write waits until the first is on
+ * the medium.
+ */
 static void one_is_taken_at_once(void)
 {
 	set_writing(1, 100);
@@ -32,7 +38,7 @@ static void in_sequence_they_are_joined(void)
 	writes(5000, 8, FAR + 16 * SECTOR - WRITE - 8 * BUS);
 }
 
-/* The arm goes as soon as they come. */
+/* Destaging begins as soon as a write arrives. */
 static void destaged_while_they_come(void)
 {
 	set_writing(1, 100);
@@ -41,7 +47,10 @@ static void destaged_while_they_come(void)
 	writes(5000, 8, FAR + 8 * SECTOR - WRITE - 8 * BUS);
 }
 
-/* The second one shares the first one's room, and has a way of its own; the third waits for both. */
+/*
+ * The second write shares the first one's span but is destaged separately; the third
+ * waits for both.
+ */
 static void in_sequence_each_has_its_turn(void)
 {
 	set_writing(1, 100);
@@ -51,8 +60,10 @@ static void in_sequence_each_has_its_turn(void)
 	writes(1016, 8, FAR + 8 * SECTOR + NEAR + 8 * SECTOR - 2 * (WRITE + 8 * BUS));
 }
 
-/* What is under way is made longer until the medium begins with it, if there is room;
- * else it is put away before, and gone. */
+/*
+ * A write joins the one being destaged until the medium begins, if there is room;
+ * otherwise the first is destaged alone.
+ */
 static void joined_until_it_begins(u64 late_ns, u64 sectors_max, u64 want_end)
 {
 	set_writing(1, sectors_max);
@@ -68,11 +79,11 @@ static void what_waits_is_there(void)
 	drive.writes.idle_ns = 50000 * US;
 	writes(1000, 8, WRITE + 8 * BUS);
 	reads(1002, 4, HIT + 4 * BUS, true);
-	/* a part of it has to be put away first */
+	/* the part of it in the buffer must be destaged first */
 	reads(996, 8, FAR + 8 * SECTOR + MISS(FAR, 8), false);
 }
 
-/* Reads do not move the place from which the last two go on. */
+/* Destaging orders start from the last destaged write; reads do not move that position. */
 static void order_from_the_last(u64 order, u64 want_last)
 {
 	set_writing(3, 100);
@@ -96,7 +107,7 @@ static void a_rewrite_takes_no_room(void)
 	CHECK_EQ(drive.writes.sectors, 8);
 }
 
-/* A read that finds a part of a write waits for that one, whosever turn it is. */
+/* A read that needs a buffered write waits for that write, whichever write is next in the order. */
 static void only_what_a_read_needs_is_destaged(void)
 {
 	set_writing(3, 100);
@@ -109,7 +120,10 @@ static void only_what_a_read_needs_is_destaged(void)
 	CHECK_EQ(drive.writes.span[0].start, 1000);
 }
 
-/* One that was full goes on until it keeps no more, or as soon as nobody asks for anything. */
+/*
+ * After the buffer was full, destaging continues down to the low mark, or resumes after
+ * full_idle_ns of idle time.
+ */
 static void a_full_one_does_not_wait(u64 low_sectors, u64 full_idle_ns, u64 destages)
 {
 	set_writing(3, 100);
@@ -128,7 +142,10 @@ static void a_full_one_does_not_wait(u64 low_sectors, u64 full_idle_ns, u64 dest
 	CHECK_EQ(drive.writes.nr, low_sectors / 8);
 }
 
-/* The nearest one has gone by when the arm is there, and comes in 5 ms: farther is sooner. */
+/*
+ * When the arm arrives, the nearest write has just passed and comes again in 5 ms; a
+ * farther write is sooner.
+ */
 static void the_soonest_goes_first(u64 order, u64 want_left)
 {
 	set_writing(3, 100);
@@ -155,7 +172,7 @@ static void a_flush_puts_all_away(void)
 	reads(5000, 8, MISS(FAR, 8), false);
 }
 
-/* What a seek of no distance takes; a command is spared nothing. */
+/* Destaging is spared the time of a seek of distance 0 (spared_ns); a command is not. */
 static void what_is_put_away_needs_no_command(u64 spared_ns)
 {
 	set_writing(3, 100);
@@ -168,7 +185,10 @@ static void what_is_put_away_needs_no_command(u64 spared_ns)
 	CHECK_EQ(drive_serve_through(&drive, 5000, 8, now), FAR + 8 * SECTOR);
 }
 
-/* The arm is free after idleness, the way and the medium; the read comes some time before. */
+/*
+ * The arm is free after the idle time, the seek and the medium; the read arrives
+ * before_ns before that.
+ */
 static void one_that_waits_has_been_understood(u64 before_ns, u64 want_less_ns)
 {
 	u64 free_ns = WRITE + 8 * BUS + 1000 * US + FAR - 300 * US + 8 * SECTOR;

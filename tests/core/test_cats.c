@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * CATS: its rules in the order of their precedence, each alone and against the
- * ones below it; then random loads, for the invariants and for counters that all
- * move.  Tunables are the defaults unless a case sets them.
+ * CATS: its rules in the order of their precedence, each alone and against the rules of
+ * lower precedence.  Then random loads, for the invariants and for counters that must
+ * all be above 0.  Tunables are the defaults unless a case sets them.
  */
 #include "by_hand.h"
 
@@ -17,7 +17,7 @@ static void begin_without_waits(void)
 	host_set(&host, "busdriver_ns", 0);
 }
 
-/* Rule 1 before all others: during a sweep and a burst. */
+/* Rule 1 precedes all others, also during a sweep and a burst. */
 
 static void a_hit_goes_first(void)
 {
@@ -57,7 +57,7 @@ static void a_hit_goes_before_a_burst_and_a_sweep(void)
 
 /* Rule 2. */
 
-/* In C-SCAN order from the head, without writes that came later. */
+/* A burst is served in C-SCAN order from the head, without writes that arrived later. */
 static void a_burst_is_what_was_pending_when_it_began(void)
 {
 	struct io_request *write[4], *late, *read;
@@ -86,8 +86,8 @@ static void a_burst_is_what_was_pending_when_it_began(void)
 }
 
 /*
- * Overdue writes again at the end of a burst: the reads pending then go first, and
- * nobody waits while it is so.
+ * Writes are overdue again at the end of a burst.  The reads pending then are served
+ * first, and no wait begins meanwhile.
  */
 static void bursts_and_reads_take_turns(void)
 {
@@ -111,7 +111,7 @@ static void bursts_and_reads_take_turns(void)
 	host_exit(&host);
 }
 
-/* The very next request after those of a burst is not of it. */
+/* A write that arrives right after the newest of the burst does not belong to it. */
 static void a_burst_ends_with_its_newest_write(void)
 {
 	struct io_request *first, *last, *next;
@@ -143,11 +143,11 @@ static void overdue_reads_are_swept(void)
 	ahead = read_of(3, 400000);
 	next = read_of(4, 910);
 	young = read_of(5, 600000);
-	/* 400000 and 600000 are ahead of the head, 900 and 910 are not. */
+	/* 400000 and 600000 are ahead of the head; 900 and 910 are behind it. */
 	host_expect(&host, ahead, PICK_EXPIRED, MS);
 	host_expect(&host, young, PICK_EXPIRED, MS);
 	host_expect(&host, oldest, PICK_EXPIRED, MS);
-	/* The oldest is young again: the table, which is back at the hits' rule. */
+	/* The oldest request is not overdue now, so a hit goes first again. */
 	host_expect(&host, next, PICK_HIT, MS);
 	CHECK_EQ(counter("sweeps"), 3);
 	host_exit(&host);
@@ -176,7 +176,7 @@ static void a_wait_is_won(void)
 	host_exit(&host);
 }
 
-/* The owner's read comes when the time is over, to the nanosecond. */
+/* The owner's read arrives exactly when the wait has expired. */
 static void too_late_is_lost(void)
 {
 	struct io_request *far, *near;
@@ -194,7 +194,7 @@ static void too_late_is_lost(void)
 	host_exit(&host);
 }
 
-/* The first instant at which another rule applies ends a wait. */
+/* A wait ends at the first instant at which another rule applies. */
 static void overdue_requests_end_a_wait(void)
 {
 	struct io_request *last, *read, *write;
@@ -222,7 +222,7 @@ static void overdue_requests_end_a_wait(void)
 
 /* Rule 5. */
 
-/* PERFORM 2010 Table 1, and one table for all four. */
+/* PERFORM 2010 Table 1; all four requests are planned in one table. */
 static void the_papers_example(void)
 {
 	struct io_request *r20, *r82, *r120, *r200;
@@ -264,7 +264,7 @@ static void an_arrival_and_a_merge_make_a_plan_void(void)
 	host_exit(&host);
 }
 
-/* From where the write leaves the head the rest is better served downwards. */
+/* The write moves the head, and from there the remaining reads are better served downwards. */
 static void a_burst_makes_a_plan_void(void)
 {
 	struct io_request *write, *read[3];
@@ -298,7 +298,10 @@ static void writes_go_when_no_read_is_pending(void)
 	expect_wait(MIN_WRITE_DELAY / 2);
 	host.now_ns = host.wake_ns;
 	host_expect(&host, write[0], PICK_BURST, MS);
-	/* Given up when a read comes, though the rest is old enough to go on after. */
+	/*
+	 * The burst ends when a read arrives, although the remaining writes are old
+	 * enough for another burst.
+	 */
 	read = read_of(1, 700);
 	host_expect(&host, read, PICK_TABLE, MS);
 	host_expect(&host, write[2], PICK_BURST, MS);
@@ -318,7 +321,10 @@ static const char *const counters[] = { "hits",	     "table_picks",  "tables_bui
 static u64 total[ARRAY_SIZE(counters)];
 static u64 picked[PICK_REASONS];
 
-/* A write waits for MAX, a burst, the reads owed, and its own burst, at most. */
+/*
+ * A write waits at most for max_write_delay, one burst, the reads owed after it, and
+ * its own burst.
+ */
 static void see_pick(struct host *h, const struct io_request *rq)
 {
 	u64 longest_service = 5 * MS + MS / 2;

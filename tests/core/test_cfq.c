@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * CFQ: turns, classes, waits and the order in a queue by hand; then what it promises:
- * equal time for equal readers, more for a better level, and nobody of the best
- * effort class waits for ever.
+ * CFQ: slices, classes, waits and the order in a queue by hand.  Then its guarantees:
+ * equal time for equal readers, more time for a higher level, and no starvation within
+ * the best-effort class.
  */
 #include "by_hand.h"
 
 #define SLICE (100 * MS)
 #define ASYNC_SLICE (40 * MS)
-#define ASYNC_MANY 16 /* writes in a slice of the middle level */
+#define ASYNC_MANY 16 /* writes allowed in a slice of the middle level */
 #define IDLE_WAIT (8 * MS)
 #define FAR_WAIT (2 * MS)
 #define READ_EXPIRE (125 * MS)
@@ -35,7 +35,7 @@ static void begin_without_waits(void)
 	host_set(&host, "slice_idle_ns", 0);
 }
 
-/* The owners of the next requests, one letter each. */
+/* Expect requests of these owners in this order; each letter is an owner. */
 static void expect_owners(const char *letter, u64 service_ns)
 {
 	for (; *letter; letter++) {
@@ -53,7 +53,7 @@ static void reads_of(u32 owner, u32 n)
 		read_of(owner, 1000 * owner + 8 * n);
 }
 
-/* Turns. */
+/* Slices. */
 
 static void everybody_has_his_slice(void)
 {
@@ -68,7 +68,7 @@ static void everybody_has_his_slice(void)
 	host_exit(&host);
 }
 
-/* Level 0 has nine fifths of a slice, level 7 two fifths. */
+/* Level 0 has a slice of 9/5 of the base slice, level 7 of 2/5. */
 static void the_level_decides_on_the_slice(void)
 {
 	u32 i;
@@ -82,7 +82,7 @@ static void the_level_decides_on_the_slice(void)
 	host_exit(&host);
 }
 
-/* Writes: one queue for a level, whoever wrote. */
+/* All writes of a level share one queue, whoever wrote. */
 
 static void writes_are_limited(void)
 {
@@ -113,7 +113,10 @@ static void writes_have_a_slice_of_their_own(void)
 	host_exit(&host);
 }
 
-/* Each level has its queue and its number: twice as many for level 6 as for 7. */
+/*
+ * Each level has a write queue with a limit of its own; level 6 may send twice as many
+ * as level 7.
+ */
 static void writes_of_each_level_are_writes(void)
 {
 	u8 level;
@@ -159,7 +162,7 @@ static void classes_are_strict(void)
 	host_exit(&host);
 }
 
-/* Its owner goes to the end of the round. */
+/* The owner of the slice goes to the end of the round. */
 static void a_more_urgent_class_ends_a_slice(void)
 {
 	begin_without_waits();
@@ -187,7 +190,7 @@ static void a_more_urgent_class_ends_a_wait(void)
 	host_exit(&host);
 }
 
-/* Best effort is waited for; the idle class is not, and has to wait. */
+/* Best-effort owners are waited for; the idle class is not, and must wait itself. */
 static void the_idle_class_is_not_waited_for(void)
 {
 	struct io_request *first, *second;
@@ -203,7 +206,7 @@ static void the_idle_class_is_not_waited_for(void)
 	host_exit(&host);
 }
 
-/* It was not what was waited for, and is not said to be. */
+/* The more urgent request was not the one waited for, and is not counted as such. */
 static void a_more_urgent_class_does_not_win_a_wait(void)
 {
 	struct io_request *near, *rq;
@@ -220,7 +223,7 @@ static void a_more_urgent_class_does_not_win_a_wait(void)
 	host_exit(&host);
 }
 
-/* A process that changes its class takes its pending requests along. */
+/* When a process changes its class, its pending requests change too. */
 static void a_class_may_change(void)
 {
 	begin_without_waits();
@@ -255,7 +258,7 @@ static void a_wait_is_won(void)
 	host_exit(&host);
 }
 
-/* Nobody has asked when time was up. */
+/* The wait had expired before the scheduler was asked again. */
 static void who_comes_too_late_has_lost(void)
 {
 	struct io_request *near;
@@ -272,7 +275,7 @@ static void who_comes_too_late_has_lost(void)
 	host_exit(&host);
 }
 
-/* A sector farther, and he would be. */
+/* The distance equals the limit; one sector farther would make the owner a seeker. */
 static void who_reads_as_far_as_that_is_no_seeker(void)
 {
 	begin();
@@ -301,7 +304,7 @@ static void a_wait_ends_with_the_slice(void)
 	host.now_ns = host.wake_ns;
 	host_expect(&host, far, PICK_ORDER, MS);
 	CHECK_EQ(counter("used_up"), 1);
-	/* Too little is left for somebody who thinks. */
+	/* Too little of the slice is left for an owner with that think time. */
 	host.now_ns += 5 * MS;
 	host_expect(&host, read_of('b', 500000), PICK_ORDER, SLICE - 10 * MS);
 	CHECK_EQ(counter("waits_spared"), 1);
@@ -309,7 +312,7 @@ static void a_wait_ends_with_the_slice(void)
 	host_exit(&host);
 }
 
-/* Nobody is spared a wait for whom there is none: his slice ends as he is served. */
+/* The slice ends with the owner's request, so no wait counts as spared. */
 static void no_wait_begins_at_the_end_of_a_slice(void)
 {
 	begin();
@@ -320,7 +323,7 @@ static void no_wait_begins_at_the_end_of_a_slice(void)
 	host_exit(&host);
 }
 
-/* However long he thought, seven reads later he is forgiven. */
+/* However long a think time was, the scheduler waits for the owner again seven reads later. */
 static void nobody_waits_for_a_thinker(void)
 {
 	struct io_request *other;
@@ -341,7 +344,7 @@ static void nobody_waits_for_a_thinker(void)
 	host_exit(&host);
 }
 
-/* He is waited for who needs just so long, and not he who needs more. */
+/* A process with a think time of exactly IDLE_WAIT is waited for; with 1 ns more, it is not. */
 static void a_wait_is_as_long_as_the_thought(void)
 {
 	u64 longer_ns;
@@ -356,14 +359,14 @@ static void a_wait_is_as_long_as_the_thought(void)
 	}
 }
 
-/* A disk that takes several at once. */
+/* Begin with a disk that takes several requests at once. */
 
 static void begin_with_two_at_once(void)
 {
 	host_init_deep(&host, "cfq", 2);
 }
 
-/* Both of his reads are given, and he thinks when both are complete. */
+/* Both of its reads are dispatched, and its think time begins when both are complete. */
 static void a_process_has_the_disk_to_itself(void)
 {
 	struct io_request *first, *second;
@@ -381,7 +384,7 @@ static void a_process_has_the_disk_to_itself(void)
 	host_exit(&host);
 }
 
-/* A thought as long as the longest wait is short enough, wherever he reads. */
+/* A think time equal to the longest wait is short enough, even for a seeker. */
 static void a_thinker_does_not_keep_his_slice(void)
 {
 	struct io_request *other;
@@ -398,7 +401,10 @@ static void a_thinker_does_not_keep_his_slice(void)
 	}
 }
 
-/* One that takes five orders them well, so it is given a seeker's neighbours, and no reader's. */
+/*
+ * At depth five the disk orders requests well, so other owners' requests join a
+ * seeker's, but not a sequential reader's.
+ */
 static void a_deep_disk_is_not_kept_for_a_seeker(u32 depth, u64 sector, bool alone)
 {
 	struct io_request *first, *other;
@@ -435,7 +441,7 @@ static void ascending_with_short_steps_back(void)
 	host_exit(&host);
 }
 
-/* Where the head is, or in the next sweep from the first sector on. */
+/* A request at the head, or in the next sweep, does not count as a step back. */
 static void other_ways_are_no_steps_back(void)
 {
 	struct io_request *at_the_head, *lowest;
@@ -451,7 +457,7 @@ static void other_ways_are_no_steps_back(void)
 	host_exit(&host);
 }
 
-/* Once in each slice. */
+/* An expired request is served first, once in each slice. */
 static void the_expired_begin_a_slice(void)
 {
 	struct io_request *old[2], *ahead, *write, *younger;
@@ -475,9 +481,9 @@ static void the_expired_begin_a_slice(void)
 	host_exit(&host);
 }
 
-/* Time for readers who always have the next read ready. */
+/* Measure the time given to readers whose next read is always pending. */
 
-#define BRIEF (2 * MS) /* slice, so that there are many */
+#define BRIEF (2 * MS) /* a short slice, so that there are many */
 
 static u64 time_ns[4]; /* by owner */
 
@@ -506,7 +512,10 @@ static void run_readers(u32 readers, u8 level_of_first, u64 longest_ns,
 	host_exit(&host);
 }
 
-/* Rounds are complete but for the last: a slice, and what may end after it. */
+/*
+ * All rounds but the last are complete, so times differ by at most a slice and the service that
+ * ends after it.
+ */
 static void equal_readers_have_equal_time(struct draw *draw)
 {
 	u64 longest_ns = MS / 8 + draw_below(draw, MS / 2);
@@ -532,15 +541,15 @@ static void a_better_level_has_more_time(struct draw *draw)
 }
 
 /*
- * Nobody starves, within a class.  A round has a slice for each queue, longer by the
- * service under way at its end, and each slice begins with the queue's oldest
- * request once that has expired.
+ * Nobody starves, within a class.  A round has one slice for each queue, plus the
+ * service under way when the slice ends.  Each slice begins with the queue's oldest
+ * request if that has expired.
  */
 
 #define SHORT (10 * MS)
 #define LONGEST_SERVICE (6 * MS)
 
-static u64 rank[HOST_REQUESTS]; /* in its queue, from 1, at its arrival */
+static u64 rank[HOST_REQUESTS]; /* position in its queue on arrival, from 1 */
 static u32 owners;
 static u64 counted[5];
 
@@ -553,7 +562,7 @@ static void see_arrival(struct host *h, const struct io_request *rq)
 {
 	u32 i;
 
-	if (rank[rq->id]) /* it was merged with */
+	if (rank[rq->id]) /* the request it merged with */
 		return;
 	for (i = 0; i <= rq->id; i++)
 		rank[rq->id] += h->pending[i] && in_one_queue(&h->request[i], rq);

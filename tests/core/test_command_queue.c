@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Command queueing: which of those that wait a free drive takes, held against a naive
- * telling of the rule and, by hand, against a drive whose times are round.
+ * Command queueing: which waiting command a free drive takes.  It is compared with a
+ * naive implementation of the rule and checked by hand on a drive with round times.
  */
 #include "../../core/drive/command_queue.h"
 #include "check.h"
@@ -15,7 +15,7 @@ static struct drive drive;
 static struct command_queue queue;
 static struct command command[WAITING];
 
-/* 1 ms, and 10 ms over the whole disk; a hit takes 0.1 ms. */
+/* Seeks take 1 ms to 10 ms over the disk; a hit takes 0.1 ms. */
 static void set(u64 depth, u64 age_ns)
 {
 	drive = (struct drive){ .bus.hit_ns = MS / 10,
@@ -60,7 +60,7 @@ static void one_that_is_taken_back_is_gone(u32 gone)
 	takes(1, &command[gone]);
 }
 
-/* The rule as it is written down: by index, without a list. */
+/* The rule as documented, by index and without a list. */
 static u32 naive(const bool *waits, u32 count, u64 now_ns)
 {
 	u64 best_ns = U64_MAX;
@@ -86,7 +86,7 @@ static u32 naive(const bool *waits, u32 count, u64 now_ns)
 	return best;
 }
 
-/* Who looks for what may be held finds what is held. */
+/* The sieve passes every command whose sectors the buffer holds. */
 static void the_sieve_loses_nothing(const bool *waits, u32 count, u64 now_ns)
 {
 	struct drive_outlook look = drive_look(&drive, now_ns);
@@ -105,7 +105,7 @@ static void the_sieve_loses_nothing(const bool *waits, u32 count, u64 now_ns)
 	}
 }
 
-/* Half of them are among a few from there on, which the cache may hold. */
+/* Half of the sectors are at a few positions from `few` on, so that the cache may hold them. */
 static u64 few;
 
 static u64 any_sector(struct draw *draw)
@@ -114,7 +114,7 @@ static u64 any_sector(struct draw *draw)
 				   : few + 8 * draw_below(draw, 60);
 }
 
-/* Gives and takes in any order. */
+/* Give and take commands in random order, and compare each choice with the naive one. */
 static void goes_by_the_rule(struct draw *draw)
 {
 	bool waits[WAITING] = { false };
@@ -147,7 +147,7 @@ static void as_it_is_written_down(struct draw *draw)
 	goes_by_the_rule(draw);
 }
 
-/* Tracks of 100 sectors, a turn of 4.2 ms, another angle in each half of the disk. */
+/* Tracks have 100 sectors, a rotation takes 4.2 ms, and each half of the disk has its own angle. */
 static void set_turning(u64 depth)
 {
 	set(depth, 60000 * MS);
@@ -164,7 +164,10 @@ static void set_turning(u64 depth)
 	drive.disk.tracks.velocity = 1ull << 42;
 }
 
-/* Who is no sooner than the one before is not asked how long its way is: that changes nothing. */
+/*
+ * A command that cannot be sooner than the best one is skipped, which must not change
+ * the choice.
+ */
 static void as_it_is_written_down_where_platters_turn(struct draw *draw)
 {
 	set_turning(1 + draw_below(draw, 40));
@@ -189,7 +192,10 @@ static void as_it_is_written_down_where_platters_turn(struct draw *draw)
 	goes_by_the_rule(draw);
 }
 
-/* Sector 10 is just past, sector 90 to come; then the platters are half a turn farther. */
+/*
+ * With the zone's angle moved by half a rotation, sector 90 comes before sector 10; with angle 0,
+ * after it.
+ */
 static void another_disk_has_them_elsewhere(void)
 {
 	set_turning(8);
@@ -209,7 +215,7 @@ static void another_disk_has_them_elsewhere(void)
 	takes((1 << 22) * 3 / 4, &command[0]);
 }
 
-/* It may name a sector that the disk has not. */
+/* A command that is neither read nor write may name a sector beyond the disk's end. */
 static void what_has_no_place_is_not_looked_for(void)
 {
 	struct command nowhere = { .op = IO_OPS, .sector = 2 * CAPACITY };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A scheduler that breaks a rule is told which one and for which request, and the host
- * goes on without it: whatever else it was given is served once, in order of arrival.
+ * When a scheduler breaks a rule, the report names the rule and the request.  The host
+ * continues without the scheduler: every other request is served once, in order of
+ * arrival.
  */
 #include <string.h>
 
@@ -11,13 +12,13 @@
 #define PLACES 8
 #define FIVE 5000000000ull
 
-/* The host's places are larger than a request, as they are in the simulator. */
+/* The host's structure is larger than a request, as in the simulator. */
 struct place {
 	struct io_request io;
 	u64 of_the_host;
 };
 
-/* A scheduler that answers what the test wants; its state is this. */
+/* The state of a scheduler whose answers the test dictates. */
 struct actor {
 	u64 wait_ns;
 	u64 ns_of_nothing;
@@ -25,7 +26,7 @@ struct actor {
 	struct io_request *answer;
 	u64 wake_ns;
 	u32 pending;
-	s64 lie; /* by so many it miscounts */
+	s64 lie; /* error in its count of pending requests */
 	int error;
 	u32 exits;
 	u32 calls;
@@ -170,7 +171,7 @@ static void expect(const char *words)
 	}
 }
 
-/* What is left comes in order of arrival, and nobody asks the actor. */
+/* After the report, requests come in order of arrival, and the actor is not called. */
 static void drop_curtain(const char *words)
 {
 	u32 calls = stage.actor.calls;
@@ -206,7 +207,7 @@ static void keeps_to_it(void)
 	b = add(7, 2);
 	CHECK(contract_has_work(&stage.contract));
 	CHECK(next(b) == b);
-	/* While something is in service nobody has to name a time. */
+	/* A scheduler need not name a wake-up time while a request is in service. */
 	CHECK(!next(NULL));
 	complete(b);
 	contract_remove(&stage.contract, a);
@@ -215,7 +216,7 @@ static void keeps_to_it(void)
 	CHECK(!next(NULL));
 	CHECK_EQ(stage.wake_ns, FIVE + 1);
 	CHECK(next(a) == a);
-	/* Its place is in use, but by nobody of whom it was told. */
+	/* The slot holds a request in service, but none is pending. */
 	CHECK(!contract_has_work(&stage.contract));
 	complete(a);
 	CHECK_EQ(stage.actor.done, 2);
@@ -251,7 +252,7 @@ static void requests_are_given_once(void)
 	drop_curtain("next returned request 17, which was taken back");
 }
 
-/* What a scheduler changes is named, wherever it does, and put right. */
+/* A changed field is named, whichever call changed it, and restored. */
 static void fields_are_the_hosts(void)
 {
 	struct io_request *a, *b;
@@ -354,7 +355,7 @@ static void who_is_joined_is_the_owners(void)
 	contract_add(&stage.contract, b, stage.now_ns);
 	CHECK(next(a) == a);
 	CHECK(!more(a, b));
-	CHECK(!more(a, b)); /* nobody is asked any more */
+	CHECK(!more(a, b)); /* no scheduler is asked any more */
 	drop_curtain("more returned request 18, which is another owner's");
 
 	raise_curtain();
@@ -370,7 +371,7 @@ static void who_is_joined_is_the_owners(void)
 	add(2, 19);
 	CHECK(next(a) == a);
 	stage.actor.lie = -1;
-	CHECK(more(a, b) == b); /* it is in service: the host has to know */
+	CHECK(more(a, b) == b); /* b is in service: the host must know */
 	drop_curtain("has_work says no while request 19 is pending");
 }
 
@@ -407,7 +408,10 @@ static void waits_end(void)
 	drop_curtain("next asks to be called again 12 ns ago");
 }
 
-/* Ten seconds and twice its own time, counted from the first of several waits. */
+/*
+ * A scheduler may wait ten seconds plus twice the wait of its tunables, counted from the start of
+ * its first wait.
+ */
 static void waits_are_not_put_off(void)
 {
 	u64 most = 2 * FIVE;
@@ -418,10 +422,10 @@ static void waits_are_not_put_off(void)
 		stage.actor.wait_ns = i * FIVE;
 		stage.actor.ns_of_nothing = FIVE;
 		contract_tuned(&stage.contract);
-		/* Who is set to less may still be waiting. */
+		/* The current wait may exceed the lower setting. */
 		stage.actor.wait_ns = 0;
 		contract_tuned(&stage.contract);
-		/* Waiting for nobody is no wait, and what is given ends one. */
+		/* With no request pending, no wait is counted; a dispatch ends a wait. */
 		stage.actor.wake_ns = 2 * FIVE;
 		CHECK(!next(NULL));
 		add(0, 1);
@@ -452,7 +456,7 @@ static void waits_are_not_put_off(void)
 	contract_exit(&stage.contract);
 }
 
-/* The next one is counted from its own beginning. */
+/* A new wait is counted from its own start. */
 static void waits_end_with_whom_they_were_for(void)
 {
 	raise_curtain();
@@ -480,7 +484,7 @@ static void work_is_told_of(void)
 	CHECK(contract_has_work(&stage.contract));
 	drop_curtain("has_work says no while request 17 is pending");
 
-	/* Perhaps it would give one again: so it is asked. */
+	/* has_work may promise a request, so the scheduler is asked. */
 	raise_curtain();
 	stage.actor.lie = 1;
 	CHECK(contract_has_work(&stage.contract));
@@ -507,7 +511,7 @@ static void work_is_told_of(void)
 	drop_curtain("has_work says no while request 16 is pending");
 }
 
-/* The first rule is the one that is told, also if others follow. */
+/* Only the first broken rule is reported, even if others follow. */
 static void first_is_told(void)
 {
 	raise_curtain();
@@ -542,7 +546,7 @@ static void init_may_fail(void)
 			       ? "init returned 1, which is neither 0 nor a "
 				 "negative errno"
 			       : "");
-		/* It may be given back, but nothing is left to give back. */
+		/* contract_exit may be called, but there is nothing to free. */
 		if (i % 2)
 			contract_exit(&stage.contract);
 		CHECK_EQ(stage.actor.exits, 0);

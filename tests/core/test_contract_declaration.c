@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a scheduler declares of itself: the first rule that it breaks is put into words. */
+/* A scheduler's declaration: the first rule that it breaks is reported. */
 #include <string.h>
 
 #include "../../core/contract.h"
@@ -22,7 +22,7 @@ static const struct sched_field counters[] = {
 
 static struct scheduler good;
 
-/* The operations, which nobody calls, are those of fcfs. */
+/* The operations are those of fcfs; no test calls them. */
 static void make_good(void)
 {
 	good = *registry_find("fcfs");
@@ -164,7 +164,7 @@ static void fields(void)
 	field.name = "done";
 	declared(with_tunable(field), "two of its fields have the name done");
 
-	/* Any two are held against each other. */
+	/* Every pair of fields is compared. */
 	many[0] = many[1] = tunables[0];
 	many[1].name = field.name = "later";
 	many[1].offset = 16;
@@ -175,7 +175,7 @@ static void fields(void)
 	many[2].offset = 16;
 	declared(with_tunables(many, 3), "its field last lies where another one is");
 
-	/* Words that do not fit are cut. */
+	/* A message that does not fit is cut. */
 	memset(long_name, 'X', sizeof(long_name) - 1);
 	field.name = long_name;
 	s = with_tunable(field);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Curves: values at, between and beyond the samples, jumps, and what is refused. */
+/* Curves: values at, between and beyond the samples, jumps, and refused curves. */
 #include "../../core/drive/curve.h"
 #include "check.h"
 
@@ -49,7 +49,7 @@ static void jumps(void)
 	CHECK_EQ(curve_value(&curve, 899), 8);
 }
 
-/* Neither a product nor a sum may leave 64 bits. */
+/* Products and sums must not overflow 64 bits. */
 static void largest_numbers(void)
 {
 	const struct curve_point up[] = { { 0, 0 }, { U64_MAX, U64_MAX } };
@@ -102,7 +102,7 @@ static void random_points(struct draw *draw)
 	}
 }
 
-/* Exact at the samples, between its neighbours' values elsewhere. */
+/* The value is exact at a sample, and between the neighbouring samples' values elsewhere. */
 static void between_the_neighbours(struct draw *draw)
 {
 	const struct curve_point *point;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Deadline against a second telling of mq-deadline's rules, in which every list is
- * the array of all requests and every question a search through it; then what random
- * loads seldom show: the very ns, and a follower that takes an older one's id.
+ * Deadline against a naive implementation of mq-deadline's rules, which searches the
+ * array of all requests.  Then cases that random loads rarely reach: expiry to the
+ * nanosecond, and a follower that takes an older request's id.
  */
 #include "host.h"
 
@@ -10,7 +10,7 @@
 
 static struct host host;
 
-/* The naive scheduler: the ids of what it would do. */
+/* The naive scheduler, with the ids of its next requests. */
 static struct naive {
 	u64 follower[IO_OPS];
 	u64 lost_follower[IO_OPS];
@@ -24,7 +24,7 @@ static bool is_before(const struct io_request *a, const struct io_request *b)
 	return a->sector < b->sector || (a->sector == b->sector && a->id < b->id);
 }
 
-/* The pending request that comes next in sector order. */
+/* Return the id of the next pending request of the same direction in sector order. */
 static u64 naive_after(const struct host *h, const struct io_request *rq)
 {
 	const struct io_request *best = NULL;
@@ -51,7 +51,7 @@ static u64 naive_oldest(const struct host *h, u8 op, u64 picked)
 	return NOBODY;
 }
 
-/* The host has already taken what was picked off the pending ones. */
+/* Ignore the picked request, which the host has already removed from the pending ones. */
 static u64 naive_choice(const struct host *h, u64 picked)
 {
 	u64 oldest[IO_OPS] = { naive_oldest(h, IO_READ, picked),
@@ -158,7 +158,7 @@ static struct io_request *read_at(u64 sector)
 	return host_add(&host, IO_READ, sector, 1, 0);
 }
 
-/* To the nanosecond; before, the batch's follower goes on. */
+/* A request expires to the nanosecond; before that, the batch continues with its follower. */
 static void a_request_expires_at_its_age(void)
 {
 	struct io_request *first, *oldest, *second, *third;
@@ -181,13 +181,13 @@ static void a_request_expires_at_its_age(void)
 	}
 }
 
-/* Past the host, whose ids are places. */
+/* Ask without the host, whose ids are indices. */
 static struct io_request *ask(struct host *h)
 {
 	return h->scheduler->next(h->state, h->now_ns, &h->wake_ns);
 }
 
-/* Merged into by an older one, it comes back with that one's id. */
+/* A follower that merges into an older request returns with the older id. */
 static void a_follower_may_age(void)
 {
 	struct io_request *older, *oldest, *follower;
@@ -207,7 +207,7 @@ static void a_follower_may_age(void)
 	host_exit(&host);
 }
 
-/* Too late: somebody else was served in between. */
+/* The batch went on while the follower was taken back, so the follower lost its place. */
 static void a_follower_that_missed_its_turn_is_none(void)
 {
 	struct io_request *first, *oldest, *follower, *next;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What tunables and parameters are without being set, and between which limits: as the
- * papers and docs/schedulers/ have them.  Every one has to be here.
+ * The initial values of tunables and parameters, and their limits, as in the papers and
+ * docs/schedulers/.  The table must list every one.
  */
 #include <string.h>
 
@@ -25,7 +25,7 @@ static const struct expected {
 	{ "anticipatory", "close_sectors", 128, 0, 1ull << 32 },
 	{ "anticipatory", "back_max_sectors", 32768, 0, 1ull << 32 },
 	{ "anticipatory", "back_penalty", 2, 1, 1000 },
-	/* PERFORM 2010: 7 ms; 64 segments of 221 sectors that read 64 ahead. */
+	/* PERFORM 2010: 7 ms; 64 segments of 221 sectors with 64 sectors of read-ahead. */
 	{ "cats", "busdriver_ns", 7 * MS, 0, HOUR },
 	{ "cats", "read_delay_ns", 100 * MS, 0, HOUR },
 	{ "cats", "min_write_delay_ns", 10 * MS, 0, HOUR },
@@ -44,7 +44,7 @@ static const struct expected {
 	{ "cfq", "back_seek_max", 32768, 0, 1ull << 32 },
 	{ "cfq", "back_seek_penalty", 2, 1, 1000 },
 	{ "cscan", "full_seek_ns", 5250000, 0, HOUR },
-	/* As the kernel's mq-deadline has them. */
+	/* The defaults of the kernel's mq-deadline. */
 	{ "deadline", "read_expire_ns", 500 * MS, 0, HOUR },
 	{ "deadline", "write_expire_ns", 5000 * MS, 0, HOUR },
 	{ "deadline", "writes_starved", 2, 0, 1000000 },
@@ -96,8 +96,8 @@ static void check(const char *owner, const struct sched_field *fields, u32 count
 }
 
 /*
- * Numbers that are read elsewhere: in the records of a run, by ionice and cgroups, in
- * profiles and docs/.  Another number would be another format.
+ * Numbers that other programs and files use: records of a run, ionice and cgroups,
+ * profiles and docs/.  A changed number would change the format.
  */
 static void what_others_read(void)
 {

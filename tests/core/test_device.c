@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A device in time, held against a naive telling of its rules, which knows all commands beforehand
- * and looks at all of them; and by hand, on a drive whose times are round.
+ * A device in virtual time.  It is compared with a naive implementation that knows all
+ * commands in advance and searches them, and checked by hand on a drive with round
+ * times.
  */
 #include <string.h>
 
@@ -20,7 +21,7 @@ static struct timed_device device;
 static struct command command[COMMANDS];
 static u64 free_ns[SERVERS_MAX];
 
-/* 1 ms, and 10 ms over the whole disk. */
+/* Seeks take 1 ms to 10 ms over the disk. */
 static void set(u64 depth, u64 age_ns)
 {
 	u32 i;
@@ -107,7 +108,7 @@ static void one_that_is_withdrawn_is_not_served(void)
 	CHECK(!command[1].waits);
 }
 
-/* It waits for its turn all the same, which is the next. */
+/* A command without data still waits in the queue, and is the next one served. */
 static void what_moves_no_data_takes_no_time(void)
 {
 	set_flat();
@@ -138,7 +139,7 @@ static void a_late_one_begins_before_it_is_given(void)
 	CHECK(!device_next(&device, 5 * MS));
 	CHECK_EQ(device_free_ns(&device), MS);
 	late(1, MS, 5 * MS);
-	is_served(&command[1], MS, 5 * MS); /* it would have been due at 2 ms */
+	is_served(&command[1], MS, 5 * MS); /* without the delay, due at 2 ms */
 	CHECK(give(2, IO_READ, 0, 5 * MS)->waits);
 	CHECK(device_next(&device, 5 * MS) == &command[2]);
 	is_served(&command[2], 5 * MS, 6 * MS);
@@ -159,7 +160,7 @@ static void where_nobody_waits_for_a_server_none_is_remembered(void)
 	is_served(&command[3], 9, 16);
 }
 
-/* What is served keeps its time; a turning drive's clock goes on where it was. */
+/* Commands in service keep their due time; a turning drive's clock continues without a jump. */
 static void k_changes_for_those_that_begin_after_it(void)
 {
 	set_flat();
@@ -183,7 +184,7 @@ static void k_changes_for_those_that_begin_after_it(void)
 	CHECK_EQ(device_scaled_ns(&device, 1000), 1001);
 }
 
-/* A quotient that is too large for 64 bits would end a kernel. */
+/* A quotient that overflowed 64 bits would crash a kernel. */
 static void the_fastest_clock_stops_after_half_a_year(void)
 {
 	set_started(8);
@@ -209,7 +210,7 @@ static void an_estimate_is_of_when_it_is_free(void)
 	CHECK_EQ(device_positioning_ns(&device, &rq, 0), 14);
 }
 
-/* Whatever the drive was doing, and its clock. */
+/* A restart clears the drive's state and its clock. */
 static void a_restart_repeats_everything(void)
 {
 	u64 first_ns;
@@ -232,7 +233,7 @@ static void a_restart_repeats_everything(void)
 	is_served(give(0, IO_READ, 0, 7), 7, first_ns);
 }
 
-/* ---- against a naive telling */
+/* ---- against a naive implementation */
 
 struct asked {
 	u64 given_ns;
@@ -257,7 +258,10 @@ static u64 wait_ns(const struct command *of, u64 drive_ns)
 	return estimate_ns(&naive, of->op, of->sector, of->sectors, drive_ns);
 }
 
-/* Of the oldest that were there before: the soonest, or the first if that is too old. */
+/*
+ * Of the oldest commands in the queue, return the soonest, or the first command if that
+ * is too old.
+ */
 static u32 naive_choice(u32 first, u64 now_ns, u64 drive_ns)
 {
 	u64 best_ns = U64_MAX;
@@ -349,7 +353,7 @@ static struct command any_command(struct draw *draw)
 	};
 }
 
-/* The host comes to what was due whenever it likes, but before it gives the next. */
+/* The host may handle a completion late, but before it gives the next command. */
 static void as_it_is_told(struct draw *draw)
 {
 	u64 now_ns = 0;
@@ -375,7 +379,7 @@ static void as_it_is_told(struct draw *draw)
 	served_as_told();
 }
 
-/* Of all servers the one that is free first takes the next; they draw one after the other. */
+/* The first server that is free takes the next command; service times are drawn in that order. */
 static void an_array_as_it_is_told(struct draw *draw)
 {
 	u64 nr = 1 + draw_below(draw, SERVERS_MAX), now_ns = 0;

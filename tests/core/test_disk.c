@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The mechanics: the papers' line, Vesper's curves against the formula in double
- * precision, and what disk_check refuses.
+ * The mechanics: the papers' linear disk, Vesper's curves against the formula in double
+ * precision, and disks that disk_check refuses.
  */
 #include <math.h>
 
@@ -27,7 +27,10 @@ static void the_papers_line(void)
 		 4250000 + 5250000 * 100000ull / CAPACITY);
 }
 
-/* All four terms; the next request in line pays seek(0) and half a rotation as well. */
+/*
+ * The service time has all four terms; the next sequential request pays seek(0) and
+ * half a rotation as well.
+ */
 static void every_term_is_charged(void)
 {
 	linear(&disk, 1000, 10, 1000);
@@ -80,7 +83,7 @@ static void refused(void)
 	CHECK_EQ(disk_slowest_ns(&disk, U32_MAX), 2 + U32_MAX * 100000000ull);
 }
 
-/* A switch of a minute after each sector. */
+/* After each sector, a track switch takes a minute. */
 static void more_than_can_be_counted_is_for_ever(void)
 {
 	static struct disk slow;
@@ -92,7 +95,7 @@ static void more_than_can_be_counted_is_for_ever(void)
 	CHECK_EQ(disk_slowest_ns(&slow, U32_MAX), U64_MAX);
 }
 
-/* A minute for each part, 100 us for a sector; not more. */
+/* The limits are a minute for each part and 100 us for a sector. */
 static void the_limits(void)
 {
 	linear(&disk, 10, 60000000000ull, 60000000000ull);
@@ -111,13 +114,13 @@ static void the_limits(void)
 	CHECK_EQ(disk_check(&disk), 0);
 	SAMPLE(disk.transfer, 0).value++;
 	CHECK_EQ(disk_check(&disk), -EINVAL);
-	/* A line has no transfer of its own, whatever the disk was before. */
+	/* linear() clears the transfer curve of the disk's previous use. */
 	linear(&disk, 10, 1, 1);
 	CHECK_EQ(disk_check(&disk), 0);
 	CHECK_EQ(disk_service_ns(&disk, 0, 0, 1000), 1);
 }
 
-/* Samples at random places of the disk, in order. */
+/* Make a curve with samples at random positions of the disk, in order. */
 static void random_curve(struct draw *draw, struct curve *curve, u64 end, u64 max)
 {
 	struct curve_point point[401];
@@ -158,7 +161,7 @@ static double line(const struct curve *curve, double at)
 					  ((double)a[1].at - (double)a->at);
 }
 
-/* The model as docs/method.md states it; what is interpolated is a sector's time. */
+/* The model of docs/method.md; the time for one sector is interpolated. */
 static double formula(u64 head, u64 sector, u32 sectors)
 {
 	return (double)disk.intercept_ns +
@@ -183,7 +186,7 @@ static void close_to_the_formula(struct draw *draw)
 	}
 }
 
-/* Only how far matters for the seek, not from where or which way. */
+/* The seek time depends only on the distance, not on start or direction. */
 static void same_both_ways(struct draw *draw)
 {
 	u64 far, from;
@@ -201,7 +204,10 @@ static void same_both_ways(struct draw *draw)
 	}
 }
 
-/* All tracks but one sector of each are kept: who reads three waits for nearly three turns. */
+/*
+ * Each track holds one sector, and its other nine are spare, so each further sector takes nearly a
+ * rotation.
+ */
 static void the_slowest_is_over_the_shortest_tracks(void)
 {
 	static struct disk kept;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* The cache, and the device's rule for it (a drive); CATS' rule is in test_cats. */
+/*
+ * The cache, and the rule by which a drive uses it; test_cats.c tests CATS' use of it.
+ */
 #include <string.h>
 
 #include "../../core/drive/drive.h"
@@ -49,8 +51,8 @@ static void parameters_change(void)
 }
 
 /*
- * The definition in the simplest terms: a segment is the set of the sectors that it
- * holds, and the sets stand in the order in which they were written.
+ * A naive cache: a segment is the set of sectors that it holds, and segments are kept
+ * in the order in which they were written.
  */
 
 #define SECTORS 700
@@ -110,7 +112,7 @@ static void compare_everywhere(void)
 	}
 }
 
-/* Lengths of segments and of what is read ahead change in between. */
+/* The lengths of segments and read-ahead change during the test. */
 static void is_the_naive_cache(struct draw *draw)
 {
 	u32 i;
@@ -152,7 +154,7 @@ static u64 serve(u8 op, u64 sector, bool want_hit)
 	return service_ns;
 }
 
-/* A hit costs hit_ns and changes nothing; a miss fills; a write drops. */
+/* A hit costs hit_ns and changes nothing, a miss fills a segment, and a write drops segments. */
 static void the_device(void)
 {
 	linear(&drive.disk, 1000000, 1000, 1000000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The draws against libm, value by value and as distributions. */
+/* Random draws against libm, value by value and as distributions. */
 #include <math.h>
 
 #include "../../core/draw.h"
@@ -7,7 +7,7 @@
 
 #define MANY 100000
 
-/* The U in (0, 1] that the next draw will use. */
+/* Return the uniform value in (0, 1] that the next draw will use. */
 static double next_uniform(const struct draw *draw)
 {
 	struct draw peek = *draw;
@@ -15,7 +15,7 @@ static double next_uniform(const struct draw *draw)
 	return ldexp((double)draw_u64(&peek) + 1.0, -64);
 }
 
-/* SplitMix64's published first values, and some of ours. */
+/* Check SplitMix64's published first values, and some of our own. */
 static void golden(void)
 {
 	struct draw draw = { .state = 0 };
@@ -56,7 +56,7 @@ static void exponential_value(struct draw *draw)
 	CHECK(fabs((double)got - want) <= 1e-9 * mean + 1);
 }
 
-/* The sum of so many, whose uniform draws come one after the other. */
+/* An Erlang draw is the sum of its stages, which use consecutive uniform draws. */
 static void erlang_value(struct draw *draw)
 {
 	u32 stages = draw_below(draw, 40);
@@ -93,7 +93,10 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Kolmogorov and Smirnov's distance is below 2 / sqrt(n): one in 1,500 is not. */
+/*
+ * Check that the Kolmogorov-Smirnov distance is below 2 / sqrt(n); one correct sample
+ * in 1,500 exceeds it.
+ */
 static void check_distribution(u64 *sample, double (*cdf)(double x))
 {
 	double worst = 0;
@@ -114,7 +117,7 @@ static double uniform_cdf(double x)
 	return x / 1e9;
 }
 
-/* The papers' sleeps: Pareto(1.5, 2 ms). */
+/* The sleeps in the papers: Pareto(1.5, 2 ms). */
 static double sleep_cdf(double x)
 {
 	return 1 - pow(2e6 / x, 1.5);
@@ -154,7 +157,7 @@ static void zipf_distribution(struct draw *draw)
 		      2 / sqrt(MANY));
 }
 
-/* File counts of the papers: Pareto(2.43, 1.00), whole numbers from 1. */
+/* The file counts in the papers: Pareto(2.43, 1.00), whole numbers from 1. */
 static void file_counts(struct draw *draw)
 {
 	u32 ones = 0;
@@ -169,7 +172,10 @@ static void file_counts(struct draw *draw)
 	CHECK(fabs((double)ones / MANY - (1 - pow(2, -2.43))) < 2 / sqrt(MANY));
 }
 
-/* Three quarters of all values: taken modulo, every other draw would be low. */
+/*
+ * The range is 3/4 of all values; with a plain modulo, every other draw would be in the
+ * lowest third.
+ */
 static void no_bias(struct draw *draw)
 {
 	u32 low = 0;
@@ -180,7 +186,7 @@ static void no_bias(struct draw *draw)
 	CHECK(fabs((double)low / MANY - 1.0 / 3) < 2 / sqrt(MANY));
 }
 
-/* SplitMix64 backwards: the stream whose next value is this one. */
+/* Invert SplitMix64: return the stream whose next value is this one. */
 static struct draw before(u64 value)
 {
 	u64 x = value;
@@ -193,7 +199,7 @@ static struct draw before(u64 value)
 	return (struct draw){ .state = x - 0x9e3779b97f4a7c15ull };
 }
 
-/* Of four quarters three are wanted: the values of the lowest are drawn again. */
+/* The range is three quarters of all values, so values in the lowest quarter are redrawn. */
 static void the_first_that_is_not_drawn_again(void)
 {
 	u64 quarter = 1ull << 62;
@@ -210,7 +216,7 @@ static void the_first_that_is_not_drawn_again(void)
 	CHECK(draw.state != after.state);
 }
 
-/* The ends of the uniform draw: 1, whose logarithm is 0, and the smallest, 2^-64. */
+/* The uniform draw's extremes: 1, whose logarithm is 0, and 2^-64. */
 static void ends_of_the_draw(void)
 {
 	struct draw one = before(U64_MAX), least = before(0);
@@ -236,7 +242,7 @@ static void ends_of_the_draw(void)
 	CHECK_EQ(draw_zipf(&draw, 1000), 0);
 }
 
-/* A stream of its own for each number, and no overflow for any parameter. */
+/* Each number has its own stream, and no parameter overflows. */
 static void edges(void)
 {
 	struct draw a, b;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Drives: the phase of the platter, half a rotation or a draw; the way to a place; limits. */
+/* Drives: rotational latency (half a rotation or a draw), seeks, and limits. */
 #include <math.h>
 
 #include "../../core/drive/drive.h"
@@ -20,7 +20,7 @@ static void set(u64 random_phase, u64 seed)
 	drive_reset(&drive);
 }
 
-/* What the request waits for its sector. */
+/* Return the rotational latency of a request. */
 static u64 latency(u8 op)
 {
 	bool hit;
@@ -28,7 +28,7 @@ static u64 latency(u8 op)
 	return drive_serve(&drive, op, 500, 8, 0, &hit) - SEEK_NS;
 }
 
-/* Within a rotation, half on average, as spread as a uniform draw is. */
+/* Latencies are below one rotation, half of it on average, with the variance of a uniform draw. */
 static void random_ones_are_uniform(struct draw *draw)
 {
 	double mean = 0, square = 0;
@@ -43,12 +43,12 @@ static void random_ones_are_uniform(struct draw *draw)
 		mean += share / DRAWS;
 		square += share * share / DRAWS;
 	}
-	/* Five standard deviations of the mean of so many draws. */
+	/* Five standard deviations of the mean of DRAWS draws. */
 	CHECK(fabs(mean - 0.5) < 5 * sqrt(1 / 12.0 / DRAWS));
 	CHECK(fabs(square - mean * mean - 1 / 12.0) < 0.002);
 }
 
-/* From a stream above those of all processes: it takes no draw from a workload. */
+/* The latencies come from a stream that no process uses, so they take no draw from a workload. */
 static void they_are_drawn_one_after_the_other(void)
 {
 	struct draw draw;
@@ -60,7 +60,7 @@ static void they_are_drawn_one_after_the_other(void)
 		CHECK_EQ(latency(i % 2), draw_below(&draw, ROTATION_NS));
 }
 
-/* The zone is that of the request, wherever the head comes from. */
+/* The request's zone decides the rate, wherever the head comes from. */
 static void the_rate_is_that_of_the_place(void)
 {
 	bool hit;
@@ -72,7 +72,7 @@ static void the_rate_is_that_of_the_place(void)
 	CHECK_EQ(drive_serve(&drive, IO_WRITE, 100, 4, 0, &hit), SEEK_NS + 4 * 1100);
 }
 
-/* 1 us for each sector of the way, and 2 for each that passes. */
+/* 1 us for each sector of seek distance, and 2 us for each sector read. */
 static void from_where_the_last_one_ended(u64 rotation_ns)
 {
 	u64 each_ns = SEEK_NS + rotation_ns / 2;
@@ -95,7 +95,7 @@ static void without_a_buffer_nothing_is_put_away(void)
 	CHECK_EQ(drive_flush(&drive, 5), 0);
 }
 
-/* 9 ms for the arm and a turn, and at most 3 us for each sector that passes. */
+/* A drive whose arm and rotation take 9 ms, and a sector at most 3 us. */
 static void set_slowest(struct drive is)
 {
 	set(0, 1);
@@ -117,9 +117,9 @@ static void the_slowest_is_a_miss_or_a_hit(void)
 }
 
 /*
- * The arm goes for three writes and a return, 9.5 ms each, and for what they hold, 9 ms and 64
- * times 3 us; then for the request, behind 50 sectors that are read on, and it settles: 9.68 ms;
- * a hit, a write, 10 sectors over the bus.
+ * Three writes and a return take 9.5 ms each, and their sectors 9 ms and 64 times 3 us.
+ * Then the request waits for 50 sectors of read-ahead, and the arm settles: 9.68 ms.  A
+ * hit, a write and 10 sectors on the bus follow.
  */
 static void the_slowest_with_a_buffer_waits_for_all_others(void)
 {
@@ -136,7 +136,7 @@ static void the_slowest_with_a_buffer_waits_for_all_others(void)
 		 4 * 9500000 + 9192000 + 9680000 + 100000 + 200000 + 200000);
 }
 
-/* Each sector is on a track of its own, a minute from the next. */
+/* Each sector has a track of its own, and a track switch takes a minute. */
 static void more_than_can_be_counted_is_for_ever(void)
 {
 	set_slowest(
@@ -151,7 +151,7 @@ static void more_than_can_be_counted_is_for_ever(void)
 	CHECK_EQ(drive_check(&drive), -EINVAL);
 }
 
-/* The second zone has a sector on each track. */
+/* In the second zone, each track has a single sector. */
 static void no_zone_has_too_many_tracks_to_count(void)
 {
 	set_slowest((struct drive){ .ahead.sectors = TRACKS_AHEAD_MAX });
@@ -163,7 +163,7 @@ static void no_zone_has_too_many_tracks_to_count(void)
 	CHECK_EQ(drive_check(&drive), -EINVAL);
 }
 
-/* Accepted up to its limit, and not beyond. */
+/* Accept a value up to its limit, and refuse more. */
 static void goes_up_to(u64 *value, u64 limit)
 {
 	set(0, 1);

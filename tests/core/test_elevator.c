@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Merges: what becomes of two or three requests that touch, field by field, and of what
- * must not become one.  The scheduler is one that only remembers what it was given.
+ * Merges of two or three adjacent requests, field by field, and requests that must not
+ * merge.  The scheduler here only records its requests.
  */
 #include <string.h>
 
@@ -68,7 +68,7 @@ static void begin(u32 merge_sectors)
 	CHECK_EQ(elevator_init(&elevator, &input, pool, NULL), 0);
 }
 
-/* Request i has the id 10 + i, arrives at 100 * (1 + i) and costs a power of ten. */
+/* Request i has id 10 + i, arrives at 100 * (1 + i) and costs 10^i. */
 static void arrive_as(u32 i, u8 op, u64 sector, u32 sectors)
 {
 	static const u64 cost_ns[] = { 1, 10, 100, 1000 };
@@ -90,7 +90,7 @@ static void arrive(u32 i, u64 sector, u32 sectors)
 	arrive_as(i, IO_READ, sector, sectors);
 }
 
-/* One request is left, with these figures and so many bios. */
+/* Expect one remaining request with these values, made of that many bios. */
 static void expect_one(u64 sector, u32 sectors, u64 cost_ns, u32 bios)
 {
 	const struct io_request *rq = given[0];
@@ -117,7 +117,7 @@ static void end(void)
 	CHECK(!summary.broken[0]);
 }
 
-/* Behind, before, and into the gap between two: always as old as the oldest of them. */
+/* Back merges, front merges, and merges into a gap: the result is as old as the oldest part. */
 static void neighbours_become_one(void)
 {
 	begin(LIMIT);
@@ -159,7 +159,7 @@ static void what_is_too_long_stays_apart(void)
 	CHECK_EQ(nr_given, 2);
 	end();
 
-	/* The gap closes, but all three are too long. */
+	/* The gap closes, but the three together are too long. */
 	begin(LIMIT);
 	arrive(0, 1000, 8);
 	arrive(1, 1016, 9);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What is true of every simulation, whatever the workload, the scheduler and the
- * device: every request is served once, its instants are in order, the device does not
- * do more at once than it can, the summary is that of the rows, and the same input
- * gives the same bytes.
+ * Invariants of every simulation, for any workload, scheduler and device.  Every
+ * request is served once, with its instants in order.  The device never exceeds its
+ * depth, the summary matches the rows, and the same input produces the same bytes.
  */
 #include <math.h>
 #include <string.h>
@@ -20,7 +19,7 @@ static u32 weight[PROCESSES_MAX];
 static u8 io_class[PROCESSES_MAX], level[PROCESSES_MAX];
 static u64 merged_rows, bundled_rows, told, foreseen, rejoined;
 
-/* One class for all: CFQ starves the others, as it should. */
+/* All processes share one class, since CFQ starves lower classes by design. */
 static void random_classes(struct draw *draw)
 {
 	u8 of_all = IO_CLASS_REALTIME + draw_below(draw, 3);
@@ -36,7 +35,7 @@ static void random_classes(struct draw *draw)
 	sim.input.level = level;
 }
 
-/* One for all, or for each process its own. */
+/* All processes share one bundling, or each has its own. */
 static void random_bundling(struct draw *draw)
 {
 	bool of_all = draw_below(draw, 2);
@@ -86,7 +85,7 @@ static u64 sectors_of_files(void)
 	return sectors;
 }
 
-/* It holds less than half of the files, or the disk would have nothing to do. */
+/* The page cache holds less than half of the files, so that the disk has work to do. */
 static void random_page_cache(struct draw *draw)
 {
 	static const u32 page_sectors[] = { 1, 2, 8, 16 };
@@ -129,13 +128,13 @@ static void random_input(struct draw *draw, const struct scheduler *scheduler,
 		simulation_set(&sim, "writes_percent", draw_below(draw, 101));
 }
 
-/* A request has the id of its oldest row. */
+/* Return whether row i is the oldest of its request, whose id it has. */
 static bool is_oldest(u64 i)
 {
 	return sim.columns.request_id[i] == (s64)i + 1;
 }
 
-/* Rows of one request lie side by side, and all else is the same for both. */
+/* Check that the rows of one request are adjacent on disk and agree in all other columns. */
 static void check_merged(u64 i)
 {
 	const struct sim_columns *rows = &sim.columns;
@@ -171,7 +170,7 @@ static void check_merged(u64 i)
 	merged_rows++;
 }
 
-/* Every row is written, by what arrived in that place. */
+/* Check that every row was written, by the request that arrived in that place. */
 static void check_rows(void)
 {
 	const struct sim_columns *rows = &sim.columns;
@@ -208,7 +207,7 @@ static void check_instants(void)
 	}
 }
 
-/* How many are between two of their instants just when request i enters. */
+/* Count the requests that are between two of their instants when request i enters. */
 static u32 inside(const s64 *from_ns, const s64 *to_ns, u64 i)
 {
 	u32 n = 0;
@@ -230,8 +229,8 @@ static void check_depth(void)
 }
 
 /*
- * The gap after each completion, but for requests that take no time: others went to the device
- * together with them.
+ * Check the gap after each completion, except for requests that take no time, since
+ * others were dispatched with them.
  */
 static void check_pairs(void)
 {
@@ -248,7 +247,7 @@ static void check_pairs(void)
 	}
 }
 
-/* A process that waits for its answers asks again only after the last one. */
+/* Check that a closed process sends its next request only after all previous responses. */
 static void check_closed(void)
 {
 	const struct sim_columns *rows = &sim.columns;
@@ -282,7 +281,7 @@ static void check_order_of_arrival(void)
 	}
 }
 
-/* Of each row, or of each request. */
+/* Check moments over all rows, or over all requests. */
 static void check_moments(const struct moments *moments, const s64 *from_ns,
 			  const s64 *to_ns, bool of_requests)
 {
@@ -334,7 +333,7 @@ static void check_summary(void)
 	CHECK_EQ(sim.watch.completed, n);
 }
 
-/* Pieces of the request that row i of a process begins; 1 unless it was split. */
+/* Return how many pieces a process' request has; 1 unless it was split. */
 static u64 pieces_of(u32 process, u64 request)
 {
 	if (strcmp(sim.input.workload->name, "customers"))
@@ -343,7 +342,10 @@ static u64 pieces_of(u32 process, u64 request)
 	return sim.arrivals[process].pieces[request];
 }
 
-/* What a process asked for in one, rounded down to the mean of its pieces'. */
+/*
+ * Check a process' response times: for a split request, the mean of its pieces' times,
+ * rounded down.
+ */
 static void check_process(u32 process)
 {
 	const struct sim_columns *rows = &sim.columns;
@@ -377,8 +379,8 @@ static void check_each(void)
 }
 
 /*
- * Nothing but what is measured went to the device, nothing of it took no time, and no
- * two ended at once: then the rows alone say what happened there.
+ * Return whether the rows alone show the device's history.  They do if all requests to
+ * the device are measured, take time, and end at distinct instants.
  */
 static bool rows_tell_all(void)
 {
@@ -400,7 +402,7 @@ static bool rows_tell_all(void)
 	return true;
 }
 
-/* The end of the last one that was over by then; 0 if there was none. */
+/* Return the latest completion up to by_ns, or 0. */
 static s64 last_end_ns(s64 by_ns)
 {
 	const struct sim_columns *rows = &sim.columns;
@@ -414,7 +416,7 @@ static s64 last_end_ns(s64 by_ns)
 	return last_ns;
 }
 
-/* Of those that go to the idle device at one instant, the first ends its idle time. */
+/* If several requests reach the idle device at one instant, the first ends its idle time. */
 static void check_idle(u64 i)
 {
 	const struct sim_columns *rows = &sim.columns;
@@ -431,7 +433,7 @@ static void check_idle(u64 i)
 	CHECK_EQ(idle_ns, busy ? 0 : at_ns - last_end_ns(at_ns));
 }
 
-/* completion - max(dispatch, the completion before), in whole and to the square. */
+/* Check the sums of completion - max(dispatch, previous completion) and of its square. */
 static void check_idle_and_service(void)
 {
 	const struct sim_columns *rows = &sim.columns;
@@ -492,7 +494,7 @@ static bool same_columns(const struct sim_columns *a, const struct sim_columns *
 	       same(a->hit, b->hit, sizeof(u8));
 }
 
-/* Also when nothing but the summary is asked for. */
+/* Check that a second run gives the same result, even without rows. */
 static void check_repeats(void)
 {
 	static struct sim_summary before;
@@ -531,7 +533,10 @@ static u64 pieces_of_all(void)
 	return pieces;
 }
 
-/* A workload without an end goes on until all is measured, a table until it is over. */
+/*
+ * Check that an endless workload runs until all requests are measured, and a table
+ * until its end.
+ */
 static void check_count(void)
 {
 	const char *name = sim.input.workload->name;

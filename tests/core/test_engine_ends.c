@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * How a simulation ends when it can't go on: without memory, with too many
- * pending, held back or passed over for ever, going round, out of time; and what is
- * refused before it begins.
+ * How a simulation ends early: no memory, too many pending requests, requests held back
+ * or passed over forever, endless loops, or the clock's end.  Also inputs that are
+ * refused before the run.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@ static void use(const char *scheduler, const char *workload)
 	simulation_init(&sim, registry_find(scheduler), simulation_workload(workload));
 }
 
-/* So many rows of one process, each at its time. */
+/* Use one process with count rows, think_ns apart. */
 static void use_rows(u32 count, u64 think_ns, u64 cost_ns)
 {
 	struct draw draw;
@@ -39,7 +39,7 @@ static void use_rows(u32 count, u64 think_ns, u64 cost_ns)
 	}
 }
 
-/* Each allocation fails once, also those that come while it runs; nothing leaks. */
+/* Each allocation fails once, also those during the run; nothing leaks. */
 static void no_memory(void)
 {
 	int error = -ENOMEM;
@@ -54,7 +54,7 @@ static void no_memory(void)
 	CHECK_EQ(sim.summary.completed, sim.input.requests);
 }
 
-/* FCFS does not say what it would give next. */
+/* FCFS offers no `more` operation, which bundles need. */
 static void nothing_to_bundle_with(void)
 {
 	use_rows(1, 0, MS);
@@ -79,7 +79,7 @@ static void no_memory_for(const struct scheduler *scheduler)
 	no_memory();
 }
 
-/* More is in service than there was room for in the queue of events. */
+/* More requests are in service than the event queue had room for initially. */
 static void no_memory_to_grow(void)
 {
 	u32 i;
@@ -93,7 +93,7 @@ static void no_memory_to_grow(void)
 		CHECK_EQ(sim.columns.completion_ns[i], 5);
 }
 
-/* As many may wait as are said, and one more may not. */
+/* max_pending requests may be pending, but not one more. */
 static void too_many(void)
 {
 	use_rows(20, 0, 5);
@@ -106,7 +106,7 @@ static void too_many(void)
 	CHECK_EQ(sim.summary.completed, 0);
 }
 
-/* The summary is of those that were served until then. */
+/* The summary covers the requests served until then. */
 static void unstable(void)
 {
 	use("deadline", "poisson");
@@ -119,7 +119,7 @@ static void unstable(void)
 	CHECK(sim.counters[0] > 0);
 }
 
-/* A scheduler that never hands anything out, and one that prefers the newest. */
+/* A scheduler that never dispatches, and one that prefers the newest request. */
 
 struct stubborn {
 	struct fifo pending;
@@ -139,7 +139,7 @@ static bool stubborn_has_work(const void *state)
 	return stubborn->pending.oldest;
 }
 
-/* Soon, it says, whenever it is asked. */
+/* Ask for a wake-up 1 ns later, every time. */
 static struct io_request *hold_next(void *state, u64 now_ns, u64 *wake_ns)
 {
 	*wake_ns = now_ns + 1;
@@ -185,7 +185,7 @@ static const struct scheduler newest = {
 	.has_work = stubborn_has_work,
 };
 
-/* The engine stops there, and says which rule it was. */
+/* The engine stops and names the rule that was broken. */
 static void broken(void)
 {
 	use("fcfs", "random");
@@ -208,8 +208,9 @@ static void held_back(void)
 }
 
 /*
- * Two of the first three requests are never the newest again.  That is said after a hundred
- * measurements: until then it may only be a burst.
+ * Two of the first three requests are never the newest again, so they starve.  The
+ * engine reports that only after a hundred measurements, since before it could be a
+ * burst.
  */
 static void passed_over_for_long(void)
 {
@@ -220,11 +221,11 @@ static void passed_over_for_long(void)
 	sim.input.requests = 20000;
 	CHECK_EQ(simulation_run(&sim), -ETIMEDOUT);
 	CHECK_EQ(sim.summary.completed, sim.input.requests - 2);
-	/* Each of them comes and goes. */
+	/* Each of these requests has an arrival and a completion. */
 	CHECK(sim.watch.events > 2 * (100 + 1) * 20000);
 }
 
-/* Who asks for a moment a thousand times gets it, and so does the next request. */
+/* A scheduler that asks for 999 wake-ups before each request gets them all. */
 static struct io_request *hesitant_next(void *state, u64 now_ns, u64 *wake_ns)
 {
 	static u32 moments;
@@ -257,7 +258,7 @@ static void hesitates_often(void)
 	CHECK_EQ(sim.summary.completed, 1100);
 }
 
-/* The same page for ever, without a thought. */
+/* Read the same page forever, without think time. */
 static bool again(void *state, u32 process, struct step *step)
 {
 	*step = (struct step){ .file = 0, .sectors = 8 };
@@ -287,7 +288,7 @@ static void going_round(void)
 	CHECK(sim.summary.page_hits > 1000000);
 }
 
-/* They do take their time, but nothing new comes of it. */
+/* The reads take time, but no request ever reaches the disk. */
 static void everything_is_cached(void)
 {
 	struct workload workload;
@@ -299,7 +300,7 @@ static void everything_is_cached(void)
 	CHECK(sim.summary.page_hits > 10000000);
 }
 
-/* The clock can't go past 2^63 ns, by arrivals, by service or by a workload's slip. */
+/* The clock cannot pass 2^63 ns through arrivals, service or a workload's large step. */
 static void out_of_time(void)
 {
 	use_rows(4, (1ull << 62) - 1, 5);
@@ -308,10 +309,10 @@ static void out_of_time(void)
 	use_rows(4, 0, (1ull << 62) - 1);
 	CHECK_EQ(simulation_run(&sim), -ETIME);
 	CHECK_EQ(sim.summary.completed, 2);
-	/* Inside the device as well. */
+	/* Requests inside the device reach the limit as well. */
 	sim.input.depth = 4;
 	CHECK_EQ(simulation_run(&sim), -ETIME);
-	/* The last instant is one. */
+	/* The last instant still counts. */
 	use_rows(2, (1ull << 62) - 1, 2);
 	CHECK_EQ(simulation_run(&sim), 0);
 	CHECK_EQ(sim.summary.completed, 2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Who is called when: small runs whose every instant is known, and first come, first
- * served against a queue that is worked out by hand.
+ * Which call comes when: small runs in which every instant is known, and FCFS against a
+ * queue calculated by hand.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 static struct simulation sim;
 
 /*
- * A scheduler that writes down what it is told, in order of arrival; it holds every
+ * A scheduler that records its calls.  It serves in order of arrival, and holds every
  * request back for hold_ns.
  */
 enum call { ADD, NEXT, MORE, NONE, COMPLETED };
@@ -48,7 +48,7 @@ static struct io_request *scribe_next(void *state, u64 now_ns, u64 *wake_ns)
 	struct scribe *scribe = state;
 	struct io_request *rq = scribe->pending.oldest;
 
-	CHECK(rq); /* nobody asks when nothing is pending */
+	CHECK(rq); /* next is never called when nothing is pending */
 	if (rq->arrival_ns + scribe->hold_ns > now_ns) {
 		*wake_ns = rq->arrival_ns + scribe->hold_ns;
 		note(NONE, now_ns, 0);
@@ -101,7 +101,7 @@ static const struct scheduler scribe_scheduler = {
 	.completed = scribe_completed,
 };
 
-/* An array, and one row after the other from add_row. */
+/* Use an array, with rows that add_row adds one by one. */
 static void use_rows(const struct scheduler *scheduler, const char *workload,
 		     u32 processes, u32 servers)
 {
@@ -147,7 +147,7 @@ static void expect_calls(const struct entry *want, u32 count)
 		expect_calls(want_, ARRAY_SIZE(want_));              \
 	} while (0)
 
-/* At 10 everything happens at once. */
+/* Completion, arrivals and dispatch all happen at time 10. */
 static void completions_arrivals_question(void)
 {
 	use_rows(&scribe_scheduler, "rows-open", 3, 1);
@@ -162,7 +162,7 @@ static void completions_arrivals_question(void)
 	CHECK_EQ(sim.columns.idle_ns[1], 0);
 }
 
-/* "Not before": asked again just then; and before, if something arrived. */
+/* A scheduler that waits is asked again at its wake-up, and earlier if a request arrives. */
 static void a_scheduler_may_wait(void)
 {
 	use_rows(&scribe_scheduler, "rows-open", 2, 1);
@@ -177,7 +177,7 @@ static void a_scheduler_may_wait(void)
 	CHECK_EQ(sim.summary.completed, 2);
 }
 
-/* "None" for no reason but that enough is in service: asked when that is served. */
+/* A scheduler that has enough in service sets no wake-up, and is asked at the next completion. */
 static void a_scheduler_may_want_less_than_the_device(void)
 {
 	use_rows(registry_find("sfq"), "rows-open", 1, 2);
@@ -189,7 +189,7 @@ static void a_scheduler_may_want_less_than_the_device(void)
 	CHECK_EQ(sim.columns.dispatch_ns[1], 10);
 }
 
-/* The gap is kept after a completion, not before the first request. */
+/* The gap follows each completion; the first request has no gap before it. */
 static void a_gap_is_kept(void)
 {
 	use_rows(&scribe_scheduler, "rows-open", 2, 1);
@@ -204,9 +204,10 @@ static void a_gap_is_kept(void)
 }
 
 /*
- * Up to three as one, of one process, in the order of their tags: the first goes alone,
- * as nothing else is there; then comes process 1, whose tag is 0, alone, as the other's
- * is 9; then three, whose mean is 12 1/3; and one is left.
+ * Up to three requests of one process form a bundle, in the order of their tags.  The
+ * first goes alone, as nothing else is pending.  Process 1 comes next, alone, since its
+ * tag is 0 and the other's is 9.  Then come three with a mean of 12 1/3, and one is
+ * left.
  */
 static void bundles_share_a_server(void)
 {
@@ -229,7 +230,10 @@ static void bundles_share_a_server(void)
 	}
 }
 
-/* Nobody is asked for more than there are, and all that go together are told of. */
+/*
+ * The engine asks for no more requests than are pending, and reports the completion of
+ * each in the bundle.
+ */
 static void each_of_a_bundle_is_completed(void)
 {
 	use_rows(&scribe_scheduler, "rows-open", 2, 1);
@@ -247,7 +251,7 @@ static void each_of_a_bundle_is_completed(void)
 	CHECK_EQ(sim.summary.response.count, 4);
 }
 
-/* A row says what was asked for, by whom, and what became of it. */
+/* A row records the request, its process and its times. */
 static void a_row_says_what_was_asked_for(void)
 {
 	u32 i;
@@ -278,7 +282,7 @@ static void a_row_says_what_was_asked_for(void)
 	CHECK_EQ(sim.watch.events, 3 + 3);
 }
 
-/* A disk: head and cache move in the order of service; it was copied, and reset. */
+/* Head and cache change in the order of service; the engine copies the disk and resets the copy. */
 static void a_disk_is_reset(void)
 {
 	simulation_exit(&sim);
@@ -299,7 +303,7 @@ static void a_disk_is_reset(void)
 	CHECK_EQ(sim.summary.hits, 2);
 }
 
-/* A drive's queue makes of requests what it makes of the same commands, given at the same times. */
+/* The drive's queue serves requests like the same commands given at the same times. */
 static void a_drive_is_given_what_was_asked_for(struct draw *draw)
 {
 	static struct timed_device device;
@@ -336,13 +340,13 @@ static void a_drive_is_given_what_was_asked_for(struct draw *draw)
 	}
 }
 
-/* As if platters turned in 100 ns. */
+/* A target that rotates in 100 ns. */
 static u64 next_turn(const struct io_request *rq, u64 start_ns)
 {
 	return start_ns - start_ns % 100 + 100 + rq->sectors;
 }
 
-/* Once for each request, when the one before is complete. */
+/* The engine calls the target once for each request, when the previous one is complete. */
 static void a_target_is_asked_when_it_begins(void)
 {
 	u32 i;
@@ -363,9 +367,8 @@ static void a_target_is_asked_when_it_begins(void)
 }
 
 /*
- * Servers that take the request that came first as soon as they are free (the
- * recursion of Kiefer and Wolfowitz), against the engine, to the nanosecond; whether
- * the requests wait before the device or inside it makes no difference.
+ * FCFS on several servers (the recursion of Kiefer and Wolfowitz) against the engine,
+ * to the nanosecond.  Requests may wait before the device or inside it.
  */
 static void first_come_first_served(struct draw *draw)
 {
@@ -398,7 +401,7 @@ static void first_come_first_served(struct draw *draw)
 	}
 }
 
-/* The array's own service times: the mean, or draws that only the seed decides. */
+/* The array's own service times are the mean, or draws that depend only on the seed. */
 static void an_array_draws(void)
 {
 	struct draw draw;
@@ -420,7 +423,7 @@ static void an_array_draws(void)
 
 static bool has_asked;
 
-/* Sectors 6 to 19 of a file, once. */
+/* Read sectors 6 to 19 of a file, once. */
 static bool fourteen_sectors(void *state, u32 process, struct step *step)
 {
 	bool asks = !has_asked;
@@ -430,7 +433,7 @@ static bool fourteen_sectors(void *state, u32 process, struct step *step)
 	return asks;
 }
 
-/* Without a page cache: what was asked for, piece by piece, and no sector more. */
+/* Without a page cache, exactly the requested sectors are read, extent by extent. */
 static void a_file_is_read_in_its_pieces(void)
 {
 	struct workload workload = *simulation_workload("random");
@@ -458,7 +461,7 @@ static void a_file_is_read_in_its_pieces(void)
 
 static u32 pages_asked, page_sectors;
 
-/* All pages of two files in order, and once more. */
+/* Read all pages of two files in order, twice. */
 static bool twice_through(void *state, u32 process, struct step *step)
 {
 	u32 page = pages_asked++ % (2 * PAGES_A_FILE);
@@ -502,7 +505,9 @@ static void expect_misses(u64 cache_bytes, u64 misses)
 	CHECK_EQ(sim.summary.page_hits, 4 * PAGES_A_FILE);
 }
 
-/* One page less than all of them, and each is gone when it is wanted again. */
+/*
+ * A page cache that is one page too small for the files evicts each page before it is read again.
+ */
 static void the_page_cache_holds_what_it_is_told(void)
 {
 	for (page_sectors = 1; page_sectors <= 8; page_sectors *= 8) {

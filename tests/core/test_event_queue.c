@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The queue of events against a list that is kept sorted. */
+/* The event queue against a sorted list. */
 #include "../../sim/event_queue.h"
 #include "check.h"
 
@@ -37,7 +37,7 @@ static void take_and_compare(struct event_queue *queue)
 	memmove(sorted, sorted + 1, --count * sizeof(*sorted));
 }
 
-/* Few instants, so that priority and id have something to decide. */
+/* Use few instants, so that priorities and ids decide the order. */
 static struct event random_event(struct draw *draw)
 {
 	struct event event = {
@@ -76,7 +76,7 @@ static void random_case(struct draw *draw)
 	event_queue_exit(&queue);
 }
 
-/* However large the ids, the kind comes first. */
+/* Priority decides before ids, however large these are. */
 static void priority_goes_before_id(void)
 {
 	struct event_queue queue;
@@ -89,7 +89,7 @@ static void priority_goes_before_id(void)
 	event_queue_exit(&queue);
 }
 
-/* What is in it stays when there is no memory to grow. */
+/* If there is no memory to grow, the queue keeps its events. */
 static void no_memory(void)
 {
 	struct event_queue queue = { 0 };

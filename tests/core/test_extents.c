@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Which extents touch a place, against a look at all of them. */
+/* Which extents touch a position, against a search through all of them. */
 #include <string.h>
 
 #include "../../sim/extents.h"
@@ -10,7 +10,7 @@
 
 static struct extents extents;
 static struct io_request rq[NUMBERS];
-static u64 added[NUMBERS]; /* when; 0: it is not there */
+static u64 added[NUMBERS]; /* order of insertion; 0: not in the map */
 
 static u32 latest(u8 op, u64 sector, bool by_start)
 {

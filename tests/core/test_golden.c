@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Golden schedules: what each scheduler made of one load when it was last looked
- * at, as a hash of its picks with their times and reasons.  A change here means
- * that its decisions changed; if they should have, write the new figure down.
+ * Golden schedules: a hash of each scheduler's picks for one load, with their times and
+ * reasons.  A changed hash means changed decisions.  If the change is intended, write
+ * down the new hash.
  */
 #include "host.h"
 
@@ -10,7 +10,7 @@
 static const struct golden {
 	const char *scheduler;
 	u64 hash;
-	u64 sectors; /* positions are below it; 0: below 20000 */
+	u64 sectors; /* upper limit of positions; 0: 20000 */
 } golden[] = {
 	{ "anticipatory", 0x68c100afcdb93848ull, 0 },
 	{ "cats", 0xcd83ed7db734f1a3ull, 0 },

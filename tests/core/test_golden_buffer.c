@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Golden times: what drives with a buffer made of one load when they were last looked at, as
- * a hash of service times and hits.  Each has rules of its own.  A change here means that
- * profiles mean something else than before; if they should, write the new figure down.
+ * Golden times: a hash of the service times and hits of several drives with a buffer, for one load.
+ * Each drive has its own rules.  A changed hash means that existing profiles change their meaning.
+ * If the change is intended, write down the new hash.
  *
- * Whether the times are right is asked elsewhere: by hand in test_buffer.c, against detailed
- * drives in bench/parts/blind.py.
+ * Other tests check whether the times are right: test_buffer.c by hand, and bench/parts/blind.py
+ * against detailed drives.
  */
 #include "../../core/drive/drive.h"
 #include "check.h"
@@ -16,7 +16,7 @@
 #define CAPACITY 200000
 #define REQUESTS 6000
 #define PLACES 6
-#define STRETCH 400 /* sectors around a place, in which most requests lie */
+#define STRETCH 400 /* most requests are within so many sectors of a position */
 
 #define WITH_SEGMENTS .ahead.segments = { .nr = 4, .sectors = 100 }
 #define READ_AHEAD WITH_SEGMENTS, .ahead.sectors = 90, .ahead.reach_sectors = 101
@@ -81,7 +81,10 @@ static void set(const struct golden *is)
 	drive_reset(&drive);
 }
 
-/* Around one of a few places, where the next one often goes on; the last again; seldom anywhere. */
+/*
+ * Return a sector near one of a few positions, where the next request often continues.  Sometimes
+ * return the last sector again, and seldom a random one.
+ */
 static u64 somewhere(struct draw *draw, u64 *place, u64 last)
 {
 	u64 *at = &place[draw_below(draw, PLACES)];
@@ -100,7 +103,7 @@ static u64 somewhere(struct draw *draw, u64 *place, u64 last)
 	}
 }
 
-/* Often none, else some of the time that a request takes. */
+/* Return a pause: often 0, otherwise up to some ms. */
 static u64 pause_ns(struct draw *draw)
 {
 	u64 longest_ns[] = { 0, 0, 300 * US, 3 * MS, 40 * MS };

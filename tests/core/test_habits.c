@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What is learnt of a process, and the order of a sweep that may step back. */
+/* The habits learnt for a process, and the order of a sweep that may step back. */
 #include "../../core/habits.h"
 #include "../../core/near.h"
 #include "check.h"
@@ -12,7 +12,7 @@ static struct io_request read_at(u64 sector)
 	return (struct io_request){ .sector = sector, .sectors = 8 };
 }
 
-/* It ends a read, thinks, and reads on so many sectors after the end. */
+/* End a read, think for thought_ns, and read again at this distance from the end. */
 static void live(struct habits *habits, u64 thought_ns, u64 distance)
 {
 	struct io_request rq = read_at(1000);
@@ -39,7 +39,7 @@ static void means_are_of_the_last_few(void)
 	CHECK_EQ(habits.distance, 0);
 }
 
-/* Once he rests for an hour, once he reads at the other end of the disk. */
+/* The process thinks for an hour once, and reads at the other end of the disk once. */
 static void outliers_are_cut(void)
 {
 	struct habits habits = { .known = false };
@@ -50,7 +50,7 @@ static void outliers_are_cut(void)
 	CHECK_EQ(habits.distance, (7 * 80 + 4 * 80 + 131072) / 8);
 }
 
-/* The way back counts as the way ahead; without an end there is no thought. */
+/* Backward distance counts like forward distance; a think time counts only after a completion. */
 static void only_what_follows_an_end_counts(void)
 {
 	struct habits habits = { .known = false };

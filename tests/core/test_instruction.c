@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Instructions that load or store are carried out as the processor does it: each in random
- * encodings, by the processor itself on memory and by emulation on a copy of it.  Registers,
- * flags, memory and instruction pointer have to be the same afterwards, and the device has to
- * have been touched as often, as wide and in the order that the manual says.
+ * Instructions that load or store are emulated as the processor executes them.  Each runs in random
+ * encodings, once on the processor with memory, and once emulated on a copy.  Registers, flags,
+ * memory and instruction pointer must be equal afterwards.  The device must see the accesses of the
+ * manual, in number, width and order.
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@
 #define ROUNDS_MAX 6
 #define MIDDLE 2048
 
-/* --- one of them, encoded ----------------------------------------------------------- */
+/* --- one instruction, encoded ------------------------------------------------------- */
 
 struct trial {
 	const struct form *form;
@@ -42,7 +42,9 @@ static s64 remainder_of(s64 value, s64 by)
 	return (value % by + by) % by;
 }
 
-/* Registers get values that lead to the device, or close: then the address is changed. */
+/*
+ * Give the registers values that lead to the device.  If these are only close, change the address.
+ */
 static void aim(struct trial *trial, s32 base, s32 index, u32 scale, s64 displacement)
 {
 	u64 *general = trial->state.general;
@@ -59,7 +61,7 @@ static void aim(struct trial *trial, s32 base, s32 index, u32 scale, s64 displac
 	general[index] = (rest - remainder_of(rest, times)) / times;
 }
 
-/* ModR/M, SIB and displacement, all as they fall (SDM volume 2, tables 2-2 and 2-3). */
+/* Write ModR/M, SIB and displacement at random (SDM volume 2, tables 2-2 and 2-3). */
 static void put_address(struct trial *trial, struct draw *draw, u32 middle)
 {
 	u32 mod = draw_below(draw, 3), rm = draw_below(draw, 8);
@@ -90,7 +92,7 @@ static void put_address(struct trial *trial, struct draw *draw, u32 middle)
 	put(trial, displacement, disp_bytes);
 }
 
-/* Those that change nothing; and LOCK, where it may stand. */
+/* Write prefixes without effect, and LOCK where it is valid. */
 static void put_prefixes(struct trial *trial, struct draw *draw, u32 room)
 {
 	static const u8 idle[] = { 0x26, 0x2e, 0x36, 0x3e, 0xf2, 0xf3, 0x65, 0xf0 };
@@ -131,7 +133,7 @@ static void put_body(struct trial *trial, struct draw *draw)
 		put(trial, draw_u64(draw), form->immediate == 1 ? 1 : full);
 }
 
-/* The longest body has 12 bytes, with a moving address 10. */
+/* The longest instruction body is 12 bytes, or 10 with an address that moves. */
 static void encode(struct trial *trial, struct draw *draw)
 {
 	const struct form *form = trial->form;
@@ -151,7 +153,7 @@ static void encode(struct trial *trial, struct draw *draw)
 	put_body(trial, draw);
 }
 
-/* --- the device, and memory beside it ----------------------------------------------- */
+/* --- the device, and other memory --------------------------------------------------- */
 
 struct access {
 	enum touch touch;
@@ -220,7 +222,7 @@ static void fail(const struct trial *trial, const char *what)
 	CHECK_FAIL("%s: %s", native_text(text, trial->code, trial->length), what);
 }
 
-/* Rounds of a string instruction, or steps of a vector. */
+/* Check the accesses of a string instruction's rounds, or of a vector's steps. */
 static void check_accesses(const struct trial *trial, const struct copies *copies,
 			   u32 rounds)
 {
@@ -247,7 +249,7 @@ static void check_accesses(const struct trial *trial, const struct copies *copie
 		fail(trial, "the device was touched more often");
 }
 
-/* A processor whose registers are those of a state. */
+/* A processor with the registers of a struct native. */
 struct registers_of {
 	struct processor cpu;
 	struct native *state;
@@ -291,7 +293,7 @@ static void decode(const struct trial *trial, struct instruction *in)
 		fail(trial, "its length is wrong");
 }
 
-/* Until the instruction pointer moves; how often that took. */
+/* Emulate until the instruction pointer moves; return the number of steps. */
 static u32 emulate(const struct trial *trial, struct native *state,
 		   struct copies *copies)
 {
@@ -314,7 +316,7 @@ static u32 emulate(const struct trial *trial, struct native *state,
 	return rounds;
 }
 
-/* Besides those of the form. */
+/* Return the flags undefined after a shift, besides those of the form. */
 static u32 undefined_after_shift(const struct trial *trial)
 {
 	u32 bits = 8 * trial->operand;
@@ -375,7 +377,7 @@ static void randomise(void *memory, u32 bytes, struct draw *draw)
 	}
 }
 
-/* Strings work where RSI and RDI say, and repeat as often as RCX does. */
+/* String instructions use the addresses in RSI and RDI, and repeat RCX times. */
 static void aim_string(struct trial *trial, struct draw *draw)
 {
 	u64 *general = trial->state.general;
@@ -387,7 +389,7 @@ static void aim_string(struct trial *trial, struct draw *draw)
 		general[1] = draw_below(draw, ROUNDS_MAX);
 }
 
-/* So that a comparison with RAX is true as well. */
+/* Make the device's value equal to RAX, so that cmpxchg also succeeds. */
 static void make_equal(struct trial *trial)
 {
 	memcpy((void *)trial->address, &trial->state.general[0], 8);

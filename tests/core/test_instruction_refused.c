@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What can't be carried out is refused, and nothing has changed then: neither registers nor
- * memory, and the device was not touched.
+ * Unsupported instructions are refused without a change to registers or memory, and without an
+ * access to the device.
  */
 #include <string.h>
 
@@ -23,7 +23,7 @@ struct code {
 	u8 byte[INSTRUCTION_BYTES_MAX + 1];
 };
 
-/* RAX is where the device is. */
+/* RAX holds the device's address. */
 static const struct code undecoded[] = {
 	CODE(0x90), /* nop */
 	CODE(0xc3), /* ret */
@@ -48,7 +48,7 @@ static const struct code undecoded[] = {
 	CODE(0x0f, 0x44, 0x00), /* cmove (%rax), %eax */
 	CODE(0x0f, 0xbc, 0x00), /* bsf (%rax), %eax */
 	CODE(0xf3, 0x0f, 0xb8, 0x00), /* popcnt (%rax), %eax */
-	CODE(0x0f, 0xa3, 0x00), /* bt %eax, (%rax): RAX moves the address */
+	CODE(0x0f, 0xa3, 0x00), /* bt %eax, (%rax): the bit number moves the address */
 	CODE(0x0f, 0xab, 0x00), /* bts %eax, (%rax) */
 	CODE(0x0f, 0xc7, 0x08), /* cmpxchg8b (%rax) */
 	CODE(0x0f, 0xae, 0x38), /* clflush (%rax) */
@@ -73,7 +73,7 @@ static const struct code undecoded[] = {
 	     0x2e, 0x2e, 0x8b, 0x00), /* 16 bytes */
 };
 
-/* Decoded, for their opcodes are known, and then refused. */
+/* Decoded, since their opcodes are known, but refused. */
 static const struct code refused[] = {
 	CODE(0xff, 0x30), /* push (%rax) */
 	CODE(0xff, 0x10), /* call *(%rax) */
@@ -87,12 +87,12 @@ static const struct code refused[] = {
 	CODE(0x0f, 0xba, 0x00, 0x01), /* no instruction */
 	CODE(0x0f, 0xba, 0x18, 0x01), /* no instruction */
 	CODE(0x66, 0x63,
-	     0x00), /* movsxd (%rax), %ax: its width is the maker's choice */
+	     0x00), /* movsxd (%rax), %ax: the access width depends on the vendor */
 	CODE(0x66, 0x0f, 0xc3, 0x00), /* no instruction */
 	CODE(0xf3, 0x0f, 0xc3, 0x00), /* no instruction */
 };
 
-/* The device counts, and memory fails. */
+/* A bus whose device counts accesses, and whose memory accesses fail. */
 struct deaf_bus {
 	struct device_bus bus;
 	u32 touched;
@@ -125,7 +125,7 @@ static int no_write(struct device_bus *bus, u64 to, const void *from, u32 bytes)
 	return -EFAULT;
 }
 
-/* What comes of one, of a processor without vectors. */
+/* Emulate an instruction on a processor without vector registers; return the result. */
 static int run(const struct code *code, unsigned long general[REGISTERS], u64 address,
 	       struct deaf_bus *bus)
 {
@@ -184,7 +184,10 @@ static void test_refused(void)
 	check_seed = 0;
 }
 
-/* As when an operand begins on the page before, or the code is another by now. */
+/*
+ * The fault's address is not the operand's: the operand begins on the previous page, or the code
+ * has changed.
+ */
 static void test_operand_elsewhere(void)
 {
 	static const struct code touching[] = {
@@ -212,7 +215,7 @@ static void test_operand_elsewhere(void)
 	check_seed = 0;
 }
 
-/* The other register of a string instruction is no matter. */
+/* The device's address is in the string register that the instruction does not use. */
 static void test_other_register(void)
 {
 	const struct code stosb = CODE(0xaa), lodsb = CODE(0xac);
@@ -226,7 +229,7 @@ static void test_other_register(void)
 	CHECK_EQ(bus.touched, 0);
 }
 
-/* A read may have taken something away, so the device is read only if memory can take it. */
+/* Reading the device can change it, so a copy reads the device only if memory accepts the write. */
 static void test_memory_that_fails(void)
 {
 	const struct code movsl = CODE(0xa5);
@@ -257,7 +260,7 @@ static void test_no_vectors(void)
 	CHECK_EQ(bus.touched, 0);
 }
 
-/* With a segment of their own, the address tells nothing. */
+/* FS has a base of its own, so the operand's address is unknown. */
 static void test_segments(void)
 {
 	const struct code fs = CODE(0x64, 0x89, 0x08), ds = CODE(0x3e, 0x89, 0x08);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Where sectors of files lie, against files that are written out sector by sector. */
+/* Sector positions of files, against files that are laid out sector by sector. */
 #include "../../sim/layout.h"
 #include "check.h"
 

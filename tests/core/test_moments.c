@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Mean, variance and percentiles against exact figures from all of the values. */
+/* Mean, variance and percentiles, against exact figures from all values. */
 #include <math.h>
 
 #include "../../sim/moments.h"
@@ -24,7 +24,7 @@ static bool is_close(double got, double want)
 	return fabs(got - want) <= 1e-9 * fabs(want);
 }
 
-/* n^2 times the variance, exactly, of values below 2^48. */
+/* Return n^2 times the variance, exact for values below 2^48. */
 static double exact_variance(u32 n, u64 offset)
 {
 	unsigned __int128 sum = 0;
@@ -40,7 +40,7 @@ static double exact_variance(u32 n, u64 offset)
 	return (double)(squares * n - sum * sum) / n / n;
 }
 
-/* The histogram's figure is at or a little below the value with that rank. */
+/* The histogram's percentile is equal to the exact one or slightly below it. */
 static void check_permille(u32 n, u32 permille)
 {
 	u64 got = histogram_permille(&histogram, permille);
@@ -54,8 +54,8 @@ static void check_permille(u32 n, u32 permille)
 }
 
 /*
- * Sizes from a few ns to more than the clock can hold; an offset changes the mean and
- * not the variance, however large it is.
+ * Ranges go from a few ns to more than the clock can hold.  An offset of any size changes the mean
+ * but not the variance.
  */
 static void random_case(struct draw *draw)
 {
@@ -105,7 +105,7 @@ static void nothing_and_one_value(void)
 	CHECK_EQ(histogram.max, 12345);
 }
 
-/* Each power of two, what is on both sides of it, and the largest value of all. */
+/* Test each power of two, the values next to it, and the largest value. */
 static void every_size(void)
 {
 	u32 bit;

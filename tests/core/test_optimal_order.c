@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The optimal order against a search through all orders while these are few, and
- * against the papers' table, ties included, when they are not.
+ * The optimal order against a search through all orders for a few points, and against the papers'
+ * table, ties included, for many.
  */
 #include "../../core/plan.h"
 #include "check.h"
@@ -17,7 +17,7 @@ static u64 distance(u64 a, u64 b)
 	return a > b ? a - b : b - a;
 }
 
-/* Sum of response times of an order; also checks that it is a permutation. */
+/* Return the sum of response times of an order, and check that the order is a permutation. */
 static u64 cost_of(const u64 *position, const u32 *order, u32 n, u64 head)
 {
 	u64 clock = 0;
@@ -36,7 +36,7 @@ static u64 cost_of(const u64 *position, const u32 *order, u32 n, u64 head)
 	return sum;
 }
 
-/* Cheapest sum over all orders of what is left, given up above the bound. */
+/* Return the cheapest sum over all orders of the remaining points; stop above the bound. */
 static u64 brute_force(const u64 *position, u32 n, u32 left, u64 head, u64 sum,
 		       u64 bound)
 {
@@ -72,7 +72,7 @@ static void sort(u64 *value, u32 n)
 static struct optimal_order room;
 static struct order_table table;
 
-/* Narrow ranges give duplicates and ties, wide ones neither. */
+/* Narrow ranges produce duplicates and ties, and wide ranges neither. */
 static void small_case(struct draw *draw)
 {
 	u64 range = draw_below(draw, 2) ? 12 : 1000000;
@@ -112,18 +112,24 @@ static void expect(u64 head, u32 n, const u64 *position, const u32 *order)
 
 static void known_orders(void)
 {
-	/* PERFORM 2010 Table 1 and the slides' example. */
+	/* The examples of PERFORM 2010 Table 1 and of the slides. */
 	expect(100, 4, (u64[]){ 20, 82, 120, 200 }, (u32[]){ 2, 1, 0, 3 });
 	expect(50, 4, (u64[]){ 10, 41, 60, 95 }, (u32[]){ 2, 1, 0, 3 });
 	/* A tie goes up. */
 	expect(50, 2, (u64[]){ 40, 60 }, (u32[]){ 1, 0 });
-	/* The head's own place first, duplicates as given on both sides. */
+	/*
+	 * Points at the head's position come first; duplicates keep their given order on both
+	 * sides.
+	 */
 	expect(50, 5, (u64[]){ 40, 40, 50, 50, 90 }, (u32[]){ 2, 3, 0, 1, 4 });
 	expect(0, 3, (u64[]){ 7, 7, 7 }, (u32[]){ 0, 1, 2 });
 	expect(9, 3, (u64[]){ 7, 7, 7 }, (u32[]){ 0, 1, 2 });
 }
 
-/* Not only as cheap: the same order.  Returns how often the head turns. */
+/*
+ * Check that the order equals the table's, not only its cost.  Return how often the head changes
+ * direction.
+ */
 static u32 check_with_table(u32 n, u64 head)
 {
 	u32 turns = 0;
@@ -140,7 +146,10 @@ static u32 check_with_table(u32 n, u64 head)
 	return turns;
 }
 
-/* All sets of n points in a few places, from all heads: every pattern of ties. */
+/*
+ * Test all multisets of n points at a few positions, from all heads, which covers every pattern of
+ * ties.
+ */
 static void all_ties(u32 n, u32 filled, u64 lowest)
 {
 	u64 position;
@@ -157,8 +166,8 @@ static void all_ties(u32 n, u32 filled, u64 lowest)
 }
 
 /*
- * Places at random make an order with few turns.  What makes many is that the farther
- * points are, the sparser; or that they lie in clusters, which may be single places.
+ * Uniform random positions lead to orders with few turns.  Many turns need positions that become
+ * sparser with distance, or clusters, some of them at a single position.
  */
 static u64 random_place(struct draw *draw, u32 spread, u64 head, u64 cluster)
 {
@@ -205,7 +214,7 @@ static void large_cases(struct draw *draw)
 	large_case(draw, 2000);
 }
 
-/* What fits into 64 bits and no more. */
+/* Accept the largest product that fits into 64 bits, and refuse more. */
 static void too_far(void)
 {
 	struct optimal_order other;
@@ -215,7 +224,7 @@ static void too_far(void)
 	optimal_order_exit(&other);
 }
 
-/* As many points as there may be, as far away as they may be. */
+/* Use the maximum number of points, at the maximum distance. */
 static void farthest_places(u32 low, u64 head)
 {
 	u32 i;
@@ -228,7 +237,7 @@ static void farthest_places(u32 low, u64 head)
 	check_with_table(MOST, head);
 }
 
-/* An order is kept to its end, or until it is forgotten; then there is another. */
+/* A plan lasts until its end, or until it is dropped; then a new plan is built. */
 static void a_plan_is_kept_while_it_holds(void)
 {
 	struct io_request near = { .sector = 100, .id = 1 }, far = { .sector = 900 };
@@ -255,7 +264,9 @@ static void a_plan_is_kept_while_it_holds(void)
 	plan_exit(&plan);
 }
 
-/* What lies beyond 2^64 / (2 * max) counts as there: so far the weights fit. */
+/*
+ * Positions beyond 2^64 / (2 * max) count as at that limit, because larger weights would overflow.
+ */
 static void a_plan_looks_only_so_far(void)
 {
 	struct io_request beyond = { .sector = 1ull << 63, .id = 1 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Owners and their slots against a second telling, in which everything is found by
- * looking at all slots.
+ * Owners and their slots against a naive implementation that searches all slots.
  */
 #include "../../core/owners.h"
 #include "check.h"
@@ -11,7 +10,7 @@
 
 static struct owners owners;
 
-/* The naive telling: a slot, and when it came out of use. */
+/* The naive implementation: a slot, and when it was last released. */
 static struct naive {
 	u32 owner;
 	u32 uses;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * The page cache with a disk that is played by hand: what it fetches, whom it wakes,
- * what it forgets.
+ * The page cache with a simulated disk: what it fetches, which processes it wakes, and what it
+ * evicts.
  */
 #include "../../sim/page_cache.h"
 #include "check.h"
 
 #define FETCHES 4096
 #define PROCESSES 8
-#define LONG 100000 /* pages of a file whose end is out of sight */
+#define LONG 100000 /* pages of a file whose end no read reaches */
 
 static struct fetch {
 	u32 file;
@@ -48,7 +48,7 @@ static void cache_init(u32 pages, u32 read_ahead_pages)
 	CHECK_EQ(page_cache_init(&cache, PROCESSES), 0);
 }
 
-/* Everything that was fetched is there. */
+/* Complete all outstanding fetches. */
 static void fill_all(void)
 {
 	for (; nr_filled < nr_fetches; nr_filled++)
@@ -56,7 +56,9 @@ static void fill_all(void)
 				  fetches[nr_filled].first, fetches[nr_filled].count);
 }
 
-/* A process gets a page, sooner or later; returns whether it was sooner. */
+/*
+ * Let a process read a page, with the fetch if one is needed; return whether the page was cached.
+ */
 static bool get(u32 process, u32 file, u64 page, u64 file_pages)
 {
 	bool hit = page_cache_read(&cache, process, file, page, file_pages);
@@ -77,7 +79,7 @@ static void expect_fetch(u32 i, u64 first, u32 count)
 	CHECK_EQ(fetches[i].count, count);
 }
 
-/* Each window is asked for when the reader enters the one before. */
+/* Each window is fetched when the reader enters the previous window. */
 static void windows_double(void)
 {
 	static const u64 asked_at[] = { 0, 1, 4, 12, 28, 60 };
@@ -132,7 +134,7 @@ static void nothing_is_read_ahead_past_the_end(void)
 	CHECK_EQ(nr_fetches, 2);
 	get(0, 1, 0, 1);
 	expect_fetch(2, 0, 1);
-	/* Past the end of what the file says: the page alone. */
+	/* A read past the file's end fetches only its page. */
 	get(0, 1, 1, 1);
 	expect_fetch(3, 1, 1);
 	CHECK_EQ(nr_fetches, 4);
@@ -148,13 +150,13 @@ static void random_access_reads_page_by_page(void)
 	expect_fetch(0, 50, 1);
 	expect_fetch(1, 20, 1);
 	expect_fetch(2, 22, 1);
-	/* It goes on where it was: that is a beginning. */
+	/* A second sequential read begins a window. */
 	get(0, 0, 23, LONG);
 	expect_fetch(3, 23, 4);
-	/* In another file it does not. */
+	/* A read in another file does not. */
 	get(0, 1, 24, LONG);
 	expect_fetch(4, 24, 1);
-	/* Nor does another process. */
+	/* A read by another process does not, either. */
 	get(1, 1, 25, LONG);
 	expect_fetch(5, 25, 1);
 	page_cache_exit(&cache);
@@ -187,7 +189,7 @@ static void the_least_recently_used_page_goes(void)
 	page_cache_exit(&cache);
 }
 
-/* Page 1 was the first to go, and is where the next window is asked for. */
+/* Page 1 would be evicted first, and reading it triggers the next window. */
 static void a_page_stays_while_it_is_read(void)
 {
 	cache_init(4, 32);
@@ -218,9 +220,9 @@ static void no_memory(void)
 }
 
 /*
- * A cache of any size under processes that read at random, on a disk that answers in
- * any order: nothing is fetched twice or beyond the cache's size, nobody has a page
- * that never came, and nobody waits for ever.
+ * A cache of any size, processes that read at random, and a disk that answers in any order.
+ * Nothing is fetched twice or beyond the cache's size.  No process receives a page that was not
+ * fetched, and none waits forever.
  */
 #define FILES 3
 #define FILE_PAGES 20
@@ -244,7 +246,7 @@ static void note_coming(void *context, u32 file, u64 first, u32 count, u32 proce
 	CHECK(nr_coming <= cache.pages);
 }
 
-/* Any one of those that are on their way. */
+/* Complete one of the outstanding fetches, chosen at random. */
 static void fill_one(struct draw *draw)
 {
 	u32 i = nr_filled + draw_below(draw, nr_fetches - nr_filled);
@@ -297,7 +299,7 @@ static void random_case(struct draw *draw)
 		CHECK(waits[process] || state[file[process]][page[process]] == THERE);
 		had += !waits[process];
 	}
-	CHECK(had > 50); /* with a single page for all of them too */
+	CHECK(had > 50); /* true even if all processes share a single page */
 	page_cache_exit(&cache);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The arm's way in tracks: against an arm that walks along surfaces, there and back. */
+/* The arm's distance in tracks, against an arm that walks back and forth over surfaces. */
 #include "../../core/drive/disk.h"
 #include "check.h"
 #include "laid_out.h"
@@ -10,7 +10,7 @@
 
 static struct disk disk;
 
-/* Two zones; the arm needs a ns a sector. */
+/* Set two zones; the arm takes 1 ns for a sector. */
 static void sound(u64 step, u64 cylinder, u64 surfaces)
 {
 	struct track_zone zone = { .sectors = TRACK,
@@ -32,7 +32,7 @@ static u64 place(u64 track)
 	return tracks_arm(&disk.tracks, track * TRACK + track % TRACK);
 }
 
-/* Cylinders are passed one by one; at a surface's end the head is another one. */
+/* The walk passes cylinders one by one; at the end of a surface the next head continues. */
 static void as_walked(struct draw *draw)
 {
 	u64 step = 1 + draw_below(draw, 20 << 16), cylinder = 1 + draw_below(draw, 40);
@@ -73,7 +73,7 @@ static void track_by_track(void)
 	CHECK_EQ(disk_reach_ns(&disk, 0, TRACK - 1), 0);
 }
 
-/* Who has read a track to its end is not on the next one. */
+/* After reading a track to its end, the arm is still on that track. */
 static void the_arm_stays_at_a_track_s_end(void)
 {
 	sound(5 << 16, 4, 0);
@@ -88,7 +88,7 @@ static void by_sectors_unless_somebody_says(void)
 	CHECK_EQ(disk_reach_ns(&disk, 70, 1003), 933);
 }
 
-/* A track that lies behind a slip is one more. */
+/* A slip moves later sectors on by a track, and the arm's distance includes that track. */
 static void slipped_tracks_count(void)
 {
 	static const struct track_slip slip = { 5 * TRACK, 2 * TRACK };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Plans: what a drive says that it would do, and when, is what it then does; and nothing comes out
- * otherwise because somebody asked.  For random drives and loads; a few by hand.
+ * Plans: a drive does what its plan says, at the planned time, and asking for a plan changes
+ * nothing.  Random drives and loads, and a few cases by hand.
  */
 #include "../../core/drive/command_queue.h"
 #include "../../core/least.h"
@@ -41,7 +41,7 @@ static void set_disk(bool known, u64 step)
 	drive.disk.tracks.step = step;
 }
 
-/* With a buffer, but for one in eight. */
+/* Set a random drive, with a buffer in seven of eight cases. */
 static void set_any(struct draw *draw, bool known)
 {
 	u64 segments = draw_below(draw, 6);
@@ -75,7 +75,7 @@ static void set_any(struct draw *draw, bool known)
 	now = 0;
 }
 
-/* Much of it where the last one was, or at the beginning. */
+/* Return a random command, often where the last one was, or at the beginning. */
 static struct command any_command(struct draw *draw)
 {
 	static u64 last;
@@ -92,7 +92,7 @@ static struct command any_command(struct draw *draw)
 				 .sectors = last - sector };
 }
 
-/* When it is complete, by what is planned; its own sums. */
+/* Return when the command completes according to the plan, calculated independently. */
 static u64 planned_done_ns(const struct command *command, const struct drive_plan *plan,
 			   u64 first_ns, u64 hit_ns)
 {
@@ -123,8 +123,8 @@ static bool is_hit(const struct drive_plan *plan)
 }
 
 /*
- * A plan with its time, and what a copy makes of it.  Not foreseen is what a write on its way
- * leaves in segments, nor how long one that has to go first takes, or room for one.
+ * Compare a command's plan and its time with what a copy of the drive does.  A plan cannot foresee
+ * what a pending write leaves in segments, or the time of a destage that must come first.
  */
 static void holds_true(struct command *command)
 {
@@ -195,7 +195,10 @@ static void ask_about_anything(struct draw *draw)
 	}
 }
 
-/* Two drives alike, latencies drawn or not: one is asked now and then, the other never. */
+/*
+ * Two equal drives, with random latencies or without: asking one for plans now and then must not
+ * change its times.
+ */
 static void asking_changes_nothing(struct draw *draw)
 {
 	static struct drive other;
@@ -222,7 +225,10 @@ static void asking_changes_nothing(struct draw *draw)
 	}
 }
 
-/* A seek, and half a turn that would be drawn; a write settles. */
+/*
+ * A far command takes a seek and half a rotation, even if latencies are random; a write also
+ * settles.
+ */
 static void a_far_one_is_a_seek_and_half_a_turn(bool random)
 {
 	drive = (struct drive){ .buffered = 1, .writes.settle_ns = 500 * US };
@@ -235,7 +241,7 @@ static void a_far_one_is_a_seek_and_half_a_turn(bool random)
 	CHECK_EQ(estimate_through_ns(&drive, 50000, 0), 2500 * US + TURN / 2);
 }
 
-/* The papers' disk: the way and half a turn, and nothing of the transfer or of settling. */
+/* The papers' disk: seek and half a rotation, without transfer or settling. */
 static void without_a_buffer_a_write_is_a_read(void)
 {
 	drive = (struct drive){ .writes.settle_ns = 500 * US };
@@ -245,7 +251,7 @@ static void without_a_buffer_a_write_is_a_read(void)
 	CHECK_EQ(estimate_through_ns(&drive, 50000, 0), 2000 * US + TURN / 2);
 }
 
-/* A destage that nobody has looked at is over: the arm is where that ended. */
+/* A destage that ended since the last command counts: the arm is where the destage ended. */
 static void what_was_destaged_meanwhile_counts(void)
 {
 	u64 ns;

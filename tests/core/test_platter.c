@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Where sectors are and when they pass, against a walk over places and sectors in 128 bits. */
+/* Where sectors are and when they pass, against a walk over all slots in 128-bit arithmetic. */
 #include "../../core/drive/platter.h"
 #include "../../core/least.h"
 #include "check.h"
@@ -17,15 +17,17 @@ static struct tracks tracks;
 static u64 switch_ns;
 static u64 turn_ns;
 
-/* A sector as the walk has found it: its zone, its track there, and its way from the zone's
- * beginning in 2^-64 turns. */
+/*
+ * A sector as found by the walk: its zone, its track in the zone, and its distance from the zone's
+ * start in 2^-64 rotations.
+ */
 static struct walked {
 	const struct track_zone *zone;
 	u64 track;
 	u128 way;
 } walked[CAPACITY];
 
-/* An angle; half of them are small, as skews are. */
+/* Return a random angle; half of them are small, like skews. */
 static u64 draw_angle(struct draw *draw)
 {
 	return draw_u64(draw) >> (draw_below(draw, 2) ? 0 : 5);
@@ -36,7 +38,7 @@ static u64 draw_spare(struct draw *draw, u64 sectors)
 	return draw_below(draw, 2) ? draw_below(draw, sectors) : 0;
 }
 
-/* Levels with what the walk goes by: each one's tracks, and the spare sectors of its last. */
+/* The spare sectors at the end of each zone's cylinders and bands, used by the walk. */
 static u64 cylinder_spare[ZONES], band_spare[ZONES];
 
 static void draw_zone(struct draw *draw, u32 i, u64 first)
@@ -69,7 +71,10 @@ static void draw_zone(struct draw *draw, u32 i, u64 first)
 		};
 }
 
-/* None in a third of all layouts; some are taken up again, a place a sector. */
+/*
+ * Make random slips, or none in a third of all layouts; some slips are taken back, one slot for
+ * each sector.
+ */
 static void draw_slips(struct draw *draw)
 {
 	u64 sector = draw_below(draw, 3) ? draw_below(draw, 1000) : CAPACITY;
@@ -88,7 +93,7 @@ static void draw_slips(struct draw *draw)
 	}
 }
 
-/* The walk over places, zone by zone. */
+/* Walk over the slots of a zone. */
 static u128 way_of[PLACES];
 static u64 track_of[PLACES];
 
@@ -153,7 +158,7 @@ static void walk(void)
 	}
 }
 
-/* Some zones of any lengths; the last track of each may be cut short. */
+/* Make some zones of random length; the last track of each may be incomplete. */
 static void draw_layout(struct draw *draw)
 {
 	u64 first = 0;
@@ -172,7 +177,7 @@ static void draw_layout(struct draw *draw)
 	do
 		draw_slips(draw);
 	while (tracks_check(&tracks,
-			    CAPACITY)); /* a zone begins, and takes nothing up */
+			    CAPACITY)); /* no zone may start by taking back slips */
 	CHECK_EQ(platter_check(&tracks, turn_ns), 0);
 	walk();
 }
@@ -206,13 +211,13 @@ static void angles_and_ends_as_walked(struct draw *draw)
 	}
 }
 
-/* Whole ns until an angle comes by. */
+/* Return the whole ns until the platters reach an angle. */
 static u64 waited_ns(u64 angle, u64 from_ns)
 {
 	return (u64)(angle - (u64)((u128)from_ns * tracks.velocity)) / tracks.velocity;
 }
 
-/* In 2^-64 turns from the time 0: when the head reaches a sector's angle. */
+/* Return when the head reaches a sector's angle, in 2^-64 rotations since time 0. */
 static u128 reached(u64 sector, u64 from_ns)
 {
 	u128 now = (u128)from_ns * tracks.velocity;
@@ -244,7 +249,7 @@ static void times_as_walked(struct draw *draw)
 	CHECK(platter_end_ns(&tracks, switch_ns, first, 0, from_ns) == from_ns);
 }
 
-/* One begins to pass a sector's time before it has passed. */
+/* A sector begins to pass one sector time before it has passed. */
 static void begins_before_it_ends(struct draw *draw)
 {
 	u64 first, from_ns;
@@ -261,7 +266,7 @@ static void begins_before_it_ends(struct draw *draw)
 	}
 }
 
-/* Whoever of them begins to pass has itself and all behind it still to go over the bus. */
+/* From the moment a sector begins to pass, it and all later sectors must still cross the bus. */
 static void sent_after_it_passes(struct draw *draw)
 {
 	u64 first, from_ns, bus_ps, sent_ns, last_ns, want_ns;
@@ -285,7 +290,7 @@ static void sent_after_it_passes(struct draw *draw)
 	CHECK(sent_ns + 2 >= want_ns && sent_ns <= want_ns + 2); /* rounded apart */
 }
 
-/* What has passed by now ended by now, and the next one did not before. */
+/* Sectors that count as passed have ended by now, and the next sector has not. */
 static void passed_as_timed(struct draw *draw)
 {
 	u64 sector, from_ns, now_ns, passed;
@@ -322,7 +327,7 @@ static void all_have_passed_at_their_end(struct draw *draw)
 	}
 }
 
-/* However long it takes, in however many pieces: the angle of the end is where it is. */
+/* However long a transfer is and however it is split, the angle at its end is exact. */
 static void no_rounding_accumulates(struct draw *draw)
 {
 	u64 from_ns, now_ns, sector;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * A drive that knows where its sectors are, times by hand, in slots: 64 of them are a turn.
- * Tracks have 60 sectors, 10 slots from one to the next and 20 after each cylinder of four;
- * the arm takes one slot, and 8 more for a seek of any length.  From sector 600 on a second
- * zone begins 3 slots behind the first one's end.
+ * A drive with known sector positions.  Times are by hand, in slots; 64 slots are a rotation.
+ * Tracks have 60 sectors, with 10 slots between tracks and 20 after each cylinder of four tracks.
+ * The arm takes one slot, and 8 more for a seek of any length.  A second zone begins at sector 600,
+ * 3 slots after the first zone's end.
  */
 #include "../../core/drive/drive.h"
 #include "../../core/least.h"
@@ -84,16 +84,16 @@ static void writes(u64 sector, u32 sectors, u64 slots)
 static void without_a_buffer(void)
 {
 	set(0, (struct drive){ 0 });
-	reads(0, 1, 65); /* there at 1, at its angle at 64 */
+	reads(0, 1, 65); /* arm ready at 1, sector's angle at 64 */
 	reads(1, 1, 65);
-	reads(58, 4, 70); /* there at 139, begins at 186; 2 + 10 + 2 */
+	reads(58, 4, 70); /* ready at 139, begins at 186; 2 + 10 + 2 */
 	now += TURN;
-	reads(58, 4, 64); /* there at 273, begins at 314 */
+	reads(58, 4, 64); /* ready at 273, begins at 314 */
 	writes(58, 4, 64);
 	takes(drive_serve_through(&drive, 58, 4, now * SLOT), 64);
 }
 
-/* There at 9, when it begins; a slot later it is a turn. */
+/* The arm is ready at 9, just when the sector begins; one slot later would cost a rotation. */
 static void what_is_just_there_is_not_missed(void)
 {
 	set(0, (struct drive){ 0 });
@@ -103,7 +103,7 @@ static void what_is_just_there_is_not_missed(void)
 	reads(9, 1, 10);
 }
 
-/* From place 0 to place 0 the arm takes a slot. */
+/* The arm takes one slot from sector 0 to sector 0. */
 static void as_soon_as_the_arm_is_there(void)
 {
 	set(0, (struct drive){ 0 });
@@ -118,11 +118,11 @@ static void as_soon_as_the_arm_is_there(void)
 		 9 * SLOT);
 }
 
-/* What begins sooner than the arm can be there is a turn late. */
+/* A sector that begins before the arm is ready is a rotation late. */
 static void over_a_zone(void)
 {
 	set(0, (struct drive){ 0 });
-	reads(599, 1, 70); /* begins at 69, for there at 9 its angle 5 was past */
+	reads(599, 1, 70); /* begins at 69: ready at 9, angle 5 had passed */
 	set(0, (struct drive){ 0 });
 	reads(599, 2, 70 + 3 + TURN + 1);
 	drive.disk.switch_ns = 3 * SLOT;
@@ -143,13 +143,16 @@ static void reading_on_stands_at_an_angle(void)
 {
 	set_reading();
 	reads(10, 1, 11);
-	reads(20, 1, 10); /* it comes by */
-	now = 100; /* it has stood behind 40 for long */
+	reads(20, 1, 10); /* the head reaches it */
+	now = 100; /* read-ahead stopped long ago, at sector 40 */
 	hits(30, 11, 1);
-	reads(41, 1, 5); /* it went on at 105 */
+	reads(41, 1, 5); /* read-ahead continued at 105 */
 }
 
-/* Who waits for nothing needs a turn for each read of a stream, but for what has come meanwhile. */
+/*
+ * Without waiting for read-ahead, each read of a stream takes a rotation, unless its sector has
+ * been read ahead.
+ */
 static void the_next_sector_is_missed(void)
 {
 	set_reading();
@@ -160,7 +163,10 @@ static void the_next_sector_is_missed(void)
 	hits(12, 3, 1);
 }
 
-/* It has read on to 120, on the second track, and returns to 60, which begins that: no seek. */
+/*
+ * Read-ahead has reached sector 120, on the second track.  The arm returns to sector 60, where that
+ * track begins, without a seek.
+ */
 static void the_arm_returns_from_where_it_is(void)
 {
 	bool hit;
@@ -204,7 +210,9 @@ static void no_draw_is_taken(void)
 	CHECK_EQ(drive_check(&drive), -EINVAL);
 }
 
-/* Anything, on any drive that is known: never longer than promised, and at its angle. */
+/*
+ * Set a random drive with known positions, for loads that check the bound and the angle at the end.
+ */
 static void set_any(struct draw *draw)
 {
 	u32 i;
@@ -233,7 +241,7 @@ static void set_any(struct draw *draw)
 	CHECK_EQ(drive_check(&drive), 0);
 }
 
-/* Of all that wait, each asked when it would pass. */
+/* Return the end of the buffered write that passes soonest; ask a copy of the drive for each. */
 static u64 soonest_end(u64 now_ns)
 {
 	static struct drive asked;
@@ -257,7 +265,7 @@ static u64 soonest_end(u64 now_ns)
 	return end;
 }
 
-/* The arm goes farther on the second zone's tracks, and surface by surface. */
+/* Make the distance in tracks matter: the second zone has longer ways, also over surfaces. */
 static void set_ways(struct draw *draw)
 {
 	seek[2].value = draw_below(draw, 200 * SLOT);
@@ -295,7 +303,10 @@ static void none_is_sooner(struct draw *draw)
 	}
 }
 
-/* Where the last sector ends, in turns from its end at that time. */
+/*
+ * Return the angle from the platters' position at that time to the last sector's end, in 2^-64
+ * rotations.
+ */
 static u64 late_by(u64 last, u64 at_ns)
 {
 	const struct tracks *tracks = &drive.disk.tracks;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A card's registers: random cards held against bits, and by hand the ends of what there is. */
+/* A card's registers: random cards compared with single bits, and limits checked by hand. */
 #include "bitwise_card.h"
 
 enum { LOW, WIDE, FLAGS, FAR_AWAY, OTHER_BAR, REGISTERS };
@@ -13,7 +13,7 @@ static const struct card_register reg[] = {
 };
 static const struct card_table table = { .nr_registers = REGISTERS, .registers = reg };
 
-/* The next part is this one. */
+/* Expect the next part to be this one. */
 static void expect(struct register_access *access, u32 index, s32 shift, u64 lanes)
 {
 	struct register_part part;

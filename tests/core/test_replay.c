@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Playing a tape, call by call: what reaches the scheduler, what its answers become on
- * the tape, what is passed over, and what is no tape.  The scheduler hands out what
- * came last, and remembers what it was told.
+ * Replaying a tape, call by call: what reaches the scheduler, what its answers become on the tape,
+ * which calls are skipped, and which tapes are refused.  The scheduler here serves the newest
+ * request first and records its calls.
  */
 #include <string.h>
 
@@ -29,8 +29,8 @@ static struct {
 	struct sched_limits limits;
 } seen;
 
-static u8 reason = PICK_WAITED; /* that it gives */
-static const char *rule = ""; /* that it breaks */
+static u8 reason = PICK_WAITED; /* the reason it reports */
+static const char *rule = ""; /* the rule it breaks */
 
 static int stack_init(void *state, const struct sched_limits *limits)
 {
@@ -118,7 +118,7 @@ static struct tape_call tape[CALLS];
 static u64 nr_calls, counter;
 static u32 max_requests = PLACES;
 
-/* Nothing of a call is 0 that may be something else. */
+/* Return a new call whose fields are nonzero, except those that must be 0. */
 static struct tape_call *call(enum tape_kind kind, u64 id, u32 place)
 {
 	struct tape_call *new = &tape[nr_calls++];
@@ -220,7 +220,7 @@ static void the_answer_is_written_over_the_tape(void)
 	CHECK(!memcmp(&tape[2], &want, sizeof(want)));
 }
 
-/* Of a request that is there; of others nothing is taken. */
+/* The time is recorded for a pending request, and ignored for any other id. */
 static void what_the_host_foresaw_is_told(void)
 {
 	begin();
@@ -264,7 +264,7 @@ static void places_are_free_again(void)
 	scheduler.completed = stack_completed;
 }
 
-/* An id of 0: whatever was handed out last, if anything was. */
+/* On a tape without answers, id 0 means the last request handed out, if any. */
 static void a_tape_without_answers(void)
 {
 	begin();
@@ -279,7 +279,7 @@ static void a_tape_without_answers(void)
 	CHECK_EQ(seen.completed[0], 5);
 }
 
-/* The scheduler decided otherwise: what does not fit is passed over. */
+/* The scheduler decides differently from the tape, and calls that no longer fit are skipped. */
 static void other_decisions(void)
 {
 	begin();
@@ -296,7 +296,7 @@ static void other_decisions(void)
 	CHECK_EQ(tape[2].id, 2);
 }
 
-/* As many as may be pending, not one more; what is taken back or served is not. */
+/* The limit of pending requests is exact; requests that were removed or served do not count. */
 static void room(void)
 {
 	begin();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What is true of every scheduler, also of one that was written a minute ago: it keeps
- * the contract, which the host checks, and says sensible things about itself.  Who
- * fails is named, and the rule.
+ * Properties of every scheduler, including a newly written one.  It keeps the contract, which the
+ * host checks, and its declaration is sensible.  A failure names the scheduler and the rule.
  */
 #include "schedulers.h"
 #include "host.h"
@@ -10,7 +9,7 @@
 static const char *scheduler;
 static struct host disk = { .capacity_sectors = HOST_CAPACITY };
 
-/* Any priority, any share, and a cost that may be known. */
+/* Set a random priority and weight, and a cost that may be known. */
 static void set_priority(struct host *host, struct draw *draw, struct io_request *rq)
 {
 	rq->io_class = 1 + draw_below(draw, IO_CLASS_IDLE);
@@ -39,7 +38,7 @@ static void random_case(struct draw *draw)
 	host_exit(&host);
 }
 
-/* The disk is of any size, or none yet, and grows to any other. */
+/* The disk has any size, or none yet, and grows to another size. */
 static void growing_case(struct draw *draw)
 {
 	static struct host host;
@@ -59,8 +58,8 @@ static void growing_case(struct draw *draw)
 }
 
 /*
- * Many more processes than anybody can remember, past the host, which has not so many
- * requests: each is served once, unless it is taken back.
+ * Many more processes than a scheduler can remember.  The calls bypass the host, which has too few
+ * requests.  Each request is served once, unless it is taken back.
  */
 
 #define CROWD 20000
@@ -148,7 +147,7 @@ static void check_description(const struct scheduler *s)
 	CHECK_RULE(registry_find(s->name) == s, "another scheduler has its name");
 }
 
-/* Every allocation of init fails once; nothing leaks and nothing is used. */
+/* Each allocation of init fails once; nothing leaks, and no failed allocation is used. */
 static void no_memory(const struct scheduler *s)
 {
 	struct sched_limits limits = {
@@ -172,7 +171,7 @@ static void no_memory(const struct scheduler *s)
 	}
 }
 
-/* Whoever weighs orders refuses more requests, farther apart, than fit into 64 bits. */
+/* A scheduler that computes costs of orders refuses limits that would overflow 64 bits. */
 static void too_far(void)
 {
 	struct sched_limits limits = { .capacity_sectors = 1ull << 48,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The segments of a drive's cache, held against a naive telling of their rules. */
+/* The segments of a drive's cache against a naive implementation of their rules. */
 #include "../../core/drive/segments.h"
 #include "check.h"
 
@@ -22,7 +22,7 @@ static u32 fill(u64 start, u64 end)
 	return index;
 }
 
-/* Those that are not there any more are neither found nor forgotten. */
+/* Segments beyond a reduced limit are not found, but keep their contents. */
 static void only_as_many_as_there_are_count(void)
 {
 	set(2);
@@ -49,7 +49,7 @@ static void a_full_one_keeps_its_tail(void)
 	CHECK_EQ(segments.segment[0].start, 11);
 }
 
-/* Each use is a line of a diary: whose was the last one longest ago? */
+/* A log of uses; longest_ago returns the segment whose last use is the oldest. */
 struct diary {
 	u32 of[1000];
 	u32 lines;
@@ -93,11 +93,14 @@ static void uses_as_in_a_diary(struct draw *draw)
 	}
 }
 
-/* Which places each holds, one by one: as a map. */
+/* The sectors that each segment holds, as a map. */
 static bool map[6][PLACES + 1];
 static u64 behind[6]; /* what each holds; 0: nothing */
 
-/* Of two that go on as far it is the first. */
+/*
+ * Return the segment that holds the sector, or ends there, and reaches farthest; of equals, the
+ * first.
+ */
 static u32 found_on_the_map(u32 nr, u64 sector)
 {
 	u32 best = SEGMENTS_NONE;

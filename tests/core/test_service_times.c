@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Service times of a chain of phases: which ways it takes, what its stays add up to, and
- * what becomes of one that would never end.  tests/native/test_service_times.py has the laws.
+ * Service times of a chain of phases: its transitions, the sum of its stages, and a chain that
+ * would never end. tests/native/test_service_times.py checks the distributions.
  */
 #include "../../sim/service_times.h"
 #include "check.h"
@@ -19,7 +19,9 @@ static const struct service_times times = {
 	.outcome = outcome,
 };
 
-/* Phase 0 is left for phase 1, or, with three quarters, for 2; each ends a time. */
+/*
+ * From phase 0 a time goes on to phase 1, or with probability 3/4 to phase 2; both phases end it.
+ */
 static void use(u64 mean_ns)
 {
 	start[0] = 0;
@@ -34,7 +36,7 @@ static void use(u64 mean_ns)
 	CHECK(!service_times_check(&times, 2));
 }
 
-/* The same draws in the same order; half a ns is rounded up. */
+/* A time equals the sum of the same draws in the same order; half a ns is rounded up. */
 static void each_time_is_its_stays(struct draw *draw)
 {
 	u64 seed = draw_u64(draw);
@@ -55,7 +57,7 @@ static void each_time_is_its_stays(struct draw *draw)
 	}
 }
 
-/* Up to the largest draw that takes it, and with that one. */
+/* A transition is taken for draws up to and including its largest. */
 static void a_way_is_taken_up_to_its_last_draw(void)
 {
 	struct service_chain chain;
@@ -73,7 +75,7 @@ static void a_way_is_taken_up_to_its_last_draw(void)
 	}
 }
 
-/* Another class begins elsewhere; all at once are the same as one by one. */
+/* The class decides in which phase a time begins; a batch of draws equals single draws. */
 static void a_class_begins_where_it_is_said(void)
 {
 	struct service_chain chain, again;
@@ -91,7 +93,7 @@ static void a_class_begins_where_it_is_said(void)
 	CHECK_EQ(drawn[0], (draw_erlang(&same, 3, phase[2].mean) + TICK / 2) / TICK);
 }
 
-/* Round and round, in no time, or for ever. */
+/* The chain loops without end, first in no time, then with very long stages. */
 static void a_time_that_never_ends_ends(void)
 {
 	struct service_chain chain;

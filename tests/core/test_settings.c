@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The table of settings: each a number of its own, with a name and limits that fit. */
+/* The table of settings: each has a unique number, a name and consistent limits. */
 #include <string.h>
 
 #include "../../core/drive/settings.h"
@@ -39,7 +39,10 @@ static const struct sched_field *named(const char *name)
 	return &device_settings[i];
 }
 
-/* A drive takes the most of each, and no more, if nothing else is said of it. */
+/*
+ * A drive accepts the maximum of each setting, and no more, while all other settings are at their
+ * defaults.
+ */
 static void the_most_is_what_a_drive_takes(const char *name)
 {
 	const struct sched_field *setting = named(name);

@@ -8,7 +8,7 @@ static struct io_request *read_of(u32 owner)
 	return host_add(&host, IO_READ, 1000, 8, owner);
 }
 
-/* The owners of the next requests, one letter each. */
+/* Expect requests of these owners in this order; each letter is an owner. */
 static void expect_owners(const char *letter, u64 service_ns)
 {
 	for (; *letter; letter++) {
@@ -27,7 +27,7 @@ static void add_costing(u32 owner, u32 n, u64 cost_ns, u32 weight)
 		costing(owner, cost_ns, weight);
 }
 
-/* It has saved nothing while it was away: b does not get three in a row. */
+/* An absent owner saves up no service: b does not get three requests in a row. */
 static void who_returns_begins_at_virtual_time(void)
 {
 	begin(1);
@@ -72,12 +72,12 @@ static void unknown_cost_is_estimated_by_size(void)
 	read_of('b');
 	read_of('b');
 	read_of('b');
-	/* 4 ms for the first of a, 2 for each of the others. */
+	/* The estimate is 4 ms for a's first request and 2 ms for each other request. */
 	expect_owners("abbab", MS);
 	host_exit(&host);
 }
 
-/* a's first took 12 ms instead of 5: b's next two come first. */
+/* a's first request took 12 ms instead of 5 ms, so b's next two come first. */
 static void estimates_are_settled(void)
 {
 	u32 i;
@@ -98,9 +98,9 @@ static void estimates_are_settled(void)
 }
 
 /*
- * Even what took no time moves a flow on, by the smallest part of a tag: a's first took
- * nothing, and b, whose request came last, is before his second.  Six such parts are
- * what a cost of 1 ns has at the largest weight, and after five a is still before it.
+ * A service of no time still advances its flow, by the smallest unit of a tag. a's first request
+ * took no time, and b, whose request came last, precedes a's second.  A cost of 1 ns at the largest
+ * weight is six such units; after five, a still precedes it.
  */
 static void no_service_is_free(void)
 {
@@ -126,7 +126,7 @@ static void no_service_is_free(void)
 	host_exit(&host);
 }
 
-/* Half a minute (2^35 ns) is the most that a request is charged. */
+/* A request is charged at most half a minute (2^35 ns). */
 static void costs_have_a_limit(void)
 {
 	begin(1);
@@ -143,8 +143,8 @@ static void costs_have_a_limit(void)
 }
 
 /*
- * Two in service: one is done after 4 ms, the other 5 ms later, on a disk that the
- * first one had to itself.  Each is charged its own time, not that of the other.
+ * Two requests are in service.  One completes after 4 ms, the other 5 ms after that.  Each is
+ * charged its own share of the device's time.
  */
 static void together_they_are_charged_the_time_of_the_device(void)
 {
@@ -160,13 +160,16 @@ static void together_they_are_charged_the_time_of_the_device(void)
 	read_of('b');
 	host_finish(&host, a, 4 * MS);
 	host_finish(&host, b, 5 * MS);
-	/* a goes on at 4 and then at 6, b at 5. */
+	/* a's next tags are 4 and then 6, b's is 5 */
 	expect_owners("a", 2 * MS);
 	expect_owners("ba", 2 * MS);
 	host_exit(&host);
 }
 
-/* In the order of tags, while they are one owner's; together they take one place. */
+/*
+ * ask_more returns requests in the order of tags while these are one owner's; the bundle counts
+ * once against the depth.
+ */
 static void several_may_go_as_one(void)
 {
 	struct io_request *a[3], *b[2], *rq;
@@ -179,7 +182,7 @@ static void several_may_go_as_one(void)
 	b[1] = costing('b', MS, 100);
 	rq = host_ask(&host);
 	CHECK(rq == a[0]);
-	CHECK(!host_ask_more(&host, rq)); /* b begins at 0, a goes on at 1 ms */
+	CHECK(!host_ask_more(&host, rq)); /* b's tag is 0, a's next tag is 1 ms */
 	host_finish(&host, a[0], MS);
 	CHECK(host_ask(&host) == b[0]);
 	CHECK(!host_ask_more(&host, b[0]));
@@ -187,8 +190,7 @@ static void several_may_go_as_one(void)
 	CHECK(host_ask(&host) == a[1]);
 	CHECK(host_ask_more(&host, a[1]) == a[2]);
 	CHECK(!host_ask_more(&host, a[1])); /* 5 ms is b's */
-	CHECK(!host_ask(
-		&host)); /* the one place is taken until the first one is done */
+	CHECK(!host_ask(&host)); /* the bundle keeps the only slot until a[1] is done */
 	host_finish(&host, a[2], MS);
 	CHECK(!host_ask(&host));
 	host_finish(&host, a[1], 0);
@@ -200,7 +202,7 @@ static void several_may_go_as_one(void)
 	host_exit(&host);
 }
 
-/* Time without requests is not charged to the one that ends it. */
+/* Idle time is not charged to the request that ends it. */
 static void an_idle_device_costs_nothing(void)
 {
 	begin(1);
@@ -215,7 +217,7 @@ static void an_idle_device_costs_nothing(void)
 	host_exit(&host);
 }
 
-/* What went into another request is not charged for; an older one goes first. */
+/* A request merged into another is not charged, and an older request goes first. */
 static void merges(void)
 {
 	struct io_request *a[3], *b;
@@ -238,7 +240,7 @@ static void merges(void)
 	host_exit(&host);
 }
 
-/* The same if it makes the younger of a flow's two the older. */
+/* A merge can make the younger of a flow's two requests the older one. */
 static void a_merge_may_change_who_is_first_of_a_flow(void)
 {
 	struct io_request *old, *a, *b, *second;
@@ -256,8 +258,8 @@ static void a_merge_may_change_who_is_first_of_a_flow(void)
 }
 
 /*
- * a's first two took nothing, so a's third begins before virtual time, which is 5 ms.
- * It goes on from there: who comes now is not as far back as that.
+ * a's first two requests took no time, so the start tag of a's third is below virtual time, 5 ms.
+ * Virtual time continues from 5 ms: a new owner does not start at a's older tag.
  */
 static void virtual_time_does_not_go_back(void)
 {
@@ -278,7 +280,7 @@ static void virtual_time_does_not_go_back(void)
 	host_exit(&host);
 }
 
-/* Past the host, which has not so many requests: one at a time, served at once. */
+/* Add a request and serve it at once.  The calls bypass the host, which has too few requests. */
 static void serve_one(struct io_request *rq, u32 owner)
 {
 	u64 wake_ns;
@@ -289,7 +291,7 @@ static void serve_one(struct io_request *rq, u32 owner)
 	host.scheduler->completed(host.state, rq, host.now_ns);
 }
 
-/* Who had nothing left to wait for loses nothing when he is forgotten. */
+/* Forgetting an owner loses nothing once virtual time has reached its tags. */
 static void only_who_is_ahead_is_missed(void)
 {
 	struct io_request rq = { .sectors = 8, .weight = 1, .cost_ns = MS };
@@ -299,7 +301,7 @@ static void only_who_is_ahead_is_missed(void)
 	begin(1);
 	for (i = 0; i < 4000; i++)
 		serve_one(&rq, i);
-	/* Virtual time comes to where they all ended. */
+	/* Virtual time advances to where all their tags end. */
 	serve_one(&rq, 5000);
 	serve_one(&rq, 5000);
 	before = host_counter(&host, "forgotten");
@@ -310,7 +312,7 @@ static void only_who_is_ahead_is_missed(void)
 	host_exit(&host);
 }
 
-/* Two owners who always have requests pending: shares by weight at every moment. */
+/* Two owners with requests always pending share by weight at every moment. */
 static void check_shares(u64 cost_ns, u64 weight0, u64 weight1)
 {
 	struct io_request rq[8];
@@ -337,7 +339,7 @@ static void check_shares(u64 cost_ns, u64 weight0, u64 weight1)
 	}
 }
 
-/* Weeks of service: tags never overflow. */
+/* After weeks of service, tags do not overflow. */
 static void tags_go_on_for_ever(void)
 {
 	begin(1);

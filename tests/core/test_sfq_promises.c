@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * SFQ(D) against the equations as they are printed, with tags given at arrival and a
- * search through all requests; then its promises.
+ * SFQ(D) against the paper's equations, with tags assigned at arrival and a search through all
+ * requests; then its guarantees.
  */
 #include "sfq_host.h"
 
@@ -10,7 +10,7 @@
 
 static struct printed {
 	u64 start[HOST_REQUESTS];
-	u64 finish[OWNERS]; /* of the last request of each class */
+	u64 finish[OWNERS]; /* of each class' last request */
 	u64 virtual_time;
 } printed;
 static u64 depth;
@@ -71,16 +71,16 @@ static void random_case(struct draw *draw)
 }
 
 /*
- * Fairness.  Between two owners who always have requests pending, what they have been
- * given, each by its weight, differs in no interval by more than
- * (depth + 1) (longest cost of the one / its weight + the same of the other),
- * where an estimate that will be settled counts as a cost.
+ * Fairness.  Fairness.  Take two owners with requests always pending, and the service given to
+ * each, divided by its weight.  The difference between the two grows in any interval by at most
+ * (depth + 1) (longest cost of a / weight of a + longest cost of b / weight of b).  An estimate
+ * that is settled later counts as a cost.
  */
 
 static struct account {
 	u64 given[2]; /* in units of a tag */
 	u64 longest[2];
-	s64 lowest, highest; /* of the difference between the two */
+	s64 lowest, highest; /* extremes of the difference between the two */
 } account;
 
 static void give(const struct io_request *rq, u64 cost_ns, u64 longest_ns)
@@ -109,14 +109,14 @@ static void check_fair(u64 times)
 struct closed_load {
 	u32 weight[2];
 	u64 longest_ns[2];
-	bool known; /* costs beforehand, and many served side by side */
+	bool known; /* costs are known in advance, and many requests are in service */
 	u64 estimate_ns; /* if not */
 };
 
 static struct io_request *in_service[32];
 static u32 nr_in_service;
 
-/* Of unknown cost: served one after the other, charged what it took. */
+/* Requests of unknown cost are served one at a time, and charged their service time. */
 static void end_one(struct draw *draw, const struct closed_load *load)
 {
 	u32 i = load->known ? draw_below(draw, nr_in_service) : 0;

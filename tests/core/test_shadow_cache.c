@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The shadow cache against its definition, which is to ask a cache of one's own about
- * every pending read, the oldest first; parameters change all the time.
+ * The shadow cache against its definition: a private cache is asked about every pending read, the
+ * oldest first.  Parameters change all the time.
  */
 #include "../../core/shadow_cache.h"
 #include "check.h"
@@ -82,7 +82,7 @@ static void tune(struct draw *draw)
 {
 	switch (draw_below(draw, 3)) {
 	case 0:
-		/* Few numbers, so that it is often changed and changed back. */
+		/* Use few values, so that the parameter often returns to an earlier one. */
 		cache.segments = draw_below(draw, 4) * 5;
 		break;
 	case 1:

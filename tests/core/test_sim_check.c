@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What can be simulated passes; each thing that can't is named. */
+/* Valid inputs of the simulator pass; each invalid part is named. */
 #include <string.h>
 
 #include "simulation.h"
@@ -7,7 +7,7 @@
 
 static struct simulation sim;
 
-/* With a table, files and a page cache, all of them in order. */
+/* Use a valid input with a table, files and a page cache. */
 static void use(void)
 {
 	struct draw draw;
@@ -33,7 +33,7 @@ static void expect(int line, const char *words)
 	}
 }
 
-/* Spoil one thing, and see what is said of it. */
+/* Make one part invalid, and check the message. */
 #define REFUSED(words, ...)              \
 	do {                             \
 		use();                   \
@@ -83,7 +83,7 @@ static void run(void)
 	PASSES(input->world.processes = 1);
 }
 
-/* Every value is looked at, from its least to its largest. */
+/* Every value is checked, at both ends of its range. */
 static void ranges(void)
 {
 	const struct scheduler *deadline = sim.input.scheduler;
@@ -104,7 +104,7 @@ static void ranges(void)
 	REFUSED("a parameter", sim.parameters[1] = random->parameters[1].min - 1);
 }
 
-/* One zone all over the disk, whose angles are known. */
+/* Make the disk a single zone with known angles. */
 static void know_angles(void)
 {
 	struct disk *disk = &sim.drive.disk;
@@ -292,7 +292,7 @@ static void page_cache(void)
 	       sim.input.world.layout.files = 0);
 }
 
-/* What passes at the very limits can be run. */
+/* Inputs that pass at the limits can be run. */
 static void limits_run(void)
 {
 	use();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* sorted_queue against a list that is searched from end to end. */
+/* sorted_queue against a linear search. */
 #include "../../core/sorted_queue.h"
 #include "check.h"
 
@@ -13,7 +13,7 @@ static bool before(const struct io_request *a, const struct io_request *b)
 	return a->sector < b->sector || (a->sector == b->sector && a->id < b->id);
 }
 
-/* The least queued request that is not before the key. */
+/* Return the least queued request that is not before the key. */
 static struct io_request *naive_from(const struct io_request *key)
 {
 	struct io_request *best = NULL;
@@ -27,7 +27,7 @@ static struct io_request *naive_from(const struct io_request *key)
 	return best;
 }
 
-/* The highest queued request that is not above the sector; of equals the oldest. */
+/* Return the highest queued request that is not above the sector; of equals, the oldest. */
 static struct io_request *naive_below(u64 sector)
 {
 	struct io_request *best = NULL;

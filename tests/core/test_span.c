@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Spans and the sieve that spares a look at them, held against the words they are described by. */
+/* Spans, and the sieve that saves searching them, against their definitions. */
 #include "../../core/drive/sieve.h"
 #include "../../core/span.h"
 #include "check.h"
@@ -38,7 +38,7 @@ static void a_block_holds_a_span(void)
 	CHECK_EQ(sieve_for(513).block, 10);
 }
 
-/* What was added comes through; of what was not, nearly nothing. */
+/* The sieve passes everything that was added, and almost nothing else. */
 static void it_sieves(struct draw *draw)
 {
 	u64 size = 1 + draw_below(draw, 2000);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What SURGE draws, against the equations of PERFORM 2010 section 5 with the papers'
- * parameters, written down here once more: draw by draw with the uniform number that
- * each is made of, and as distributions (Kolmogorov and Smirnov).
+ * The random numbers of SURGE against the equations of PERFORM 2010 section 5, written out again
+ * with the papers' parameters.  Each draw is compared with its uniform number, and samples with
+ * their distributions (Kolmogorov-Smirnov).
  */
 #include <math.h>
 
@@ -16,7 +16,7 @@
 static const double files_alpha = 2.43, files_k = 1.00;
 static const double sleep_alpha = 1.5, sleep_k_ms = 2.0;
 
-/* The U in (0, 1] that the next draw is made of. */
+/* Return the uniform value in (0, 1] that the next draw will use. */
 static double next_uniform(const struct draw *draw)
 {
 	struct draw peek = *draw;
@@ -24,7 +24,7 @@ static double next_uniform(const struct draw *draw)
 	return ldexp((double)draw_u64(&peek) + 1, -64);
 }
 
-/* Eq. 1 solved for x: the share of k / x to the power of alpha is larger than x. */
+/* Eq. 1 solved for x, where P(X > x) is (k / x)^alpha. */
 static double pareto(double alpha, double k, double u)
 {
 	return k * pow(u, -1 / alpha);
@@ -35,19 +35,19 @@ static double sleep_cdf(double ns)
 	return 1 - pow(sleep_k_ms / (ns / 1e6), sleep_alpha);
 }
 
-/* Whole numbers: n is drawn if the draw of Eq. 1 is below n + 1. */
+/* Counts are whole numbers: n is drawn if the draw of Eq. 1 is below n + 1. */
 static double file_count_cdf(double n)
 {
 	return 1 - pow(files_k / (n + 1), files_alpha);
 }
 
-/* The continuous form of Eq. 3: (n + 1) to the power of U, less one. */
+/* The distribution of Eq. 3 in its continuous form: (n + 1)^U - 1. */
 static double file_cdf(double index)
 {
 	return log(index + 2) / log(FILES + 1.0);
 }
 
-/* But for the draws so near to a whole number that the last digits decide. */
+/* Check the whole part, unless the draw is so near to a whole number that rounding decides. */
 static void expect_whole(u64 got, double want, double exact)
 {
 	if (fabs(want - round(want)) > exact * want)
@@ -83,8 +83,8 @@ static int ascending(const void *a, const void *b)
 static u64 sample[MANY];
 
 /*
- * The distance of the sample's distribution from the formula's is below 2 / sqrt(n):
- * one in 1,500 samples is not.  Equal values count at the last of them.
+ * Check that the Kolmogorov-Smirnov distance is below 2 / sqrt(n); one correct sample in 1,500
+ * exceeds it.  Of equal values, the last one counts.
  */
 static void check_distribution(double (*cdf)(double x))
 {

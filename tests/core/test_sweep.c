@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The classic schedulers: the textbooks' queue, random loads against one naive definition
- * of all of them, and the trips of SCAN and C-SCAN against an arm that goes sector by
- * sector.
+ * The classic schedulers: the textbooks' example, and random loads against one naive definition of
+ * all.  SCAN and C-SCAN are also compared with an arm that moves sector by sector.
  */
 #include <string.h>
 
@@ -15,7 +14,7 @@
 
 static struct host host;
 
-/* Serve a request that ends where the head should be. */
+/* Move the head by serving a request that ends there. */
 static void head_to(u64 sector)
 {
 	const struct io_request *rq = host_add(&host, IO_READ, sector - 1, 1, 0);
@@ -32,7 +31,7 @@ static void begin(const char *scheduler)
 		host_set(&host, "full_seek_ns", 0);
 }
 
-/* The cylinders of the requests that are pending, in the order of service. */
+/* Expect the pending requests on these cylinders, in this order. */
 static void expect_order(const u64 *cylinder, u32 n)
 {
 	u32 i;
@@ -60,7 +59,7 @@ static const u64 up_then_down[] = { 65, 67, 98, 122, 124, 183, 37, 14 };
 static const u64 down_then_up[] = { 37, 14, 65, 67, 98, 122, 124, 183 };
 static const u64 up_then_up[] = { 65, 67, 98, 122, 124, 183, 14, 37 };
 
-/* The head is at 53 and has come from below or, after 100, from above. */
+/* The head is at 53, and came from below or, if down, from 100. */
 static void expect_textbook(const char *scheduler, bool down, const u64 *order)
 {
 	begin(scheduler);
@@ -87,9 +86,10 @@ static void textbooks(void)
 }
 
 /*
- * One definition of all: the request with the least rank, which is the distance.  What
- * lies behind counts as turn_sectors farther or, for circular ones, follows in ascending
- * order.  FCFS ranks by number, SPTF by what the disk says, less an age.
+ * One definition for all schedulers: the request with the least rank is next, and the rank is the
+ * distance.  A request behind the head counts as turn_sectors farther.  For circular schedulers it
+ * comes after all requests ahead, in ascending order.  FCFS ranks by id, and SPTF by the disk's
+ * estimate, less a bonus for age.
  */
 static struct naive {
 	enum { BY_DISTANCE, BY_NUMBER, BY_TIME } by;
@@ -217,8 +217,8 @@ static void random_case(struct draw *draw)
 }
 
 /*
- * The arm of SCAN and C-SCAN goes a sector in each nanosecond: from the head to the edge
- * ahead and back; C-SCAN's to the upper edge, down to 0, where it serves nobody, and up.
+ * The arm of SCAN and C-SCAN moves one sector each nanosecond.  SCAN's goes from the head to the
+ * edge ahead and back.  C-SCAN's goes to the upper edge, down to 0 without serving, and up again.
  */
 #define SMALL 40
 
@@ -229,12 +229,12 @@ static struct arm {
 	u64 head;
 	u64 at;
 	u64 now_ns;
-	u64 come; /* since it left the head */
+	u64 come; /* distance moved since the head */
 	u64 turns; /* or wraps */
 	u64 edge_sectors;
 } arm;
 
-/* No way for what is not ahead. */
+/* Return the arm's distance to a request, or U64_MAX if the request is behind. */
 static u64 arms_way(const struct io_request *rq)
 {
 	if (arm.leg == DOWN_TO_0)
@@ -244,7 +244,7 @@ static u64 arms_way(const struct io_request *rq)
 	return distance(rq->sector, arm.at);
 }
 
-/* The nearest of those that are ahead of the arm, of several the oldest. */
+/* Return the nearest request ahead of the arm; of several, the oldest. */
 static struct io_request *next_of_the_arm(void)
 {
 	struct io_request *nearest = NULL;
@@ -260,7 +260,7 @@ static struct io_request *next_of_the_arm(void)
 	return nearest;
 }
 
-/* What becomes of the leg where the arm is now. */
+/* Change the arm's leg if the arm is at its end. */
 static void corner(void)
 {
 	if (arm.leg == OUT && arm.at == (arm.down ? 0 : SMALL)) {
@@ -276,7 +276,7 @@ static void corner(void)
 	}
 }
 
-/* It waits at a request, to be asked. */
+/* Move the arm; it stops at a request until the scheduler is asked. */
 static void go_on(u64 until_ns)
 {
 	for (; arm.now_ns < until_ns; arm.now_ns++) {
@@ -312,7 +312,10 @@ static void arm_serves(const struct io_request *rq)
 	arm.head = arm.at = request_end(rq);
 }
 
-/* They agree; and nobody wants to be asked later than he would answer. */
+/*
+ * Ask the scheduler and the arm, which must agree; a wake-up must not be later than the arm's next
+ * answer.
+ */
 static void ask_both(void)
 {
 	u64 until_ns;
@@ -339,7 +342,7 @@ static void ask_both(void)
 	arm = now;
 }
 
-/* A request comes, grows, goes into another one, or the scheduler is asked. */
+/* Let a request arrive, grow or merge, or ask the scheduler. */
 static void something_happens(struct draw *draw)
 {
 	u64 what = draw_below(draw, 6);
@@ -382,7 +385,10 @@ static void arms_go_to_the_edge(struct draw *draw)
 	host_exit(&host);
 }
 
-/* Of what is as far with the turn the one ahead, a sector farther the one behind. */
+/*
+ * At equal distance, with the penalty for a turn, the request ahead is next; one sector farther,
+ * the request behind.
+ */
 static void vr_counts_a_turn_to_the_sector(u64 farther)
 {
 	struct io_request *ahead, *behind;
@@ -396,7 +402,10 @@ static void vr_counts_a_turn_to_the_sector(u64 farther)
 	host_exit(&host);
 }
 
-/* 2 ms farther, at 10 in a thousand: 200 ms older it goes before. */
+/*
+ * The farther request takes 2 ms more; at 10 permille of its age, it goes first once it is 200 ms
+ * older.
+ */
 static void sptf_counts_age_to_the_ns(u64 older_ns)
 {
 	struct io_request *far, *near;
@@ -409,7 +418,7 @@ static void sptf_counts_age_to_the_ns(u64 older_ns)
 	host_exit(&host);
 }
 
-/* R counts in sizes of the disk as it is now, not as it was when it was chosen. */
+/* R is a fraction of the disk's current size, not of its size when R was set. */
 static void vr_reckons_with_a_disk_that_grew(void)
 {
 	struct io_request *behind, *ahead;

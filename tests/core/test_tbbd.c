@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * TBBD: the papers' example, then random loads against a second telling of its two rules,
+ * TBBD: the papers' example, then random loads against a naive implementation of its two rules,
  * which searches all requests and takes the order from the papers' table.
  */
 #include "by_hand.h"
@@ -13,7 +13,7 @@ static void begin_without_waits(u64 head)
 	host_expect(&host, host_add(&host, IO_READ, head - 1, 1, 1), PICK_TABLE, MS);
 }
 
-/* PERFORM 2010 Table 1, one table for all four. */
+/* PERFORM 2010 Table 1; all four requests are planned in one table. */
 static void the_papers_example(void)
 {
 	static const u64 sector[] = { 20, 82, 120, 200 };
@@ -30,7 +30,7 @@ static void the_papers_example(void)
 	host_exit(&host);
 }
 
-/* The second telling. */
+/* The naive implementation. */
 static struct naive {
 	u64 longest_ns, until_ns, head;
 	bool served, waits, held, paid;
@@ -43,8 +43,8 @@ static struct naive {
 static struct order_table table;
 
 /*
- * The host calls back first at the instant of the completion.  The request of this call
- * was pending then if it was picked, and was not if it was added.
+ * Called by the first callback after a completion, at the same instant.  At the completion, rq was
+ * pending if it is now picked, and was not if it is now added.
  */
 static void see_completion(struct host *h, const struct io_request *rq, bool picked)
 {

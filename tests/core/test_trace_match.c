@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What becomes of a block layer's events, life by life; the instants are 1, 2, 3 ... */
+/* How block-layer events become requests, one request at a time; the instants are 1, 2, 3 ... */
 #include "../../host/traces/match.h"
 #include "check.h"
 
@@ -40,7 +40,7 @@ static void end(u64 unissued, u64 uncompleted)
 	match_exit(&match);
 }
 
-/* The row of what has just completed. */
+/* Expect the row of the request that has just completed. */
 static void expect(u64 arrival_ns, u64 dispatch_ns, u64 sector, u32 sectors)
 {
 	CHECK_EQ(row.arrival_ns, arrival_ns);

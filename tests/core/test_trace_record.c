@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A record of each version in each byte order, written byte by byte. */
+/* Parsing a record of each version in each byte order, built byte by byte. */
 #include "../../host/traces/record.h"
 #include "check.h"
 
@@ -17,7 +17,7 @@ static u32 put(u32 at, u64 value, u32 width)
 	return at + width;
 }
 
-/* Each field another number. */
+/* Every field has a different value. */
 static u32 write_record(u32 version)
 {
 	u32 at = put(0, 0x65617400 + version, 4);
@@ -72,7 +72,7 @@ static void check_other(u64 magic)
 		CHECK_EQ(record_magic(&layout, bytes), magic);
 }
 
-/* The payload is big-endian in both; a control group's number may precede it. */
+/* A split's payload is big-endian in both byte orders; a control group's id may precede it. */
 static void check_split(void)
 {
 	u8 payload[16] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Layouts: what is refused, what is longest, and what is known of a disk of which nothing is. */
+/* Layouts: which are refused, the longest track, and the answers for a disk of unknown layout. */
 #include "../../core/drive/platter.h"
 #include "check.h"
 
@@ -11,7 +11,10 @@ static struct track_slip slip[3];
 static struct tracks tracks;
 static u64 turn_ns;
 
-/* Two zones, the first with cylinders of 4 tracks and bands of 9, that end with spare sectors. */
+/*
+ * Set two valid zones; the first has cylinders of 4 tracks and bands of 9, which end with spare
+ * sectors.
+ */
 static void sound(void)
 {
 	turn_ns = TURN_NS;
@@ -34,7 +37,7 @@ static int check(void)
 	return tracks_check(&tracks, CAPACITY) ?: platter_check(&tracks, turn_ns);
 }
 
-/* Spoil one thing. */
+/* Make one field invalid. */
 #define REFUSED(...)                        \
 	do {                                \
 		sound();                    \
@@ -87,7 +90,10 @@ static void each_track_of_a_level_has_a_sector(void)
 					      64ull * (TRACKS_OF_LEVEL_MAX + 1), 0 });
 }
 
-/* From one sector to the next it is no place back; in another zone all begins again. */
+/*
+ * Slips must not make a sector's slot precede the slot before it; each zone starts with its own
+ * slips.
+ */
 static void slips_lead_on(void)
 {
 	REFUSED(tracks.nr_slips = TRACKS_SLIPS_MAX + 1);
@@ -140,7 +146,7 @@ static void nobody_knows(void)
 	CHECK_EQ(tracks_arm(&tracks, 5), 5);
 }
 
-/* As many zones and slips, and as long a track, as there may be. */
+/* The maximum numbers of zones and slips are accepted, and the longest track. */
 static void the_largest_is_accepted(void)
 {
 	static struct track_zone zones[TRACKS_ZONES_MAX];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * An instruction that has been transplanted does what it did before: every opcode of every map,
- * with each prefix and each middle of ModR/M, is run by the processor itself, once as it stands,
- * and once made over with its operand elsewhere.  Registers, vectors, the state of x87, memory,
- * and whether it faults have to be the same; RSP neither matters nor changes.
+ * A transplanted instruction has its original effect.  Every opcode of every map, with each prefix
+ * and each reg field of ModR/M, runs on the processor twice: unchanged, and transplanted with its
+ * operand elsewhere.  Registers, vectors, x87 state, memory and faults must be equal.  RSP has no
+ * effect and must not change.
  *
- * Its length is right, or what is run after it would not be what it is.
+ * A wrong length would show, since the code after the instruction would then run differently.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -21,11 +21,11 @@
 #define MIDDLE 2048
 #define NR_MAPS 7
 #define FXSAVE_BYTES 512
-#define POINTERS_AT 6 /* of the last instruction of x87: opcode, and addresses */
+#define POINTERS_AT 6 /* FXSAVE's opcode and addresses of the last x87 instruction */
 #define POINTERS_BYTES 18
 #define X87_REGISTERS_AT 32
 #define RSP REGISTER_SP
-#define LEAST_RUN 2000 /* of those that this processor has */
+#define LEAST_RUN 2000 /* fewest instructions that must run */
 
 /* --- what is run -------------------------------------------------------------------- */
 
@@ -40,7 +40,9 @@ static void put(struct trial *trial, u8 byte)
 	trial->code[trial->length++] = byte;
 }
 
-/* 0 to 3: none, 0F, 0F 38, 0F 3A; then the same with VEX. */
+/*
+ * Write prefix and map: 0 to 3 are none, 0F, 0F 38 and 0F 3A; 4 to 6 are the last three with VEX.
+ */
 static void put_head(struct trial *trial, struct draw *draw, u32 map, u32 prefix)
 {
 	static const u8 prefixes[] = { 0, 0x66, 0xf3, 0xf2 };
@@ -63,7 +65,10 @@ static void put_head(struct trial *trial, struct draw *draw, u32 map, u32 prefix
 		put(trial, map == 2 ? 0x38 : 0x3a);
 }
 
-/* A base register, and a displacement of 1 byte or 4; the rest is as it falls. */
+/*
+ * Return an instruction with a base register and a displacement of 1 or 4 bytes; the other bits are
+ * random.
+ */
 static struct trial draw_trial(struct draw *draw, u32 map, u32 prefix, u32 opcode,
 			       u32 digit)
 {
@@ -84,7 +89,10 @@ static struct trial draw_trial(struct draw *draw, u32 map, u32 prefix, u32 opcod
 	return trial;
 }
 
-/* Its base becomes such that the operand lies there; false: there is none besides the index. */
+/*
+ * Set the base register so that the operand is at the address; return false if the index is the
+ * only register.
+ */
 static bool aim(struct trial *trial, const struct instruction *in, u64 address)
 {
 	bool has_sib = (in->modrm & 0x7) == 4;
@@ -114,7 +122,7 @@ struct outcome {
 
 static volatile bool faulted;
 
-/* It goes on behind the instruction, with the registers of before. */
+/* Continue after the faulting instruction, with the registers from before it. */
 static void step_over(int signal, siginfo_t *info, void *context)
 {
 	ucontext_t *at = context;
@@ -156,7 +164,7 @@ static void save_upper(struct outcome *outcome)
 	}
 }
 
-/* Three numbers, and nothing where others have been. */
+/* Return an x87 state with three numbers, and zeros in the empty registers. */
 static const u8 *first_x87(void)
 {
 	static u8 image[FXSAVE_BYTES] __attribute__((aligned(16)));
@@ -239,13 +247,16 @@ static void decode(const struct trial *trial, struct transplant *made)
 	CHECK(made->bytes <= INSTRUCTION_BYTES_MAX);
 }
 
-/* LOCK is left out; where it may not stand, a processor refuses it before it looks for memory. */
+/*
+ * Return whether there is a LOCK prefix.  These trials are left out, since an invalid LOCK faults
+ * before memory is accessed.
+ */
 static bool has_lock(const struct trial *trial)
 {
 	return memchr(trial->code, 0xf0, 4);
 }
 
-/* With another RSP, which is then made what it was. */
+/* Run the transplanted instruction with another RSP, then restore RSP. */
 static void run_made(struct outcome *made, const struct trial *trial,
 		     struct transplant *what, u64 operand)
 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* What is made over to be run elsewhere: which, its length, and how large its operand may be. */
+/*
+ * Which instructions are transplanted, with their lengths and the maximum size of their operands.
+ */
 #include "../../kernel/vpcib/transplant.h"
 #include "check.h"
 
@@ -128,7 +130,10 @@ static const struct known {
 	{ 6, USUAL, { 0x65, 0xc5, 0xfc, 0x10, 0x48, 0x10 } }, /* vmovups %gs:16(%rax) */
 };
 
-/* An opcode of a map (none, 0F, 0F 38, 0F 3A, and 1 to 3 of VEX), with (%rax). */
+/*
+ * Return whether an opcode of a map with (%rax) is accepted.  Maps: none, 0F, 0F 38, 0F 3A, and 1
+ * to 3 of VEX.
+ */
 static bool is_known(u32 map, u32 prefix, u32 opcode, u32 digit)
 {
 	static const u8 prefixes[] = { 0, 0x66, 0xf3, 0xf2 };
@@ -154,7 +159,7 @@ static bool is_known(u32 map, u32 prefix, u32 opcode, u32 digit)
 	       made.in.opcode == opcode;
 }
 
-/* No more and no fewer are let through: whoever changes the list has to mean it. */
+/* Count the accepted instructions; the numbers catch accidental changes of the list. */
 static void count_them(void)
 {
 	static const u32 expected[] = { 288, 4430, 1280, 1504, 3296, 4520, 7196 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What touches more than registers and one operand at a place that is known, or means something
- * else in the kernel, is never made over to be run there.
+ * Some instructions are never transplanted: those that touch more than registers and one operand at
+ * a known address, and those that act differently in the kernel.
  */
 #include "../../kernel/vpcib/transplant.h"
 #include "check.h"
@@ -40,7 +40,7 @@ static const u8 refused[][INSTRUCTION_BYTES_MAX] = {
 	{ 0x0f, 0xc7, 0x28 }, /* xsaves (%rax) */
 	{ 0x0f, 0xc7, 0x30 }, /* vmptrld (%rax) */
 	{ 0x0f, 0xf7, 0x00 }, /* maskmovq's opcode */
-	{ 0x0f, 0xb9, 0x00 }, /* ud1, which the kernel takes for its own */
+	{ 0x0f, 0xb9, 0x00 }, /* ud1, which the kernel itself uses */
 	{ 0x0f, 0xff, 0x00 }, /* ud0 */
 	{ 0x66, 0x0f, 0x38, 0x80, 0x00 }, /* invept (%rax), %rax */
 	{ 0x66, 0x0f, 0x38, 0x82, 0x00 }, /* invpcid (%rax), %rax */
@@ -62,7 +62,7 @@ static const u8 refused[][INSTRUCTION_BYTES_MAX] = {
 	{ 0xc4, 0xe2, 0x78, 0x49, 0x00 }, /* ldtilecfg (%rax) */
 	{ 0xc4, 0xe2, 0x69, 0xe0, 0x00 }, /* cmpoxadd */
 	{ 0xc5, 0xf8, 0x77, 0x00 }, /* vzeroupper */
-	{ 0xc4, 0xe0, 0x78, 0x10, 0x00 }, /* a map that there is not */
+	{ 0xc4, 0xe0, 0x78, 0x10, 0x00 }, /* a map that does not exist */
 	{ 0x66, 0xc5, 0xf8, 0x10, 0x00 }, /* 66 before VEX */
 	{ 0x48, 0xc5, 0xf8, 0x10, 0x00 }, /* REX before VEX */
 	{ 0x62, 0xf1, 0x7f, 0x48, 0x6f, 0x00 }, /* vmovdqu8 (%rax), %zmm0 */
@@ -72,7 +72,7 @@ static const u8 refused[][INSTRUCTION_BYTES_MAX] = {
 	{ 0xd8, 0xc0 }, /* fadd %st(0), %st */
 	{ 0x0f, 0x58, 0xc0 }, /* addps %xmm0, %xmm0 */
 	{ 0x48, 0x66, 0x0f, 0x58, 0x00 }, /* REX is not last */
-	{ 0x8b, 0x00 }, /* mov (%rax), %eax: not for the fallback */
+	{ 0x8b, 0x00 }, /* mov (%rax), %eax: emulated, so not for the fallback */
 };
 
 int main(void)

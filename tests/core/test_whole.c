@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Requests in pieces that are served in any order, against sums that are kept apart. */
+/* Requests in pieces that are served in any order, against sums kept separately. */
 #include "../../sim/whole.h"
 #include "check.h"
 #include "host.h"
@@ -8,7 +8,7 @@
 
 static struct wholes wholes;
 
-/* What is outstanding, by the number that it got. */
+/* The outstanding requests, by the number that wholes_begin returned. */
 static struct {
 	u64 pieces, left, sum_ns;
 } want[AT_ONCE];
@@ -62,7 +62,7 @@ static void any_order(struct draw *draw)
 	wholes_exit(&wholes);
 }
 
-/* Sums beyond 64 bits, and as many pieces as a step can say. */
+/* Test sums beyond 64 bits, and the maximum number of pieces. */
 static void largest(void)
 {
 	u64 response_ns = 1ull << 63;

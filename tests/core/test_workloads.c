@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the processes of each workload ask for, step by step: the draws of guest/ in
- * their order, streams of their own, and an end where there is one.
+ * The requests of each workload's processes, step by step: the random draws in the order of guest/,
+ * a stream for each process, and the end of finite workloads.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 static struct simulation sim;
 static void *state;
 
-/* A workload with the parameters that are in sim. */
+/* Start the workload with the parameters in sim. */
 static int start(void)
 {
 	const struct workload *workload = sim.input.workload;
@@ -49,7 +49,7 @@ static struct step next(u32 process)
 	return step;
 }
 
-/* A write is drawn first, then the place, as guest/random.c does. */
+/* The operation is drawn first, then the position, as in guest/random.c. */
 static void random_draws_as_the_guest_does(void)
 {
 	u32 process, i;
@@ -103,7 +103,7 @@ static void poisson_draws_gap_op_place(void)
 	stop();
 }
 
-/* One page of a file of SURGE; the sleep belongs to the step after it. */
+/* Expect a read of one page of a SURGE file; the sleep before it is think_ns. */
 static void expect_page(u32 process, u32 file, u64 page, u64 think_ns)
 {
 	struct step step = next(process);
@@ -116,8 +116,8 @@ static void expect_page(u32 process, u32 file, u64 page, u64 think_ns)
 }
 
 /*
- * Figure 2: how many files; for each, which one, and a sleep after every page.  The
- * sleep is drawn before the next file is.
+ * Figure 2: draw the number of files; for each, draw which file, and a sleep after every page.  The
+ * last sleep is drawn before the next file.
  */
 static void expect_process(u32 process, u32 files, u64 scale_milli)
 {
@@ -149,7 +149,7 @@ static void surge_draws_as_figure_2(struct draw *draw)
 
 	use("surge");
 	simulation_files(&sim, draw, files, 8);
-	/* The one that is read most is of whole pages. */
+	/* The most popular file consists of whole pages. */
 	sim.bytes[0] = (sim.bytes[0] + 4095) / 4096 * 4096;
 	simulation_set(&sim, "think_scale_milli", 2500);
 	CHECK_EQ(start(), 0);
@@ -181,7 +181,7 @@ static void sequential_goes_up_and_around(void)
 	stop();
 }
 
-/* A write is drawn as random does, from a stream for each process. */
+/* Operations are drawn as in the workload random, from one stream for each process. */
 static void sequential_draws_what_it_writes(void)
 {
 	u32 process, i;
@@ -236,7 +236,7 @@ static void play_rows(struct draw *draw)
 	rows_are_played_once("rows-closed", draw);
 }
 
-/* The next piece, which comes so long after the one before. */
+/* Expect the next piece, think_ns after the previous one, with `more` pieces to follow. */
 static void next_piece(u32 process, struct service_chain *chain, u64 think_ns, u32 more)
 {
 	struct step step = next(process);
@@ -250,7 +250,7 @@ static void next_piece(u32 process, struct service_chain *chain, u64 think_ns, u
 	CHECK_EQ(step.op, IO_READ);
 }
 
-/* All pieces of a request at once, and no request that comes too late. */
+/* All pieces of a request arrive at once, and no request arrives after until_ns. */
 static void customers_come_as_they_came(struct draw *draw)
 {
 	u32 process;
@@ -287,7 +287,7 @@ static void customers_come_as_they_came(struct draw *draw)
 	stop();
 }
 
-/* Two requests of each process, the last process's spoiled. */
+/* Give each process two requests, of which the last process' are invalid. */
 static void customers_refuse(int error, u64 first_ns, u64 second_ns, u16 pieces)
 {
 	static const u64 at_ns[] = { 5, 5 };
@@ -337,7 +337,10 @@ static void customers_are_looked_at(void)
 	customers_refuse(0, 1000, 0, 1);
 }
 
-/* Every byte of one file once, in order, and the sectors that hold it; which file. */
+/*
+ * Check that a process reads every byte of one file once, in order, from the right sectors; return
+ * the file.
+ */
 static u32 read_file(u32 process, u64 read_bytes)
 {
 	struct step step = next(process);
@@ -363,7 +366,7 @@ static u32 read_file(u32 process, u64 read_bytes)
 	return file;
 }
 
-/* Each thread has a file of its own. */
+/* Each thread reads a file of its own. */
 static void concurrent_reads_end(struct draw *draw)
 {
 	u64 read_bytes = 1 + draw_below(draw, 3000);
@@ -380,7 +383,7 @@ static void concurrent_reads_end(struct draw *draw)
 	stop();
 }
 
-/* As many files as threads are enough, and each thread may get any of them. */
+/* One file for each thread suffices, and each thread can get any file. */
 static void threads_draw_their_files(void)
 {
 	u32 got[4][4] = { { 0 } };
@@ -408,7 +411,7 @@ static void threads_draw_their_files(void)
 	stop();
 }
 
-/* What cannot be played is refused; exit comes after it all the same. */
+/* Expect start to refuse invalid parameters; exit must still work afterwards. */
 static void refuse(const char *workload, const char *parameter, u64 value, int error)
 {
 	use(workload);
@@ -419,7 +422,7 @@ static void refuse(const char *workload, const char *parameter, u64 value, int e
 	stop();
 }
 
-/* Three pages of a file that has room for two and a half. */
+/* The file has three pages, but extents for only two and a half. */
 static void surge_refuses_half_a_page(void)
 {
 	use("surge");
@@ -435,7 +438,7 @@ static void surge_refuses_half_a_page(void)
 	stop();
 }
 
-/* Every allocation of init fails once. */
+/* Each allocation of init fails once. */
 static void no_memory(const struct workload *workload)
 {
 	int error = -ENOMEM;

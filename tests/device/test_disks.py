@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The catalogue of disks, what is said of one, and its picture."""
+"""The catalogue of disks: the list, the facts of one disk, and its picture."""
 
 import json
 from pathlib import Path
@@ -17,24 +17,24 @@ DISKS = list(profile.catalogue())
 
 
 def disks(*words: str) -> Result:
-    """The command in this process; errors come through."""
+    """Run the command in this process."""
     return CliRunner().invoke(command, words)
 
 
 def test_all_of_them_with_what_matters() -> None:
-    said = disks().output
+    output = disks().output
     for name in DISKS:
-        assert f" {name} " in said
-    lines = {line.split()[0]: " ".join(line.split()[1:]) for line in said.splitlines() if line}
+        assert f" {name} " in output
+    lines = {line.split()[0]: " ".join(line.split()[1:]) for line in output.splitlines() if line}
     assert lines["cheetah-15k4"] == "73.4 GB 15,000 6 line 64"
     assert lines["cheetah-9lp"] == "9.1 GB 10,045 9.61 curve 3 timed, write-back"
     assert lines["constellation-2"] == "1.0 TB 7,200 11.9 sheet"
     assert lines["array-32"] == "10 array 32 servers"
     assert list(lines)[2:-1] == sorted(DISKS), "one table"
-    assert said.endswith(
+    assert output.endswith(
         "page: a random read of 4 KiB, on average; more: understudy disks show NAME\n"
     )
-    assert max(map(len, said.splitlines())) <= 80
+    assert max(map(len, output.splitlines())) <= 80
 
 
 def test_as_json_they_are_whole_profiles() -> None:
@@ -47,11 +47,11 @@ def test_as_json_they_are_whole_profiles() -> None:
 
 @pytest.mark.parametrize("name", DISKS)
 def test_one_says_where_its_figures_are_from(name: str) -> None:
-    said = disks("show", name).output
+    output = disks("show", name).output
     disk = profile.load(name)
-    assert said.startswith(f"{name}: {disk.summary}\n")
-    assert "source" in said
-    assert not disk.limits or disk.limits in said
+    assert output.startswith(f"{name}: {disk.summary}\n")
+    assert "source" in output
+    assert not disk.limits or disk.limits in output
 
 
 @pytest.mark.parametrize(
@@ -76,8 +76,8 @@ def test_one_says_where_its_figures_are_from(name: str) -> None:
     ],
 )
 def test_one_says_what_it_does_and_how_far_to_believe_it(name: str, expected: str) -> None:
-    said = disks("show", name).output
-    assert expected in "\n".join(" ".join(line.split()) for line in said.splitlines())
+    output = disks("show", name).output
+    assert expected in "\n".join(" ".join(line.split()) for line in output.splitlines())
 
 
 ZONES = """\
@@ -89,7 +89,7 @@ SLIPS = "sector,slots\n9,1\n"
 
 
 def written(folder: Path, *, period: str, phase: str, throughput: bool = True) -> str:
-    """A profile in two zones that says where each sector is."""
+    """Write a profile with two zones and known sector positions."""
     rate = "[throughput]\nmb_per_s = [8.5, 8.0]\n" if throughput else ""
     file = folder / "mine.toml"
     file.write_text(
@@ -108,13 +108,13 @@ def written(folder: Path, *, period: str, phase: str, throughput: bool = True) -
     ],
 )
 def test_one_says_whether_positions_are_known(phase: str, expected: str, tmp_path: Path) -> None:
-    said = disks("show", written(tmp_path, period="6.0", phase=phase)).output
-    assert expected in "\n".join(" ".join(line.split()) for line in said.splitlines()) + "\n"
+    output = disks("show", written(tmp_path, period="6.0", phase=phase)).output
+    assert expected in "\n".join(" ".join(line.split()) for line in output.splitlines()) + "\n"
     assert "positions" not in disks("show", "atlas-10k").output
 
 
 def test_known_positions_are_drawn_as_such(tmp_path: Path) -> None:
-    """In words below the picture, and as the rates that slots make."""
+    """The text below the picture says so, and the rates are calculated from the slots."""
     pictures = []
     for phase in ("known", "random"):
         out = tmp_path / f"{phase}.svg"
@@ -138,7 +138,7 @@ def test_one_is_drawn(name: str, ending: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
 def test_a_picture_is_the_same_to_the_byte(ending: str, tmp_path: Path) -> None:
-    """Whenever it is drawn, and whatever the reader's matplotlibrc says."""
+    """The picture depends neither on the date nor on the user's matplotlibrc."""
     first, again = (tmp_path / f"{name}.{ending}" for name in ("first", "again"))
     assert disks("show", "cheetah-9lp", "--out", str(first)).exit_code == 0
     with mpl.rc_context({"lines.linewidth": 9, "svg.hashsalt": None, "font.size": 20}):

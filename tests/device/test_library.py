@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The real drives in profiles/: their figures, their sources, and a prediction with each."""
+"""The real drives in profiles/: their figures and sources, and a prediction with each."""
 
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,8 @@ GB = 10**9
 PAGE = 8
 QUIET = ("$ ", "wrote ")  # and the count of runs
 
-# As the documents print them: GB, rpm, ms from track to track, on average, over the full stroke
-# (reads, without overhead), MB/s outside and inside.
+# Figures as printed in the data sheets: GB, rpm, ms from track to track, average and full-stroke
+# seek in ms (reads, without overhead), MB/s at the outer and inner edge.
 SHEETS: dict[str, tuple[float, float, float, float, float | None, float | None, float | None]] = {
     "deskstar-75gxp": (76.9, 7200, 1.2, 8.5, 14.7, None, None),
     "deskstar-7k500": (500, 7200, 1.5, 8.5, None, 64.8, 31.0),
@@ -38,7 +38,7 @@ SSDS = {"ssd-s4600": (0.110, 72_000), "ssd-p4500": (0.085, 490_000)}
 
 
 def load(name: str) -> Any:
-    """Its sections are there, or the test fails."""
+    """Load a profile; typed Any, so that a missing section fails the test."""
     return profile.load(name)
 
 
@@ -81,7 +81,7 @@ def test_the_curves_meet_the_sheet_within_rounding(name: str) -> None:
 def test_rates_of_coded_bits_are_shared_out_over_the_tracks(
     name: str, coded: tuple[float, float], track_bytes: int
 ) -> None:
-    """As the comments of these two say."""
+    """The comments in these two profiles state this rule."""
     sheet = load(name).sheet
     mean = track_bytes * sheet.rpm / 60 / 1e6
     for rate, of_bits in ((sheet.inner_mb_per_s, coded[0]), (sheet.outer_mb_per_s, coded[1])):
@@ -89,14 +89,14 @@ def test_rates_of_coded_bits_are_shared_out_over_the_tracks(
 
 
 def test_rates_from_the_time_of_long_reads() -> None:
-    """As the Deskstar's comment says: 105 % of 12.8 ms and 16 MiB."""
+    """The Deskstar's comment states this rule: 105 % of 12.8 ms and 16 MiB."""
     sheet = load("deskstar-75gxp").sheet
     for rate, seconds in ((sheet.outer_mb_per_s, 0.48), (sheet.inner_mb_per_s, 0.95)):
         assert rate == pytest.approx(16.777216 / (seconds / 1.05 - 0.0128), abs=0.06)
 
 
 def test_a_switch_of_tracks_from_two_rates() -> None:
-    """As the newer Deskstar's comment says, by its manual's formula of the sustained rate."""
+    """The newer Deskstar's comment derives it from the manual's formula for the sustained rate."""
     heads, rotation_ms, on_track, sustained = 10, 60_000 / 7200, 76.3, 64.8
     cylinder_ms = heads * rotation_ms * on_track / sustained
     switch_ms = (cylinder_ms - heads * rotation_ms) / heads
@@ -105,7 +105,8 @@ def test_a_switch_of_tracks_from_two_rates() -> None:
 
 @pytest.mark.parametrize(("name", "seconds"), [("deskstar-75gxp", 55), ("deskstar-7k500", 55.5)])
 def test_random_reads_take_as_long_as_the_manual_says(name: str, seconds: float) -> None:
-    """The typical time of 4,096 random sectors, without the 5 % that it allows."""
+    """Compare with the typical time of 4,096 random sectors, without the manual's allowance of 5
+    %."""
     disk = load(name)
     one_ms = averages.random_read_ms(disk.timing(disk.facts.capacity_sectors), 1)
     assert one_ms == pytest.approx(seconds / 1.05 / 4096 * 1000, rel=0.01)
@@ -126,7 +127,7 @@ def test_a_track_passes_in_a_rotation(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in SHEETS if name != "travelstar-5k320"])
 def test_random_sectors_are_a_little_nearer_than_random_tracks(name: str) -> None:
-    """What docs/disks.md says that sheets neglect: 0.5 to 1.5 % of the average seek."""
+    """docs/disks.md says that sheets neglect this difference, 0.5 to 1.5 % of the average seek."""
     sheet = load(name).sheet
     outer, inner = sheet.outer_mb_per_s, sheet.inner_mb_per_s
     places = np.random.default_rng(1).random((2, 200_000))
@@ -138,7 +139,7 @@ def test_random_sectors_are_a_little_nearer_than_random_tracks(name: str) -> Non
 
 @pytest.mark.parametrize("name", [name for name in DRIVES if name not in SSDS])
 def test_random_pages_take_what_is_expected(name: str) -> None:
-    """Seek, half a rotation and transfer add up in the drive's model, too."""
+    """In the drive's model, too, the time is seek, half a rotation and transfer."""
     disk = load(name)
     capacity = disk.facts.capacity_sectors
     timing = disk.timing(capacity)
@@ -151,7 +152,7 @@ def test_random_pages_take_what_is_expected(name: str) -> None:
 
 @pytest.mark.parametrize("name", SSDS)
 def test_as_many_channels_as_reads_are_under_way(name: str) -> None:
-    """Little's law: a second's reads, times what each takes."""
+    """By Little's law, the number of channels is reads a second times their latency."""
     array = load(name).array
     latency_ms, per_s = SSDS[name]
     assert array.service_ms == latency_ms
@@ -165,12 +166,12 @@ def test_each_predicts_without_a_warning(name: str, tmp_path: Path) -> None:
     done = CliRunner().invoke(main, [*words, *more], catch_exceptions=False)
     assert done.exit_code == 0
     assert "mean service (ms)" in done.stdout
-    said = [line for line in done.stderr.splitlines() if "runs done" not in line]
-    assert all(line.startswith(QUIET) for line in said), said
+    lines = [line for line in done.stderr.splitlines() if "runs done" not in line]
+    assert all(line.startswith(QUIET) for line in lines), lines
 
 
 def test_the_profile_of_a_detailed_drive_foresees_that_drive() -> None:
-    """Each of 500 random reads, one after the other: nearly all to 1 % of a turn."""
+    """Of 500 random reads, one at a time, nearly all agree within 1 % of a rotation."""
     drive, disk = random_drive(104), profile.load("detailed-10k")
     model = ModelTarget.of(disk, drive.capacity_sectors)
     draw = np.random.default_rng(1)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Disk profiles: the Cheetah's figures, exact ns, which sections go together, and one line for
-every mistake."""
+"""Disk profiles: the Cheetah's figures, exact ns, which sections go together, and a one-line
+message for every mistake."""
 
 from pathlib import Path
 
@@ -107,8 +107,8 @@ def test_a_key_of_an_older_profile_says_what_stands_for_it(tmp_path: Path, key: 
     section, _, name = key.rpartition(".")
     with pytest.raises(UserError) as caught:
         load_text(tmp_path, f"[{section}]\n{name} = 1\n" if section else f"{name} = 1\n")
-    said = f"{tmp_path / 'mine.toml'}: {key}: is no longer a key: {profile.DROPPED[key]}"
-    assert str(caught.value) == said
+    message = f"{tmp_path / 'mine.toml'}: {key}: is no longer a key: {profile.DROPPED[key]}"
+    assert str(caught.value) == message
 
 
 def test_limits_are_the_cores() -> None:
@@ -124,14 +124,14 @@ def test_limits_are_the_cores() -> None:
 
 
 def test_a_line_is_a_whole_profile(tmp_path: Path) -> None:
-    """As in a course: two figures, no cache, no manual."""
+    """A minimal profile, as in a course: two figures, without cache or facts."""
     disk = load_text(tmp_path, "[model]\nintercept_ms = 4\nfull_seek_ms = 5\n")
     assert disk.facts is None
     assert disk.timing(1000) == Timing(1000, 4_000_000, ((0, 0), (1000, 5_000_000)))
 
 
 def test_sections_that_need_others(tmp_path: Path) -> None:
-    """What is said of a section that is not there, or of one too many."""
+    """Check the messages for a missing section and for a superfluous one."""
     parts = SAMPLED.strip()[1:].split("\n[")
     sections = {part.split("]")[0]: f"[{part}\n" for part in parts}
     scaling = "[scaling]\nreal_track_sectors = 8\ntrack_sectors = 8\n"

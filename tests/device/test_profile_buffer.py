@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Profiles with a buffer that works in time, and with tracks: in the units of the core, and one
-line for every mistake."""
+"""Profiles with a timed buffer and with tracks: values in the core's units, and a one-line
+message for every mistake."""
 
 from pathlib import Path
 
@@ -44,7 +44,8 @@ write_back_order = "ascending"
 
 
 def test_a_buffer_in_the_units_of_the_core(tmp_path: Path) -> None:
-    """Whole ns, ps and sectors; tracks by the sectors of the virtual disk."""
+    """Values become whole ns, ps and sectors; tracks are measured in sectors of the virtual
+    disk."""
     timing = load_text(tmp_path, SAMPLED + TRACKS + BUFFER).timing(10_000)
     zones = [(zone.first, zone.sectors) for zone in timing.tracks.zones]
     assert zones == [(0, 700), (5000, 560)]
@@ -140,7 +141,7 @@ def test_room_for_writes_and_what_a_full_drive_keeps(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_buffer_is_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:
-    """File, key, reason."""
+    """The message has the file, the key and the reason."""
     text = SAMPLED + TRACKS + BUFFER
     assert old in text
     with pytest.raises(UserError) as caught:
@@ -149,18 +150,19 @@ def test_a_bad_buffer_is_one_line(tmp_path: Path, old: str, new: str, message: s
 
 
 def test_a_cache_or_a_buffer(tmp_path: Path) -> None:
-    """Not both."""
+    """A profile has either, not both."""
     with pytest.raises(UserError, match="buffer: does not go with cache: a disk has one of them"):
         load_text(tmp_path, SAMPLED + CACHE + TRACKS + BUFFER)
 
 
 @pytest.mark.parametrize(
     ("bus_sector_ps", "expected"),
-    # While the bus carries 8 sectors, 8 pass under the head, and as many as that in what is left.
+    # While the bus carries 8 sectors, 8 pass under the head, and more in the bus time that is left.
     [(30_000_000, 8), (15_000_000, 0), (10_000_000, 0), (10**9, 100)],
 )
 def test_cats_counts_on_what_is_read_ahead_at_once(bus_sector_ps: int, expected: int) -> None:
-    """At the slowest place, 15 us a sector, and never more than the drive reads ahead."""
+    """The slowest part of the disk takes 15 us a sector; the result never exceeds the drive's
+    read-ahead."""
     timing = Timing(
         1000,
         0,

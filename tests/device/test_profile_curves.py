@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Profiles with sampled curves: Vesper's against the formula in double precision, what a rotation
-and a small disk make of them, and one line for every mistake."""
+"""Profiles with sampled curves: Vesper's against the formula in double precision, rotation,
+small disks, and a one-line message for every mistake."""
 
 from math import sqrt
 from pathlib import Path
@@ -57,7 +57,7 @@ def test_every_request_takes_some_time(tmp_path: Path, rest: str, takes_time: bo
 
 
 def test_rotation_and_throughput_may_be_left_out(tmp_path: Path) -> None:
-    """Such a disk has no latency and transfers in no time."""
+    """Without these sections, a disk has no rotational latency and transfers in no time."""
     timing = sampled(
         tmp_path, ("[rotation]\nperiod_ms = 6.0\n", ""), ("[throughput]\nmb_per_s = [60, 40]\n", "")
     ).timing(1000)
@@ -71,7 +71,8 @@ def test_phase_is_a_choice(tmp_path: Path) -> None:
 
 
 def test_a_track_of_a_small_disk_takes_as_long_as_a_real_one(tmp_path: Path) -> None:
-    """The example of SIGCSE 2006 section 2.3: 128 KB, tracks of 4 KB for 400 KB."""
+    """The example of SIGCSE 2006 section 2.3: a disk of 128 KB, with tracks of 4 KB in place of
+    400 KB."""
     scaling = ("[facts]", "[scaling]\nreal_track_sectors = 800\ntrack_sectors = 8\n[facts]")
     small = sampled(tmp_path, scaling).timing(256)
     real = sampled(tmp_path).timing(70_312_500)
@@ -80,16 +81,17 @@ def test_a_track_of_a_small_disk_takes_as_long_as_a_real_one(tmp_path: Path) -> 
     assert small.seek[-1] == (256, real.seek[-1][1])
     for (_, small_ps), (_, real_ps) in zip(small.transfer, real.transfer, strict=True):
         assert 8 * small_ps == pytest.approx(800 * real_ps, rel=1e-6)
-    kept = sampled(tmp_path).timing(256)
-    assert [ps for _, ps in kept.transfer] == [ps for _, ps in real.transfer]
+    timing = sampled(tmp_path).timing(256)
+    assert [ps for _, ps in timing.transfer] == [ps for _, ps in real.transfer]
 
 
 def formula(
     disk: profile.DiskProfile, capacity: int, head: int, sector: int, sectors: int
 ) -> float:
-    """Vesper's model in ns as docs/method.md states it, from the profile's own figures.
+    """Return Vesper's service time in ns by the model in docs/method.md, from the profile's own
+    figures.
 
-    Between two samples the seek time is a line, and so is the time for a sector.
+    Between two samples the seek time is linear, and so is the time for one sector.
     """
     assert disk.seek
     assert disk.throughput
@@ -116,7 +118,8 @@ SIZES = [1 << 26, 70_312_500, 3_000_000]
 @pytest.mark.parametrize("name", ["vesper-zoned", "vesper-flat"])
 @pytest.mark.parametrize("capacity", SIZES)
 def test_vesper_is_its_formula_to_a_microsecond(name: str, capacity: int) -> None:
-    """Requests up to 16 MB, anywhere; at these sizes a sector's share of a seek is small."""
+    """Requests are up to 16 MB, anywhere.  The disks are so large that one sector hardly changes
+    a seek."""
     disk = profile.load(name)
     random = np.random.default_rng(1)
     sectors = random.integers(1, 32769, 2000)
@@ -136,7 +139,7 @@ def test_vesper_is_its_formula_to_a_microsecond(name: str, capacity: int) -> Non
     st.randoms(use_true_random=False),
 )
 def test_random_curves_are_their_formula_to_a_microsecond(ms, mb_per_s, period_ms, random) -> None:  # type: ignore[no-untyped-def]
-    """On a disk on which every sample falls on a sector."""
+    """The disk's size is such that every sample falls on a sector."""
     capacity = (len(ms) - 1) * (len(mb_per_s) - 1) * 100_000
     disk = profile.load("vesper-flat").model_copy(
         update={

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""[layout]: what it says to the core, from the TOML or a file beside it, and what is refused."""
+"""[layout]: the core's values, from the profile itself or from a file next to it, and refused
+layouts."""
 
 from pathlib import Path
 
@@ -46,7 +47,7 @@ capacity_sectors = 1_000_000
 
 
 def test_what_the_core_is_told(tmp_path: Path) -> None:
-    """Angles in 2^-64 turns, rounded to the nearest."""
+    """Angles are in 2^-64 rotations, rounded to the nearest."""
     disk = load_text(tmp_path, KNOWN)
     assert disk.knows_positions
     timing = disk.timing(1_000_000)
@@ -77,7 +78,7 @@ def test_what_the_core_is_told(tmp_path: Path) -> None:
 
 
 def test_surfaces_bands_and_spare_sectors(tmp_path: Path) -> None:
-    """The last cylinder of a band ends with the band's spare sectors instead of its own."""
+    """The last cylinder of a band ends with the band's spare sectors in place of its own."""
     text = KNOWN.replace(ZONES, BANDS).replace("6.0]", '6.0]\nover = "tracks"')
     first, second = load_text(tmp_path, text).timing(1_000_000).tracks.zones
     assert first.cylinder == TrackLevel(4, 397, TURN // 4)
@@ -88,7 +89,8 @@ def test_surfaces_bands_and_spare_sectors(tmp_path: Path) -> None:
 
 
 def test_slips(tmp_path: Path) -> None:
-    """All until there, zone by zone; on a disk of another size there are none."""
+    """A slip in the core is the total since its zone's start; a disk of another size has no
+    slips."""
     disk = load_text(tmp_path, KNOWN.replace("switch_ms", f'slips = """\n{SLIPS}"""\nswitch_ms'))
     slips = ((1000, 1), (2000, 3), (3000, 2), (400_000, 7))
     assert disk.timing(1_000_000).tracks.slips == slips
@@ -100,7 +102,7 @@ def test_slips(tmp_path: Path) -> None:
 
 
 def test_tables_in_files_beside_it(tmp_path: Path) -> None:
-    """They mean the same, wherever the profile is read from."""
+    """Tables in files are equal to tables in the profile, from any current folder."""
     inside = load_text(tmp_path, KNOWN.replace("switch_ms", f'slips = """\n{SLIPS}"""\nswitch_ms'))
     (tmp_path / "a.csv").write_text(ZONES)
     (tmp_path / "b.csv").write_text(SLIPS)
@@ -123,7 +125,7 @@ def test_tables_in_files_beside_it(tmp_path: Path) -> None:
 def test_a_file_that_is_wrong_is_one_line(
     tmp_path: Path, content: str | None, message: str
 ) -> None:
-    """File, line and column."""
+    """The message has the file, line and column."""
     if content is not None:
         (tmp_path / "a.csv").write_text(content, encoding="latin-1")
     named = KNOWN.replace(f'"""\n{ZONES}"""', '"a.csv"')
@@ -134,14 +136,14 @@ def test_a_file_that_is_wrong_is_one_line(
 
 
 def test_a_zone_begins_to_the_sector(tmp_path: Path) -> None:
-    """On the real disk, and scales."""
+    """The start is exact on the real disk, and scales with other sizes."""
     disk = load_text(tmp_path, KNOWN.replace("400000", "400123"))
     for capacity, first in ((1_000_000, 400_123), (100_000, 40_012), (3_000_000, 1_200_369)):
         assert disk.timing(capacity).tracks.zones[1].first == first
 
 
 def test_angles_may_be_there_and_not_used(tmp_path: Path) -> None:
-    """Latencies are drawn, or the mean, if the rotation says so."""
+    """The angles go unused if the rotation's phase is random or the mean."""
     for phase in ("random", "mean"):
         disk = load_text(tmp_path, KNOWN.replace('"known"', f'"{phase}"'))
         assert not disk.knows_positions
@@ -153,7 +155,7 @@ CYLINDERS = "layout.zones: line 2: cylinder_tracks is missing"
 
 
 def slips(rows: str) -> str:
-    """A table of them before the next key."""
+    """Return a table of slips, followed by the next key."""
     return f'slips = """\nsector,slots\n{rows}"""\nswitch_ms'
 
 
@@ -234,7 +236,7 @@ def slips(rows: str) -> str:
 def test_what_contradicts_itself_is_one_line(
     tmp_path: Path, old: str, new: str, message: str
 ) -> None:
-    """File, key, value, reason."""
+    """The message has the file, key, value and reason."""
     assert old in KNOWN
     with pytest.raises(UserError) as caught:
         load_text(tmp_path, KNOWN.replace(old, new, 1))
@@ -256,7 +258,7 @@ def test_more_than_the_core_has_room_for(tmp_path: Path, key: str, most: int) ->
 
 
 def test_a_disk_too_small_for_its_zones(tmp_path: Path) -> None:
-    """One that would be shorter than a track there is a part of the one before."""
+    """A zone shorter than one of its tracks becomes part of the previous zone."""
     disk = load_text(tmp_path, KNOWN.replace("400000,", "100,"))
     assert len(disk.timing(1_000_000).tracks.zones) == 2
     assert [zone.first for zone in disk.timing(10_000).tracks.zones] == [0, 1]

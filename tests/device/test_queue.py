@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Command queueing in the drive: what a profile says of it, what a run uses of it, what the
-simulator makes of it."""
+"""Command queueing in the drive: its profile section, the depth that a run uses, and the
+simulated queue."""
 
 from pathlib import Path
 from typing import Any
@@ -25,13 +25,13 @@ SECTORS = 256 * MIB // 512
 
 
 def queueing(name: str, depth: int = 32, age_limit_ms: float = 500.0) -> DiskProfile:
-    """One of ours that queues commands."""
+    """Return a disk of the library with a command queue."""
     queue = CommandQueue(depth=depth, age_limit_ms=age_limit_ms)
     return profile.load(name).model_copy(update={"queue": queue})
 
 
-def asked(disk: DiskProfile, scheduler: str = "fcfs", **given: Any) -> Experiment:
-    own = {"requests": 1500, "processes": 20, "virtual_bytes": 256 * MIB} | given
+def asked(disk: DiskProfile, scheduler: str = "fcfs", **settings: Any) -> Experiment:
+    own = {"requests": 1500, "processes": 20, "virtual_bytes": 256 * MIB} | settings
     return experiment(scheduler, "random", disk, platform="sim", **own)
 
 
@@ -49,7 +49,7 @@ def mean_response_ms(one: Experiment) -> float:
 
 
 @pytest.mark.parametrize(
-    ("section", "said"),
+    ("section", "message"),
     [
         ("depth = 0", "queue.depth: input should be greater than or equal to 1, not 0"),
         ("depth = 257", "queue.depth: input should be less than or equal to 256, not 257"),
@@ -60,12 +60,12 @@ def mean_response_ms(one: Experiment) -> float:
         ("depth = 2\norder = 'any'", "queue.order: is not a key of a profile"),
     ],
 )
-def test_a_mistake_in_the_section_is_one_line(section: str, said: str, tmp_path: Path) -> None:
+def test_a_mistake_in_the_section_is_one_line(section: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(f"{LINE}[queue]\n{section}\n")
     with pytest.raises(UserError) as error:
         profile.load(str(file))
-    assert str(error.value).startswith(f"{file}: {said}")
+    assert str(error.value).startswith(f"{file}: {message}")
 
 
 def test_an_array_has_none(tmp_path: Path) -> None:
@@ -84,18 +84,18 @@ def test_half_a_second_if_nothing_is_said(tmp_path: Path) -> None:
     assert (deep.queue_depth, deep.queue_age_limit_ns) == (8, 500_000_000)
 
 
-# ---- how much of it a run uses
+# ---- the depth that a run uses
 
 
 @pytest.mark.parametrize(
-    ("disk", "depth", "said"),
+    ("disk", "depth", "message"),
     [
         (queueing("vesper-zoned", 8), 9, "9: vesper-zoned takes up to 8 at a time"),
         (profile.load("vesper-zoned"), 2, r"2: vesper-zoned has no \[queue\]: it takes one at"),
     ],
 )
-def test_more_than_the_disk_takes_is_refused(disk: DiskProfile, depth: int, said: str) -> None:
-    with pytest.raises(UserError, match=f"--queue-depth: {said}"):
+def test_more_than_the_disk_takes_is_refused(disk: DiskProfile, depth: int, message: str) -> None:
+    with pytest.raises(UserError, match=f"--queue-depth: {message}"):
         asked(disk, queue_depth=depth)
 
 
@@ -108,13 +108,13 @@ def test_a_queue_that_is_not_used_changes_nothing(name: str, depth: int | None) 
     assert queueing(name).timing(SECTORS) == profile.load(name).timing(SECTORS)
 
 
-# ---- what the drive makes of it
+# ---- the simulated queue
 
 
 @pytest.mark.parametrize("name", DISKS)
 def test_no_more_are_on_it_than_the_run_uses(name: str) -> None:
-    found = run(asked(queueing(name), queue_depth=8)).requests.unique("request_id")
-    starts, ends = np.sort(found["dispatch_ns"]), np.sort(found["completion_ns"])
+    rows = run(asked(queueing(name), queue_depth=8)).requests.unique("request_id")
+    starts, ends = np.sort(rows["dispatch_ns"]), np.sort(rows["completion_ns"])
     on_it = np.arange(1, len(starts) + 1) - np.searchsorted(ends, starts, side="right")
     assert on_it.max() == 8
 
@@ -129,8 +129,8 @@ def test_a_deeper_queue_makes_up_for_a_scheduler_that_does_not_choose() -> None:
 
 
 def test_without_angles_and_age_sptf_is_sstf() -> None:
-    """On a disk without a cache: seeks are all that tells requests apart, but for two that lie
-    equally far."""
+    """The disk has no cache, so requests differ only in seek time, except for two at equal
+    distance."""
     disk = profile.load("vesper-flat")
     nearest = mean_response_ms(asked(disk, "sstf"))
     soonest = mean_response_ms(asked(disk, "sptf", tunables=(("age_permille", 0),)))
@@ -138,7 +138,7 @@ def test_without_angles_and_age_sptf_is_sstf() -> None:
 
 
 def test_sptf_needs_a_model() -> None:
-    """Refused before anything runs, and by the engine as well."""
+    """The scheduler is refused before the run, and by the engine as well."""
     array = profile.load("array-32")
     with pytest.raises(
         UserError, match=r"^--schedulers: sptf needs a disk's model, but array-32 is"
@@ -163,7 +163,7 @@ def test_age_bounds_what_sptf_makes_others_wait() -> None:
 
 
 def test_what_the_message_says_to_write_is_enough(tmp_path: Path) -> None:
-    """And what the page of commands says."""
+    """docs/commands.md names the same remedy."""
     line = "[model]\nintercept_ms = 1.0\nfull_seek_ms = 3.0\n"
     file = tmp_path / "mydrive.toml"
     file.write_text(line)

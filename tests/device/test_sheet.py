@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Disks from data sheets: the curves meet the figures, and what no disk can be is refused."""
+"""Disks from data sheets: the curves reproduce the figures, and impossible figures are refused."""
 
 from math import sqrt
 from pathlib import Path
@@ -16,7 +16,7 @@ from understudy.device import averages, profile
 from understudy.device.profile import DiskProfile
 from understudy.device.sheet import LINE, ROOT, DataSheet
 
-CAPACITY = 2**36  # sectors: a share of it is exact enough
+CAPACITY = 2**36  # sectors; large enough for fractions to be exact
 SHEET = """
 [sheet]
 rpm = 7200
@@ -30,13 +30,14 @@ FIGURES: dict[str, Any] = {"rpm": 7200, "track_to_track_ms": 1.0, "average_seek_
 
 
 def mean_ms(sheet: DataSheet) -> float:
-    """Of the curve as a profile has it, over random pairs."""
+    """Return the mean seek time over random pairs, by the curve that the profile gets."""
     disk = DiskProfile(name="sheet", sheet=sheet).with_curves()
     return averages.seek_ms(disk.timing(CAPACITY))
 
 
 def sheets(shares: st.SearchStrategy[float]) -> st.SearchStrategy[DataSheet]:
-    """All that a disk can be: the average is that share of the way up to the full stroke."""
+    """Return valid sheets; the average seek is this share of the way from track-to-track to full
+    stroke."""
     return st.builds(
         lambda first, rise, share, cylinders: DataSheet(
             rpm=7200,
@@ -54,7 +55,7 @@ def sheets(shares: st.SearchStrategy[float]) -> st.SearchStrategy[DataSheet]:
 
 @given(sheets(st.floats(LINE + 1e-6, 2 * ROOT - LINE - 1e-6)))
 def test_the_curve_meets_three_figures(sheet: DataSheet) -> None:
-    """Seeks of no distance and within a cylinder make up the rest of the mean."""
+    """Seeks of distance 0 and within a cylinder account for the remainder of the mean."""
     at, ms = sheet.seeks()
     assert (at[0], ms[0]) == (0, 0)
     assert at[1] == 1 / sheet.cylinders
@@ -190,7 +191,7 @@ def test_what_no_disk_can_be_is_one_line(tmp_path: Path, old: str, new: str, mes
 
 @pytest.mark.parametrize("name", ["hp-c3323a", "ultrastar-18es", "atlas-10k", "cheetah-9lp"])
 def test_three_figures_of_a_timed_disk_give_nearly_its_curve(name: str) -> None:
-    """What docs/disks.md says of the rule: within 8 % of the mean, rms over random pairs."""
+    """docs/disks.md states the error of the rule: within 8 % of the mean, rms over random pairs."""
     disk = profile.load(name)
     assert disk.seek
     assert disk.seek.at

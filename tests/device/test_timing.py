@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Fractions of a disk become sectors of any disk, the smallest too."""
+"""Fractions of a disk become sectors of a disk of any size, even the smallest."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -18,13 +18,13 @@ sizes = st.integers(1, 2**40)
 
 
 def samples(places: list[Fraction]) -> list[Sample]:
-    """Some value at each place, and at both ends."""
+    """Return a sample at each place and at both ends."""
     return [(at, 1000 * at * (3 - at)) for at in sorted({Fraction(0), *places, Fraction(1)})]
 
 
 @given(fractions, sizes)
 def test_any_samples_are_a_curve_on_any_disk(places: list[Fraction], end: int) -> None:
-    """Which the core accepts, as seeks and as zones."""
+    """The core accepts them as seeks and as zones."""
     curve = lines(samples(places), end)
     assert Drive(Timing(end, 0, curve))
     firsts = [(at, value) for at, value in samples(places) if at < 1]
@@ -33,7 +33,7 @@ def test_any_samples_are_a_curve_on_any_disk(places: list[Fraction], end: int) -
 
 @given(fractions, sizes)
 def test_points_are_on_the_line(places: list[Fraction], end: int) -> None:
-    """At the sector that is nearest to a sample, the value is that of the line there."""
+    """At the sector nearest to a sample, the value is on the sampled line."""
     given_samples = samples(places)
     at, values = zip(*((float(at), float(value)) for at, value in given_samples), strict=True)
     for sector, value in lines(given_samples, end):

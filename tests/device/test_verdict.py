@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""When a prediction is believed, and what is said when it is not."""
+"""When a prediction is trusted, and the message if it is not."""
 
 import json
 from dataclasses import replace
@@ -33,7 +33,8 @@ EVERYTHING: dict[Ask, float] = dict.fromkeys(check.ASKS, 0.5)
 
 
 def checked(*checks: tuple[dict[Ask, float], float, float]) -> DiskProfile:
-    """A disk with checks: what they ask for, what the target took and the model takes."""
+    """Return a disk with checks; each has the features of its requests, the target's time and
+    the model's time."""
     own = [
         Check(workload=f"check {n}", asks=asks, target_ms=target, model_ms=model, demerit_ms=0.0)
         for n, (asks, target, model) in enumerate(checks)
@@ -42,52 +43,59 @@ def checked(*checks: tuple[dict[Ask, float], float, float]) -> DiskProfile:
 
 
 def summary(**changes: Any) -> Summary:
-    """A run of 1,000 random reads, one at a time, of 8 ms each."""
+    """Summarise a run of 1,000 random reads of 8 ms each, one at a time."""
     run = summarise(outcome(experiment(requests=1000)))
     counts = dict.fromkeys(NAMES, 0)
-    given = {"dispatched": 1000, "platform": "sim", "mean_service_ms": 8.0, "hits": 0, "stale": 0}
-    return replace(run, **{**counts, **given, **changes})
+    ordinary = {
+        "dispatched": 1000,
+        "platform": "sim",
+        "mean_service_ms": 8.0,
+        "hits": 0,
+        "stale": 0,
+    }
+    return replace(run, **{**counts, **ordinary, **changes})
 
 
 def test_what_was_checked_and_is_within_is_believed() -> None:
-    found = verdict(checked((READS, 8.0, 8.1)), 1, [summary()])
-    assert found.trusted is True
-    assert not found.because
-    assert not sentences(found)
+    judgement = verdict(checked((READS, 8.0, 8.1)), 1, [summary()])
+    assert judgement.trusted is True
+    assert not judgement.because
+    assert not sentences(judgement)
 
 
 def test_what_is_off_is_no_ground_for_a_choice() -> None:
-    found = verdict(checked((READS, 8.0, 9.0)), 1, [summary()])
-    assert found.trusted is False
-    assert sentences(found) == ["no pick: with check 0 this profile was 12.5 % off"]
+    judgement = verdict(checked((READS, 8.0, 9.0)), 1, [summary()])
+    assert judgement.trusted is False
+    assert sentences(judgement) == ["no pick: with check 0 this profile was 12.5 % off"]
 
 
 def test_a_third_of_writes_that_nobody_tried() -> None:
-    found = verdict(checked((READS, 8.0, 8.0)), 1, [summary(written=333)])
-    assert found.trusted is None
-    assert sentences(found) == ["not checked: cheetah-15k4 was never tried with writes"]
+    judgement = verdict(checked((READS, 8.0, 8.0)), 1, [summary(written=333)])
+    assert judgement.trusted is None
+    assert sentences(judgement) == ["not checked: cheetah-15k4 was never tried with writes"]
 
 
 def test_two_things_that_were_tried_apart() -> None:
     both: list[dict[Ask, float]] = [{"random": 1.0, "writes": 0.3}, {"random": 1.0, "pauses": 1.0}]
     disk = checked(*((asks, 8.0, 8.0) for asks in both))
     assert verdict(disk, 1, [summary(written=300)]).trusted is True
-    found = verdict(disk, 1, [summary(written=300, paused=500)])
-    assert found.trusted is None
-    assert found.because == ("cheetah-15k4 was never tried with writes with pauses",)
+    judgement = verdict(disk, 1, [summary(written=300, paused=500)])
+    assert judgement.trusted is None
+    assert judgement.because == ("cheetah-15k4 was never tried with writes with pauses",)
 
 
 def test_writes_that_are_off_do_no_harm_where_nothing_is_written() -> None:
     disk = checked((READS, 8.0, 8.0), ({"random": 1.0, "writes": 1 / 3}, 2.0, 9.06))
     assert verdict(disk, 1, [summary()]).trusted is True
-    found = verdict(disk, 1, [summary(written=333)])
-    assert found.trusted is False
-    said = "this workload has 33 % writes; with check 1 this profile was 353 % off"
-    assert found.because == (said,)
+    judgement = verdict(disk, 1, [summary(written=333)])
+    assert judgement.trusted is False
+    message = "this workload has 33 % writes; with check 1 this profile was 353 % off"
+    assert judgement.because == (message,)
 
 
 def test_what_is_off_counts_by_how_often_it_is_asked_for() -> None:
-    """A twentieth of sequential reads, which are 30 % off and quick, is nothing to 8 ms."""
+    """If 5 % of requests are fast sequential reads, an error of 30 % in these hardly matters
+    beside 8 ms."""
     off: dict[Ask, float] = {"random": 0.06, "sequences": 0.94}
     disk = checked((READS, 8.0, 8.0), (off, 1.0, 1.3))
     assert verdict(disk, 1, [summary(sequential=50)]).trusted is True
@@ -109,15 +117,16 @@ def test_what_is_off_counts_by_how_often_it_is_asked_for() -> None:
 def test_an_error_counts_by_its_part_of_the_run(
     asks: dict[Ask, float], target: float, model: float, changes: dict[str, Any], within: bool
 ) -> None:
-    """Of the time that the run spends on requests like the check's."""
+    """An error is weighted by the share of time that the run spends on requests like the
+    check's."""
     disk = checked((EVERYTHING, 8.0, 8.0), (READS, 8.0, 8.0), (asks, target, model))
     assert (verdict(disk, 1, [summary(**changes)]).trusted is not False) is within
 
 
 def test_the_scheduler_that_asks_most_is_named() -> None:
     disk = checked((READS, 8.0, 8.0), ({"random": 1.0, "writes": 1 / 3}, 2.0, 9.06))
-    found = verdict(disk, 1, [summary(written=333), summary()])
-    assert found.because[0].startswith("this workload has 33 % writes; ")
+    judgement = verdict(disk, 1, [summary(written=333), summary()])
+    assert judgement.because[0].startswith("this workload has 33 % writes; ")
 
 
 @pytest.mark.parametrize(("model", "within"), [(8.16, True), (8.8, False)])
@@ -136,9 +145,11 @@ def test_what_is_off_after_long_pauses_says_nothing_of_short_ones() -> None:
     rests: dict[Ask, float] = {"random": 1.0, "pauses": 0.5, "rests": 0.5}
     disk = checked((READS, 8.0, 8.0), ({"random": 1.0, "pauses": 1.0}, 8.0, 8.0), (rests, 9.0, 8.0))
     assert verdict(disk, 1, [summary(paused=900)]).trusted is True
-    found = verdict(disk, 1, [summary(paused=900, rested=400)])
-    said = "this workload has 90 % pauses and 40 % long pauses; with check 2 this profile was 11.1"
-    assert found.because == (f"{said} % off",)
+    judgement = verdict(disk, 1, [summary(paused=900, rested=400)])
+    message = (
+        "this workload has 90 % pauses and 40 % long pauses; with check 2 this profile was 11.1"
+    )
+    assert judgement.because == (f"{message} % off",)
 
 
 def test_what_is_off_without_a_pause_says_nothing_of_requests_after_one() -> None:
@@ -149,7 +160,7 @@ def test_what_is_off_without_a_pause_says_nothing_of_requests_after_one() -> Non
 
 
 def test_each_scheduler_asks_for_something_else() -> None:
-    """One makes sequences of what another sends to and fro."""
+    """One scheduler serves the requests as sequences, another alternates between them."""
     sequences: dict[Ask, float] = {"sequences": 1.0}
     streams: dict[Ask, float] = {"streams": 1.0, "sweeps": 1.0}
     disk = checked((sequences, 0.2, 0.6), (streams, 16.0, 16.0), ({**sequences, **streams}, 8, 8))
@@ -167,25 +178,25 @@ def test_where_requests_come_anyway_their_wait_is_off_by_more() -> None:
 
 
 def test_a_distribution_that_is_off() -> None:
-    """It takes back the pick by the tail alone."""
+    """A wrong distribution withdraws only the pick for tail response."""
     disk = checked(({"re-reads": 1.0}, 8.0, 8.0))
     off = disk.checks[0].model_copy(update={"demerit_ms": 8.0})
     disk = disk.model_copy(update={"checks": (off,)})
-    found = verdict(disk, 1, [summary(again=1000)])
-    assert found.trusted is True
-    said = (
+    judgement = verdict(disk, 1, [summary(again=1000)])
+    assert judgement.trusted is True
+    message = (
         "this workload has 100 % re-reads; with check 0 this profile was off by a demerit of 100 %"
     )
-    assert found.as_json() == {"trusted": True, "because": [], "tail_because": [said]}
-    assert sentences(found) == [f"no pick for tail response: {said}"]
+    assert judgement.as_json() == {"trusted": True, "because": [], "tail_because": [message]}
+    assert sentences(judgement) == [f"no pick for tail response: {message}"]
     result = Result("understudy predict", (outcome(experiment(disk=disk)),))
     assert [pick.goal for pick in result.picks] == ["mean response", "throughput"]
 
 
 def test_a_profile_that_was_never_held_against_its_drive() -> None:
-    found = verdict(profile.load("cheetah-15k4"), 1, [summary(met_busy=999)])
-    assert found.trusted is None
-    assert found.because == (
+    judgement = verdict(profile.load("cheetah-15k4"), 1, [summary(met_busy=999)])
+    assert judgement.trusted is None
+    assert judgement.because == (
         "cheetah-15k4, made from random reads of a page, one at a time, was never checked against "
         "its drive; this workload has random places and sweeps",
     )
@@ -204,24 +215,24 @@ def test_of_several_runs_those_count_that_ask_most() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"stale": 3}, "requests were chosen while the disk was busy (cats 3)"),
         ({"clock": "wall", "late": 11}, "of 1,000 requests more than 10 were late (cats 11)"),
     ],
 )
-def test_runs_that_do_not_count(changes: dict[str, Any], said: str) -> None:
-    """Whatever the checks say."""
-    found = verdict(checked((EVERYTHING, 8.0, 8.0)), 1, [summary(platform="vm", **changes)])
-    assert found.trusted is False
-    assert found.because[0].startswith(said)
+def test_runs_that_do_not_count(changes: dict[str, Any], message: str) -> None:
+    """These runs are not trusted, whatever the checks show."""
+    judgement = verdict(checked((EVERYTHING, 8.0, 8.0)), 1, [summary(platform="vm", **changes)])
+    assert judgement.trusted is False
+    assert judgement.because[0].startswith(message)
 
 
 def test_runs_with_different_k_are_not_put_together() -> None:
     runs = [summary(platform="vm", clock="wall", scale=scale) for scale in (3.0, 4.0)]
-    found = verdict(checked((EVERYTHING, 8.0, 8.0)), 1, runs)
-    assert found.trusted is False
-    assert "k was 3 to 4" in found.because[0]
+    judgement = verdict(checked((EVERYTHING, 8.0, 8.0)), 1, runs)
+    assert judgement.trusted is False
+    assert "k was 3 to 4" in judgement.because[0]
 
 
 def test_a_disk_that_was_measured_is_believed() -> None:
@@ -229,7 +240,8 @@ def test_a_disk_that_was_measured_is_believed() -> None:
 
 
 def test_a_profile_was_tried_with_each_two_things_together() -> None:
-    """But for a queue, and for long requests, of which only reads without a pause are tried."""
+    """All pairs were tried, except with a queue, and except long requests, which were tried only
+    as reads without pauses."""
     asks = [ask for ask in check.ASKS if ask != "queue"]
     never = check.untried(profile.load("detailed-10k").checks, asks)
     apart = [each for each in never if check.IN_WORDS["long"] not in each]
@@ -240,19 +252,19 @@ def test_a_profile_was_tried_with_each_two_things_together() -> None:
 def test_nothing_is_recommended_from_what_is_off() -> None:
     disk = checked(({"re-reads": 0.5}, 8.0, 16.0))
     outcomes = tuple(outcome(experiment(name, disk=disk)) for name in ("cats", "none"))
-    found = Result("understudy predict", outcomes)
-    document = found.as_json()
+    result = Result("understudy predict", outcomes)
+    document = result.as_json()
     assert document["trusted"] is False
-    assert document["because"] == list(found.verdict.because)
+    assert document["because"] == list(result.verdict.because)
     assert document["comparison"]["choices"] == []
-    said = "\n".join(table.sentences(found))
-    assert "no pick: " in said
-    assert " pick cats" not in said
-    assert {cells[1] for _, cells in table.ranked(found.comparison, trusted=False)} == {""}
+    message = "\n".join(table.sentences(result))
+    assert "no pick: " in message
+    assert " pick cats" not in message
+    assert {cells[1] for _, cells in table.ranked(result.comparison, trusted=False)} == {""}
 
 
 def test_what_requests_ask_for_is_counted_alike_by_simulator_and_records() -> None:
-    for name, disk, given in (
+    for name, disk, settings in (
         ("random", "cheetah-9lp", {"processes": 20, "writes_percent": 30, "think_ms": 5.0}),
         ("surge-direct", "cheetah-15k4", {}),
         ("surge-buffered", "cheetah-9lp", {}),
@@ -260,19 +272,24 @@ def test_what_requests_ask_for_is_counted_alike_by_simulator_and_records() -> No
         ("poisson", "cheetah-15k4", {"rate": 50}),
     ):
         run = asked(
-            WORKLOADS[name], Choice("clook", ()), profile.load(disk), "sim", requests=1000, **given
+            WORKLOADS[name],
+            Choice("clook", ()),
+            profile.load(disk),
+            "sim",
+            requests=1000,
+            **settings,
         )
         outcome = in_simulator.run(run, silent)
-        kept = summarise(replace(outcome, facts=outcome.facts | {"demand": None}))
+        from_rows = summarise(replace(outcome, facts=outcome.facts | {"demand": None}))
         summed = in_simulator.summarise(run, silent)
         for count in NAMES:
-            # A request may be merged of some that are measured and one that is not.
-            assert abs(getattr(kept, count) - getattr(summed, count)) <= 2, (name, count)
+            # A merged request can consist of measured requests and one that is not measured.
+            assert abs(getattr(from_rows, count) - getattr(summed, count)) <= 2, (name, count)
 
 
 def test_what_requests_ask_for() -> None:
-    """By hand: a write, a long read behind it, beside that the first place again after a long
-    pause, beside that what follows the long read, one near that, and one too far."""
+    """Classified by hand: a write, and a long read after it.  After a long pause come four
+    reads: at the first place again, after the long read, near that, and too far away."""
     rows = [
         {"op": "write", "sector": 800, "sectors": 8, "arrival_ns": 0},
         {"op": "read", "sector": 808, "sectors": 512, "arrival_ns": 1},
@@ -281,8 +298,8 @@ def test_what_requests_ask_for() -> None:
         {"op": "read", "sector": 66863, "sectors": 8, "arrival_ns": 10**9 + 8_000_000},
         {"op": "read", "sector": 132407, "sectors": 8, "arrival_ns": 10**9 + 12_000_000},
     ]
-    found = summarise(replace(outcome(experiment(requests=6)), requests=served(rows)))
-    assert {name: getattr(found, name) for name in NAMES} == {
+    figures = summarise(replace(outcome(experiment(requests=6)), requests=served(rows)))
+    assert {name: getattr(figures, name) for name in NAMES} == {
         "written": 1,
         "sized": 1,
         "long_ones": 1,
@@ -298,7 +315,7 @@ def test_what_requests_ask_for() -> None:
 
 
 def served(rows: list[dict[str, Any]]) -> pl.DataFrame:
-    """Each takes 4 ms."""
+    """Return the rows, each served for 4 ms."""
     until_ns = 0
     whole = []
     for number, row in enumerate(rows, start=1):
@@ -360,10 +377,10 @@ def test_a_bad_check_is_one_line(tmp_path: Path, old: str, new: str, message: st
 def test_a_profile_shows_its_checks(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(TOML)
-    shown = CliRunner().invoke(main, ["disks", "show", str(file), "--out", str(tmp_path / "a.png")])
-    assert shown.exit_code == 0
-    assert "checks      within the limits in 1 of 1 checks" in shown.output
-    row = next(line for line in shown.output.splitlines() if line.startswith(" random reads"))
+    done = CliRunner().invoke(main, ["disks", "show", str(file), "--out", str(tmp_path / "a.png")])
+    assert done.exit_code == 0
+    assert "checks      within the limits in 1 of 1 checks" in done.output
+    row = next(line for line in done.output.splitlines() if line.startswith(" random reads"))
     assert row.split() == ["random", "reads", "8.000", "8.100", "+1.2", "3.8", "within"]
     document = json.loads(CliRunner().invoke(main, ["disks", "show", str(file), "--json"]).output)
     assert document["checks"][0]["within"] is True

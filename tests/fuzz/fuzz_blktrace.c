@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Bytes become a trace: either as they are, or as the fields of records that mostly make
- * sense, in a few files.  They are fed in pieces, each of memory of just its size, so that
- * the sanitizer sees who reads past its end.  Rows have to make sense, and all records to
- * be accounted for where a file is whole.
+ * Turn bytes into a trace: either the bytes themselves, or records with mostly plausible fields, in
+ * a few files.  Each piece fed lies in memory of exactly its size, so that the sanitizer detects
+ * reads past its end.  Rows must be plausible, and every record of an undamaged file must be
+ * accounted for.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The bytes still to come; zeros follow the last one. */
+/* The remaining bytes; zeros follow the last byte. */
 struct program {
 	const u8 *byte, *end;
 };
@@ -33,7 +33,7 @@ static u32 put(u32 at, u64 value, u32 bytes)
 	return at + bytes;
 }
 
-/* One record of version 7: few places, times that go on; now and then a wrong field. */
+/* Make a record of version 7 with few positions and rising times; now and then a field is wrong. */
 static u32 make_record(struct program *program, u32 at, u64 *now_ns)
 {
 	static const u16 action[] = {
@@ -88,7 +88,7 @@ static u32 make_file(struct program *program)
 	return n - take(program, 2) * (n > 0);
 }
 
-/* In pieces, of which the rest comes again. */
+/* Feed n bytes in pieces, and offer again what was not consumed. */
 static void feed(struct blktrace *trace, struct program *program, u32 n)
 {
 	u32 piece = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Bytes become a framebuffer of some size and commands for it: pairs as they are, or of
- * registers that take commands and values that mostly make sense.  Framebuffer and pairs
- * are memory of just their size, so that the sanitizer sees who goes past the end.  What is
- * taken and drawn has to be accounted for.
+ * Turn bytes into a framebuffer and commands for it.  The commands are either raw pairs, or command
+ * registers with mostly plausible values.  Framebuffer and pairs lie in memory of exactly their
+ * size, so that the sanitizer detects accesses past the end.  The counts of consumed commands and
+ * drawn pixels must add up.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The bytes still to come; zeros follow the last one. */
+/* The remaining bytes; zeros follow the last byte. */
 struct program {
 	const u8 *byte, *end;
 };
@@ -48,7 +48,7 @@ static u32 offset(struct program *program)
 	return which ? known[which % ARRAY_SIZE(known)] : take(program, 4);
 }
 
-/* Both halves small, and of either sign. */
+/* Return a value whose halves are both small, with either sign. */
 static u32 near(u32 any)
 {
 	return (u32)((s32)(any << 16) >> 25 & 0xffff) | (u32)((s32)any >> 25) << 16;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Bytes become the input of a simulation, arrays and all: any scheduler, workload and
- * device, mostly in order and now and then not.  Either sim_check says what is wrong
- * with it, or it runs, ends as sim_run promises and leaves rows that make sense.
+ * Turn bytes into the input of a simulation, with its arrays: any scheduler, workload and device,
+ * mostly valid and now and then not.  Either sim_check names what is wrong, or the simulation runs,
+ * ends as sim_run promises and leaves plausible rows.
  *
- * Every array is as long as the input says and no longer, so that the sanitizer sees
- * who reads past its end.  The work is bounded: processes take STEPS_MAX steps in all.
+ * Every array has exactly the length that the input states, so that the sanitizer detects reads
+ * past its end.  The work is limited: all processes together take at most STEPS_MAX steps.
  */
 #include <string.h>
 
@@ -20,17 +20,16 @@
 #define SAMPLES 6
 #define SLIPS 4
 #define ARRAYS_MAX 64
-#define ARRAYS_FOR 1000 /* processes, or requests; more get no arrays */
+#define ARRAYS_FOR 1000 /* most processes or requests that get arrays */
 #define BYTES_MAX (8u << 20)
 #define FIELDS_MAX 32
-#define EACH_FOR 16 /* processes with figures of their own */
+#define EACH_FOR 16 /* most processes with figures of their own */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/**
- * struct program - the bytes still to come; zeros follow the last one
- * @odd_every: each so manyth value may be anything; 0: none
- * @values: so far
+/*
+ * struct program - the remaining bytes; zeros follow the last byte @odd_every: every so many
+ * values, one may be invalid; 0: never @values: so far
  */
 struct program {
 	const u8 *byte;
@@ -39,7 +38,7 @@ struct program {
 	u32 values;
 };
 
-/* What is given to the engine. */
+/* The engine's input, results and arrays. */
 struct given {
 	struct sim_input input;
 	struct sim_summary summary;
@@ -60,7 +59,7 @@ struct given {
 static const struct workload *inner;
 static u32 steps;
 
-/* Whose requests may have several pieces. */
+/* Return the workload whose requests may have several pieces. */
 static const struct workload *customers(void)
 {
 	u32 i = 0;
@@ -82,7 +81,7 @@ static u32 take(struct program *program, u32 below)
 	return program->byte < program->end ? *program->byte++ % below : 0;
 }
 
-/* Of any size. */
+/* Return a value of any size. */
 static u64 take_any(struct program *program)
 {
 	u64 high = (u64)take(program, 256) << take(program, 57);
@@ -90,7 +89,7 @@ static u64 take_any(struct program *program)
 	return high + take(program, 256) - take(program, 4);
 }
 
-/* Up to the limit; an odd one is of any size, or not far beyond. */
+/* Return a value up to the limit; an odd value is of any size, or slightly above the limit. */
 static u64 value(struct program *program, u64 limit)
 {
 	u64 any = take_any(program);
@@ -209,7 +208,7 @@ static struct track_level draw_level(struct program *program, u64 tracks, u64 se
 				     value(program, U64_MAX) };
 }
 
-/* Mostly of that rotation, with which no latency is drawn. */
+/* Fill in tracks, mostly for the disk's rotation, in which case no latency is drawn. */
 static void fill_tracks(struct given *given, struct program *program)
 {
 	struct drive *drive = &given->drive;
@@ -317,7 +316,7 @@ static void fill_device(struct given *given, struct program *program)
 		};
 }
 
-/* Of every process, but for some that have none. */
+/* Give most processes the input's bundling, and the others none. */
 static void fill_bundling(struct given *given, struct program *program)
 {
 	u32 processes = given->input.world.processes;
@@ -334,7 +333,7 @@ static void fill_bundling(struct given *given, struct program *program)
 	given->input.bundling = bundling;
 }
 
-/* Some way out of a phase, the last one for all that is left. */
+/* Fill in the outcomes of a phase; the last outcome takes the remaining probability. */
 static void fill_outcomes(struct service_outcome *outcome, struct program *program,
 			  u32 count, u32 phases)
 {
@@ -488,7 +487,7 @@ static void fill_world(struct given *given, struct program *program)
 	fill_files(given, program);
 }
 
-/* What came of it. */
+/* The results. */
 
 static void check_row(const struct given *given, u64 i)
 {
@@ -504,7 +503,7 @@ static void check_row(const struct given *given, u64 i)
 	CHECK(rows->hit[i] <= 1);
 }
 
-/* A request is named after the oldest of its rows. */
+/* Check that a request has the id of its oldest row. */
 static void check_id(const struct given *given, u64 i)
 {
 	const struct sim_columns *rows = &given->columns;
@@ -516,7 +515,7 @@ static void check_id(const struct given *given, u64 i)
 	      (given->input.bundling && rows->owner[oldest] == rows->owner[i]));
 }
 
-/* Those that did not complete before the run broke off have no row. */
+/* Check rows; requests that had not completed when the run ended have none. */
 static void check_rows(const struct given *given)
 {
 	u64 completed = 0;
@@ -533,8 +532,8 @@ static void check_rows(const struct given *given)
 }
 
 /*
- * The figures of all processes together are those of all; the mean of a request's pieces,
- * which is rounded down, may be those of fewer, if not all of them are measured.
+ * The figures of all processes add up to the totals.  The mean over a request's pieces, rounded
+ * down, may cover fewer requests, if not all pieces are measured.
  */
 static void check_each(const struct given *given)
 {
@@ -577,7 +576,7 @@ static void check_end(const struct given *given, int error)
 	case -EOPNOTSUPP:
 		CHECK(given->input.bundling && !given->input.scheduler->more);
 		break;
-	default: /* so few steps are no reason */
+	default: /* so few steps cause no other error */
 		CHECK_EQ(error, 0);
 	}
 	CHECK(given->summary.completed <= given->input.requests);

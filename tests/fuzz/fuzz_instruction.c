@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Bytes become an instruction, in memory of just their size, so that the sanitizer sees who
- * reads past its end.  What follows one makes no other of it, and without its last byte it is
- * none.  It is carried out on registers that the bytes give: either nothing changes, or the
- * instruction pointer ends behind it or, of one that repeats, stays.  Those that are made over
- * for the processor itself are held against the same, but not run.
+ * Turn bytes into an instruction, in memory of exactly its size, so that the sanitizer detects
+ * reads past its end.  Bytes after an instruction must not change its decoding, and without its
+ * last byte it must not decode.  The instruction is emulated on registers taken from the bytes.
+ * Either nothing changes, or the instruction pointer ends after the instruction; for a repeated
+ * one, the pointer may stay.  Transplanted instructions get the same checks on decoding, but do not
+ * run.
  */
 #include <string.h>
 
@@ -159,7 +160,7 @@ static void try_transplant(const uint8_t *data, size_t size)
 	CHECK_EQ(transplant(&again, data, made.in.length - 1), -EOPNOTSUPP);
 }
 
-/* An instruction begins at each of the bytes. */
+/* Try an instruction at each byte. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	size_t at;

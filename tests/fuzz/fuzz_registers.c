@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Bytes become a card and accesses to it, whose registers are held against bits. */
+/* Turn bytes into a card and accesses to it, and compare its registers with single bits. */
 #include "../core/bitwise_card.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

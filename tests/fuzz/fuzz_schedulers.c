@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Bytes become a program of arrivals, merges, questions, completions and time,
- * which every scheduler runs; the host of the tests checks each answer.
+ * Turn bytes into a sequence of arrivals, merges, calls of next, completions and time steps.  Every
+ * scheduler runs it, and the tests' host checks each answer.
  */
 #include <stddef.h>
 
@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The bytes still to come; zeros follow the last one. */
+/* The remaining bytes; zeros follow the last byte. */
 struct program {
 	const u8 *byte;
 	const u8 *end;
@@ -69,7 +69,7 @@ static void tune(struct host *host, struct program *program)
 	host_set(host, field->name, value);
 }
 
-/* What is in service, in no order. */
+/* The requests in service, in no particular order. */
 struct service {
 	struct io_request *rq[HOST_REQUESTS];
 	u32 count;
@@ -86,7 +86,7 @@ static bool ask(struct host *host, struct service *service)
 	return rq;
 }
 
-/* The same, with others that go with it, if there are any. */
+/* Ask, and then ask for more requests to go with the chosen one. */
 static void ask_for_more(struct host *host, struct service *service,
 			 struct program *program)
 {

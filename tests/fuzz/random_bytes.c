@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Runs a fuzz target on random bytes, so that it is a test without a fuzzer. */
+/* Run a fuzz target on random bytes, as a test that needs no fuzzer. */
 #include "../core/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * How drivers and programs touch registers, as compilers see it: each function does to a page
- * what its name says, and returns what it has read.  Those of `exact` are volatile, so every
- * access of theirs is one in the source, in its order; with those of `free_of_order` the
- * compiler does what it likes.
+ * Register accesses of drivers and programs, as seen by compilers.  Each function does to a page
+ * what its name says, and returns what it read.  Functions in `exact` use volatile accesses, so
+ * their accesses match the source, in order.  The compiler may change the accesses of functions in
+ * `free_of_order`.
  */
 #include "idioms.h"
 
@@ -152,7 +152,7 @@ static uint64_t reals(void *page)
 	return (scale > 0) + 2 * (ratio < 0);
 }
 
-/* As the kernel's memcpy_toio and memset_io do. */
+/* The string instructions of the kernel's memcpy_toio and memset_io. */
 static uint64_t move_strings(void *page)
 {
 	card *c = page;
@@ -175,7 +175,7 @@ static uint64_t move_strings(void *page)
 	return ordinary[0] + ordinary[39];
 }
 
-/* --- as the compiler likes -------------------------------------------------------- */
+/* --- accesses that the compiler may change ---------------------------------------- */
 
 static uint64_t set_bit_fields(void *page)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * trapped: runs each idiom twice, on ordinary memory and on a page without access, whose
- * faults are decoded and carried out on a copy.  Result and content have to be the same.
+ * trapped: run each idiom twice, on ordinary memory and on an inaccessible page whose faults are
+ * decoded and emulated on a copy.  Result and contents must be equal.
  *
- * A line for each: name, and its accesses as r or w, bytes @ offset, in order; or which
- * instruction could not be decoded; or "differs".
+ * Print a line for each idiom: its name, and its accesses in order, as r or w, bytes @ offset.  In
+ * place of the accesses, the line may show the instruction that could not be decoded, or "differs".
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -21,7 +21,7 @@
 #define PAGE 4096
 #define ACCESSES_MAX 4096
 
-/* What the device is: its bus, its content, and what was done to it. */
+/* The device: its bus, its contents, and the accesses to it. */
 static struct {
 	struct device_bus bus;
 	uint8_t *page;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The papers' columns stand beside every answer to a question that the papers asked; and what ours
-are beside them, in the simulator."""
+"""The papers' columns appear beside each answer to one of the papers' questions, and our
+simulated columns beside them."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def test_a_question_of_the_papers_has_their_table(
 @pytest.mark.parametrize(
     ("schedulers", "changes"),
     [
-        (("cats", "fcfs"), {}),  # one alone has no ranks
+        (("cats", "fcfs"), {}),  # a single scheduler has no ranks
         (("cats", "cfq"), {"workload": "random"}),
         (("cats", "cfq"), {"disk": "vesper-zoned"}),
     ],
@@ -59,8 +59,8 @@ def test_mq_deadline_stands_in_before_our_deadline() -> None:
 
 
 def test_the_note_says_who_ran() -> None:
-    found = answer("cats", "deadline")
-    assert reproduction.note(found.comparison) == (
+    result = answer("cats", "deadline")
+    assert reproduction.note(result.comparison) == (
         "real and virtual (k = 8) are the paper's, with up to 2 past the scheduler at once "
         "(--queue-depth 2), and service is from dispatch to completion; ours ran our cats, and our "
         "deadline"
@@ -69,19 +69,19 @@ def test_the_note_says_who_ran() -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_the_papers_ranks_come_out(name: str) -> None:
-    """Of the three measures that they claim; Table 3's throughputs of cats and deadline are one
-    (12.00 and 12.04)."""
-    asked: dict[str, Any] = {
+    """The ranks agree for the papers' three measures.  In Table 3, cats and deadline tie in
+    throughput (12.00 and 12.04)."""
+    settings: dict[str, Any] = {
         "workload": TABLES[name].workload,
         "requests": 10_000,
         "queue_depth": AT_ONCE,
     }
-    ours = [experiment(one, platform="sim", **asked) for one in REPRODUCED]
+    ours = [experiment(one, platform="sim", **settings) for one in REPRODUCED]
     outcomes = tuple(in_simulator.run(one, silent) for one in ours)
-    found = reproduction.rows(TABLES[name], Result("x", outcomes).comparison)
+    rows = reproduction.rows(TABLES[name], Result("x", outcomes).comparison)
     claimed = {
         row.measure.label: row
-        for row in found
+        for row in rows
         if row.source == reproduction.OURS and "variance" not in row.measure.label
     }
     assert len(claimed) == 3

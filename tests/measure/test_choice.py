@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Who is picked: among many, and for the tail."""
+"""Which scheduler is picked, among many, and for the tail."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -24,25 +24,26 @@ ROUNDS = 300
 
 
 def compared(figures: Mapping[str, Mapping[str, Sequence[float]]]) -> Comparison:
-    """Schedulers with the given figures, seed by seed; the others are equal."""
-    return Comparison([run for name, given in figures.items() for run in _runs(name, given)])
+    """Compare schedulers with the given figures for each seed; all other figures are equal."""
+    return Comparison([run for name, values in figures.items() for run in _runs(name, values)])
 
 
-def _runs(name: str, given: Mapping[str, Sequence[float]]) -> list[Summary]:
-    seeds = len(next(iter(given.values())))
+def _runs(name: str, figures: Mapping[str, Sequence[float]]) -> list[Summary]:
+    seeds = len(next(iter(figures.values())))
     return [
         dataclasses.replace(
             RUN,
             scheduler=name,
             seed=seed,
-            **{measure: values[seed] for measure, values in given.items()},  # type: ignore[arg-type]
+            **{measure: values[seed] for measure, values in figures.items()},  # type: ignore[arg-type]
         )
         for seed in range(seeds)
     ]
 
 
 def tail(**figures: Sequence[tuple[float, float, float]]) -> Comparison:
-    """By name and seed the 99th and 99.9th percentile and the longest response."""
+    """Compare schedulers by name; for each seed, the 99th and 99.9th percentile and the longest
+    response."""
     keys = ("p99_response_ms", "p999_response_ms", "max_response_ms")
     return compared(
         {
@@ -53,8 +54,8 @@ def tail(**figures: Sequence[tuple[float, float, float]]) -> Comparison:
 
 
 def test_who_starves_one_in_a_thousand_is_not_picked_for_the_tail() -> None:
-    found = tail(sstf=[(10, 900, 2000), (11, 950, 2100)], look=[(12, 14, 15), (13.1, 15, 16)])
-    choice = choices(found)[1]
+    comparison = tail(sstf=[(10, 900, 2000), (11, 950, 2100)], look=[(12, 14, 15), (13.1, 15, 16)])
+    choice = choices(comparison)[1]
     assert choice.best is None
     assert choice.sentence() == (
         "for tail response nobody is best throughout: sstf by p99 (10.5 ms), "
@@ -63,13 +64,13 @@ def test_who_starves_one_in_a_thousand_is_not_picked_for_the_tail() -> None:
 
 
 def test_who_is_tied_for_its_noise_alone_is_not_picked_for_the_tail() -> None:
-    """As clook in `compare --schedulers all`, which scan beats by each measure."""
-    found = tail(
+    """clook in `compare --schedulers all` is an example: scan beats it in each measure."""
+    comparison = tail(
         deadline=[(127, 230, 317), (128, 231, 318), (127, 229, 316)],
         scan=[(151, 223, 243), (152, 225, 244), (151, 224, 242)],
         clook=[(130, 210, 250), (150, 300, 500), (230, 380, 400)],
     )
-    choice = choices(found)[1]
+    choice = choices(comparison)[1]
     assert choice.best is None
     assert all("clook" in one.names for one in choice.by)
     assert choice.sentence() == (
@@ -96,11 +97,11 @@ def test_nobody_is_named_for_the_tail_whom_another_one_beats(
 
 
 def test_who_is_tied_by_one_measure_and_best_by_the_others_is_picked_for_the_tail() -> None:
-    found = tail(
+    comparison = tail(
         sstf=[(10, 900, 2000), (13, 950, 2100), (10, 940, 1900)],
         look=[(12, 14, 15), (11, 15, 16), (12, 13, 14)],
     )
-    choice = choices(found)[1]
+    choice = choices(comparison)[1]
     assert (choice.best, choice.tied) == ("look", ())
     assert choice.sentence() == (
         "for tail response pick look (p99 11.67 ms, p99.9 14 ms, longest 15 ms; 3 seeds)"
@@ -121,13 +122,13 @@ def test_json_has_the_best_by_each_measure_of_a_goal() -> None:
 def test_a_pair_is_told_apart_alone_but_not_among_many() -> None:
     base = np.array([10.0, 20.0, 30.0, 25.0])
     apart = {"best": base, "worse": base + np.array([0.5, 1.5, 1.0, 0.6])}
-    found = compared({name: {MEAN: values.tolist()} for name, values in apart.items()})
-    assert best(found, RESPONSE).tied == ()
+    comparison = compared({name: {MEAN: values.tolist()} for name, values in apart.items()})
+    assert best(comparison, RESPONSE).tied == ()
     many = apart | {f"far{number}": base + 100 + number for number in range(10)}
-    found = compared({name: {MEAN: values.tolist()} for name, values in many.items()})
-    assert best(found, RESPONSE).tied == ("worse",)
-    assert not found.difference("worse", "best", RESPONSE).includes_zero
-    assert "corrected for a choice among 12" in choices(found)[0].sentence()
+    comparison = compared({name: {MEAN: values.tolist()} for name, values in many.items()})
+    assert best(comparison, RESPONSE).tied == ("worse",)
+    assert not comparison.difference("worse", "best", RESPONSE).includes_zero
+    assert "corrected for a choice among 12" in choices(comparison)[0].sentence()
 
 
 def test_the_interval_among_n_is_bonferronis() -> None:
@@ -142,19 +143,20 @@ def test_the_interval_among_n_is_bonferronis() -> None:
 
 @pytest.mark.parametrize("schedulers", [3, 13])
 def test_the_truly_best_is_named_as_often_as_promised(schedulers: int) -> None:
-    """All are equally good but for noise, so each may be called the truly best."""
+    """The schedulers differ only by noise, so each is equally likely to be the truly best."""
     draw = np.random.default_rng(1)
     rounds, left_out = 400, 0
     for _ in range(rounds):
-        drawn = draw.normal(100, 5, (schedulers, 5))
-        found = compared({f"s{i}": {MEAN: drawn[i].tolist()} for i in range(schedulers)})
-        left_out += "s0" not in best(found, RESPONSE).names
+        values = draw.normal(100, 5, (schedulers, 5))
+        comparison = compared({f"s{i}": {MEAN: values[i].tolist()} for i in range(schedulers)})
+        left_out += "s0" not in best(comparison, RESPONSE).names
     assert left_out <= 0.05 * rounds
 
 
 @pytest.mark.parametrize(("schedulers", "seeds"), [(3, 5), (14, 3), (14, 10)])
 def test_a_pick_is_as_often_right_as_the_docs_say(schedulers: int, seeds: int) -> None:
-    """True figures and noises of 0.5 to 20 % are drawn; docs/method.md has the shares."""
+    """True figures and noise of 0.5 to 20 % are random; docs/method.md states the resulting
+    shares."""
     draw = np.random.default_rng(1)
     means = throughout = right = 0
     for _ in range(ROUNDS):
@@ -165,13 +167,13 @@ def test_a_pick_is_as_often_right_as_the_docs_say(schedulers: int, seeds: int) -
         )
         seen = true[:, None] * (1 + errors)
         keys = (MEAN, *(measure.key for measure in GOALS[TAIL]))
-        found = compared(
+        comparison = compared(
             {
                 f"s{i}": dict(zip(keys, [by[:, 0].tolist(), *by.T.tolist()], strict=True))
                 for i, by in enumerate(seen)
             }
         )
-        mean, tail, _ = choices(found)
+        mean, tail, _ = choices(comparison)
         close = true <= 1.01 * true.min(axis=0)
         means += any(close[int(name[1:])][0] for name in mean.names)
         if (true == true.min(axis=0)).all(axis=1).any():
@@ -184,16 +186,16 @@ def test_a_pick_is_as_often_right_as_the_docs_say(schedulers: int, seeds: int) -
 
 def test_those_that_are_tied_are_named_in_the_order_of_their_means() -> None:
     figures = {"c": [3.0, 1.0], "a": [2.0, 1.5], "b": [1.0, 2.3]}
-    found = compared({name: {MEAN: values} for name, values in figures.items()})
-    assert choices(found)[0].sentence() == (
+    comparison = compared({name: {MEAN: values} for name, values in figures.items()})
+    assert choices(comparison)[0].sentence() == (
         "for mean response pick b or a or c: they cannot be told apart "
         "(1.65 ms; 2 seeds, corrected for a choice among 3)"
     )
 
 
 def test_of_several_measures_the_first_decides_who_comes_first() -> None:
-    found = tail(look=[(10, 15, 40), (12, 15, 44)], sstf=[(12, 15.5, 41), (10.5, 15, 40)])
-    choice = choices(found)[1]
+    comparison = tail(look=[(10, 15, 40), (12, 15, 44)], sstf=[(12, 15.5, 41), (10.5, 15, 40)])
+    choice = choices(comparison)[1]
     assert [one.best for one in choice.by] == ["look", "look", "sstf"]
     assert (choice.best, choice.tied) == ("look", ("sstf",))
     assert choice.sentence() == (

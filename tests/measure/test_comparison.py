@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Intervals, paired differences, and which scheduler is said to be the best."""
+"""Intervals, paired differences, and which scheduler is called the best."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ SERVICE, _, RESPONSE, VARIANCE, THROUGHPUT = PAPER_MEASURES
 
 
 def runs(scheduler: str, values: Sequence[float], throughput: float = 1.0) -> list[Summary]:
-    """One run a seed with the given mean response and p99."""
+    """Return a run for each value, which is its mean response and p99."""
     return [
         dataclasses.replace(
             RUN,
@@ -37,19 +37,23 @@ def runs(scheduler: str, values: Sequence[float], throughput: float = 1.0) -> li
 
 
 def test_interval_by_hand() -> None:
-    found = estimate([1.0, 2.0, 3.0])
-    assert found.mean == 2
+    interval = estimate([1.0, 2.0, 3.0])
+    assert interval.mean == 2
     # t(0.975, 2) = 4.3027, standard error 1 / sqrt(3)
-    assert found.half_width == pytest.approx(4.3027 / 3**0.5, rel=1e-4)
+    assert interval.half_width == pytest.approx(4.3027 / 3**0.5, rel=1e-4)
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=20))
 def test_interval_is_scipys_one_sample_interval(values: list[float]) -> None:
-    found = estimate(values)
+    interval = estimate(values)
     if np.ptp(values) > 1e-3:
         low, high = stats.ttest_1samp(values, 0.0).confidence_interval(0.95)
-        assert (found.mean - (found.half_width or 0)) == pytest.approx(low, rel=1e-6, abs=1e-6)
-        assert (found.mean + (found.half_width or 0)) == pytest.approx(high, rel=1e-6, abs=1e-6)
+        assert (interval.mean - (interval.half_width or 0)) == pytest.approx(
+            low, rel=1e-6, abs=1e-6
+        )
+        assert (interval.mean + (interval.half_width or 0)) == pytest.approx(
+            high, rel=1e-6, abs=1e-6
+        )
 
 
 def test_one_seed_has_no_interval_and_says_so() -> None:
@@ -79,17 +83,17 @@ def test_a_difference_around_zero_is_a_tie_that_is_named() -> None:
 
 def test_a_difference_is_the_first_less_the_second() -> None:
     comparison = Comparison([*runs("cats", [10.0, 20.0]), *runs("none", [12.0, 23.0])])
-    found = comparison.difference("cats", "none", RESPONSE)
-    assert found.mean == -2.5
+    difference = comparison.difference("cats", "none", RESPONSE)
+    assert difference.mean == -2.5
     # t(0.975, 1) = 12.706, standard error 0.5
-    assert found.half_width == pytest.approx(12.706 / 2, rel=1e-4)
+    assert difference.half_width == pytest.approx(12.706 / 2, rel=1e-4)
     entry = as_json(comparison, choices(comparison))["differences"][0]
     assert entry == {
         "measure": "mean_response_ms",
         "first": "cats",
         "second": "none",
         "mean": -2.5,
-        "half_width": found.half_width,
+        "half_width": difference.half_width,
         "told_apart": False,
     }
 
@@ -108,8 +112,12 @@ def test_who_is_alone_is_the_best() -> None:
     comparison = Comparison(runs("cats", [1.0, 2.0]))
     assert comparison.platform == "vm"
     assert choices(comparison)[0].sentence() == "for mean response pick cats (1.5 ms; 2 seeds)"
-    found = as_json(comparison, choices(comparison))
-    assert (found["confidence"], found["seeds"], found["differences"]) == (0.95, [1, 2], [])
+    document = as_json(comparison, choices(comparison))
+    assert (document["confidence"], document["seeds"], document["differences"]) == (
+        0.95,
+        [1, 2],
+        [],
+    )
 
 
 def test_an_estimate_cannot_be_changed() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The measures against cases worked out by hand, and what holds for any run."""
+"""The measures against examples calculated by hand, and properties that hold for any run."""
 
 import dataclasses
 import math
@@ -16,10 +16,7 @@ from understudy.measure import metrics
 
 MS = 1_000_000
 
-# Two bios merged into request 1, then one that waits for the disk, then one alone.
-#   request 1: dispatched at 1, done at 5          service 4
-#   request 2: dispatched at 4 (early), done at 8  service 8 - max(4, 5) = 3
-#   request 3: dispatched at 10, done at 12        service 2
+# Two bios merged into request 1, then a request that waits for the disk, then one alone.
 BY_HAND = [
     {"request_id": 1, "arrival_ns": 0, "dispatch_ns": 1 * MS, "completion_ns": 5 * MS},
     {"request_id": 1, "arrival_ns": 1 * MS, "dispatch_ns": 1 * MS, "completion_ns": 5 * MS},
@@ -41,26 +38,26 @@ def by_hand(scale: float = 1.0) -> metrics.Summary:
 
 
 def test_moments_by_hand() -> None:
-    found = by_hand()
-    assert found.mean_service_ms == pytest.approx((4 + 3 + 2) / 3)
-    assert found.var_service_ms2 == pytest.approx(2 / 3)  # population variance
-    assert found.mean_response_ms == pytest.approx((5 + 4 + 3 + 6) / 4)
-    assert found.var_response_ms2 == pytest.approx(1.25)
-    assert found.throughput_sectors_per_ms == pytest.approx(32 / 12)
-    assert found.mean_device_ms == pytest.approx((4 + 4 + 2) / 3)
-    assert found.var_device_ms2 == pytest.approx(8 / 9)
-    assert found.mean_model_service_ms == pytest.approx(3)
-    assert found.mean_lateness_ms == pytest.approx(1 / 3)
-    assert found.device_seconds == pytest.approx(0.012)
+    summary = by_hand()
+    assert summary.mean_service_ms == pytest.approx((4 + 3 + 2) / 3)
+    assert summary.var_service_ms2 == pytest.approx(2 / 3)  # population variance
+    assert summary.mean_response_ms == pytest.approx((5 + 4 + 3 + 6) / 4)
+    assert summary.var_response_ms2 == pytest.approx(1.25)
+    assert summary.throughput_sectors_per_ms == pytest.approx(32 / 12)
+    assert summary.mean_device_ms == pytest.approx((4 + 4 + 2) / 3)
+    assert summary.var_device_ms2 == pytest.approx(8 / 9)
+    assert summary.mean_model_service_ms == pytest.approx(3)
+    assert summary.mean_lateness_ms == pytest.approx(1 / 3)
+    assert summary.device_seconds == pytest.approx(0.012)
 
 
 def test_counts_by_hand() -> None:
-    found = by_hand()
-    assert (found.requests, found.dispatched, found.merged, found.metadata) == (4, 3, 1, 1)
-    assert (found.late, found.stale) == (1, 1)
-    assert (found.hits, found.predicted, found.predicted_hits) == (2, 2, 1)
-    assert found.predicted_hit_share == 0.5
-    assert found.reasons == {"hit": 2, "table": 1}
+    summary = by_hand()
+    assert (summary.requests, summary.dispatched, summary.merged, summary.metadata) == (4, 3, 1, 1)
+    assert (summary.late, summary.stale) == (1, 1)
+    assert (summary.hits, summary.predicted, summary.predicted_hits) == (2, 2, 1)
+    assert summary.predicted_hit_share == 0.5
+    assert summary.reasons == {"hit": 2, "table": 1}
 
 
 def test_percentiles_are_nearest_rank() -> None:
@@ -111,19 +108,19 @@ def test_at_scale_k_times_are_divided_by_k() -> None:
 
 def test_without_a_hit_there_is_no_share() -> None:
     table = frame([BY_HAND[2]])
-    found = metrics.summarise(Outcome(experiment(), table, facts()))
-    assert found.predicted_hit_share is None
-    assert found.var_response_ms2 == 0
+    summary = metrics.summarise(Outcome(experiment(), table, facts()))
+    assert summary.predicted_hit_share is None
+    assert summary.var_response_ms2 == 0
 
 
 def test_who_is_never_due_is_never_late() -> None:
     flush = BY_HAND[2] | {"due_ns": None, "op": "other"}
-    found = metrics.summarise(Outcome(experiment(), frame([flush]), facts()))
-    assert found.mean_lateness_ms == 0
+    summary = metrics.summarise(Outcome(experiment(), frame([flush]), facts()))
+    assert summary.mean_lateness_ms == 0
 
 
 def test_json_has_designs_keys() -> None:
-    wanted = {
+    keys = {
         "scheduler",
         "platform",
         "requests",
@@ -141,7 +138,7 @@ def test_json_has_designs_keys() -> None:
         "capacity_sectors",
         "seed",
     }
-    assert wanted <= by_hand().as_json().keys()
+    assert keys <= by_hand().as_json().keys()
 
 
 runs = st.builds(
@@ -153,16 +150,16 @@ runs = st.builds(
 
 @given(runs)
 def test_a_busy_disk_never_serves_longer_than_the_measurement(run: Outcome) -> None:
-    found = metrics.summarise(run)
-    served_seconds = found.mean_service_ms * found.dispatched / 1000
-    assert served_seconds <= found.device_seconds * (1 + 1e-9)
+    summary = metrics.summarise(run)
+    served_seconds = summary.mean_service_ms * summary.dispatched / 1000
+    assert served_seconds <= summary.device_seconds * (1 + 1e-9)
 
 
 @given(runs)
 def test_percentiles_are_ordered_and_were_seen(run: Outcome) -> None:
-    found = metrics.summarise(run)
-    assert found.p50_response_ms <= found.p95_response_ms <= found.p99_response_ms
-    assert found.p95_response_ms in metrics.response_times_ms(run)
+    summary = metrics.summarise(run)
+    assert summary.p50_response_ms <= summary.p95_response_ms <= summary.p99_response_ms
+    assert summary.p95_response_ms in metrics.response_times_ms(run)
 
 
 @given(runs, st.randoms(use_true_random=False))

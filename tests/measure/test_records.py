@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The throttle's bytes: layout, damage, and the promises a table of records must keep."""
+"""The throttle's records in bytes: layout, damage, and the invariants of a table of records."""
 
 import re
 from typing import Any
@@ -19,7 +19,7 @@ CTYPES = {"__u64": "<u8", "__u32": "<u4", "__s32": "<i4", "__u16": "<u2", "__u8"
 
 
 def raw(**fields: Any) -> np.ndarray[Any, Any]:
-    """Two good records, changed as asked."""
+    """Return two valid records with these fields changed."""
     good = np.zeros(2, records.RECORD)
     good["arrival_ns"] = [1000, 1010]
     good["pick_ns"] = good["dispatch_ns"] = [1020, 1060]
@@ -149,12 +149,12 @@ def test_any_bytes_are_a_table_or_a_clear_refusal(data: bytes) -> None:
 def test_one_wrong_byte_is_a_table_or_a_clear_refusal(place: int, value: int) -> None:
     data = bytearray(raw().tobytes())
     data[place] = value
-    found = table_or_refusal(bytes(data))
-    assert isinstance(found, pl.DataFrame) or "record " in found
+    result = table_or_refusal(bytes(data))
+    assert isinstance(result, pl.DataFrame) or "record " in result
 
 
 def table_or_refusal(data: bytes) -> pl.DataFrame | str:
-    """The table if the bytes are one, else the message; any other error is a bug."""
+    """Return the table, or the message if the bytes are refused; any other exception is a bug."""
     try:
         return records.from_bytes(data)
     except RunFailed as refusal:

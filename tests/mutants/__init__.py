@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Mutants of the code, run by `make mutants`."""
+"""Mutation tests of the code, run by `make mutants`."""

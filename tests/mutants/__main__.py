@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Do the tests notice when one line is wrong?  (docs/decisions/0024-mutants.md)
 
-Changes one line at a time of what is tested, in a copy, and runs the fast tests.  Ends
-with exit code 1 if a change survives that is not listed in equivalent.txt.
+Changes one line at a time of the tested code, in a copy, and runs the fast tests.  The exit code is
+1 if a mutant survives that equivalent.txt does not list.
 """
 
 import argparse
@@ -37,7 +37,7 @@ C_FILES = (
     "host/traces/*.c",
     *INSTRUCTIONS,
 )
-LEFT_OUT = ("sim/port.c",)  # not in the C tests, which have memory of their own
+LEFT_OUT = ("sim/port.c",)  # the C tests have their own memory functions
 PYTHON_FILES: dict[str, tuple[str, ...]] = {
     "understudy/measure/metrics.py": (
         "tests/measure/test_metrics.py",
@@ -69,24 +69,24 @@ NOT_COUNTED = ("same code", "no program")
 
 
 def all_mutations() -> list[Mutation]:
-    """Of all files that are mutated, in a fixed order."""
-    found = []
+    """Return the mutations of all files, in a fixed order."""
+    mutations = []
     for pattern in C_FILES:
         for path in sorted(CHECKOUT.glob(pattern)):
             name = path.relative_to(CHECKOUT).as_posix()
             if name not in LEFT_OUT:
-                found += c_source.mutations(name, path.read_text(encoding="utf-8"))
+                mutations += c_source.mutations(name, path.read_text(encoding="utf-8"))
     for name in PYTHON_FILES:
         source = (CHECKOUT / name).read_text(encoding="utf-8")
-        found += python_source.mutations(name, source)
-    return found
+        mutations += python_source.mutations(name, source)
+    return mutations
 
 
 class Court:
-    """As many suites as mutants are judged at a time; each has a mutant at a time."""
+    """A pool of test suites, one for each mutant judged in parallel."""
 
     def __init__(self, folder: Path, jobs: int, chosen: Iterable[Mutation]) -> None:
-        """Build them; the tests have to pass without a mutant."""
+        """Build the suites; the tests must pass without a mutant."""
         files = {mutant.file for mutant in chosen}
         python = {name: tests for name, tests in PYTHON_FILES.items() if name in files}
         check_python(CHECKOUT, python)
@@ -104,7 +104,7 @@ class Court:
         return free
 
     def judge(self, mutant: Mutation) -> tuple[Mutation, str]:
-        """The mutant and its fate."""
+        """Return the mutant and its fate."""
         free = self._python if mutant.file in PYTHON_FILES else self._c
         suite = free.get()
         try:
@@ -114,7 +114,7 @@ class Court:
 
 
 def judge_all(chosen: list[Mutation], jobs: int) -> list[tuple[Mutation, str]]:
-    """In the order given."""
+    """Return the mutants with their fates, in the order given."""
     with (
         tempfile.TemporaryDirectory(prefix="mutants-") as folder,
         ThreadPoolExecutor(jobs) as pool,
@@ -134,29 +134,31 @@ def judge_all(chosen: list[Mutation], jobs: int) -> list[tuple[Mutation, str]]:
 
 
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     parser.add_argument("--sample", type=int, default=SAMPLE, help="how many (default %(default)s)")
     parser.add_argument("--all", action="store_true", help="all of them: hours")
     parser.add_argument("--seed", type=int, default=1, help="of the sample (default %(default)s)")
-    parser.add_argument("--files", default="*", help="only of files like this pattern")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="at a time")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="every mutant and its fate")
+    parser.add_argument("--files", default="*", help="only files that match this pattern")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="mutants judged at a time")
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="write every mutant with its fate to this file"
+    )
     parser.add_argument("--list", action="store_true", help="print the mutants, run nothing")
     return parser.parse_args(words)
 
 
-def choose(asked: argparse.Namespace, found: list[Mutation]) -> list[Mutation]:
-    """The sample, in the order of the files."""
-    found = [mutant for mutant in found if fnmatch(mutant.file, asked.files)]
-    if asked.all or len(found) <= asked.sample:
-        return found
-    places = sorted(random.Random(asked.seed).sample(range(len(found)), asked.sample))
-    return [found[place] for place in places]
+def choose(options: argparse.Namespace, mutations: list[Mutation]) -> list[Mutation]:
+    """Return the sample, in the order of the files."""
+    mutations = [mutant for mutant in mutations if fnmatch(mutant.file, options.files)]
+    if options.all or len(mutations) <= options.sample:
+        return mutations
+    places = sorted(random.Random(options.seed).sample(range(len(mutations)), options.sample))
+    return [mutations[place] for place in places]
 
 
-def report(asked: argparse.Namespace, fates: list[tuple[Mutation, str]]) -> int:
-    """Say what survived; how many did although no reason is known."""
+def report(options: argparse.Namespace, fates: list[tuple[Mutation, str]]) -> int:
+    """Print the survivors; return how many of them equivalent.txt does not explain."""
     equivalents = known()
     survivors = [mutant for mutant, fate in fates if fate == "survived"]
     excused = [mutant for mutant in survivors if mutant.name in equivalents]
@@ -166,17 +168,17 @@ def report(asked: argparse.Namespace, fates: list[tuple[Mutation, str]]) -> int:
     for mutant in unknown:
         print(mutant)
     print(
-        f"seed {asked.seed}: {len(fates)} mutants, {count['no program']} do not compile, "
+        f"seed {options.seed}: {len(fates)} mutants, {count['no program']} do not compile, "
         f"{count['same code'] + len(excused)} are equivalent; of the other {counted}, "
         f"{count['killed']} were killed ({100 * count['killed'] / max(counted, 1):.1f} %)"
     )
-    if asked.json:
-        asked.json.write_text(json.dumps(as_json(asked, fates), indent=1), encoding="utf-8")
+    if options.json:
+        options.json.write_text(json.dumps(as_json(options, fates), indent=1), encoding="utf-8")
     return len(unknown)
 
 
-def as_json(asked: argparse.Namespace, fates: list[tuple[Mutation, str]]) -> dict[str, Any]:
-    """Every mutant and what became of it."""
+def as_json(options: argparse.Namespace, fates: list[tuple[Mutation, str]]) -> dict[str, Any]:
+    """Return every mutant with its fate."""
     equivalents = known()
     rows = [
         {
@@ -189,26 +191,26 @@ def as_json(asked: argparse.Namespace, fates: list[tuple[Mutation, str]]) -> dic
         }
         for mutant, fate in fates
     ]
-    return {"seed": asked.seed, "mutants": rows}
+    return {"seed": options.seed, "mutants": rows}
 
 
 def main() -> int:
-    """0; 1 if a mutant survived, or the list of equivalents is not true any more."""
-    asked = arguments()
-    found = all_mutations()
-    if old := stale(known(), found):
+    """Return 0, or 1 if a mutant survived or an entry of equivalent.txt is outdated."""
+    options = arguments()
+    mutations = all_mutations()
+    if old := stale(known(), mutations):
         print("equivalent.txt lists what is not there:", *old, sep="\n", file=sys.stderr)
         return 1
-    chosen = choose(asked, found)
-    if asked.list:
+    chosen = choose(options, mutations)
+    if options.list:
         print(*chosen, sep="\n")
         return 0
-    print(f"seed {asked.seed}: {len(chosen)} of {len(found)} mutants", file=sys.stderr)
-    return 1 if report(asked, judge_all(chosen, asked.jobs)) else 0
+    print(f"seed {options.seed}: {len(chosen)} of {len(mutations)} mutants", file=sys.stderr)
+    return 1 if report(options, judge_all(chosen, options.jobs)) else 0
 
 
 def terminated(*_: object) -> None:
-    """SIGTERM is an interrupt too: nothing stays behind."""
+    """Handle SIGTERM like an interrupt, so that all processes are ended."""
     raise KeyboardInterrupt
 
 

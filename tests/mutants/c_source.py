@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Mutations of a C file, found by its tokens.
 
-The files are formatted by clang-format, so an operator with two operands has white
-space on both sides, and a pointer's star has not.
+clang-format formats the files: a binary operator has white space on both sides, and a pointer's
+star does not.
 """
 
 import re
@@ -34,7 +34,7 @@ NO_STATEMENT = {
     "void", "bool", "char", "int", "long", "double", "size_t", "u8", "u16", "u32", "u64", "s64",
 }  # fmt: skip
 NO_CALL = {"if", "for", "while", "switch", "return", "sizeof", "offsetof", "defined"}
-# So many pairs change nothing.
+# Functions whose first pairs of arguments can be swapped without effect: the number of pairs.
 COMMUTE = {
     "port_mul_div": 1, "arm_distance": 1, "min_u64": 1, "same": 1, "later": 1, "nearer": 1,
 }  # fmt: skip
@@ -43,7 +43,7 @@ CLOSES = {"(": ")", "[": "]", "{": "}"}
 
 @dataclass(frozen=True)
 class Token:
-    """A token that is neither a comment nor a string."""
+    """A token of the source; comments and strings have the kind "skip"."""
 
     kind: str
     text: str
@@ -52,25 +52,25 @@ class Token:
 
 
 def mutations(file: str, source: str) -> list[Mutation]:
-    """All of a file, in its order."""
+    """Return all mutations of a file, in its order."""
     tokens = [
-        Token(str(found.lastgroup), found.group(), found.start(), found.end())
-        for found in TOKEN.finditer(source)
+        Token(str(changes.lastgroup), changes.group(), changes.start(), changes.end())
+        for changes in TOKEN.finditer(source)
     ]
     tokens = [token for token in tokens if token.kind != "skip" or token.text[0] in "\"'"]
-    found = [
+    changes = [
         mutation(file, source, start, end, becomes)
         for part in (_tokens, _conditions, _statements, _arguments)
         for start, end, becomes in part(source, tokens)
     ]
-    return sorted(found, key=lambda one: (one.start, one.end, one.becomes))
+    return sorted(changes, key=lambda one: (one.start, one.end, one.becomes))
 
 
 Change = tuple[int, int, str]
 
 
 def _tokens(source: str, tokens: list[Token]) -> Iterator[Change]:
-    """Operators, truth values and whole numbers."""
+    """Yield changed operators, truth values and whole numbers."""
     for token in tokens:
         if token.text in OTHER and (token.kind == "name" or _is_operator(source, token)):
             yield token.start, token.end, OTHER[token.text]
@@ -96,7 +96,7 @@ def _number(text: str, by: int) -> str | None:
 
 
 def _conditions(source: str, tokens: list[Token]) -> Iterator[Change]:
-    """The contrary of what is asked."""
+    """Yield negated conditions."""
     for i, token in enumerate(tokens):
         if token.text in ("if", "while") and tokens[i + 1].text == "(":
             start, end = tokens[i + 1].start, tokens[_closing(tokens, i + 1)].end
@@ -106,7 +106,7 @@ def _conditions(source: str, tokens: list[Token]) -> Iterator[Change]:
 
 
 def _statements(source: str, tokens: list[Token]) -> Iterator[Change]:
-    """A statement is left out."""
+    """Yield removed statements."""
     braces = brackets = 0
     for i, token in enumerate(tokens):
         braces += (token.text == "{") - (token.text == "}")
@@ -123,7 +123,7 @@ def _statements(source: str, tokens: list[Token]) -> Iterator[Change]:
 
 
 def _may_follow(tokens: list[Token], i: int) -> bool:
-    """May a statement begin after this token?"""
+    """Return whether a statement can begin after this token."""
     if tokens[i].text == ":":
         return "case" in (tokens[i - 2].text, tokens[i - 3].text) or tokens[i - 1].text == "default"
     if tokens[i].text in (";", "{", "}", "else", "do"):
@@ -145,7 +145,7 @@ def _is_label(tokens: list[Token], i: int) -> bool:
 
 
 def _arguments(source: str, tokens: list[Token]) -> Iterator[Change]:
-    """Two arguments of a call, side by side, change places."""
+    """Yield calls with two adjacent arguments swapped."""
     depth = 0
     for i, token in enumerate(tokens[:-1]):
         depth += (token.text == "{") - (token.text == "}")
@@ -172,7 +172,7 @@ def _between_commas(tokens: list[Token], opening: int) -> list[tuple[int, int]]:
 
 
 def _closing(tokens: list[Token], opening: int) -> int:
-    """Where the bracket is closed."""
+    """Return the index of the closing bracket."""
     depth = 0
     for i in range(opening, len(tokens)):
         depth += (tokens[i].text in CLOSES) - (tokens[i].text in CLOSES.values())

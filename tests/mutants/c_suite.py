@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The C tests against mutants of what they test, in a copy of the tree.
+"""Run the C tests against mutants of the tested code, in a copy of the tree.
 
-What is tested is one shared library, so a mutant costs the compilation of what
-includes the file and one link; the test programs stay as they are.  A mutant
-that the optimiser turns into the same code as the original is the original.  One
-that survives without sanitizers is tried with them.  Only those programs run that
-come to the line.
+The tested code is one shared library.  A mutant costs one link and the compilation of each source
+that includes the file; the test programs stay unchanged.  A mutant that compiles to the original's
+code counts as the original.  A mutant that survives without sanitizers is tried with them.  Only
+test programs that reach the mutated line run.
 """
 
 import gzip
@@ -36,7 +35,7 @@ LIBRARY = (
     "host/traces/*.c",
     *INSTRUCTIONS,
 )
-NOT_IN_IT = "sim/port.c"  # the tests have memory that runs out
+NOT_IN_IT = "sim/port.c"  # the tests have their own, which can fail
 HELPERS = (
     "check",
     "host",
@@ -57,15 +56,15 @@ CHECKED = ("-O1", "-fPIC", "-fsanitize=address,undefined", "-fno-sanitize-recove
 COUNTED = ("-O0", "-fPIC", "--coverage")
 ENVIRONMENT = {"ASAN_OPTIONS": "hard_rss_limit_mb=2000", "PATH": os.environ["PATH"]}
 COMPILE_SECONDS = 200
-TIMES_LONGER = 10  # than the original takes; besides
+TIMES_LONGER = 10  # time limit: this multiple of the original's time, and some seconds
 SECONDS_LONGER = 5
 
 
 class Build:
-    """The library and the test programs, in one way of compiling, in a folder of the copy."""
+    """The library and the test programs, built with one set of flags, in a folder of the copy."""
 
     def __init__(self, root: Path, name: str, flags: tuple[str, ...]) -> None:
-        """Of the sources below `root`."""
+        """Use the sources below `root`."""
         self.root, self._name, self._flags = root, name, flags
         library = [source for pattern in LIBRARY for source in sorted(root.glob(pattern))]
         library.remove(root / NOT_IN_IT)
@@ -73,12 +72,12 @@ class Build:
         self.tests = sorted(root.glob(TEST))
 
     def object_of(self, source: Path) -> Path:
-        """Where it is compiled to."""
+        """Return the path of a source's object file."""
         flat = source.relative_to(self.root).as_posix().replace("/", "-")
         return self.root / self._name / f"{flat}.o"
 
     def compile(self, source: Path) -> bool:
-        """One object."""
+        """Compile one object."""
         parts: list[str | Path] = [
             str(source.relative_to(self.root)),
             "-o",
@@ -87,7 +86,7 @@ class Build:
         return self._run([*CC, *self._flags, "-c", *parts])
 
     def link(self, tests: Iterable[Path]) -> bool:
-        """The library, and these programs."""
+        """Link the library and these programs."""
         link: list[str | Path] = [*CC, *self._flags, "-Wl,-rpath,$ORIGIN"]
         library = f"{self._name}/libcore.so"
         objects = [self.object_of(source) for source in self.library]
@@ -103,31 +102,31 @@ class Build:
         return run(command, COMPILE_SECONDS, cwd=self.root)
 
     def passes(self, test: Path, cpu_seconds: int) -> bool:
-        """Does the program end well?"""
+        """Return whether the program passes."""
         return run([self._program(test)], cpu_seconds, cwd=self.root, env=ENVIRONMENT)
 
     def make(self) -> None:
-        """All of it, from the original sources."""
+        """Build everything from the original sources."""
         (self.root / self._name).mkdir()
         for source in [*self.library, *self.tests]:
             must(self.compile(source), source)
         must(self.link(self.tests), self.tests[0].parent)
 
     def seconds(self) -> dict[str, float]:
-        """What each program takes; it has to pass."""
-        taken = {}
+        """Return the seconds that each program takes; each must pass."""
+        times = {}
         for test in self.tests:
             begun = time.monotonic()
             must(self.passes(test, COMPILE_SECONDS), test)
-            taken[test.stem] = time.monotonic() - begun
-        return taken
+            times[test.stem] = time.monotonic() - begun
+        return times
 
 
 class Reached:
-    """Which test programs come to which line."""
+    """Which test programs reach each line."""
 
     def __init__(self, root: Path) -> None:
-        """Compile, run and count (gcov)."""
+        """Compile and run the tests, and count lines with gcov."""
         build = Build(root, "counted", COUNTED)
         build.make()
         self._by_line: dict[tuple[str, int], set[str]] = defaultdict(set)
@@ -153,7 +152,7 @@ class Reached:
             path.unlink()
 
     def by(self, mutant: Mutation) -> set[str] | None:
-        """The programs that come to it; None if that cannot be told, as for a constant."""
+        """Return the programs that reach the mutated line; None if unknown, as for a constant."""
         places = [(mutant.file, line) for line in range(mutant.line, mutant.last_line + 1)]
         if not any(place in self._code for place in places):
             return None
@@ -164,7 +163,7 @@ class CSuite:
     """A copy of the sources with its objects and programs."""
 
     def __init__(self, root: Path, reached: Reached, seconds: dict[str, float]) -> None:
-        """Of a copy that was made before."""
+        """Use a copy that was made before."""
         self._root, self._reached, self._seconds = root, reached, seconds
         self._plain = Build(root, "plain", PLAIN)
         self._checked = Build(root, "checked", CHECKED)
@@ -172,7 +171,7 @@ class CSuite:
         self._includes = {source: included(source) for source in sources}
 
     def judge(self, mutant: Mutation) -> str:
-        """What kills it; or "same code", "no program", "survived"."""
+        """Return what kills the mutant; or "same code", "no program", "survived"."""
         file = self._root / mutant.file
         source = file.read_text(encoding="utf-8")
         users = [user for user, files in self._includes.items() if file in files]
@@ -185,22 +184,22 @@ class CSuite:
             file.write_text(source, encoding="utf-8")
 
     def _killer(self, mutant: Mutation, build: Build, users: list[Path]) -> str | None:
-        kept = {build.object_of(user): build.object_of(user).read_bytes() for user in users}
+        objects = {build.object_of(user): build.object_of(user).read_bytes() for user in users}
         tests = [user for user in users if user in build.tests]
         try:
             if not all(build.compile(user) for user in users):
                 return "no program"
-            if all(path.read_bytes() == content for path, content in kept.items()):
+            if all(path.read_bytes() == content for path, content in objects.items()):
                 return "same code"
             return self._first_to_fail(mutant, build) if build.link(tests) else "no program"
         finally:
-            for path, content in kept.items():
+            for path, content in objects.items():
                 path.write_bytes(content)
             if tests:
                 build.link(tests)
 
     def _first_to_fail(self, mutant: Mutation, build: Build) -> str | None:
-        """The test of that name is tried first, then the quick ones."""
+        """Try the test with the file's name first, then the fastest tests."""
         stem = f"test_{Path(mutant.file).stem}"
         reached = self._reached.by(mutant)
         tests = [test for test in build.tests if reached is None or test.stem in reached]
@@ -213,7 +212,7 @@ class CSuite:
 
 
 def make_suites(checkout: Path, folder: Path, count: int) -> list[CSuite]:
-    """One is built and copied; the original has to pass."""
+    """Build one copy, check that its tests pass, and duplicate it."""
     first = folder / "0"
     for part in COPIED:
         shutil.copytree(checkout / part, first / part)
@@ -228,12 +227,12 @@ def make_suites(checkout: Path, folder: Path, count: int) -> list[CSuite]:
 
 
 def included(source: Path) -> set[Path]:
-    """The file and what it includes, of ours."""
+    """Return the file and those of our files that it includes."""
     rule = subprocess.run([*CC, "-MM", source], check=True, capture_output=True, text=True)
     return {Path(name).resolve() for name in rule.stdout.replace("\\\n", " ").split()[1:]}
 
 
 def must(done: bool, source: Path) -> None:
-    """What can't fail with the original sources."""
+    """Exit unless a step that the original sources must pass is done."""
     if not done:
         raise SystemExit(f"mutants: {source.name} fails as it is: does `make test-core` pass?")

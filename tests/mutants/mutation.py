@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""One small change to a source file, and the list of those that no test can see.
+"""A small change of a source file, and the list of changes that no test can detect.
 
-A mutation is named by its file, the line as it was and the line as it becomes, not by
-a line number: so the list in equivalent.txt stays true while files grow.
+A mutation is identified by its file, the original line and the changed line, not by a line number.
+So equivalent.txt stays valid while files grow.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ KNOWN = Path(__file__).with_name("equivalent.txt")
 
 @dataclass(frozen=True)
 class Mutation:
-    """Replace source[start:end] of a file by something else."""
+    """A replacement of source[start:end] in a file."""
 
     file: str  # relative to the checkout
     start: int
@@ -23,25 +23,25 @@ class Mutation:
     becomes: str
     line: int
     last_line: int
-    before: str  # the lines that it touches, in one
+    before: str  # the changed lines, joined
     after: str
 
     def __str__(self) -> str:
-        """For people: where and what."""
+        """Return the position and the change, for people."""
         return f"{self.file}:{self.line}: {self.before}{SEPARATOR}{self.after}"
 
     @property
     def name(self) -> tuple[str, str, str]:
-        """What it is called in the list of known ones."""
+        """The key in equivalent.txt."""
         return self.file, self.before, self.after
 
     def apply(self, source: str) -> str:
-        """The mutated file."""
+        """Return the mutated file."""
         return source[: self.start] + self.becomes + source[self.end :]
 
 
 def mutation(file: str, source: str, start: int, end: int, becomes: str) -> Mutation:
-    """The change, with the lines around it before and after."""
+    """Return the mutation, with its lines before and after the change."""
     first = source.rfind("\n", 0, start) + 1
     last = source.find("\n", end)
     last = len(source) if last < 0 else last
@@ -55,8 +55,8 @@ def _in_one(lines: str) -> str:
 
 
 def known(path: Path = KNOWN) -> dict[tuple[str, str, str], str]:
-    """The known equivalents and why no test can tell them from the original."""
-    found = {}
+    """Return the known equivalent mutations, each with the reason why no test can detect it."""
+    reasons = {}
     for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         if not text or text.startswith("#"):
             continue
@@ -64,12 +64,12 @@ def known(path: Path = KNOWN) -> dict[tuple[str, str, str], str]:
         if len(fields) != 3 or SEPARATOR not in fields[1]:
             raise SystemExit(f"{path}:{number}: not 'file, before{SEPARATOR}after, reason' by tabs")
         file, (before, after), reason = fields[0], fields[1].split(SEPARATOR), fields[2]
-        found[file, before, after] = reason
-    return found
+        reasons[file, before, after] = reason
+    return reasons
 
 
 def stale(listed: Iterable[tuple[str, str, str]], all_of_them: Iterable[Mutation]) -> list[str]:
-    """Entries of the list that no mutation has any more."""
+    """Return the entries of equivalent.txt that match no mutation."""
     names = {one.name for one in all_of_them}
     return [
         f"{file}: {before}{SEPARATOR}{after}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""pytest_with.py MODULE FILE TEST ...: the tests, with FILE as MODULE."""
+"""pytest_with.py MODULE FILE TEST ...: run the tests with FILE in place of MODULE."""
 
 import sys
 from importlib import import_module
@@ -10,14 +10,14 @@ import pytest
 
 
 class Plugin:
-    """Puts the module in its place, and makes Hypothesis try the same cases every time."""
+    """Replaces the module, and makes Hypothesis try the same examples in every run."""
 
     def __init__(self, name: str, file: Path) -> None:
-        """The module's name, and what it is to be."""
+        """Take the module's name and the file that replaces it."""
         self._name, self._file = name, file
 
     def pytest_configure(self) -> None:
-        """Before any test is imported."""
+        """Replace the module before any test is imported."""
         from hypothesis import settings
 
         settings.register_profile("mutants", settings(), derandomize=True, database=None)

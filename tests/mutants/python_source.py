@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Mutations of a Python file, found in its syntax tree."""
+"""Mutations of a Python file, found by its syntax tree."""
 
 import ast
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ Change = tuple[ast.expr | ast.stmt, str]
 
 
 def mutations(file: str, source: str) -> list[Mutation]:
-    """All of a file, in its order; annotations and strings are left as they are."""
+    """Return all mutations of a file, in its order, except in annotations and strings."""
     starts = [0]
     for line in source.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
@@ -30,12 +30,12 @@ def mutations(file: str, source: str) -> list[Mutation]:
     def place(line: int, column: int) -> int:
         return starts[line - 1] + len(lines[line - 1].encode()[:column].decode())
 
-    found = []
+    changes = []
     for node, becomes in _changes(ast.parse(source)):
         start = place(node.lineno, node.col_offset)
         end = place(node.end_lineno or 0, node.end_col_offset or 0)
-        found.append(mutation(file, source, start, end, becomes))
-    return sorted(found, key=lambda one: (one.start, one.end, one.becomes))
+        changes.append(mutation(file, source, start, end, becomes))
+    return sorted(changes, key=lambda one: (one.start, one.end, one.becomes))
 
 
 def _changes(tree: ast.AST) -> Iterator[Change]:

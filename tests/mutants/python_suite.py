@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The Python tests against mutants of one module, which is replaced as it is imported."""
+"""Run the Python tests against mutants of one module, which is replaced at import."""
 
 import sys
 from pathlib import Path
@@ -12,21 +12,21 @@ Tests = dict[str, tuple[str, ...]]  # by the file that they test
 
 
 class PythonSuite:
-    """The tests of the checkout; the mutant is a file elsewhere."""
+    """The checkout's tests, with the mutant in a separate file."""
 
     def __init__(self, checkout: Path, mutant: Path, tests: Tests) -> None:
-        """Where the mutants are written to, and which tests go with which file."""
+        """Take the file to write mutants to, and the tests for each source file."""
         self._checkout, self._mutant, self._tests = checkout, mutant, tests
 
     def judge(self, mutant: Mutation) -> str:
-        """What kills it, or "survived"."""
+        """Return what kills the mutant, or "survived"."""
         source = (self._checkout / mutant.file).read_text(encoding="utf-8")
         self._mutant.write_text(mutant.apply(source), encoding="utf-8")
         return _killer(self._checkout, mutant.file, self._mutant, self._tests[mutant.file])
 
 
 def check_python(checkout: Path, tests: Tests) -> None:
-    """The originals have to pass."""
+    """Check that the tests pass with the original modules."""
     for file, names in tests.items():
         if _killer(checkout, file, checkout / file, names) != "survived":
             raise SystemExit(f"mutants: the tests of {file} fail as it is")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Programs that may loop for ever: with a limit on their time, and none outlives us.
+"""Run programs that may loop forever: each has a time limit, and none outlives this process.
 
-The limit is on the processor's time, so another load of the machine does not count.
+The limit is on processor time, so other load on the machine does not count.
 """
 
 import subprocess
@@ -25,7 +25,7 @@ def run(
     cwd: Path,
     env: Mapping[str, str] | None = None,
 ) -> bool:
-    """Does it end well?  What it prints is dropped."""
+    """Return whether the program exits with 0; its output is dropped."""
     limits = ["setpriv", "--pdeathsig", "KILL", "prlimit", f"--cpu={cpu_seconds}", "--core=0"]
     nowhere = subprocess.DEVNULL
     with _lock:
@@ -44,7 +44,7 @@ def run(
 
 
 def stop_all() -> None:
-    """End what runs, and let nothing begin."""
+    """Kill all running programs, and start no more."""
     with _lock:
         _stopped.set()
         for process in _running:

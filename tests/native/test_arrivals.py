@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files of arrivals: what is written is read, and what is wrong is named, with its place."""
+"""Files of arrivals: reading returns what was written, and errors name their position."""
 
 from pathlib import Path
 from typing import Any
@@ -60,7 +60,7 @@ def test_impossible_arrivals_are_not_written(
 def test_the_first_that_is_wrong_is_found_in_any_block(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between two blocks too."""
+    """The error may also lie between two blocks."""
     monkeypatch.setattr(native, "BLOCK", 4)
     for place in range(1, 12):
         at = np.arange(10, 22)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""The simulator against what queueing theory can compute.
+"""The simulator compared with results of queueing theory.
 
-A figure agrees if the 99 % confidence interval of its batch means holds the theory's, and
-if that interval is narrow enough to notice an error of a few percent.  All times are in
+A figure agrees if the 99 % confidence interval of its batch means contains the theoretical value.
+The interval must also be narrow enough to detect an error of a few percent.  All times are in
 milliseconds.
 
-* M/G/1, first come first served: Pollaczek and Khinchine's mean wait.
+* M/G/1, first come first served: the Pollaczek-Khinchine mean wait.
 * M/M/c: Erlang's.
-* Machine repairman: processes that think and then wait for one of c servers.
-* Conservation: the sum over all requests of service time times wait is the same, to the
-  nanosecond, for every order in which one server never idles while somebody waits.
+* Machine repairman: processes think, then wait for one of c servers.
+* Conservation: on one server that never idles while requests wait, the order of service does not
+  change the sum of service time times wait, to the nanosecond.
 """
 
 import math
@@ -40,7 +40,8 @@ Floats = npt.NDArray[np.float64]
 
 
 def agrees(samples: Floats, theory: float, *, within: float = 0.03) -> None:
-    """Samples are independent, or nearly so; `within` is how wide the interval may be."""
+    """Check a mean; samples are nearly independent, and `within` limits the relative width of
+    the interval."""
     quantile = float(stdtrit(len(samples) - 1, (1 + CONFIDENCE) / 2))
     half = quantile * samples.std(ddof=1) / math.sqrt(len(samples))
     assert half < within * theory
@@ -48,7 +49,8 @@ def agrees(samples: Floats, theory: float, *, within: float = 0.03) -> None:
 
 
 def batches(values: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
-    """In order; the first one, in which the queue is not yet what it will be, is left out."""
+    """Return batches in order, without the first, in which the queue has not reached its steady
+    state."""
     return np.array_split(values, BATCHES + 1)[1:]
 
 
@@ -70,7 +72,7 @@ def service_ms(rows: Columns) -> Floats:
 
 
 def poisson(device: Drive | Array, gap_ms: float, seed: int = 1) -> Columns:
-    asked = Simulation(
+    simulation = Simulation(
         workload="poisson",
         scheduler="fcfs",
         device=device,
@@ -79,11 +81,11 @@ def poisson(device: Drive | Array, gap_ms: float, seed: int = 1) -> Columns:
         parameters={"mean_gap_ns": round(gap_ms * MS)},
         seed=seed,
     )
-    return run(asked).rows
+    return run(simulation).rows
 
 
 def pollaczek_khinchine(gap_ms: float, mean: float, square: float) -> float:
-    """Mean wait; of the service time, the mean and the mean square."""
+    """Return the mean wait, given the mean and the mean square of the service time."""
     return square / gap_ms / (2 * (1 - mean / gap_ms))
 
 
@@ -92,14 +94,16 @@ def constant_disk() -> tuple[Drive, float, float]:
 
 
 def rotating_disk() -> tuple[Drive, float, float]:
-    """Any phase of a rotation of 8 ms, after 2 ms."""
+    """Return a disk with 2 ms and a uniform phase of a rotation of 8 ms; its service time's mean
+    and mean square."""
     seek = ((0, 0), (CAPACITY, 0))
     timing = Timing(CAPACITY, 2 * MS, seek, rotation_ns=8 * MS, random_phase=True)
     return Drive(timing, seed=1), 6.0, 36.0 + 8.0**2 / 12
 
 
 def line() -> tuple[Drive, float, float]:
-    """The papers' disk: between two uniform places, a third of it, with a square of a sixth."""
+    """Return the papers' disk.  Two uniform positions are a third of the disk apart on average,
+    with a mean square of a sixth."""
     intercept, seek = 4.25, 5.25
     drive = Drive.linear(CAPACITY, round(intercept * MS), round(seek * MS))
     return drive, intercept + seek / 3, intercept**2 + 2 * intercept * seek / 3 + seek**2 / 6
@@ -118,10 +122,10 @@ def test_mean_wait_for_a_disk_whose_times_are_independent(disk: Any, load: float
 
 @pytest.mark.parametrize("load", [0.3, 0.6, 0.8])
 def test_mean_wait_for_random_reads_on_a_line(load: float) -> None:
-    """A request begins where the one before ended, so that their service times are related,
-    and the wait with them.  Then the mean wait is that of Pollaczek and Khinchine and
-    rate / (1 - load) times the covariance of a request's wait and service: the squares
-    of both sides of Lindley's equation have the same mean.  Here that is less than 1 %.
+    """A request begins where the previous one ended, so service times are correlated, and so are
+    waits.  The squares of both sides of Lindley's equation have equal means.  So the mean wait
+    exceeds Pollaczek-Khinchine's by rate / (1 - load) times the covariance of a request's wait and
+    service time.  The excess is below 1 % here.
     """
     drive, mean, square = line()
     gap_ms = mean / load
@@ -140,7 +144,7 @@ def test_mean_wait_for_random_reads_on_a_line(load: float) -> None:
 
 
 def erlang_c(servers: int, offered: float) -> float:
-    """How many have to wait; by the recursion of Erlang B."""
+    """Return the probability of waiting, by the Erlang B recursion."""
     blocked = 1.0
     for n in range(1, servers + 1):
         blocked = offered * blocked / (n + offered * blocked)
@@ -151,7 +155,7 @@ def erlang_c(servers: int, offered: float) -> float:
     ("servers", "load", "runs"), [(1, 0.5, 1), (1, 0.7, 1), (4, 0.8, 4), (32, 0.8, 8), (32, 0.9, 8)]
 )
 def test_mean_wait_for_an_array(servers: int, load: float, runs: int) -> None:
-    """The more servers, the longer a queue lives, and the more runs it takes."""
+    """With more servers, queues last longer, so more runs are needed."""
     service = 1.0
     waiting = erlang_c(servers, servers * load)
     waited, share, served = [], [], []
@@ -169,7 +173,8 @@ def test_mean_wait_for_an_array(servers: int, load: float, runs: int) -> None:
 
 
 def repairman(processes: int, servers: int, think: float, service: float) -> float:
-    """Requests each millisecond: a Markov chain of how many do not think."""
+    """Return the throughput in requests each ms, from a Markov chain of the number of waiting
+    processes."""
     weights = [1.0]
     for waiting in range(1, processes + 1):
         up = (processes - waiting + 1) / think
@@ -179,7 +184,7 @@ def repairman(processes: int, servers: int, think: float, service: float) -> flo
 
 
 def exponential_thinks(processes: int, think_ms: float) -> dict[str, Any]:
-    """A table in which nobody comes to the end before the measurement does."""
+    """Return a table so long that the measurement ends before any process does."""
     each = 2 * REQUESTS // processes
     count = each * processes
     table = Rows(
@@ -202,9 +207,9 @@ def constant_thinks(processes: int, think_ms: float) -> dict[str, Any]:
 def test_throughput_and_response_of_processes_that_think(
     thinks: Any, processes: int, servers: int
 ) -> None:
-    """Thinking is no queue, so that only its mean counts, not its law."""
+    """Thinking involves no queue, so only the mean think time matters, not its distribution."""
     think, service = 10.0, 1.0
-    asked = Simulation(
+    simulation = Simulation(
         scheduler="fcfs",
         device=Array(servers, MS, exponential=True),
         capacity_sectors=CAPACITY,
@@ -212,7 +217,7 @@ def test_throughput_and_response_of_processes_that_think(
         processes=processes,
         **thinks(processes, think),
     )
-    rows = run(asked).rows
+    rows = run(simulation).rows
     rate = repairman(processes, servers, think, service)
     gaps_ms = np.diff(np.sort(rows["completion_ns"])) / MS
     response_ms = (rows["completion_ns"] - rows["arrival_ns"]) / MS
@@ -234,7 +239,7 @@ WITHOUT_WAITS = {
 
 
 def crowd(seed: int) -> Rows:
-    """Reads and writes of some owners; the server is busy for 19 of 20 ms."""
+    """Return reads and writes of several owners; the server is busy for 19 of 20 ms."""
     draw = np.random.default_rng(seed)
     count = 3000
     return Rows(
@@ -253,7 +258,7 @@ ON_ARRAYS = [name for name, each in descriptions.schedulers().items() if not eac
 
 def serve(scheduler: str, device: Drive | Array, seed: int, **tunables: int) -> Columns:
     table = crowd(seed)
-    asked = Simulation(
+    simulation = Simulation(
         workload="rows-open",
         scheduler=scheduler,
         device=device,
@@ -262,7 +267,7 @@ def serve(scheduler: str, device: Drive | Array, seed: int, **tunables: int) -> 
         rows=table,
         tunables=tunables,
     )
-    return run(asked).rows
+    return run(simulation).rows
 
 
 def products(service_ns: Sequence[int], wait_ns: Sequence[int]) -> int:
@@ -270,13 +275,14 @@ def products(service_ns: Sequence[int], wait_ns: Sequence[int]) -> int:
 
 
 def total(rows: Columns) -> int:
-    """Sum of service time times wait, ns²; in Python's integers, as it may be large."""
+    """Return the sum of service time times wait in ns², as a Python integer, which cannot
+    overflow."""
     wait_ns = rows["start_ns"] - rows["arrival_ns"]
     return products(rows["model_service_ns"].tolist(), wait_ns.tolist())
 
 
 def conserved(seed: int) -> int:
-    """The same for first come, first served, by Lindley's equation."""
+    """Return the same sum for first come, first served, by Lindley's equation."""
     table = crowd(seed)
     thinks, costs = table.think_ns.astype(int).tolist(), table.cost_ns.tolist()
     waits = [0]
@@ -288,12 +294,12 @@ def conserved(seed: int) -> int:
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("scheduler", ON_ARRAYS)
 def test_no_order_changes_the_sum_of_service_time_times_wait(scheduler: str, seed: int) -> None:
-    """Each moment, a request that waits adds its service time to the work that is left, and
-    one in service what is left of it; that work is the same in every order.  What those
-    in service add is half their square, in any order too.
+    """The work left in the queue is the same in every order.  A waiting request counts with its
+    service time, and a request in service with the rest of its service time.  Over time, requests
+    in service add half their squared service time, in any order too.
 
-    Some schedulers wait on purpose, for a process or while the arm goes to the edge; with
-    these times set to nothing the law holds for them too.
+    Some schedulers wait on purpose, for a process or while the arm goes to the edge.  The law holds
+    for them if these waits are set to 0.
     """
     rows = serve(scheduler, Array(1), seed, **WITHOUT_WAITS.get(scheduler, {}))
     assert total(rows) == conserved(seed)
@@ -313,6 +319,6 @@ def test_a_server_that_idles_on_purpose_adds_to_the_sum(scheduler: str) -> None:
 
 
 def test_a_disk_is_not_bound_by_it() -> None:
-    """Its service times depend on the order, which is what disk scheduling lives on."""
+    """Service times on a disk depend on the order, which makes disk scheduling worthwhile."""
     drive = Drive.linear(CAPACITY, MS, 8 * MS)
     assert total(serve("sstf", drive, 1)) < total(serve("fcfs", drive, 1)) / 2

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""SFQ(D) on the engine (ICPE 2011, section 4.1), request by request.
+"""SFQ(D) in the engine (ICPE 2011, section 4.1), request by request.
 
-Order and times against a naive simulation (naive_consolidation.py), to the nanosecond; the
-promise of SFQ(D).  What is merged, split and drawn besides: test_open_queue.py.
+Order and times must equal a naive simulation's (naive_consolidation.py), to the nanosecond, and
+SFQ(D)'s fairness must hold.  test_open_queue.py covers merging, splitting and random service times.
 """
 
 from dataclasses import replace
@@ -22,7 +22,7 @@ CAPACITY = 1000
 
 
 def table(arrivals: list[Any], costs: list[Any]) -> Rows:
-    """A process for each class: its arrival times and its service times."""
+    """Return a table with one process for each class, from its arrival times and service times."""
     counts = [len(times) for times in arrivals]
     total = sum(counts)
     return Rows(
@@ -37,7 +37,7 @@ def table(arrivals: list[Any], costs: list[Any]) -> Rows:
 
 
 def queue(rows: Rows, servers: int, **changes: Any) -> Simulation:
-    asked = Simulation(
+    simulation = Simulation(
         workload="rows-open",
         scheduler="sfq",
         device=Array(servers),
@@ -47,14 +47,15 @@ def queue(rows: Rows, servers: int, **changes: Any) -> Simulation:
         rows=rows,
         tunables={"depth": servers},
     )
-    return replace(asked, **changes)
+    return replace(simulation, **changes)
 
 
 # Against the naive simulation.
 
 
 def random_classes(draw: np.random.Generator, classes: int) -> tuple[list[Any], list[Any]]:
-    """Bursts, ties and pauses; costs are multiples of 300, so that tags are exact."""
+    """Return arrivals with bursts, ties and pauses; costs are multiples of 300, so that tags are
+    exact."""
     counts = draw.integers(1, 40, classes)
     scale = draw.choice([25, 125, 1000])
     arrivals = [np.cumsum(draw.integers(0, 4, n) * scale) for n in counts]
@@ -62,19 +63,19 @@ def random_classes(draw: np.random.Generator, classes: int) -> tuple[list[Any], 
     return arrivals, costs
 
 
-def naive_rows(rows: Rows, weights: list[int], asked: Simulation) -> list[tuple[int, ...]]:
-    """In order of arrival; at one instant in that of the classes."""
+def naive_rows(rows: Rows, weights: list[int], simulation: Simulation) -> list[tuple[int, ...]]:
+    """Return rows in order of arrival; at one instant, in the order of the classes."""
     jobs = []
     for k, (first, end) in enumerate(zip(rows.first, rows.first[1:], strict=False)):
         for at, cost in zip(
             np.cumsum(rows.think_ns[first:end]), rows.cost_ns[first:end], strict=True
         ):
             jobs.append(naive.Job(k, int(at), int(cost)))
-    assert isinstance(asked.device, Array)
+    assert isinstance(simulation.device, Array)
     ones = [Fraction(1)] * len(weights)
     return [
         (job.k, job.arrival, job.dispatch, job.completion)
-        for job in naive.simulated(jobs, weights, asked.device.servers, ones, 0)
+        for job in naive.simulated(jobs, weights, simulation.device.servers, ones, 0)
     ]
 
 
@@ -85,7 +86,7 @@ def engine_rows(rows: Columns) -> list[tuple[int, ...]]:
 
 @pytest.mark.parametrize("servers", [1, 2, 3, 4])
 def test_order_and_times_are_those_of_the_paper(servers: int) -> None:
-    """With equal weights and with others."""
+    """The weights are equal for odd seeds, and random otherwise."""
     for seed in range(50):
         draw = np.random.default_rng([seed, servers])
         classes = int(draw.integers(1, 5))
@@ -93,30 +94,31 @@ def test_order_and_times_are_those_of_the_paper(servers: int) -> None:
             [100] * classes if seed % 2 else draw.choice([1, 2, 3, 4, 6, 100], classes).tolist()
         )
         rows = table(*random_classes(draw, classes))
-        asked = queue(rows, servers, weights=weights)
-        found = engine_rows(run(asked).rows)
-        assert found == naive_rows(rows, weights, asked), f"seed {seed}"
+        simulation = queue(rows, servers, weights=weights)
+        rows_served = engine_rows(run(simulation).rows)
+        assert rows_served == naive_rows(rows, weights, simulation), f"seed {seed}"
 
 
-# SFQ(D)'s promise (Jin, Chase and Kaur, SIGMETRICS 2004).
+# The fairness guarantee of SFQ(D) (Jin, Chase and Kaur, SIGMETRICS 2004).
 
 
 @pytest.mark.parametrize("servers", [1, 4])
 def test_two_that_are_always_backlogged_get_their_shares(servers: int) -> None:
-    """Of what begins to be served, in any interval, differences by weight are bounded."""
+    """In any interval, the service begun for each class, divided by its weight, differs by a
+    bounded amount."""
     weights = (1, 2)
     draw = np.random.default_rng(1)
     count = 2000
     costs = [draw.integers(1, longest, count) for longest in (9 * MS, 3 * MS)]
     at_once = np.zeros(count, int)
     rows = table([at_once, at_once], costs)
-    asked = queue(rows, servers, weights=weights)
-    found = run(asked).rows
-    order = np.lexsort((found["request_id"], found["dispatch_ns"]))
+    simulation = queue(rows, servers, weights=weights)
+    rows_served = run(simulation).rows
+    order = np.lexsort((rows_served["request_id"], rows_served["dispatch_ns"]))
     cost = np.empty(2 * count)
     for k in (0, 1):
-        cost[found["owner"] == k] = costs[k]
-    owner = found["owner"][order]
+        cost[rows_served["owner"] == k] = costs[k]
+    owner = rows_served["owner"][order]
     served = np.where(owner == 0, 1 / weights[0], -1 / weights[1]) * cost[order]
     one_is_done = min(np.flatnonzero(owner == k)[-1] for k in (0, 1))
     ahead = np.cumsum(served[:one_is_done])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The compiled core as Python sees it; its algorithms have C tests of their own."""
+"""The Python binding of the compiled core; C tests cover its algorithms."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -39,7 +39,7 @@ def test_every_scheduler_has_a_page() -> None:
 
 
 def arrivals(rows: list[tuple[int, int, int, int]]) -> replay.Arrivals:
-    """Reads, as (time, id, sector, sectors)."""
+    """Return reads, from tuples (time, id, sector, sectors)."""
     time_ns, ids, sector, sectors = zip(*rows, strict=True)
     zeros = [0] * len(rows)
     return replay.Arrivals(time_ns, ids, sector, sectors, owner=zeros, op=zeros)
@@ -53,7 +53,8 @@ def test_replay_answers_each_question() -> None:
 
 
 def test_replay_merges() -> None:
-    """Request 1 goes into 0, which grows and then covers 2's way back."""
+    """Request 1 merges into request 0; request 0 then grows and covers the sectors before
+    request 2."""
     rows = [(0, 0, 100, 8), (0, 1, 108, 8), (0, 2, 112, 8), (1, 1, 108, 0), (1, 0, 100, 16)]
     picks = replay.replay("clook", arrivals(rows), [2, 3, 4])
     assert picks.id.tolist() == [0, 2, replay.NONE_PICKED]
@@ -61,7 +62,7 @@ def test_replay_merges() -> None:
 
 
 def test_replay_waits_and_says_until_when() -> None:
-    """The owner of 0 sends another read while 1 is held back for it."""
+    """The owner of request 0 sends another read while request 1 is held back."""
     rows = replay.Arrivals(
         time_ns=[0, 0, 9 * MS],
         id=[0, 1, 2],
@@ -111,9 +112,9 @@ def test_drive_reads_ahead_and_forgets() -> None:
     assert not drive.serve([READ], [1064], [8])[1].any()
 
 
-def seeking(seek: Sequence[tuple[int, int]], **given: Any) -> Timing:
+def seeking(seek: Sequence[tuple[int, int]], **settings: Any) -> Timing:
     """And 5 ns for each."""
-    return Timing(seek[-1][0] if seek else 0, 5, tuple(seek), **given)
+    return Timing(seek[-1][0] if seek else 0, 5, tuple(seek), **settings)
 
 
 def test_drive_refuses() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every way in which a run can end has words of its own."""
+"""Each error that can end a run has its own message."""
 
 import errno
 import re

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Every figure of a run against its records: made-up ones of any shape, and simulated ones
-with several requests on the device, on arrays, with merges and in open workloads."""
+"""Every figure of a run against its records.  These are made-up records of any shape, and
+simulated ones with several requests at the device, arrays, merges and open workloads."""
 
 from dataclasses import replace
 from typing import Any
@@ -27,8 +27,9 @@ QUEUEING = profile.load("vesper-zoned").model_copy(
 
 
 def made_up(seed: int) -> pl.DataFrame:
-    """Records of a disk that has several requests at once; some rode in another's request, some
-    are flushes without a due time, and what the model said is not what was measured."""
+    """Return records of a disk with several requests at once.  Some bios were merged into
+    another request, and some rows are flushes without a due time.  The modelled times differ
+    from the measured ones."""
     random = np.random.default_rng(seed)
     rows: list[dict[str, Any]] = []
     gap_ns = (3e6, 2e7)[seed % 2]  # a disk that is busy, and one that is idle
@@ -57,10 +58,10 @@ def made_up(seed: int) -> pl.DataFrame:
     return frame(rows)
 
 
-def agree(found: metrics.Summary, wanted: dict[str, Any]) -> None:
-    for name, value in wanted.items():
+def agree(summary: metrics.Summary, expected: dict[str, Any]) -> None:
+    for name, value in expected.items():
         close = pytest.approx(value, rel=1e-9, abs=1e-12) if isinstance(value, float) else value
-        assert getattr(found, name) == close, name
+        assert getattr(summary, name) == close, name
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -69,43 +70,48 @@ def test_figures_are_those_of_the_definitions(seed: int) -> None:
     scale = (1.0, 2.5, 8.0)[seed % 3]
     clock = "virtual" if scale == 1 else "wall"
     run = experiment("none", scale=scale, clock=clock)
-    found = metrics.summarise(Outcome(run, table, facts(capacity_sectors=77)))
-    agree(found, figures(table.to_dicts(), scale, parallel=False))
-    assert (found.platform, found.scheduler, found.seed) == ("vm", "none", 1)
-    assert (found.scale, found.clock, found.capacity_sectors) == (scale, clock, 77)
-    told = (found.virtual_seconds, found.wall_seconds)
-    assert (*told, found.boot_wall_seconds, found.measure_wall_seconds) == (12.5, 3.25, 1.25, 2.0)
+    summary = metrics.summarise(Outcome(run, table, facts(capacity_sectors=77)))
+    agree(summary, figures(table.to_dicts(), scale, parallel=False))
+    assert (summary.platform, summary.scheduler, summary.seed) == ("vm", "none", 1)
+    assert (summary.scale, summary.clock, summary.capacity_sectors) == (scale, clock, 77)
+    seconds = (summary.virtual_seconds, summary.wall_seconds)
+    assert (*seconds, summary.boot_wall_seconds, summary.measure_wall_seconds) == (
+        12.5,
+        3.25,
+        1.25,
+        2.0,
+    )
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_on_an_array_a_service_is_what_its_server_took(seed: int) -> None:
     table, scale = made_up(seed), (1.0, 8.0)[seed % 2]
     setting = {"platform": "sim"} if scale == 1 else {"clock": "wall", "scale": scale}
-    found = metrics.summarise(Outcome(experiment(disk=ARRAY, **setting), table, facts()))
-    agree(found, figures(table.to_dicts(), scale, parallel=True))
+    summary = metrics.summarise(Outcome(experiment(disk=ARRAY, **setting), table, facts()))
+    agree(summary, figures(table.to_dicts(), scale, parallel=True))
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_carried_requests_are_in_the_order_of_dispatch(seed: int) -> None:
     table = made_up(seed)
-    found = metrics.carried_requests(table)
-    wanted = [row["request_id"] for row in carried(table.to_dicts())]
-    assert found["request_id"].to_list() == wanted
-    assert found.columns == list(metrics.OF_REQUESTS)
+    requests = metrics.carried_requests(table)
+    expected = [row["request_id"] for row in carried(table.to_dicts())]
+    assert requests["request_id"].to_list() == expected
+    assert requests.columns == list(metrics.OF_REQUESTS)
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_idle_time_is_what_lies_between_requests(seed: int) -> None:
-    """Read from the throttle's bytes, where it is not written down."""
+    """The throttle's bytes contain no idle times, so these are calculated."""
     table = made_up(seed).filter(pl.col("op") != "other")
     raw = np.zeros(table.height, records.RECORD)
     for name in records.RECORD.names or ():
         if name in table.columns and table[name].dtype == pl.Int64:
             raw[name] = table[name].to_numpy() + (10**9 if name in records.INSTANTS else 0)
     rows = records.from_bytes(raw.tobytes()).to_dicts()
-    wanted = {row["request_id"]: idle for row, idle in _with_idle(rows)}
-    assert [row["idle_ns"] for row in rows] == [wanted[row["request_id"]] for row in rows]
-    assert any(wanted.values()) or seed % 2 == 0
+    expected = {row["request_id"]: idle for row, idle in _with_idle(rows)}
+    assert [row["idle_ns"] for row in rows] == [expected[row["request_id"]] for row in rows]
+    assert any(expected.values()) or seed % 2 == 0
 
 
 def _with_idle(rows: list[dict[str, Any]]) -> list[tuple[dict[str, Any], int]]:
@@ -142,44 +148,44 @@ def simulated(name: str) -> Experiment:
 
 @pytest.mark.parametrize("name", SIMULATED)
 def test_simulated_figures_are_those_of_the_records(name: str) -> None:
-    """With rows and without: the engine sums up what it does not keep."""
+    """Figures are equal with rows and without, where the engine only keeps sums."""
     one = simulated(name)
     outcome = in_simulator.run(one, lambda *_: None)
     records.check(outcome.requests)
     rows = outcome.requests.to_dicts()
     is_queue = one.device.queue_depth is not None
-    wanted = figures(rows, 1.0, parallel=one.device.disk.array is not None, queued=is_queue)
+    expected = figures(rows, 1.0, parallel=one.device.disk.array is not None, queued=is_queue)
     if is_queue:
-        assert wanted["mean_device_ms"] > 1.5 * wanted["mean_service_ms"]
-    agree(metrics.summarise(outcome), wanted)
+        assert expected["mean_device_ms"] > 1.5 * expected["mean_service_ms"]
+    agree(metrics.summarise(outcome), expected)
     summed = in_simulator.summarise(one, lambda *_: None)
     for percent in ("50", "95", "99", "999"):
         key = f"p{percent}_response_ms"
-        assert getattr(summed, key) <= wanted.pop(key) <= getattr(summed, key) * (1 + 1 / 128)
-    agree(summed, wanted | {"late": 0, "stale": 0, "metadata": 0, "mean_lateness_ms": 0.0})
+        assert getattr(summed, key) <= expected.pop(key) <= getattr(summed, key) * (1 + 1 / 128)
+    agree(summed, expected | {"late": 0, "stale": 0, "metadata": 0, "mean_lateness_ms": 0.0})
     assert (summed.platform, summed.scheduler, summed.seed) == ("sim", one.scheduler.name, 3)
     assert summed.capacity_sectors == 2**19
 
 
 @pytest.mark.parametrize("name", ["one at a time", "a queue", "merges", "a gap"])
 def test_simulated_idle_time_is_what_lies_between_requests(name: str) -> None:
-    """Of the first request the disk's time before it, from the beginning of the run; past the
-    last measured arrival others are served too, of which there is no row."""
+    """The first request's idle time starts at the beginning of the run.  After the last measured
+    arrival, unmeasured requests are served as well, so later rows are left out."""
     table = in_simulator.run(simulated(name), lambda *_: None).requests
     last = table["arrival_ns"].max()
-    wanted = [
+    expected = [
         (row, idle) for row, idle in _with_idle(table.to_dicts()) if row["dispatch_ns"] < last
     ]
-    assert len(wanted) > 300
-    for row, idle in wanted[1:]:
+    assert len(expected) > 300
+    for row, idle in expected[1:]:
         assert row["idle_ns"] == idle
 
 
 def test_a_figure_belongs_to_its_own_measure() -> None:
-    """Each measure that is shown is another figure: no two fields can be mixed up."""
-    found = metrics.summarise(Outcome(experiment(), made_up(5), facts()))
-    numbered = replace(found, p99_response_ms=-1.0, p999_response_ms=-2.0)  # of few rows the last
+    """Every displayed measure has a distinct value, so that swapped fields would show."""
+    summary = metrics.summarise(Outcome(experiment(), made_up(5), facts()))
+    numbered = replace(summary, p99_response_ms=-1.0, p999_response_ms=-2.0)  # of few rows the last
     values = [numbered.value(one) for one in (*metrics.PAPER_MEASURES, *metrics.MORE_MEASURES)]
     assert len(set(values)) == len(values)
-    other = replace(found, var_service_ms2=123.0)
+    other = replace(summary, var_service_ms2=123.0)
     assert other.value(metrics.PAPER_MEASURES[1]) == 123.0

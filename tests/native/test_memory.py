@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A long trace takes the memory of a piece of it: a program that may not have more reads it, and
-one that takes all of it at once does not get through (tests/little_memory.py)."""
+"""Reading a long trace takes the memory of one piece.  A program with limited memory succeeds
+piece by piece, but fails if it reads the whole trace at once (tests/little_memory.py)."""
 
 import json
 import os
@@ -23,7 +23,7 @@ ONE_THREAD = {"POLARS_MAX_THREADS": "1", "MALLOC_ARENA_MAX": "1", "OPENBLAS_NUM_
 
 @pytest.fixture(scope="module")
 def table() -> pl.DataFrame:
-    """Requests that come a little out of order, about four at once."""
+    """Return requests slightly out of order, about four at once."""
     draw = np.random.default_rng(1)
     arrival_ns = np.arange(REQUESTS) * 1_000_000 + draw.integers(0, 3_000_000, REQUESTS)
     return pl.DataFrame(
@@ -41,7 +41,7 @@ def table() -> pl.DataFrame:
 def ended(
     kind: str, what: str, table: pl.DataFrame, folder: Path
 ) -> "subprocess.CompletedProcess[str]":
-    """The program, given the table in files of that kind."""
+    """Run the program with the table in files of that kind."""
     short, whole = folder / f"short.{kind}", folder / f"whole.{kind}"
     for file, rows in ((short, table.head(SHORT[kind])), (whole, table)):
         rows.write_parquet(file) if kind == "parquet" else rows.write_csv(file)
@@ -53,9 +53,9 @@ def ended(
 @pytest.mark.parametrize("what", ["info", pytest.param("reduced", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", SHORT)
 def test_memory_of_a_piece(kind: str, what: str, table: pl.DataFrame, tmp_path: Path) -> None:
-    found = ended(kind, what, table, tmp_path)
-    assert found.returncode == 0, found.stderr[-2000:]
-    requests, mean_ms = json.loads(found.stdout)
+    done = ended(kind, what, table, tmp_path)
+    assert done.returncode == 0, done.stderr[-2000:]
+    requests, mean_ms = json.loads(done.stdout)
     assert requests == REQUESTS
     lasted_ns = table["completion_ns"].to_numpy() - table["arrival_ns"].to_numpy()
     assert mean_ms == pytest.approx(lasted_ns.mean() / 1e6, rel=1e-12)
@@ -64,6 +64,6 @@ def test_memory_of_a_piece(kind: str, what: str, table: pl.DataFrame, tmp_path: 
 @pytest.mark.parametrize("kind", SHORT)
 def test_the_whole_is_too_much(kind: str, table: pl.DataFrame, tmp_path: Path) -> None:
     """So the limit is one."""
-    found = ended(kind, "held", table, tmp_path)
-    assert found.returncode != 0
-    assert "MemoryError" in found.stderr or "memory allocation" in found.stderr, found.stderr
+    done = ended(kind, "held", table, tmp_path)
+    assert done.returncode != 0
+    assert "MemoryError" in done.stderr or "memory allocation" in done.stderr, done.stderr

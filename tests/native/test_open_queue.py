@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The open queue of consolidated VMs (ICPE 2011, section 4): against a naive simulation
-(naive_consolidation.py) to the nanosecond, against the engine with a table, and closed forms."""
+"""The open queue of consolidated VMs (ICPE 2011, section 4).  It is compared to the nanosecond
+with a naive simulation (naive_consolidation.py), with the engine and a table, and with closed
+forms."""
 
 import math
 from concurrent.futures import ThreadPoolExecutor
@@ -56,15 +57,16 @@ def is_of(figures: ClassFigures, jobs: list[naive.Job], k: int, span: int) -> No
     assert figures.response.variance == pytest.approx(np.var(responses), rel=1e-9, abs=1e-6)
     assert figures.longest_response_ns == responses[-1]
     assert figures.in_system == pytest.approx(total / span, rel=1e-12)
-    for percent, found in figures.response_percentiles.items():
+    for percent, value in figures.response_percentiles.items():
         exact = responses[-(-round(10 * percent) * count // 1000) - 1]
-        assert exact * (1 - 1 / 256) <= found <= exact
-        assert found == figures.distribution_ns[round(10 * percent) - 1]
+        assert exact * (1 - 1 / 256) <= value <= exact
+        assert value == figures.distribution_ns[round(10 * percent) - 1]
     assert (np.diff(figures.distribution_ns) >= 0).all()
 
 
 def are_of(figures: QueueFigures, jobs: list[naive.Job], servers: int) -> None:
-    """Those of a bundle are dispatched, and complete, at one instant."""
+    """Check all figures; the requests of a bundle are dispatched at one instant and complete at
+    one instant."""
     span = max(job.completion for job in jobs) - min(job.arrival for job in jobs)
     assert figures.span_ns == span
     for k, each in enumerate(figures.each):
@@ -73,7 +75,8 @@ def are_of(figures: QueueFigures, jobs: list[naive.Job], servers: int) -> None:
 
 
 def random_class(draw: np.random.Generator, merge: float) -> Given:
-    """Bursts, ties and pauses; times from a ns to some ms, and from any process."""
+    """Return arrivals with bursts, ties and pauses, and service times from 1 ns to some ms from
+    any process."""
     count = int(draw.integers(1, 40))
     if draw.integers(3) == 0:
         scale, service = 1, ONE_NS
@@ -88,7 +91,7 @@ def random_class(draw: np.random.Generator, merge: float) -> Given:
 @pytest.mark.parametrize("omega", OMEGAS)
 @pytest.mark.parametrize("servers", [1, 2, 3, 4])
 def test_figures_are_those_of_the_paper(write: Write, servers: int, omega: float) -> None:
-    """With one merge value for all, and with one for each class."""
+    """One merge value applies to all classes, or each class has its own."""
     for seed in range(10):
         draw = np.random.default_rng([seed, servers])
         classes = [
@@ -106,11 +109,11 @@ def test_figures_are_those_of_the_paper(write: Write, servers: int, omega: float
 def test_a_class_that_merges_does_not_merge_others(write: Write) -> None:
     at, ones = np.zeros(60, int), np.ones(60, int)
     classes = [Given(at, ones, exponential(1)), Given(at, ones, exponential(1), 64, 3.0)]
-    found = simulate(queue(write, classes, 1), 1)
-    are_of(found, naive_jobs(classes, 1, 1), 1)
+    figures = simulate(queue(write, classes, 1), 1)
+    are_of(figures, naive_jobs(classes, 1, 1), 1)
     alone = simulate(queue(write, [replace(one, merge=1) for one in classes], 1), 1)
-    assert found.span_ns < 0.7 * alone.span_ns
-    assert found.each[1] != alone.each[1]
+    assert figures.span_ns < 0.7 * alone.span_ns
+    assert figures.each[1] != alone.each[1]
 
 
 def test_requests_before_an_instant_are_as_if_no_others_came(write: Write) -> None:
@@ -131,12 +134,16 @@ def test_requests_before_an_instant_are_as_if_no_others_came(write: Write) -> No
 
 def test_a_class_of_which_no_request_comes_in_time_has_no_figures(write: Write) -> None:
     classes = [Given([0], [1], ONE_NS), Given([10], [1], ONE_NS)]
-    found = simulate(queue(write, classes, 1, until_ns=10), 1)
-    assert (found.each[1].requests, found.each[1].pieces, found.each[1].in_system) == (0, 0, 0)
-    assert (found.span_ns, found.in_system, found.utilisation) == (1, 1, 1)
+    figures = simulate(queue(write, classes, 1, until_ns=10), 1)
+    assert (figures.each[1].requests, figures.each[1].pieces, figures.each[1].in_system) == (
+        0,
+        0,
+        0,
+    )
+    assert (figures.span_ns, figures.in_system, figures.utilisation) == (1, 1, 1)
 
 
-# Against the engine with a table.
+# The open queue compared with the engine and a table.
 
 
 @pytest.mark.parametrize("servers", [1, 3, 32])
@@ -175,15 +182,15 @@ def test_without_splitting_and_merging_it_is_a_table(write: Write, servers: int)
         Given(arrivals, ones, service, weight)
         for arrivals, service, weight in zip(at, services, weights, strict=True)
     ]
-    found = simulate(queue(write, classes, servers), 9)
-    for k, each in enumerate(found.each):
+    figures = simulate(queue(write, classes, servers), 9)
+    for k, each in enumerate(figures.each):
         own = np.sort(response[answer.rows["owner"] == k])
         assert each.response.mean == own.sum() / count
         assert each.response.variance == pytest.approx(own.var(), rel=1e-9)
         assert each.longest_response_ns == own[-1]
-    assert found.span_ns == answer.rows["completion_ns"].max() - answer.rows["arrival_ns"].min()
-    busy = answer.rows["model_service_ns"].sum() / servers / found.span_ns
-    assert found.utilisation == pytest.approx(busy, rel=1e-12)
+    assert figures.span_ns == answer.rows["completion_ns"].max() - answer.rows["arrival_ns"].min()
+    busy = answer.rows["model_service_ns"].sum() / servers / figures.span_ns
+    assert figures.utilisation == pytest.approx(busy, rel=1e-12)
 
 
 # Closed forms.
@@ -192,18 +199,19 @@ def test_without_splitting_and_merging_it_is_a_table(write: Write, servers: int)
 def mean_responses(
     write: Write, service: ServiceTimes, gap_ms: float, servers: int, merge: float, seeds: int = 20
 ) -> Any:
-    """Of independent replications, ms; as long as needed for a queue to be what it will be."""
-    found = []
+    """Return mean response times of independent replications in ms; each is long enough for a
+    steady state."""
+    means = []
     for seed in range(seeds):
         draw = np.random.default_rng(seed)
         at = np.cumsum(np.round(draw.exponential(gap_ms * MS, 50_000)).astype(int))
-        asked = queue(write, [Given(at, np.ones(50_000, int), service, 1, merge)], servers)
-        found.append(simulate(asked, seed).each[0].response.mean / MS)
-    return np.array(found)
+        model = queue(write, [Given(at, np.ones(50_000, int), service, 1, merge)], servers)
+        means.append(simulate(model, seed).each[0].response.mean / MS)
+    return np.array(means)
 
 
 def test_mean_response_of_one_class_on_one_server(write: Write) -> None:
-    """Pollaczek and Khinchine: four stages have a mean square of 1.25."""
+    """Pollaczek-Khinchine: four stages have a mean square of 1.25."""
     load = 0.6
     wait = 1.25 * load / (2 * (1 - load))
     agrees(mean_responses(write, erlang(4, 1), 1 / load, 1, 1), 1 + wait)
@@ -217,21 +225,23 @@ def test_mean_response_of_one_class_on_four_servers(write: Write) -> None:
 
 @pytest.mark.parametrize("offered", [0.5, 3.0])
 def test_mean_response_if_a_server_takes_all_that_wait(write: Write, offered: float) -> None:
-    """Constant service s, arrivals at random, `offered` during a service: who comes while it
-    works waits half of s and takes s; who finds it idle takes s.  It is idle after a service
-    with the chance e^-offered, until the next arrival.  900 stages are nearly constant.
+    """Service takes a constant time s, and `offered` requests arrive at random during one service.
+    A request that arrives during a service waits s / 2 on average and takes s; a request that finds
+    the server idle takes s.  After a service, the server is idle with probability e^-offered, until
+    the next arrival.  900 stages are nearly constant.
     """
     idle = math.exp(-offered) / (offered + math.exp(-offered))
-    found = mean_responses(write, erlang(900, 1), 1 / offered, 1, math.inf, seeds=8)
-    agrees(found, 1.5 - idle / 2)
+    means = mean_responses(write, erlang(900, 1), 1 / offered, 1, math.inf, seeds=8)
+    agrees(means, 1.5 - idle / 2)
 
 
 def test_pieces_of_a_request_are_served_side_by_side(write: Write) -> None:
-    """Two pieces on two servers, one request at a time: the mean of both, not the later."""
+    """A request has two pieces on two servers, and its response is the mean of both, not the
+    later one."""
     at = np.arange(20_000) * 100 * MS
-    found = simulate(queue(write, [Given(at, np.full(20_000, 2), exponential(1))], 2), 1)
-    assert found.each[0].response.mean / MS == pytest.approx(1.0, abs=0.02)
-    assert found.each[0].response.variance / MS**2 == pytest.approx(0.5, abs=0.03)
+    figures = simulate(queue(write, [Given(at, np.full(20_000, 2), exponential(1))], 2), 1)
+    assert figures.each[0].response.mean / MS == pytest.approx(1.0, abs=0.02)
+    assert figures.each[0].response.variance / MS**2 == pytest.approx(0.5, abs=0.03)
 
 
 # Replications.
@@ -239,19 +249,19 @@ def test_pieces_of_a_request_are_served_side_by_side(write: Write) -> None:
 
 def test_a_seed_says_all_and_threads_nothing(write: Write) -> None:
     draw = np.random.default_rng(5)
-    asked = queue(write, [random_class(draw, 2.5) for _ in range(3)], 2)
-    alone = [simulate(asked, seed) for seed in range(6)]
+    model = queue(write, [random_class(draw, 2.5) for _ in range(3)], 2)
+    alone = [simulate(model, seed) for seed in range(6)]
     with ThreadPoolExecutor(3) as pool:
-        assert list(pool.map(lambda seed: simulate(asked, seed), range(6))) == alone
+        assert list(pool.map(lambda seed: simulate(model, seed), range(6))) == alone
     assert len({one.in_system for one in alone}) == 6
 
 
 def test_progress_is_told_and_may_end_it(write: Write) -> None:
     at = np.arange(60_000) * 100 * MS
-    asked = queue(write, [Given(at, np.full(60_000, 200), exponential(0.4))], 1)
+    model = queue(write, [Given(at, np.full(60_000, 200), exponential(0.4))], 1)
 
     def enough(done: int) -> None:
         raise KeyboardInterrupt(done)
 
     with pytest.raises(KeyboardInterrupt):
-        simulate(asked, 1, look=enough)
+        simulate(model, 1, look=enough)

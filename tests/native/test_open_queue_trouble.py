@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Open queues that cannot be simulated, more than the servers can do, and files that are spoiled:
-each is refused in words that say where and why."""
+"""Open queues that cannot be simulated, overload, and damaged files: each error says where and
+why."""
 
 import math
 import os
@@ -60,10 +60,10 @@ def test_an_impossible_queue_is_refused(
 def test_an_impossible_class_is_refused(
     write: Write, changes: dict[str, Any], message: str
 ) -> None:
-    asked = small(write)
-    wrong = (asked.classes[0], replace(asked.classes[1], **changes))
+    model = small(write)
+    wrong = (model.classes[0], replace(model.classes[1], **changes))
     with pytest.raises(ValueError, match=message):
-        simulate(replace(asked, classes=wrong), 1)
+        simulate(replace(model, classes=wrong), 1)
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64])
@@ -74,9 +74,9 @@ def test_an_impossible_seed_is_refused(write: Write, seed: int) -> None:
 
 def test_a_thousand_classes_and_no_more(write: Write) -> None:
     one = queue(write, [Given([0, MS], [2, 1], exponential(1), 1, 2.5)], 8).classes[0]
-    found = simulate(OpenQueue((one,) * 1000, 8), 1)
-    assert [(each.requests, each.pieces) for each in found.each] == [(2, 3)] * 1000
-    assert len({each.response.mean for each in found.each}) > 990
+    figures = simulate(OpenQueue((one,) * 1000, 8), 1)
+    assert [(each.requests, each.pieces) for each in figures.each] == [(2, 3)] * 1000
+    assert len({each.response.mean for each in figures.each}) > 990
     with pytest.raises(ValueError, match="classes is 1,001: has to be from 1 to 1,000"):
         simulate(OpenQueue((one,) * 1001, 8), 1)
 
@@ -88,7 +88,7 @@ def test_a_queue_without_requests_is_refused(write: Write) -> None:
 
 
 def test_overload_is_unstable_unless_it_ends_soon(write: Write) -> None:
-    """Two servers do 200 a second; a burst of 100,000 pieces is served all the same."""
+    """Two servers serve 200 a second; a burst of 100,000 pieces is still served."""
     at = np.arange(3000) * 10**9 // 300
     classes = [Given(at, np.ones(3000, int), erlang(16, 10))]
     with pytest.raises(Unstable, match=r"more than 50 pieces .* arrive 1\.\d\d times as") as raised:
@@ -118,24 +118,25 @@ def test_service_times_that_nobody_checked_are_refused(
     service = exponential(1)
     spoilt = {name: getattr(service, name).copy() for name in ("phases", "outcomes")}
     spoilt[rows][member][-1] = value
-    made = ServiceTimes(**spoilt)
+    times = ServiceTimes(**spoilt)
     with pytest.raises(ValueError, match=message):
-        made.draw(1, 1)
+        times.draw(1, 1)
     with pytest.raises(ValueError, match=message):
-        simulate(queue(write, [Given([0], [1], made)], 1), 1)
+        simulate(queue(write, [Given([0], [1], times)], 1), 1)
 
 
-# Files that are not what they were.
+# Files that changed after they were written.
 
 
 def spoiled(write: Write, begin: int, value: bytes) -> OpenQueue:
-    """Six requests of two classes; the second file has other bytes from there on."""
-    asked = small(write)
-    file = asked.classes[1].arrivals.path
+    """Return a queue of six requests in two classes; bytes of the second file are overwritten
+    from `begin` on."""
+    model = small(write)
+    file = model.classes[1].arrivals.path
     held = bytearray(file.read_bytes())
     held[begin : begin + len(value)] = value
     file.write_bytes(held)
-    return asked
+    return model
 
 
 FIRST_NS, PIECES = 16, 16 + 3 * 8
@@ -162,32 +163,32 @@ def test_a_spoiled_file_is_refused(write: Write, begin: int, value: bytes, messa
 
 
 def test_what_lies_behind_the_end_is_not_looked_at(write: Write) -> None:
-    asked = spoiled(write, FIRST_NS + 16, bytes(8))
+    model = spoiled(write, FIRST_NS + 16, bytes(8))
     with pytest.raises(ValueError, match="request 2 arrives at 0 ns, before"):
-        simulate(asked, 1)
-    assert simulate(replace(asked, until_ns=5), 1).each[1].requests == 1
+        simulate(model, 1)
+    assert simulate(replace(model, until_ns=5), 1).each[1].requests == 1
 
 
 @pytest.mark.parametrize("size", [0, 15, 16, 45])
 def test_a_file_that_was_cut_off_is_refused(write: Write, size: int) -> None:
-    asked = small(write)
-    file = asked.classes[1].arrivals.path
+    model = small(write)
+    file = model.classes[1].arrivals.path
     file.write_bytes(file.read_bytes()[:size])
     with pytest.raises(ValueError, match=f"1/arrivals: {size} bytes, no"):
-        simulate(asked, 1)
+        simulate(model, 1)
 
 
 def test_a_file_that_is_gone_is_refused(write: Write) -> None:
-    asked = small(write)
-    asked.classes[0].arrivals.path.unlink()
+    model = small(write)
+    model.classes[0].arrivals.path.unlink()
     with pytest.raises(ValueError, match="0/arrivals: No such file or directory"):
-        simulate(asked, 1)
+        simulate(model, 1)
 
 
 def test_any_bytes_are_refused_or_simulated(write: Write) -> None:
     draw = np.random.default_rng(1)
-    asked = queue(write, [Given(np.arange(20) * MS, np.full(20, 2), exponential(1))], 2)
-    file = asked.classes[0].arrivals.path
+    model = queue(write, [Given(np.arange(20) * MS, np.full(20, 2), exponential(1))], 2)
+    file = model.classes[0].arrivals.path
     whole = file.read_bytes()
     refused = simulated = 0
     for _ in range(150):
@@ -195,7 +196,7 @@ def test_any_bytes_are_refused_or_simulated(write: Write) -> None:
         held[draw.integers(0, len(held), draw.integers(1, 4))] ^= np.uint8(1 << draw.integers(0, 8))
         file.write_bytes(held.tobytes())
         try:
-            figures = simulate(asked, 1)
+            figures = simulate(model, 1)
         except (ValueError, Unstable):
             refused += 1
         else:
@@ -206,10 +207,10 @@ def test_any_bytes_are_refused_or_simulated(write: Write) -> None:
 
 def test_a_file_that_is_cut_off_while_it_is_read_ends_the_run(write: Write) -> None:
     at = np.arange(2_000_000) * 10_000
-    asked = queue(write, [Given(at, np.full(len(at), 1), exponential(0.005))], 1)
+    model = queue(write, [Given(at, np.full(len(at), 1), exponential(0.005))], 1)
 
     def cut(done: int) -> None:
-        os.truncate(asked.classes[0].arrivals.path, 16)
+        os.truncate(model.classes[0].arrivals.path, 16)
 
     with pytest.raises(RunFailed, match=r"changed while it was read: .*16 bytes, not the 20,000"):
-        simulate(asked, 1, look=cut)
+        simulate(model, 1, look=cut)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A workload of somebody's own: one C file, outside the checkout, in a sandbox."""
+"""A user's workload: one C file outside the checkout, in a sandbox."""
 
 import json
 import os
@@ -26,7 +26,8 @@ STEP = "\tstep->op = draw_below(draw, 100) < random->writes_percent;\n"
 
 
 def write(folder: Path, name: str, ours: str = "random", *changes: tuple[str, str]) -> Path:
-    """One of ours under another name, with each first text made the second."""
+    """Write one of our workloads under another name, with each change's first text replaced by
+    the second."""
     text = (ROOT / "sim" / "workloads" / f"{ours}.c").read_text()
     for old, new in ((f'.name = "{ours}"', f'.name = "{name}"'), *changes):
         assert old in text, old
@@ -48,7 +49,7 @@ def understudy(*words: object, cwd: Path) -> "subprocess.CompletedProcess[str]":
 
 
 def asked(file: Path, **changes: Any) -> Rows:
-    given: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "capacity_sectors": 10_000,
         "processes": 2,
         "seed": 1,
@@ -56,7 +57,7 @@ def asked(file: Path, **changes: Any) -> Rows:
     } | changes
     source = load(str(file))
     values = [each.initial for each in steps.describe(source).parameters]
-    return steps.rows(source, values=values, **given)
+    return steps.rows(source, values=values, **settings)
 
 
 @pytest.mark.parametrize("ours", ["random", "poisson", "sequential"])
@@ -70,11 +71,11 @@ def test_it_does_what_it_does_as_one_of_ours(ours: str, tmp_path: Path) -> None:
 def test_a_run_is_the_same_to_the_byte(tmp_path: Path) -> None:
     file = write(tmp_path, "copied")
     common = ("--processes", 5, "--requests", 500, "--schedulers", "sstf,look", "--json")
-    found = understudy("predict", "--workload", "random", "--writes", 30, *common, cwd=tmp_path)
+    ours = understudy("predict", "--workload", "random", "--writes", 30, *common, cwd=tmp_path)
     own = ("--workload", file, "--parameters", "writes_percent=30")
     copied = understudy("predict", *own, *common, cwd=tmp_path)
     assert copied.returncode == 0, copied.stderr
-    of_ours, of_copy = (json.loads(done.stdout) for done in (found, copied))
+    of_ours, of_copy = (json.loads(done.stdout) for done in (ours, copied))
     for one, other in zip(of_ours["runs"], of_copy["runs"], strict=True):
         assert one["mean_response_ms"] == other["mean_response_ms"]
         assert one["p99_response_ms"] == other["p99_response_ms"]
@@ -123,7 +124,7 @@ def test_what_it_does_wrong_is_named(name: str, tmp_path: Path) -> None:
 
 
 def test_it_has_an_end_however_it_gets_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """512 steps, which come at once, take it a second and a half."""
+    """Steps arrive in batches of 512, and a batch takes 1.5 s."""
     monkeypatch.setattr(steps, "LONGEST_SECONDS", 3.0)
     slow = "\tfor (clock_t from = clock(); clock() - from < 3000;) ;\n"
     include, last = '#include "../streams.h"\n', "\treturn true;\n"
@@ -138,7 +139,7 @@ def test_bad_input_is_one_line(tmp_path: Path) -> None:
     file = write(tmp_path, "mine")
     scheduler = tmp_path / "scheduler.c"
     scheduler.write_text("int nothing_here;\n")
-    for words, said in (
+    for words, message in (
         (("--workload", tmp_path / "gone.c"), "No such file or directory"),
         (("--workload", tmp_path), "is not a file"),
         (("--workload", file, "--parameters", "colour=3"), "has no parameter colour"),
@@ -152,7 +153,7 @@ def test_bad_input_is_one_line(tmp_path: Path) -> None:
         done = understudy("predict", *words, "--out", tmp_path / "out", cwd=tmp_path)
         assert done.returncode in (1, 2)
         assert "Traceback" not in done.stderr
-        assert said in done.stderr.splitlines()[-1], done.stderr
+        assert message in done.stderr.splitlines()[-1], done.stderr
         assert not (tmp_path / "out").exists()
     broken = write(tmp_path, "broken", "random", (STEP, "\tthis is not C;\n"))
     with pytest.raises(UserError, match="does not compile"):
@@ -165,7 +166,7 @@ def table(first: list[int], rows: list[tuple[int, int, int, int]], magic: bytes 
 
 
 def test_the_guest_plays_a_table(tmp_path: Path) -> None:
-    """On a file that stands for the disk: each process its own rows, in their order."""
+    """A file stands in for the disk; each process plays its own rows in order."""
     disk, steps_file = tmp_path / "disk", tmp_path / "steps"
     disk.write_bytes(b"x" * 512 * 64)
     rows = [(0, 8, 8, 0), (1000, 16, 24, 0), (0, 0, 8, 1)]

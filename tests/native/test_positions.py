@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Rotational positions (core/drive/platter.h) against the detailed drive, which shares no code with
-them and knows where each sector is: angle by angle, then by whole service times."""
+"""Rotational positions (core/drive/platter.h) compared with the detailed drive, which shares no
+code with them and knows each sector's position.  First angles are compared, then service times."""
 
 import random
 from collections import Counter
@@ -38,20 +38,21 @@ def apart(a: float, b: float) -> float:
 
 
 def test_the_seeds_have_everything() -> None:
-    """All layouts, bands, spare sectors and tracks, zones: so the tests below see them."""
-    found = [random_parameters(seed) for seed in SEEDS]
-    layouts = {one.layout for one in found}
+    """The seeds cover all layouts, bands, spare sectors, spare tracks and zones for the tests
+    below."""
+    parameters = [random_parameters(seed) for seed in SEEDS]
+    layouts = {one.layout for one in parameters}
     assert layouts == {CYLINDERS, CYLINDER_SERPENTINE, SURFACE_SERPENTINE}
-    assert {bool(one.band_cylinders) for one in found} == {False, True}
-    assert any(zone.spare_sectors for one in found for zone in one.zone)
-    assert any(zone.spare_tracks for one in found for zone in one.zone)
-    assert any(len(zones(one)) > len(one.zone) for one in found), "no band is cut short"
-    assert all(len(one.zone) > 1 for one in found)
+    assert {bool(one.band_cylinders) for one in parameters} == {False, True}
+    assert any(zone.spare_sectors for one in parameters for zone in one.zone)
+    assert any(zone.spare_tracks for one in parameters for zone in one.zone)
+    assert any(len(zones(one)) > len(one.zone) for one in parameters), "no band is cut short"
+    assert all(len(one.zone) > 1 for one in parameters)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_each_sector_is_where_it_is(seed: int) -> None:
-    """Thousands of random sectors, and those around where zones begin."""
+    """Compare thousands of random sectors, and the sectors around the starts of zones."""
     parameters = random_parameters(seed)
     detailed = DetailedDrive(parameters)
     drive = Drive(profiled(parameters).timing(detailed.capacity_sectors))
@@ -68,17 +69,17 @@ def test_each_sector_is_where_it_is(seed: int) -> None:
 
 
 def bare(parameters: Parameters) -> Parameters:
-    """Without any cache, and with a bus on which sectors take no time."""
+    """Return the parameters without a cache, and with a bus that takes no time."""
     return replace(parameters, segments=0, write_sectors=0, bus_sector_ns=1e-3)
 
 
 def apart_in_turns(parameters: Parameters, seed: int) -> Counter[int]:
-    """Random reads by both drives, each after a pause: how many turns are they apart?"""
+    """Count by how many rotations the two drives differ, over random reads with pauses."""
     detailed = DetailedDrive(bare(parameters))
     disk = profiled(parameters, seek=seek(detailed))
     drive = Drive(disk.timing(detailed.capacity_sectors))
     draw = random.Random(seed)
-    found: Counter[int] = Counter()
+    counts: Counter[int] = Counter()
     theirs_ns = ours_ns = 0
     for _ in range(READS):
         sectors = draw.choice((1, 8, 500, 5000))
@@ -88,22 +89,22 @@ def apart_in_turns(parameters: Parameters, seed: int) -> Counter[int]:
         ours_ns = at_ns + drive.serve_one(READ, sector, sectors, at_ns - ours_ns)
         turns = round((ours_ns - theirs_ns) / parameters.period_ns)
         assert abs(ours_ns - theirs_ns - turns * parameters.period_ns) < NEAR_NS
-        found[turns] += 1
-    return found
+        counts[turns] += 1
+    return counts
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_reads_take_as_long(seed: int) -> None:
-    """To some ns, or they are a turn apart: seeks over one distance in sectors differ, those of
-    seed 9, which fills a whole surface before the next one, most of all."""
-    found = apart_in_turns(random_parameters(seed), seed)
-    assert set(found) <= {-1, 0, 1}
-    assert found[0] > (0.7 if seed == 9 else 0.9) * READS
+    """Times agree within some ns, or differ by a rotation, since seeks over one distance in
+    sectors vary.  Seed 9 varies most, because it fills a whole surface before the next."""
+    counts = apart_in_turns(random_parameters(seed), seed)
+    assert set(counts) <= {-1, 0, 1}
+    assert counts[0] > (0.7 if seed == 9 else 0.9) * READS
 
 
 @pytest.mark.parametrize("seed", range(1, 9))
 def test_reads_take_as_long_after_equal_seeks(seed: int) -> None:
-    """Where seeks do not depend on the distance, none is a turn apart."""
+    """If all seeks take equally long, no read differs by a rotation."""
     parameters = random_parameters(seed)
     equal = replace(
         parameters,
@@ -112,17 +113,17 @@ def test_reads_take_as_long_after_equal_seeks(seed: int) -> None:
         seek_slope_ns=0.0,
         read_settle_ns=0.0,
     )
-    found = apart_in_turns(equal, seed)
-    assert found[0] == READS
+    counts = apart_in_turns(equal, seed)
+    assert counts[0] == READS
 
 
 def atlas() -> profile.DiskProfile:
-    """One of ours, with a buffer, positioned."""
+    """Return a drive of the library with a buffer and positions."""
     return positioned(profile.load("atlas-10k"))
 
 
 def answers(seed: int, first_pause_ns: int = 0) -> list[int]:
-    """Service times of random reads and writes with pauses."""
+    """Return service times of random reads and writes with pauses."""
     disk = atlas()
     assert disk.facts
     capacity = disk.facts.capacity_sectors
@@ -138,13 +139,13 @@ def answers(seed: int, first_pause_ns: int = 0) -> list[int]:
 
 
 def test_nothing_is_drawn() -> None:
-    """The seed, which is that of the drawn latencies, makes no difference."""
+    """The seed of random latencies makes no difference."""
     assert answers(1) == answers(2)
 
 
 def test_the_clock_counts() -> None:
-    """The same requests half a turn later wait for other times, a thousand turns later for the
-    same ones."""
+    """Half a rotation later, the same requests have other latencies; 1,000 rotations later, the
+    same latencies."""
     rotation = atlas().rotation
     assert rotation
     period_ms = rotation.period_ms
@@ -155,7 +156,7 @@ def test_the_clock_counts() -> None:
 
 
 def test_a_disk_that_stands_in_keeps_its_zones() -> None:
-    """A zone begins at its share of the disk, at its angle; its tracks are as long."""
+    """A zone begins at its share of the disk, at its angle, and keeps its track length."""
     disk = atlas()
     assert disk.facts
     assert disk.layout
@@ -170,8 +171,8 @@ def test_a_disk_that_stands_in_keeps_its_zones() -> None:
 
 
 def test_what_is_slipped_lies_farther_on() -> None:
-    """From there to the zone's end, by as many slots; -1 takes it up again.  Tracks end as many
-    sectors earlier.  On a disk of another size nothing is slipped."""
+    """A slip moves all sectors from there to the zone's end by that many slots; -1 reverses one
+    slot.  Tracks end that many sectors earlier.  A disk of another size has no slips."""
     plain = atlas()
     assert plain.facts
     assert plain.layout
@@ -191,7 +192,7 @@ def test_what_is_slipped_lies_farther_on() -> None:
 
 @pytest.mark.parametrize(("short", "stays"), [(0, True), (2047, True), (2048, False), (-1, False)])
 def test_a_size_in_whole_mib_is_the_real_one(short: int, stays: bool) -> None:
-    """It is up to a MiB less than the disk has, and each sector is where it is."""
+    """The size in whole MiB is up to a MiB below the disk's, and each sector keeps its position."""
     disk = atlas()
     assert disk.facts
     real, whole = (disk.timing(disk.facts.capacity_sectors - less) for less in (0, short))
@@ -199,14 +200,14 @@ def test_a_size_in_whole_mib_is_the_real_one(short: int, stays: bool) -> None:
 
 
 def test_limits_are_those_of_the_core() -> None:
-    """profile.py stands on nothing, and repeats them."""
+    """profile.py imports nothing from the core, so it repeats the core's limits."""
     assert layout.ZONES_MAX == native.TRACKS_ZONES_MAX
     assert layout.SLIPS_MAX == native.TRACKS_SLIPS_MAX
     assert profile.TURN_MS_MAX * MS == PLATTER_TURN_NS_MAX
 
 
 def test_angles_are_asked_of_who_knows() -> None:
-    """Not of a disk without, nor past the end."""
+    """Angles are refused for a disk without positions, and for sectors outside the disk."""
     plain = profile.load("atlas-10k")
     for disk, sector, why in (
         (plain, 0, "nobody knows"),

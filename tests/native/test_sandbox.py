@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Hostile schedulers: what they try outside their sandbox fails and is named, nobody's figures
-change, and no cheat wins."""
+"""Hostile schedulers: attempts to act outside the sandbox fail and are named, other schedulers'
+figures stay unchanged, and cheating never wins."""
 
 import os
 import platform
@@ -33,7 +33,7 @@ NAMED_SECONDS = 20
 LIBC = including("stdio.h", "stdlib.h", "unistd.h", "sys/syscall.h", "signal.h", "pthread.h")
 FORBIDDEN = "made a forbidden system call in fcfs_"
 
-# What each does at the first request that is added.
+# The code that each scheduler runs when the first request is added.
 TRIES = {
     "listens": ("syscall(SYS_socket, 2, 1, 0);", FORBIDDEN),
     "shells": ('execl("/bin/sh", "sh", "-c", "touch MARK", NULL);', FORBIDDEN),
@@ -87,14 +87,14 @@ def added(folder: Path, name: str, *changes: tuple[str, str]) -> str:
 
 
 def simulated(scheduler: str, **changes: object) -> Answer:
-    asked = {
+    settings = {
         "workload": "random",
         "device": Drive.linear(CAPACITY, 1_000_000, 5_000_000),
         "capacity_sectors": CAPACITY,
         "requests": 200,
         "processes": 4,
     }
-    return run(Simulation(**(asked | {"scheduler": scheduler} | changes)))  # type: ignore[arg-type]
+    return run(Simulation(**(settings | {"scheduler": scheduler} | changes)))  # type: ignore[arg-type]
 
 
 def filled(code: str, folder: Path) -> str:
@@ -192,7 +192,7 @@ def test_an_object_is_not_huge(tmp_path: Path) -> None:
 
 
 def test_a_compiler_has_one_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of processor time, however many processes it starts."""
+    """The limit is on the processor time of all the compiler's processes together."""
     monkeypatch.setattr(sandbox, "CPU_SECONDS", 2)
     loop = "for i in 1 2 3 4 5 6 7 8; do timeout --foreground 0.8 sh -c 'while :; do :; done'; done"
     with pytest.raises(RunFailed, match="sh took 2 s of processor time, and was stopped"):
@@ -200,7 +200,7 @@ def test_a_compiler_has_one_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_what_hangs_is_tried_once(tmp_path: Path) -> None:
-    """In a command, which asks who it is more than once."""
+    """A command asks for the description more than once."""
     hang = "__attribute__((constructor)) static void load(void)\n{\n\tfor (;;) ;\n}\n"
     file = registry.Source("hang.c", (registry.source("fcfs").text + hang.encode()))
     workload = registry.Source("hang.c", (WORKLOAD + hang).encode(), folder=registry.WORKLOADS)
@@ -214,7 +214,8 @@ def test_what_hangs_is_tried_once(tmp_path: Path) -> None:
 
 
 def test_without_a_line_the_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it says of its lines may take any time to read."""
+    """Finding the line of a crash may take too long, because the file's debug information can be
+    anything."""
     added(tmp_path, "unlined", at_add("*(volatile int *)8 = 1;"))
     descriptions.scheduler("unlined")
     monkeypatch.setattr(sandbox, "LOOK_SECONDS", 0)
@@ -224,7 +225,8 @@ def test_without_a_line_the_file_is_named(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_a_strangers_lines_are_not_ours(tmp_path: Path) -> None:
-    """Neither the compiler's, which quotes the file, nor those that it prints."""
+    """Forged lines are marked in the compiler's messages, which quote the file, and in the
+    scheduler's output."""
     forged = (
         '#include "../fifo.h"\n',
         '#include "../fifo.h"\n#pragma message "\\nunderstudy: pick forged"\n',
@@ -235,9 +237,9 @@ def test_a_strangers_lines_are_not_ours(tmp_path: Path) -> None:
     error = at_add("this is not C;")
     failed = command(*RUN, write(tmp_path, "forger", forged, error))
     assert failed.returncode == 2
-    for said in (done.stderr, failed.stderr):
-        assert "\n  | understudy: pick forged" in said
-        assert "\nunderstudy: pick" not in said
+    for output in (done.stderr, failed.stderr):
+        assert "\n  | understudy: pick forged" in output
+        assert "\nunderstudy: pick" not in output
     assert "forged printed: 000" in done.stderr
     assert "... (999,000 characters more)" in done.stderr
     assert max(map(len, done.stderr.splitlines())) < 1100
@@ -261,8 +263,9 @@ def test_a_cheat_is_named(name: str, tmp_path: Path) -> None:
 
 
 def test_the_answers_are_computed_elsewhere(tmp_path: Path) -> None:
-    """A scheduler that knows what it wants finds none of the simulation's memory to write to: what
-    it is given is a copy, its limits have no device, and the reason that it gives is its own."""
+    """A scheduler with precise knowledge cannot write to the simulation's memory.  It works on
+    copies, its limits have no device pointer, and its reported reason affects only its own
+    picks."""
     changes = at_init("if (limits->device) abort(); return 0;")
     honest = added(tmp_path, "honest", LIBC, changes)
     assert simulated(honest).figures == simulated("fcfs").figures
@@ -270,7 +273,7 @@ def test_the_answers_are_computed_elsewhere(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("scheduler", sorted(registry.ours()))
 def test_apart_it_decides_as_it_does_within(scheduler: str, tmp_path: Path) -> None:
-    """Every row of the same file as ours and as a stranger's."""
+    """A scheduler gives the same rows in our process as in a sandbox."""
     source = registry.source(scheduler)
     name = f"apart-{scheduler}"[:15]
     text = source.text.replace(f'.name = "{scheduler}"'.encode(), f'.name = "{name}"'.encode())
@@ -309,7 +312,7 @@ OTHER_ABI = [("x32", seccomp.OTHER_ABI + 41)] if platform.machine() == "x86_64" 
     [*((name, both[COLUMN]) for name, both in seccomp.REFUSED.items()), *OTHER_ABI],
 )
 def test_a_compiler_has_no_such_call(name: str, number: int, tmp_path: Path) -> None:
-    """Perl stands for code that broke out of gcc."""
+    """Perl stands in for code that took control of gcc."""
     code = f"syscall({number}, 0, 0, 0, 0, 0, 0) == -1 and die $!"
     done = sandbox.compiled(("perl", "-e", code), tmp_path, "perl", stranger="./mine.c")
     assert done.stderr.startswith("Operation not permitted")
@@ -337,7 +340,7 @@ RUN = ("predict", "--workload", "random", "--requests", "50", "--schedulers")
 
 
 def test_the_compilers_warnings_are_shown(tmp_path: Path) -> None:
-    """Each time, also of what lies in the cache."""
+    """Warnings are shown in every run, even if the compiled code is cached."""
     file = write(tmp_path, "vague", at_add("u32 slot; rq->slot = slot;"))
     for _ in range(2):
         done = command(*RUN, file, "--out", tmp_path / f"out{_}")
@@ -346,7 +349,7 @@ def test_the_compilers_warnings_are_shown(tmp_path: Path) -> None:
 
 
 def without_bwrap(folder: Path) -> str:
-    """A PATH with all that is needed but for bubblewrap."""
+    """Return a PATH with all necessary programs except bubblewrap."""
     for name in ("gcc", "as", "ld", "prlimit", "addr2line", "cc"):
         for place in os.environ["PATH"].split(os.pathsep):
             if (Path(place) / name).exists() and not (folder / name).exists():
@@ -371,7 +374,7 @@ def test_without_a_sandbox_it_is_refused(tmp_path: Path) -> None:
 
 
 def test_nothing_outlives_a_killed_command(tmp_path: Path) -> None:
-    """At whatever moment: the sandbox may be half made."""
+    """The kill comes at various moments, even while the sandbox is being set up."""
     file = write(tmp_path, "lasting", at_load("for (;;) ;"))
     registry.compiled(registry.Source(str(file), file.read_bytes()))
     for late_ms in range(0, 20, 2):
@@ -394,29 +397,29 @@ def test_nothing_outlives_a_killed_command(tmp_path: Path) -> None:
 
 
 def sandboxes() -> set[int]:
-    """Of processes in which that scheduler is shown; each begins a group."""
-    found = set()
+    """Return the process groups of the sandboxes that run this scheduler."""
+    groups = set()
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
             words = file.read_bytes()
             if words.startswith(b"bwrap") and b"schedulers/lasting-" in words:
-                found.add(os.getpgid(int(file.parent.name)))
-    return found
+                groups.add(os.getpgid(int(file.parent.name)))
+    return groups
 
 
 def members(groups: set[int]) -> list[int]:
-    """Processes of these groups, whatever they are called."""
-    found = []
+    """Return the processes in these groups, whatever their names."""
+    processes = []
     for file in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
             after_name = file.read_text().rpartition(")")[2].split()
             if int(after_name[2]) in groups and after_name[0] != "Z":
-                found.append(int(file.parent.name))
-    return found
+                processes.append(int(file.parent.name))
+    return processes
 
 
 def test_a_network_is_not_reached(tmp_path: Path) -> None:
-    """The loopback of the sandbox is not ours."""
+    """The loopback interface of the sandbox is not the host's."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.2)
         port = server.getsockname()[1]
@@ -435,7 +438,7 @@ def test_a_network_is_not_reached(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [100, 127])
 def test_a_signal_that_there_is_not_is_named(number: int, tmp_path: Path) -> None:
-    """Whoever ends its process chooses what that looks like."""
+    """A process can choose its exit status, so the status may imitate a signal."""
     name = added(tmp_path, f"signal-{number}", LIBC, at_add(f"_exit(128 + {number});"))
     with pytest.raises(RunFailed, match=f"{name}: ended by signal {number}, which does not exist"):
         simulated(name)
@@ -443,7 +446,7 @@ def test_a_signal_that_there_is_not_is_named(number: int, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("error", [-71, -8])
 def test_forged_words_stay_in_one_line(error: int, tmp_path: Path) -> None:
-    """It says on the line, in the host's place, why it can't be used."""
+    """The scheduler writes to the host's pipe a forged reason for its refusal."""
     reply, own = ffi.sizeof("struct line_reply"), ffi.sizeof("struct line_self")
     words = r'"x\nunderstudy: pick forged"'
     code = (

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Service times as the simulator draws them: against a naive walk (naive_consolidation.py), draw by
-draw, and against the processes' closed forms."""
+"""Service times drawn by the simulator, compared draw by draw with a naive walk
+(naive_consolidation.py), and with closed forms."""
 
 from typing import Any, NamedTuple
 
@@ -33,7 +33,8 @@ def hyperexponential() -> MarkovianArrivalProcess:
 
 
 def mmpp() -> MarkovianArrivalProcess:
-    """Two phases of Poisson arrivals; the phase lasts for some tens of times."""
+    """Return a process with two phases of Poisson arrivals; each phase lasts for some tens of
+    arrivals."""
     return MarkovianArrivalProcess([[-1.02e-5, 2e-7], [1e-8, -5.1e-7]], [[1e-5, 0], [0, 5e-7]])
 
 
@@ -44,7 +45,7 @@ def random_process(order: int, seed: int) -> MarkovianArrivalProcess:
 
 
 def branches() -> MarkovianArrivalProcess:
-    """What a fit looks like: Erlang branches of 1, 4 and 11 stages."""
+    """Return a process like a fitted one: Erlang branches of 1, 4 and 11 stages."""
     change = np.array([[0.8, 0.15, 0.05], [0.1, 0.7, 0.2], [0.02, 0.08, 0.9]])
     shapes, rates = np.array([1.0, 4.0, 11.0]), np.array([0.3, 4.0, 30.0])
     return Branches(shapes, rates, change).process(1e6)
@@ -62,11 +63,11 @@ PROCESSES = {
 
 @pytest.mark.parametrize("name", PROCESSES)
 def test_times_are_those_of_a_naive_walk(name: str) -> None:
-    """To the rounding of a ns and of logarithms, of 2^-32, over thousands of draws."""
+    """Thousands of draws agree up to rounding of 1 ns and of logarithms (2^-32)."""
     tables = PROCESSES[name].tables()
     for seed, stream in ((0, 0), (7, 3), (2**64 - 1, 999)):
-        found = ServiceTimes.of(tables).draw(3000, seed, stream)
-        wanted = naive.service_times(
+        times = ServiceTimes.of(tables).draw(3000, seed, stream)
+        expected = naive.service_times(
             tables.rates.tolist(),
             tables.cumulative.tolist(),
             tables.start.tolist(),
@@ -74,7 +75,7 @@ def test_times_are_those_of_a_naive_walk(name: str) -> None:
             naive.SplitMix64(seed, stream),
         )
         mean_stays = 1 / tables.rates.min()
-        assert np.abs(found - np.maximum(1, wanted)).max() <= 1 + 2e-8 * mean_stays
+        assert np.abs(times - np.maximum(1, expected)).max() <= 1 + 2e-8 * mean_stays
 
 
 @pytest.mark.parametrize("name", PROCESSES)
@@ -85,12 +86,12 @@ def test_mean_variation_and_autocorrelation_are_those_of_the_process(name: str) 
     assert times.mean() == pytest.approx(process.mean, rel=0.01)
     assert times.std() / times.mean() == pytest.approx(process.cv, rel=0.02)
     around = times - times.mean()
-    found = [np.mean(around[lag:] * around[:-lag]) / around.var() for lag in range(1, 11)]
-    assert found == pytest.approx(process.autocorrelation(10), abs=0.01)
+    correlations = [np.mean(around[lag:] * around[:-lag]) / around.var() for lag in range(1, 11)]
+    assert correlations == pytest.approx(process.autocorrelation(10), abs=0.01)
 
 
 def test_the_longest_stays_and_the_shortest_are_no_bias() -> None:
-    """A stage of 100 ns, and one of a minute."""
+    """The means are 100 ns and one minute."""
     for mean in (100.0, 6e10):
         process = MarkovianArrivalProcess([[-1 / mean]], [[1 / mean]])
         times = ServiceTimes.of(process.tables()).draw(MANY, seed=1)
@@ -98,16 +99,16 @@ def test_the_longest_stays_and_the_shortest_are_no_bias() -> None:
 
 
 def test_no_time_is_nothing() -> None:
-    """At a mean of 2^-16 ns each would be rounded to 0."""
+    """A mean of 2^-16 ns would round to 0, but the shortest time is 1 ns."""
     fastest = MarkovianArrivalProcess([[-65536.0]], [[65536.0]])
     assert set(ServiceTimes.of(fastest.tables()).draw(1000, seed=1).tolist()) == {1}
 
 
 def test_streams_differ_and_seeds_too() -> None:
     times = ServiceTimes.of(poisson().tables())
-    drawn = [times.draw(100, seed, stream).tolist() for seed, stream in ((1, 0), (1, 1), (2, 0))]
-    assert drawn[0] == times.draw(100, 1).tolist()
-    assert len({tuple(one) for one in drawn}) == 3
+    samples = [times.draw(100, seed, stream).tolist() for seed, stream in ((1, 0), (1, 1), (2, 0))]
+    assert samples[0] == times.draw(100, 1).tolist()
+    assert len({tuple(one) for one in samples}) == 3
 
 
 class Tables(NamedTuple):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The simulator as a platform: real files, real draws, records that keep the definitions."""
+"""The simulator as a platform: real files, random draws, and records that meet their
+definitions."""
 
 import threading
 from typing import Any
@@ -25,13 +26,13 @@ SIZE = 256 * 2**20
 
 
 def asked(workload: str = "random", **changes: Any) -> Experiment:
-    """A short experiment on a small disk."""
+    """Return a short experiment on a small disk."""
     ordinary: dict[str, Any] = {"platform": "sim", "requests": 400, "virtual_bytes": SIZE}
     return experiment(workload=workload, **(ordinary | changes))
 
 
 def run(one: Experiment) -> Outcome:
-    """Through the campaign, which checks the records."""
+    """Run it through the campaign, which checks the records."""
     outcomes, failures = parallel.run_all(in_simulator, [one], 1, lambda *_: None)
     if failures:
         raise RunFailed(failures[one.scheduler.name])
@@ -51,10 +52,10 @@ NAMES = [
 @pytest.mark.parametrize("scheduler", schedulers.core())
 @pytest.mark.parametrize("workload", NAMES)
 def test_every_scheduler_serves_every_workload(workload: str, scheduler: str) -> None:
-    found = run(asked(workload, scheduler=scheduler, **EXTRA.get(workload, {}))).requests
-    assert found.height == 400
-    assert found.schema == pl.Schema(records.SCHEMA)
-    oldest = found["request_id"].to_numpy()
+    rows = run(asked(workload, scheduler=scheduler, **EXTRA.get(workload, {}))).requests
+    assert rows.height == 400
+    assert rows.schema == pl.Schema(records.SCHEMA)
+    oldest = rows["request_id"].to_numpy()
     row = np.arange(1, 401)
     assert (oldest <= row).all()
     assert (oldest[oldest - 1] == oldest).all()  # the row that a request is named after
@@ -62,7 +63,7 @@ def test_every_scheduler_serves_every_workload(workload: str, scheduler: str) ->
 
 
 def test_without_a_scheduler_nothing_is_merged() -> None:
-    """As in the kernel; fcfs, which makes the same choices, merges."""
+    """`none` never merges, as in the kernel; fcfs serves in the same order but merges."""
     merged = {
         name: metrics.summarise(run(asked("surge-direct", scheduler=name))).merged
         for name in ("none", "fcfs")
@@ -81,8 +82,8 @@ def test_the_same_seed_gives_the_same_records_and_another_one_others(workload: s
 
 
 def test_the_drive_gives_the_records_service_times() -> None:
-    found = run(asked(processes=8, scheduler="cats", writes_percent=30)).requests
-    measured_only = found.filter(pl.col("dispatch_ns") <= pl.col("arrival_ns").max())
+    rows = run(asked(processes=8, scheduler="cats", writes_percent=30)).requests
+    measured_only = rows.filter(pl.col("dispatch_ns") <= pl.col("arrival_ns").max())
     served = measured_only.sort("dispatch_ns")
     drive = Drive(asked().device.disk.timing(SIZE // 512))
     service_ns, hit = drive.serve(
@@ -96,18 +97,18 @@ def test_the_drive_gives_the_records_service_times() -> None:
 
 def test_random_draws_what_the_guest_draws() -> None:
     draw = Draw(1, 0)
-    wanted = []
+    expected = []
     for _ in range(400):
         draw.below(100)
-        wanted.append(draw.below(SIZE // 4096) * 8)
-    assert run(asked()).requests["sector"].to_list() == wanted
+        expected.append(draw.below(SIZE // 4096) * 8)
+    assert run(asked()).requests["sector"].to_list() == expected
 
 
 def test_figures_alone_say_the_same_as_the_records() -> None:
     one = asked("surge-direct", scheduler="cats", requests=2000)
-    kept = metrics.summarise(run(one))
+    summary = metrics.summarise(run(one))
     summed = in_simulator.summarise(one, lambda *_: None)
-    for name, value in kept.as_json().items():
+    for name, value in summary.as_json().items():
         other = getattr(summed, name)
         if name.startswith("p") and name.endswith("_response_ms"):
             assert other <= value <= other * (1 + 1 / 128)
@@ -137,28 +138,28 @@ def test_read_ahead_pays_on_the_vesper_programme() -> None:
 
 
 def test_idle_time_is_between_one_request_and_the_next() -> None:
-    found = run(asked("poisson", rate=50.0)).requests.sort("dispatch_ns")
-    idle = found["dispatch_ns"].to_numpy()[1:] - found["completion_ns"].to_numpy()[:-1]
-    assert found["idle_ns"].to_list()[1:] == np.maximum(idle, 0).tolist()
-    assert found["idle_ns"].max() > 0  # type: ignore[operator]
+    rows = run(asked("poisson", rate=50.0)).requests.sort("dispatch_ns")
+    idle = rows["dispatch_ns"].to_numpy()[1:] - rows["completion_ns"].to_numpy()[:-1]
+    assert rows["idle_ns"].to_list()[1:] == np.maximum(idle, 0).tolist()
+    assert rows["idle_ns"].max() > 0  # type: ignore[operator]
 
 
 def test_a_gap_delays_the_next_dispatch() -> None:
-    found = run(asked(processes=4, scheduler="fcfs", gap_us=25.0)).requests.sort("dispatch_ns")
-    waited = found["dispatch_ns"].to_numpy()[1:] - found["completion_ns"].to_numpy()[:-1]
+    rows = run(asked(processes=4, scheduler="fcfs", gap_us=25.0)).requests.sort("dispatch_ns")
+    waited = rows["dispatch_ns"].to_numpy()[1:] - rows["completion_ns"].to_numpy()[:-1]
     assert set(waited.tolist()) == {25_000}
 
 
-def recorded(found: pl.DataFrame) -> Trace:
-    """A run's records as a trace."""
+def recorded(rows: pl.DataFrame) -> Trace:
+    """Return a run's records as a trace."""
     return Trace(
         name="test",
-        arrival_ns=found["arrival_ns"].to_numpy(),
-        sector=found["sector"].to_numpy(),
-        sectors=found["sectors"].to_numpy(),
-        op=found["op"].to_physical().to_numpy().astype(np.int64),
-        owner=found["owner"].to_numpy(),
-        completion_ns=found["completion_ns"].to_numpy(),
+        arrival_ns=rows["arrival_ns"].to_numpy(),
+        sector=rows["sector"].to_numpy(),
+        sectors=rows["sectors"].to_numpy(),
+        op=rows["op"].to_physical().to_numpy().astype(np.int64),
+        owner=rows["owner"].to_numpy(),
+        completion_ns=rows["completion_ns"].to_numpy(),
     )
 
 
@@ -191,9 +192,9 @@ def test_what_cannot_be_simulated_is_refused_before_any_run(
 
 def test_an_array_serves_as_many_at_once_as_it_has_servers() -> None:
     array = profile.load("array-32")
-    found = run(asked(disk=array, processes=64, scheduler="fcfs", requests=2000)).requests
-    starts = np.sort(found["dispatch_ns"].to_numpy())
-    ends = np.sort(found["completion_ns"].to_numpy())
+    rows = run(asked(disk=array, processes=64, scheduler="fcfs", requests=2000)).requests
+    starts = np.sort(rows["dispatch_ns"].to_numpy())
+    ends = np.sort(rows["completion_ns"].to_numpy())
     busy = np.arange(1, 2001) - np.searchsorted(ends, starts, side="right")
     assert busy.max() == 32
     narrow = run(asked(disk=array, processes=64, scheduler="fcfs", requests=2000, queue_depth=8))
@@ -218,7 +219,8 @@ def test_impossible_parameters_name_the_option(change: dict[str, Any], message: 
 
 @pytest.mark.parametrize("replay", ["open", "closed"])
 def test_weights_of_a_trace_are_its_owners(replay: str) -> None:
-    """Of two that always ask, the one with three times the weight is served three times."""
+    """Of two owners with requests always pending, the one with three times the weight gets three
+    times the service."""
     count = 400
     crowd = Trace(
         name="crowd",
@@ -246,15 +248,15 @@ def test_a_tunable_that_the_simulated_scheduler_does_not_have_is_refused_first()
 
 
 def test_what_differs_by_seed_alone_is_checked_once() -> None:
-    """A sweep checks thousands of runs before the first, and says how far it is."""
+    """A sweep checks thousands of runs before the first one, and shows progress meanwhile."""
     runs = [
         experiment(name, platform="sim", seed=seed)
         for name in ("cats", "fcfs")
         for seed in range(50)
     ]
-    said: list[tuple[str, float]] = []
-    in_simulator.prepare(runs, lambda phase, done: said.append((phase, done)))
-    assert said == [("checking", 0.5), ("checking", 1.0)]
+    reports: list[tuple[str, float]] = []
+    in_simulator.prepare(runs, lambda phase, done: reports.append((phase, done)))
+    assert reports == [("checking", 0.5), ("checking", 1.0)]
     assert runs[0].device.timing(10**6) is runs[-1].device.timing(10**6)
 
 
@@ -289,18 +291,18 @@ def test_too_high_a_rate_is_unstable_and_says_by_how_much() -> None:
 
 
 def test_few_requests_prove_no_overload() -> None:
-    """One request says nothing of the mean, and ten little."""
+    """One request says nothing about the mean rate, and ten say little."""
     assert run(asked("poisson", rate=1.0, requests=1)).facts["offered_load"] < 0.01
     for seed in range(20):
         run(asked("poisson", rate=140.0, requests=10, seed=seed))
 
 
 def test_many_servers_are_no_queue() -> None:
-    """On average 5,000 requests are served at once, and none waits."""
+    """On average 5,000 requests are in service, and none waits."""
     array = profile.DiskProfile(name="wide", array=profile.Servers(servers=8192, service_ms=50.0))
-    found = run(asked("poisson", disk=array, rate=1e5, requests=20_000, scheduler="fcfs"))
-    assert (found.requests["dispatch_ns"] == found.requests["arrival_ns"]).all()
-    assert found.facts["offered_load"] == pytest.approx(0.61, abs=0.02)
+    outcome = run(asked("poisson", disk=array, rate=1e5, requests=20_000, scheduler="fcfs"))
+    assert (outcome.requests["dispatch_ns"] == outcome.requests["arrival_ns"]).all()
+    assert outcome.facts["offered_load"] == pytest.approx(0.61, abs=0.02)
 
 
 def crowd(gap_ns: int) -> Trace:
@@ -313,9 +315,9 @@ def crowd(gap_ns: int) -> Trace:
 
 @pytest.mark.parametrize(("gap_ns", "load"), [(0, None), (10**6, 4.25), (10**7, 0.43)])
 def test_a_trace_is_replayed_whole_however_long_its_queue(gap_ns: int, load: float | None) -> None:
-    found = run(asked("trace", trace=crowd(gap_ns), scheduler="none"))
-    assert found.requests.height == 5000
-    assert found.facts["offered_load"] == (load and pytest.approx(load, rel=0.02))
+    outcome = run(asked("trace", trace=crowd(gap_ns), scheduler="none"))
+    assert outcome.requests.height == 5000
+    assert outcome.facts["offered_load"] == (load and pytest.approx(load, rel=0.02))
 
 
 def test_on_a_curve_that_falls_the_way_to_the_edge_takes_no_time() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The engine from Python: runs that share nothing, rows that are not copied, bad input."""
+"""The engine from Python: independent runs, rows without copying, invalid input."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -46,7 +46,7 @@ def equal(one: Answer, other: Answer) -> bool:
 
 
 def test_simulations_side_by_side_do_not_notice_each_other() -> None:
-    """All schedulers twice, several at any time, also two with one drive between them."""
+    """Run every scheduler twice, several at a time, two of them with a shared drive."""
     simulations = [asked(name) for name in descriptions.schedulers() for _ in range(2)]
     simulations += [asked(name, device=simulations[0].device) for name in ("cats", "sfq")]
     alone = [run(one) for one in simulations]
@@ -58,7 +58,8 @@ def test_simulations_side_by_side_do_not_notice_each_other() -> None:
 
 @pytest.mark.parametrize("scheduler", descriptions.schedulers())
 def test_ties_go_by_process(scheduler: str) -> None:
-    """Who arrives at one instant, for one place, is served in the order of the processes."""
+    """Requests for one sector that arrive at one instant are served in the order of the
+    processes."""
     count = 12
     at_once = Rows(
         first=np.arange(count + 1),
@@ -81,7 +82,7 @@ def test_polars_reads_the_rows_where_they_are() -> None:
 
 
 def test_an_overload_tells_the_utilisation() -> None:
-    """Two servers of 10 ms can't do 300 requests a second."""
+    """Two servers of 10 ms cannot serve 300 requests a second."""
     array = Array(2, 10 * MS, exponential=True)
     rate = {"mean_gap_ns": 20 * round(1e9 / 300)}
     over = asked(workload="poisson", device=array, parameters=rate, requests=10**6)

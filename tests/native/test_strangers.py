@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Schedulers from anywhere: what they do wrong is named, and hurts nobody."""
+"""Schedulers from any source: their mistakes are named, and harm no other run."""
 
 import json
 import os
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.thorough
 CAPACITY = 100_000
 GIB = 2**30
 
-# What each does wrong, and what is said of it.
+# Each broken rule, and the message.
 BREAKS_A_RULE = {
     "twice": (
         [at_next("return rq;")],
@@ -154,7 +154,7 @@ DOES_NOT_COMPILE = {
 
 
 def added(folder: Path, name: str, *changes: tuple[str, str]) -> str:
-    """Known to the registry until the process ends: each test has names of its own."""
+    """Register a scheduler until the process ends; each test uses names of its own."""
     file = write(folder, name, *changes)
     registry.add(name, registry.Source(str(file), file.read_bytes()))
     return name
@@ -217,14 +217,14 @@ def test_an_error_is_in_the_compilers_own_words(name: str, tmp_path: Path) -> No
 
 
 def test_the_compiler_may_quote_any_bytes(tmp_path: Path) -> None:
-    """A comment in Latin-1, on a line that is wrong."""
+    """The erroneous line contains a comment in Latin-1."""
     file = write(tmp_path, "latin", at_add("this is not C; /* caf\udce9 */"))
     with pytest.raises(UserError, match=r"latin\.c:17:9: error: unknown type name"):
         registry.compiled(registry.Source(str(file), file.read_bytes()))
 
 
 def test_a_scheduler_cannot_reach_what_is_not_its_own(tmp_path: Path) -> None:
-    """Its variables are new in each run, and what it opens or limits is gone with it."""
+    """Its variables start afresh in each run, and its open files and limits end with the run."""
     name = added(
         tmp_path,
         "counts",
@@ -285,12 +285,14 @@ def bad_ones(folder: Path) -> list[Path]:
 
 
 def assert_named(done: "subprocess.CompletedProcess[str]") -> None:
-    """A line for each, no traceback, exit code 1."""
+    """Check that each error has one line, without a traceback, and that the exit code is 1."""
     assert done.returncode == 1, done.stderr
     for name, (_, words) in LINES.items():
-        said = [line for line in done.stderr.splitlines() if line.startswith(f"understudy: {name}")]
-        assert len(said) == 1, done.stderr
-        assert words in said[0]
+        lines = [
+            line for line in done.stderr.splitlines() if line.startswith(f"understudy: {name}")
+        ]
+        assert len(lines) == 1, done.stderr
+        assert words in lines[0]
     assert "Traceback" not in done.stderr
 
 
@@ -300,21 +302,21 @@ def test_the_others_go_on(command: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = understudy(command, *RUN, "--seeds", 2, "--schedulers", names, "--json", "--out", out)
     assert_named(done)
-    found = json.loads(done.stdout)
-    assert [(run["scheduler"], run["seed"]) for run in found["runs"]] == [
+    document = json.loads(done.stdout)
+    assert [(run["scheduler"], run["seed"]) for run in document["runs"]] == [
         ("sstf", 1),
         ("sstf", 2),
         ("look", 1),
         ("look", 2),
     ]
-    assert json.loads((out / "result.json").read_text()) == found
+    assert json.loads((out / "result.json").read_text()) == document
 
 
 @pytest.mark.slow
 def test_the_others_of_a_sweep_go_on(tmp_path: Path) -> None:
     names = ",".join(["sstf", *map(str, bad_ones(tmp_path)), "look"])
-    asked = ("sweep", "--workloads", "random", *RUN[2:], "--seeds", 2, "--schedulers", names)
-    done = understudy(*asked, "--json", "--out", tmp_path / "sweep.parquet")
+    words = ("sweep", "--workloads", "random", *RUN[2:], "--seeds", 2, "--schedulers", names)
+    done = understudy(*words, "--json", "--out", tmp_path / "sweep.parquet")
     assert_named(done)
     assert sorted(line["scheduler"] for line in json.loads(done.stdout)) == ["look", "sstf"]
     assert "4 runs of this command" in done.stderr
@@ -354,7 +356,7 @@ def test_a_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
 
 
 def test_without_a_compiler_the_package_is_named(tmp_path: Path) -> None:
-    """Nobody has compiled this one yet."""
+    """The file is new, so its compiled code is not cached."""
     file = write(tmp_path, f"fresh{os.getpid()}")
     done = subprocess.run(
         [sys.executable, "-m", "understudy", "predict", *map(str, RUN), "--schedulers", str(file)],
@@ -368,9 +370,9 @@ def test_without_a_compiler_the_package_is_named(tmp_path: Path) -> None:
 
 
 def test_a_file_in_the_checkout_is_a_scheduler(tmp_path: Path) -> None:
-    """On a copy: one is added, one changed, one taken away, and nothing is set up again.
+    """In a copy, a scheduler is added, one is changed and one removed; nothing is set up again.
 
-    The copy has the compiled core and the Python of this checkout.
+    The copy uses this checkout's compiled core and Python.
     """
     for folder in ("core", "kernel", "profiles"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
@@ -395,10 +397,10 @@ def test_a_file_in_the_checkout_is_a_scheduler(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    found = {run["scheduler"] for run in json.loads(done.stdout)["runs"]}
-    assert found == set(listed)
-    assert "brand-new" in found
-    assert "vr" not in found
+    document = {run["scheduler"] for run in json.loads(done.stdout)["runs"]}
+    assert document == set(listed)
+    assert "brand-new" in document
+    assert "vr" not in document
 
 
 def test_only_what_changed_is_compiled_again(tmp_path: Path) -> None:
@@ -410,7 +412,7 @@ def test_only_what_changed_is_compiled_again(tmp_path: Path) -> None:
 
 
 def forget() -> None:
-    """What was seen of the sources."""
+    """Clear the cached lists of sources."""
     sources.taken.cache_clear()
     sources.matching.cache_clear()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Open queues for tests: classes in numbers, and where their arrivals are written."""
+"""Open queues for tests: classes of customers in numbers, with their arrivals written to files."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ def exponential(mean_ms: float) -> ServiceTimes:
 
 @dataclass
 class Given:
-    """One class in numbers."""
+    """One class of customers, in numbers."""
 
     at: Any
     pieces: Any
@@ -43,7 +43,7 @@ class Given:
 
 
 def writer(parent: Path) -> Write:
-    """What writes arrivals and pieces, each time into a folder of its own."""
+    """Return a function that writes arrivals and pieces into a new folder."""
 
     def written(at: Any, pieces: Any) -> Arrivals:
         folder = parent / str(len(list(parent.iterdir())))

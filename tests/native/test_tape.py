@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tapes: the layout, what is refused, and what playing one answers."""
+"""Tapes of scheduler calls: their layout, the damage that is refused, and how a tape is played."""
 
 from typing import Any
 
@@ -13,13 +13,13 @@ from understudy.native import replay
 from understudy.native.replay import ADD, COMPLETED, GROWN, NEXT, REMOVE
 from understudy.platforms.vm import shim_tape
 
-# Request 1 grows by a merge; 1 and 2 are served, then there is no more.
+# Request 1 grows by a merge; the scheduler dispatches 1 and 2, and then has nothing left.
 STORY = [(ADD, 1, 0), (ADD, 2, 1), (REMOVE, 1, 0), (ADD, 1, 0), (NEXT, 1, 0), (ADD, 3, 2)]
 STORY += [(COMPLETED, 1, 0), (NEXT, 2, 1), (REMOVE, 3, 2), (COMPLETED, 2, 1), (NEXT, 0, 0)]
 
 
 def calls() -> replay.Tape:
-    """A good tape of fcfs."""
+    """Return a valid tape of fcfs."""
     made = np.zeros(len(STORY), replay.CALL)
     for call, (kind, request, place) in zip(made, STORY, strict=True):
         call["kind"], call["id"], call["place"] = kind, request, place
@@ -37,7 +37,7 @@ def calls() -> replay.Tape:
 
 
 def recorded(made: replay.Tape | None = None, **header: Any) -> bytes:
-    """The bytes of a tape, with another header if asked."""
+    """Return a tape's bytes, with some header fields changed."""
     made = calls() if made is None else made
     head = np.zeros((), replay.TAPE_HEADER)
     good = {
@@ -119,14 +119,14 @@ def test_refuses_a_damaged_call(at: int, field: str, value: int) -> None:
 
 
 def grown(before: int, sectors: int) -> replay.Tape:
-    """A tape on which the disk has grown to so many sectors."""
+    """Return a tape on which the disk grows to `sectors` before call `before`."""
     call = np.zeros(1, replay.CALL)
     call["kind"], call["now_ns"], call["sector"] = GROWN, 1000 + before, sectors
     return np.insert(calls(), before, call)
 
 
 def test_a_disk_may_grow_on_the_tape() -> None:
-    """To where a request lies that comes after it; a scheduler answers the same."""
+    """Request 2 arrives beyond the old end of the disk; the scheduler answers as before."""
     made = grown(1, 2000)
     made["sector"][made["id"] == 2] = 1900
     found = shim_tape.parse(recorded(made)).calls
@@ -137,9 +137,9 @@ def test_a_disk_may_grow_on_the_tape() -> None:
 @pytest.mark.parametrize(
     ("before", "sectors", "at", "field"),
     [
-        (2, 2000, 1, "sector"),  # the request came before it
-        (1, 1000, 1, "sector"),  # no more than there was
-        (1, 1500, 2, "sector"),  # not enough
+        (2, 2000, 1, "sector"),  # the request arrives before the disk grows
+        (1, 1000, 1, "sector"),  # the disk does not grow
+        (1, 1500, 2, "sector"),  # the disk grows too little
     ],
 )
 def test_refuses_requests_beyond_the_disk(before: int, sectors: int, at: int, field: str) -> None:
@@ -152,13 +152,13 @@ def test_refuses_requests_beyond_the_disk(before: int, sectors: int, at: int, fi
 @pytest.mark.parametrize(
     ("at", "changes"),
     [
-        (2, {"id": 2}),  # it is in another place
-        (2, {"place": 2}),  # nothing is there
-        (3, {"place": 1}),  # it is taken
-        (4, {"sector": 101}),  # not as it was added
-        (6, {"kind": NEXT}),  # in service already
-        (9, {"kind": REMOVE}),  # handed out
-        (7, {"kind": COMPLETED}),  # never handed out
+        (2, {"id": 2}),  # request 2 is at another place
+        (2, {"place": 2}),  # the place is empty
+        (3, {"place": 1}),  # the place is occupied
+        (4, {"sector": 101}),  # the request was added with another sector
+        (6, {"kind": NEXT}),  # request 1 is in service already
+        (9, {"kind": REMOVE}),  # request 2 has been dispatched
+        (7, {"kind": COMPLETED}),  # request 2 was never dispatched
     ],
 )
 def test_refuses_a_call_about_nothing(at: int, changes: dict[str, int]) -> None:
@@ -171,7 +171,7 @@ def test_refuses_a_call_about_nothing(at: int, changes: dict[str, int]) -> None:
 
 @given(st.integers(0, len(recorded()) - 1), st.integers(1, 255))
 def test_damage_is_refused_or_readable(at: int, change: int) -> None:
-    """One wrong byte anywhere: RunFailed, or a tape that can be played."""
+    """After one wrong byte anywhere, parse() raises RunFailed or the tape can be played."""
     data = bytearray(recorded())
     data[at] ^= change
     try:
@@ -182,7 +182,7 @@ def test_damage_is_refused_or_readable(at: int, change: int) -> None:
 
 
 def test_plays_to_the_same_end() -> None:
-    """The answers are the scheduler's, whatever the tape says of them."""
+    """The answers come from the scheduler, even where the tape has no answers."""
     played, counters = replay.play("fcfs", calls(), max_requests=3)
     assert (played == calls()).all()
     assert counters == {}
@@ -194,7 +194,7 @@ def test_plays_to_the_same_end() -> None:
 
 
 def test_a_difference_shows() -> None:
-    """A sweep takes request 1 first as well, but would not go back for an earlier sector."""
+    """With request 2 at the lower sector, clook dispatches request 2 first, unlike fcfs."""
     made = calls()
     made["sector"][made["id"] == 2] = 50
     assert (replay.play("fcfs", made)[0] == made).all()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""guest/draw_triangles draws the same whoever draws, and says what is wrong with its options."""
+"""guest/draw_triangles draws the same picture with and without --by-commands; its options."""
 
 import re
 import subprocess
@@ -18,13 +18,13 @@ DONE = re.compile(r"done (\d+\.\d{6}) ([0-9a-f]{16})\n")
 
 
 def run(*words: object) -> "subprocess.CompletedProcess[str]":
-    """The program with these options."""
+    """Run the program with these options."""
     command = [str(compiled(draw_triangles())), *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def checksum(*words: object) -> str:
-    """What it says of the picture."""
+    """Return the checksum that the program prints."""
     done = run(*words)
     assert (done.returncode, done.stderr) == (0, "")
     found = DONE.fullmatch(done.stdout)
@@ -33,7 +33,7 @@ def checksum(*words: object) -> str:
 
 
 def pixels(file: Path) -> npt.NDArray[Any]:
-    """The words of a PPM file."""
+    """Return a PPM file's pixels as 0x00RRGGBB."""
     with Image.open(file) as image:
         channels = np.asarray(image).astype(np.uint32)
     return channels[..., 0] << 16 | channels[..., 1] << 8 | channels[..., 2]
@@ -41,7 +41,7 @@ def pixels(file: Path) -> npt.NDArray[Any]:
 
 @pytest.mark.parametrize("size", [1, 20, 100, 480])
 def test_the_picture_is_the_same_by_commands(size: int, tmp_path: Path) -> None:
-    """Of more triangles than a buffer of commands holds."""
+    """There are more triangles than a buffer of commands holds."""
     one = ("--size", size, "--triangles", 5000, "--ppm", tmp_path / "one.ppm")
     other = ("--size", size, "--triangles", 5000, "--ppm", tmp_path / "other.ppm")
     assert checksum(*one) == checksum(*other, "--by-commands")
@@ -58,7 +58,7 @@ def test_the_checksum_is_that_of_the_picture(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("size", [1, 20, 100, 480])
 def test_a_triangle_has_the_size(size: int, tmp_path: Path) -> None:
-    """As high as wide, and half of that square, wherever the seed puts it."""
+    """A triangle is as high as wide, and covers half of that square, whatever the seed."""
     for seed in range(20):
         file = tmp_path / f"{seed}.ppm"
         checksum("--size", size, "--triangles", 1, "--seed", seed, "--ppm", file)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The disk that VMs share: read back by the programs that know tables and file systems."""
+"""The disk that VMs share, read back with e2fsprogs and util-linux."""
 
 import shutil
 import struct
@@ -23,7 +23,7 @@ ARRAY = profile.load("array-32")
 
 
 def said(*command: str | Path) -> str:
-    """By a program that e2fsprogs or util-linux has, which must succeed."""
+    """Return the output of a program of e2fsprogs or util-linux, which must succeed."""
     found = shutil.which(command[0], path="/usr/sbin:/sbin:/usr/bin:/bin")
     assert found, f"no {command[0]}: apt-get install e2fsprogs util-linux"
     done = subprocess.run(
@@ -34,7 +34,7 @@ def said(*command: str | Path) -> str:
 
 
 def restored(blocks: Path, folder: Path) -> Path:
-    """The whole disk, sparse, from the blocks that were kept."""
+    """Rebuild the whole disk, sparse, from a compact image."""
     content = blocks.read_bytes()
     size, count = struct.unpack_from("<8xQQ", content)
     numbers = struct.unpack_from(f"<{count}Q", content, 24)

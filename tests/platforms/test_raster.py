@@ -21,27 +21,27 @@ BLACK = np.zeros((HEIGHT, WIDTH), np.uint32)
 
 
 def near(draw: random.Random) -> tuple[int, int]:
-    """A place in the picture."""
+    """Return a point in the picture."""
     return draw.randrange(WIDTH), draw.randrange(HEIGHT)
 
 
 def around(draw: random.Random) -> tuple[int, int]:
-    """A place in the picture or not far from it."""
+    """Return a point in or around the picture."""
     return draw.randint(-WIDTH, 2 * WIDTH), draw.randint(-HEIGHT, 2 * HEIGHT)
 
 
 def anywhere(draw: random.Random) -> tuple[int, int]:
-    """A place as far away as 16 bits allow."""
+    """Return any point that 16-bit coordinates can express."""
     return draw.randint(-FAR - 1, FAR), draw.randint(-FAR - 1, FAR)
 
 
 def extreme(draw: random.Random) -> tuple[int, int]:
-    """A place where one goes wrong by one."""
+    """Return a point at which off-by-one errors show."""
     return draw.choice(EXTREMES), draw.choice(EXTREMES)
 
 
 def crowded(draw: random.Random) -> tuple[int, int]:
-    """One of few places, so that corners coincide or are in a row."""
+    """Return one of few points, so that corners often coincide or are collinear."""
     return draw.randrange(10, 14), draw.randrange(10, 14)
 
 
@@ -49,21 +49,21 @@ KINDS = (near, around, anywhere, extreme, crowded)
 
 
 def color(draw: random.Random) -> int:
-    """Any, or of channels that are as small or as large as can be, with a top byte."""
+    """Return a random color, half of the time with extreme channels and a top byte."""
     if draw.random() < 0.5:
         return draw.getrandbits(32)
     return draw.getrandbits(8) << 24 | sum(draw.choice((0, 255)) << 8 * i for i in range(3))
 
 
 def corners(draw: random.Random, kind: Callable[[random.Random], tuple[int, int]]) -> list[Corner]:
-    """Three of a kind, or two and one of any other."""
+    """Return three corners of one kind, or two of one kind and a third of any kind."""
     kinds = [kind, kind, draw.choice((kind, draw.choice(KINDS)))]
     draw.shuffle(kinds)
     return [(*each(draw), color(draw)) for each in kinds]
 
 
 def slivers(draw: random.Random) -> Iterator[list[Corner]]:
-    """Long ones past the picture, as thin as can be: one corner is just beside the edge."""
+    """Yield long triangles, as thin as possible: one corner is just beside the opposite edge."""
     for _ in range(1000):
         middle, one = near(draw), draw.choice((anywhere, around))(draw)
         x, y = (min(max(2 * m - p, -FAR - 1), FAR) for m, p in zip(middle, one, strict=True))
@@ -72,7 +72,7 @@ def slivers(draw: random.Random) -> Iterator[list[Corner]]:
 
 
 def check_triangle(wanted: Sequence[Corner]) -> int:
-    """Draw one on a canvas and by definition; how many pixels it has."""
+    """Compare a triangle with its definition; return how many pixels it has."""
     canvas, picture = Canvas(WIDTH, HEIGHT), BLACK.copy()
     drawn = canvas.triangle(wanted)
     reference.triangle(picture, wanted)
@@ -102,7 +102,7 @@ def test_slivers_are_those_by_definition() -> None:
 
 
 def test_colours_are_off_by_little_more_than_half_a_step() -> None:
-    """Against the plane itself, which the reference rounds as the page says."""
+    """Compare with the exact plane; the reference rounds the plane as docs/drawing.md says."""
     draw = random.Random("plane")
     limit = reference.HALF + Fraction(1, 128)
     for _ in range(300):
@@ -151,7 +151,6 @@ def test_the_page_s_own_example() -> None:
 
 @pytest.mark.parametrize("far", [False, True], ids=["near", "far"])
 def test_a_mesh_covers_each_pixel_once(far: bool) -> None:
-    """Triangles around a common corner, and a grid of them whose inner corners are moved."""
     draw = random.Random(f"mesh {far}")
     for _ in range(40):
         times = np.zeros_like(BLACK)
@@ -164,7 +163,9 @@ def test_a_mesh_covers_each_pixel_once(far: bool) -> None:
 
 
 def mesh(draw: random.Random, far: bool) -> Iterator[tuple[tuple[int, int], ...]]:
-    """Triangles that fill a rectangle with the picture in it, all corners of a grid shifted."""
+    """Yield triangles that fill a rectangle around the picture; the grid's corners are moved a
+    little.
+    """
     left, top, right, bottom = (-FAR - 1, -FAR - 1, FAR, FAR) if far else (0, 0, WIDTH, HEIGHT)
     xs = [left, *sorted(draw.sample(range(6, WIDTH - 6, 6), 3)), right]
     ys = [top, *sorted(draw.sample(range(6, HEIGHT - 6, 6), 3)), bottom]
@@ -181,7 +182,7 @@ def mesh(draw: random.Random, far: bool) -> Iterator[tuple[tuple[int, int], ...]
 
 
 def moved(draw: random.Random, place: int, first: int, last: int) -> int:
-    """By how much a corner inside is moved; less than lets a triangle turn over."""
+    """Return how far an inner corner is moved; a larger distance could flip a triangle."""
     return 0 if place in (first, last) else draw.randint(-1, 1)
 
 
@@ -208,7 +209,7 @@ def test_lines_are_those_by_definition(kind: Callable[[random.Random], tuple[int
 
 
 def test_lines_from_far_away_are_those_by_definition() -> None:
-    """All 65,536 steps are tried by the reference, so they are few."""
+    """The reference tries all 65,536 steps of a line, so there are only a few lines."""
     draw = random.Random("far lines")
     for _ in range(6):
         check_line((*anywhere(draw), color(draw)), (*near(draw), color(draw)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The kernel's trace is read as it was written, or refused in one line."""
+"""The kernel's trace: its events are read as they were written, or refused in one line."""
 
 import random
 import struct
@@ -16,12 +16,12 @@ SECOND = 10**9
 
 
 def rows(found: pl.DataFrame) -> list[tuple[int, int, int]]:
-    """Time, sector, sectors."""
+    """Return time, sector and sectors of each row."""
     return found.select("time_ns", "sector", "nr_sector").rows()
 
 
 def test_each_event_has_its_time_and_its_numbers() -> None:
-    """Over several pages; text in it is no number."""
+    """The events are on several pages, and fields of text are left out."""
     written = [
         (SECOND, data(ISSUE, 800)),
         (SECOND + 7, data(COMPLETE, 800, 16)),
@@ -45,7 +45,7 @@ def test_each_event_has_its_time_and_its_numbers() -> None:
 
 
 def test_long_events_other_events_and_stamps_of_time() -> None:
-    """What nobody asks for is passed by; a stamp is a time, not a difference."""
+    """Unknown events are skipped; a time stamp is absolute, not a difference."""
     stamp = struct.pack("<II", 31 | 5 << 5, 3)
     left_out = struct.pack("<II", 29 | 1 << 5, 12) + b"?" * 8
     end = struct.pack("<I", 29)
@@ -68,7 +68,7 @@ def test_long_events_other_events_and_stamps_of_time() -> None:
 
 
 def test_the_rings_of_several_processors_are_one_trace() -> None:
-    """Each is in order of time by itself."""
+    """Each processor's ring is in order of time."""
     one = trace([(at, data(ISSUE, at)) for at in (10, 30, 50)])
     other = trace([(at, data(ISSUE, at)) for at in (20, 40)])
     found = ring_buffer.events(one + other, FORMATS)["block_rq_issue"]
@@ -76,7 +76,7 @@ def test_the_rings_of_several_processors_are_one_trace() -> None:
 
 
 def test_nothing_happened() -> None:
-    """The tables are there."""
+    """Empty tables are returned."""
     found = ring_buffer.events(b"", FORMATS)
     assert {name: table.height for name, table in found.items()} == {
         "block_rq_issue": 0,
@@ -103,13 +103,12 @@ WHOLE = trace([(SECOND, data(ISSUE, 800))])
     ],
 )
 def test_what_is_no_trace_is_refused(given: bytes, why: str) -> None:
-    """In one line that says why."""
     with pytest.raises(RunFailed, match="^the kernel's trace can't be read: .*" + why):
         ring_buffer.events(given, FORMATS)
 
 
 def test_any_bytes_are_read_or_refused() -> None:
-    """With one seed; most begin as a trace does."""
+    """The bytes are a trace with some of its first 200 bytes changed."""
     draw = random.Random(1)
     whole = trace([(SECOND + i, data(draw.choice((ISSUE, COMPLETE)), i)) for i in range(9)])
     for _ in range(3000):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The kernel's events of the block layer become requests: the instrument of a real disk.
+"""The kernel's events of the block layer become requests, as on a real disk.
 
-A folder of files stands for an instance of the kernel's trace.
+A folder of files stands in for an instance of the kernel's trace.
 """
 
 import struct
@@ -22,7 +22,7 @@ from understudy.platforms.reads import ENTRY
 from understudy.platforms.real.tracepoints import Tracepoints
 from understudy.platforms.witness import compare_requests
 
-# By the letter that blktrace has for it; the sector that is split off stands where sectors do.
+# Names by blktrace's letter. The sector at which a split begins is in the field for the count.
 NAMES = {
     "Q": "block_bio_queue",
     "M": "block_bio_backmerge",
@@ -50,7 +50,7 @@ print fmt: "%d", REC->sector
 
 
 def held(event: Event, error: int = 0) -> bytes:
-    """What the kernel keeps of an event; behind a text is what was there before."""
+    """Return an event as the kernel stores it; old bytes follow a text shorter than its field."""
     letters = b"W" if WRITE in event.also else b"R"
     letters = b"N" if PC in event.also else letters
     count = struct.unpack(">Q", event.payload)[0] if event.action == "X" else event.sectors
@@ -60,7 +60,7 @@ def held(event: Event, error: int = 0) -> bytes:
 
 
 def instance(folder: Path, events: Iterable[Event], error: int = 0, stats: str = "") -> Tracepoints:
-    """A trace of these events, which has been taken."""
+    """Return a trace of these events, already taken from the kernel."""
     for letter, name in NAMES.items():
         place = folder / "events" / "block" / name
         place.mkdir(parents=True)
@@ -82,7 +82,7 @@ def instance(folder: Path, events: Iterable[Event], error: int = 0, stats: str =
 
 @given(st.integers(0, 2**32))
 def test_requests_of_all_kinds(seed: int) -> None:
-    """Merged, split, requeued and completed in parts, on four processors."""
+    """Requests are merged, split, requeued and completed in parts, on four processors."""
     requests = Requests(seed)
     with TemporaryDirectory() as folder:
         rows, left_out = instance(Path(folder), requests.events).requests()
@@ -94,13 +94,13 @@ def test_requests_of_all_kinds(seed: int) -> None:
 
 
 def life(begin_ns: int, sector: int, end_ns: int) -> list[Event]:
-    """Of one page: it arrives, and is issued and answered at the end."""
+    """Return the events of a request for one page: it is dispatched 10 ns before it completes."""
     times = {"Q": begin_ns, "D": end_ns - 10, "C": end_ns}
     return [Event(at, 0, what, sector, 8, also=(FS,)) for what, at in times.items()]
 
 
 def test_the_first_are_answered_once_none_of_them_waits(tmp_path: Path) -> None:
-    """The second one starves; the third is answered and does not count before it."""
+    """Request 2 starves; request 3 does not count as answered before request 2 is."""
     starved = life(200, 16, 900)
     events = [*life(100, 8, 500), *life(300, 24, 600), starved[0]]
     found = instance(tmp_path / "before", events)
@@ -125,7 +125,7 @@ def test_a_merge_is_not_waited_for(tmp_path: Path) -> None:
 
 
 def test_several_may_ask_for_one_page_at_once(tmp_path: Path) -> None:
-    """Each is a request of its own, the first that came the first that is served."""
+    """Each is a request of its own; requests for the page are served in order of arrival."""
     times = {"Q": (100, 110, 400), "D": (120, 210, 410), "C": (200, 300, 500)}
     events = [
         Event(at, number, what, 8, 8, pid=50 + number if what == "Q" else 9, also=(FS,))
@@ -147,8 +147,11 @@ def test_several_may_ask_for_one_page_at_once(tmp_path: Path) -> None:
     ("reads", "agree"),
     [
         ([(90, 510), (590, 720)], True),
-        ([(90, 510), (520, 580), (590, 720)], True),  # one of them was merged into another's
-        ([(90, 510)], True),  # the last one is torn, and in no log
+        (
+            [(90, 510), (520, 580), (590, 720)],
+            True,
+        ),  # one read was merged into another process's request
+        ([(90, 510)], True),  # the log was cut off before the last read
         ([(101, 510), (590, 720)], False),
         ([(90, 499), (590, 720)], False),
         ([(90, 510), (610, 720)], False),
@@ -158,7 +161,7 @@ def test_several_may_ask_for_one_page_at_once(tmp_path: Path) -> None:
 def test_each_request_lies_within_a_read_of_its_process(
     reads: list[tuple[int, int]], agree: bool, tmp_path: Path
 ) -> None:
-    """The witness, and its canaries."""
+    """Check that the comparison agrees with matching reads, and fails otherwise."""
     rows, _ = instance(tmp_path, [*life(100, 8, 500), *life(600, 64, 700)]).requests()
     entries = np.zeros(len(reads), ENTRY)
     entries["owner"] = 100
@@ -171,7 +174,7 @@ def test_each_request_lies_within_a_read_of_its_process(
 
 
 def test_others_business_is_counted_and_no_request(tmp_path: Path) -> None:
-    """A passthrough command, a flush."""
+    """The other requests are a passthrough command and a flush."""
     others = [
         Event(20, 1, "D", 0, 1, also=(PC,)),
         Event(30, 1, "C", 0, 1, also=(PC,)),

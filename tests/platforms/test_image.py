@@ -310,7 +310,7 @@ def test_erasing_all_gives_every_block_back(fresh: Path) -> None:
 
 
 def test_the_last_block_of_the_disk_can_be_given_and_taken(fresh: Path) -> None:
-    """Fill the disk to the last block, which libext2fs handles wrongly by itself."""
+    """Fill the disk to its last block (a trap of libext2fs)."""
     before = run("dumpe2fs", "-h", fresh).stdout
     free = next(line for line in before.splitlines() if line.startswith("Free blocks"))
     blocks = int(free.split()[-1])
@@ -328,7 +328,7 @@ def test_the_last_block_of_the_disk_can_be_given_and_taken(fresh: Path) -> None:
 
 
 def test_a_file_in_many_pieces_is_sound(fresh: Path) -> None:
-    """Check an extent tree that needs a block of its own, which libext2fs handles wrongly."""
+    """Check an extent tree that needs a block of its own (a trap of libext2fs)."""
     small = [f"{index:03d}" for index in range(150)]
     lines = [f"f {name} 4096" for name in small] + [f"e {name}" for name in small[::2]]
     done = mkfiles(fresh, "\n".join([*lines, "f pieces 4000000", "l pieces", "end", ""]))

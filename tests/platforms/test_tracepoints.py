@@ -150,7 +150,7 @@ def test_several_may_ask_for_one_page_at_once(tmp_path: Path) -> None:
         (
             [(90, 510), (520, 580), (590, 720)],
             True,
-        ),  # one read was merged into another process's request
+        ),  # one read was merged
         ([(90, 510)], True),  # the log was cut off before the last read
         ([(101, 510), (590, 720)], False),
         ([(90, 499), (590, 720)], False),

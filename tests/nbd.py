@@ -40,7 +40,9 @@ class Client:
     """One connection, on which several requests may be in flight."""
 
     def __init__(self, at: Path | int) -> None:
-        """Connect to a socket in the file system (a path) or to a TCP port of this host (a number)."""
+        """Connect to a socket in the file system (a path) or to a TCP port of this host
+        (a number).
+        """
         if isinstance(at, Path):
             self.socket = socket.socket(socket.AF_UNIX)
             self.socket.connect(str(at))

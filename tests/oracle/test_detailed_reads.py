@@ -165,7 +165,9 @@ def test_a_switch_that_has_begun_goes_on(sector: int) -> None:
 
 
 def test_what_the_bus_still_carries_is_not_overwritten() -> None:
-    """The bus needs 20 ms for 200 of the segment's 256 sectors. Until then only 56 are read ahead."""
+    """The bus needs 20 ms for 200 of the segment's 256 sectors. Until then only 56 are
+    read ahead.
+    """
     drive = DetailedDrive(replace(CACHED, bus_sector_ns=100_000))
     now_ns = drive.request("read", 0, 200, 0)
     now_ns = drive.request("read", 100_000, 8, now_ns)

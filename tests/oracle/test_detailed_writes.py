@@ -173,7 +173,9 @@ def test_a_write_makes_what_was_read_before_stale() -> None:
 
 
 def first_gone_ns(p: Parameters, written: list[int], sector: int) -> float:
-    """Return the pause in ns after which `sector` has been destaged, so that a read of it misses."""
+    """Return the pause in ns after which `sector` has been destaged, so that a read of
+    it misses.
+    """
     for gap_ns in range(51_000_000, 130_000_000, 500_000):
         drive = DetailedDrive(p)
         now_ns = drive.request("read", 100_000, 1, 0)
@@ -187,7 +189,9 @@ def first_gone_ns(p: Parameters, written: list[int], sector: int) -> float:
 
 @pytest.mark.parametrize("order", [SHORTEST_POSITIONING, CLOOK])
 def test_order_of_putting_away(order: int) -> None:
-    """CLOOK goes up from sector 100,000 and wraps; the other order takes the soonest sector next."""
+    """CLOOK goes up from sector 100,000 and wraps; the other order takes the soonest
+    sector next.
+    """
     written = [300_000, 50_000, 600_000, 150_000]
     p = replace(WRITING, write_order=order, write_idle_ns=50 * MS)
     gone = {sector: first_gone_ns(p, written, sector) for sector in written}

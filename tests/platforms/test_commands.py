@@ -70,7 +70,9 @@ def signed(half: int) -> int:
 
 
 class Reference:
-    """The drawing half as the specification defines it: registers by name, pictures by definition."""
+    """The drawing half as the specification defines it: registers by name, pictures by
+    definition.
+    """
 
     def __init__(self) -> None:
         """Set the registers as after a reset."""
@@ -79,7 +81,9 @@ class Reference:
         self.drawn = 0
 
     def picture(self, base: str) -> Any:
-        """Return the pixels of the picture at register `base`, or None if the picture does not fit."""
+        """Return the pixels of the picture at register `base`, or None if the picture
+        does not fit.
+        """
         first, stride = self.register[base], self.register["STRIDE"] & 0xFFFF
         end = first + (HEIGHT - 1) * stride + 4 * WIDTH
         if first % 4096 or stride % 4 or stride < 4 * WIDTH or end > BYTES:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A disk of this machine as a target: what is refused, what goes wrong, and true times.
+"""A disk of this machine as a target: which disks are refused, what can fail, and true times.
 
-Loop devices stand in for disks; where none can be made, these tests say so.
+Loop devices stand in for disks. Without loop devices these tests are skipped.
 """
 
 import os
@@ -33,11 +33,11 @@ pytestmark = pytest.mark.thorough
 
 MIB = 2**20
 SIZE = 160 * MIB
-PLAIN = ("setpriv", "--bounding-set=-all", "--inh-caps=-all", "--")  # permissions count for root
+PLAIN = ("setpriv", "--bounding-set=-all", "--inh-caps=-all", "--")  # root without capabilities
 
 
 def image(folder: Path, size: int = SIZE) -> Path:
-    """A file that may be measured."""
+    """Make a sparse file that may be profiled."""
     file = folder / "image"
     with file.open("wb") as content:
         content.truncate(size)
@@ -51,7 +51,7 @@ def losetup(*words: str) -> str:
 
 @contextmanager
 def looped(file: Path, *words: str) -> Iterator[Path]:
-    """A disk made of a file."""
+    """Make a loop device of a file."""
     try:
         name = losetup("--find", "--show", *words, str(file))
     except (OSError, subprocess.CalledProcessError) as error:
@@ -64,7 +64,7 @@ def looped(file: Path, *words: str) -> Iterator[Path]:
 
 @pytest.fixture
 def tmp_path(on_disk: Path) -> Path:
-    """An image in memory is refused."""
+    """Use a folder on a disk, since an image in memory is refused."""
     return on_disk
 
 
@@ -75,7 +75,7 @@ def loop(tmp_path: Path) -> Iterator[Path]:
 
 
 def command(folder: Path, target: Path, *words: str) -> Result:
-    """Its last line is what went wrong, and nothing was written."""
+    """Run `understudy profile` on the target."""
     words = (
         "profile",
         "--device",
@@ -90,7 +90,7 @@ def command(folder: Path, target: Path, *words: str) -> Result:
 
 
 def refused(folder: Path, target: Path, *words: str) -> str:
-    """The one line, without what they all begin with."""
+    """Return the one-line message, without its usual beginning."""
     done = command(folder, target, *words)
     assert done.exit_code == 2, done.output
     assert not list(folder.glob("*.toml"))
@@ -218,11 +218,11 @@ def test_a_partition_is_named_with_its_disk(
     assert refused(tmp_path, loop) == "is a partition; take the whole disk, /dev/sdx"
 
 
-# ---- who uses it, in the kernel's tables ----------------------------------------------
+# ---- users of the disk, in the kernel's tables -----------------------------------------
 
 
 class Tables:
-    """A /proc and a /sys with a disk sdx (8:0), its partition sdx1 (8:1) and a loop device."""
+    """A fake /proc and /sys with a disk sdx (8:0), its partition sdx1 (8:1) and a loop device."""
 
     def __init__(self, folder: Path) -> None:
         self.proc, self.sys = folder / "proc", folder / "sys"
@@ -265,7 +265,7 @@ def test_a_partition_of_it_is_mounted(tmp_path: Path) -> None:
 def test_file_systems_of_several_disks_have_numbers_of_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As btrfs: then the source names the disk."""
+    """A mounted btrfs has a device number of its own, so the mount's source identifies the disk."""
     tables = Tables(tmp_path)
     tables.mounts("30 1 0:40 /home /home rw - btrfs /dev/sdx1 rw\n")
     names = {"/dev/sdx1": "8:1"}
@@ -313,7 +313,7 @@ def test_tables_of_any_kernel(mounts: str, swaps: str) -> None:
 
 
 def test_requests_move_data_at_true_times(tmp_path: Path) -> None:
-    """Sent when it was said, or as soon as may be; written only where it was asked for."""
+    """Requests are sent on time or as soon as possible, and writes change only their sectors."""
     file = image(tmp_path)
     with Disk(file, destroy_data=True) as disk:
         at_ns = 30_000_000
@@ -351,7 +351,7 @@ def test_its_clock_goes_on_while_nobody_asks(tmp_path: Path) -> None:
 
 
 def test_sectors_that_can_not_be_read_end_it(loop: Path, tmp_path: Path) -> None:
-    """The file below the disk is cut off."""
+    """The file under the loop device is truncated."""
     with Disk(loop) as disk:
         os.truncate(tmp_path / "image", MIB)
         what = "read of 8 sectors at sector 200000: Input/output error; see dmesg"
@@ -394,11 +394,11 @@ def test_no_sender_is_left(tmp_path: Path) -> None:
     assert not Path(f"/proc/{pid}").exists()
 
 
-# ---- the bench with a host that takes its time ----------------------------------------
+# ---- the bench on a slow host ----------------------------------------------------------
 
 
 class Says:
-    """A target that lies about when it sent."""
+    """A target that reports a wrong time of sending."""
 
     capacity_sectors = 10**6
     writable = False
@@ -428,8 +428,10 @@ def test_service_begins_when_it_was_sent() -> None:
 
 @pytest.mark.parametrize(("seed", "noise_ns"), [(201, 2000), (203, 10_000), (208, 10_000)])
 def test_a_drive_behind_a_host_is_recovered(seed: int, noise_ns: int) -> None:
-    """Turns of 60 us, 10 us of noise in each time, and a host that is away for 1 ms now and
-    then; bounds from seeds 204 to 207."""
+    """The host takes 60 us between requests, adds noise, and sometimes delays for 1 ms.
+
+    The bounds are from seeds 204 to 207.
+    """
     drive = random_drive(seed)
     is_so = drive.parameters
     found = profile(Hosted(drive, noise_ns=noise_ns), destroy_data=True)
@@ -475,7 +477,7 @@ FAILURES = {
 def test_a_disk_that_fails_on_the_way(
     what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One line that names it, and no file."""
+    """The error names the request, and no file is written."""
     program = tmp_path / "failing.py"
     words = {"folder": str(Path(sender.__file__).parent), "bytes": SIZE}
     program.write_text(FAILING.format(what=what.format(**words), **words))
@@ -513,7 +515,7 @@ FREEZER = Path("/sys/fs/cgroup/freezer")
 
 @contextmanager
 def frozen(pid: str) -> Iterator[None]:
-    """It can't be killed, as one in a read that a disk never answers."""
+    """Freeze a process, so that SIGKILL has no effect, as during a read that never completes."""
     group = FREEZER / f"understudy-{os.getpid()}"
     try:
         group.mkdir()
@@ -531,7 +533,7 @@ def frozen(pid: str) -> Iterator[None]:
 
 
 def sender_of(running: Running) -> str:
-    """Its process."""
+    """Return the process id of the command's sender."""
     worker = subprocess.check_output(["pgrep", "-P", str(running.pid)], text=True).strip()
     return subprocess.check_output(["pgrep", "-P", worker], text=True).strip()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a disk says of itself: pages as the standards lay them out, and any bytes at all."""
+"""What a disk says about itself: pages as the standards define them, and arbitrary bytes."""
 
 import os
 import tomllib
@@ -22,7 +22,7 @@ def inquiry(vendor: bytes, model: bytes, kind: int = 0) -> bytes:
 
 
 def sensed(page: bytes, descriptor: bytes = bytes(8)) -> bytes:
-    """As MODE SENSE (10) answers."""
+    """Wrap a page as in the answer to MODE SENSE (10)."""
     rest = bytes([0, 0, 0, 0]) + len(descriptor).to_bytes(2, "big") + descriptor + page
     return len(rest).to_bytes(2, "big") + rest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A profile that is interrupted goes on where it was; a journal that does not fit is one line."""
+"""A profile that is interrupted continues later; a journal that does not fit is refused."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -53,7 +53,7 @@ def make():
 
 
 class Stateless:
-    """Its answers depend on the request alone."""
+    """A target whose service times depend on the request alone."""
 
     capacity_sectors = 10**6
     writable = True
@@ -95,7 +95,7 @@ def test_interrupted_it_comes_to_the_same_profile(stop_at: int, tmp_path: Path) 
 
 
 def test_what_is_whole_needs_no_target(tmp_path: Path) -> None:
-    """If the profile itself could not be written."""
+    """A complete journal suffices to make the profile again, if the file could not be written."""
     file = tmp_path / "x.toml.partial"
     with journaled(model(), file) as first:
         whole = profile(first, destroy_data=True)
@@ -107,7 +107,9 @@ def test_what_is_whole_needs_no_target(tmp_path: Path) -> None:
 
 
 def test_a_target_with_a_clock_of_its_own(tmp_path: Path) -> None:
-    """Its new clock begins at 0; that of the run goes on, and what was sent late stays so."""
+    """The new target's clock starts at 0. The run's clock continues, and so do delays
+    in sending.
+    """
     file = tmp_path / "x.toml.partial"
     with journaled(Hosted(Stateless()), file) as first:
         bench = Bench(first, 1)
@@ -149,7 +151,7 @@ def test_a_journal_that_can_not_be_written(tmp_path: Path) -> None:
 
 @pytest.fixture
 def begun(tmp_path: Path) -> Path:
-    """A journal of two parts."""
+    """Return a journal with two milestones."""
     file = tmp_path / "x.toml.partial"
     with journaled(Stateless(), file) as kept:
         for sector in (1, 2):
@@ -229,7 +231,7 @@ def test_the_journal_of_other_questions(begun: Path) -> None:
 
 @given(st.lists(st.text() | st.sampled_from(['[["read", 1, 1, 1, 1, 1]]', "[[]]", "{}"])))
 def test_any_lines(lines: list[str]) -> None:
-    """Refused, or answers."""
+    """The journal is refused, or read up to its last complete line."""
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory() as folder:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `understudy profile --picture` draws: all that was measured, legibly, always the same."""
+"""What `understudy profile --picture` draws: all measurements, legible, the same in each run."""
 
 import subprocess
 import sys
@@ -29,7 +29,7 @@ from understudy.profiler.profile_fit import Fitted, profile
 from understudy.profiler.targets.model import ModelTarget
 from understudy.show import picture, profiled
 
-# Together, since each overview is drawn for several tests.
+# One worker runs all of these tests, since each overview is drawn for several tests.
 pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("pictures")]
 
 MODULE = """
@@ -47,7 +47,7 @@ def untouched(): return Untouched()
 
 
 class Flash:
-    """No disk: nothing of a disk is seen."""
+    """A device without rotation and seeks, so that only unseen parts are drawn."""
 
     capacity_sectors = 2**20
     writable = True
@@ -80,7 +80,7 @@ PAPERS = {
 
 @dataclass(frozen=True)
 class Drawn:
-    """What was found, its figure, and where words are on that."""
+    """The findings, their figure, and the boxes of the figure's words."""
 
     found: Fitted
     figure: Figure
@@ -88,7 +88,7 @@ class Drawn:
 
 
 def drawn(found: Fitted) -> Drawn:
-    """The figure, as it is before it becomes a file."""
+    """Return the figure of these findings, before it is written to a file."""
     figures: list[Figure] = []
     words: dict[Text, Bbox] = {}
     draw = Text.draw
@@ -114,12 +114,12 @@ def drawn(found: Fitted) -> Drawn:
 
 @pytest.fixture(scope="module", params=OVERVIEWS)
 def overview(request: pytest.FixtureRequest) -> Drawn:
-    """Of one target."""
+    """Return the overview of one target."""
     return drawn(OVERVIEWS[request.param]())
 
 
 def said(part: Figure | Axes) -> str:
-    """Everything that is written on it."""
+    """Return all text in this part of the figure."""
     texts = part.findobj(Text)
     return "\n".join(each.get_text() for each in texts if isinstance(each, Text))
 
@@ -134,7 +134,7 @@ def test_the_papers_figures_are_legible(name: str) -> None:
 
 
 def is_legible(drawing: Drawn) -> None:
-    """Nothing is cut off, and no words cover others."""
+    """Check that nothing is cut off and that no words overlap."""
     assert len(drawing.words) > 15
     whole = drawing.figure.bbox.padded(1)
     for text, box in drawing.words.items():
@@ -162,7 +162,7 @@ def test_each_check_has_its_two_distributions_and_its_demerit(overview: Drawn) -
 
 
 def values(line: Line2D) -> npt.NDArray[np.float64]:
-    """Its points."""
+    """Return the points of the line."""
     return np.array(line.get_xydata(), float)
 
 
@@ -191,7 +191,7 @@ def test_what_was_not_seen_is_said(overview: Drawn) -> None:
 
 
 def test_the_line_is_drawn_as_in_perform_2010() -> None:
-    """Filtered times by distance in sectors, and the line that is in the profile."""
+    """The figure shows filtered times by distance in sectors, and the line of the profile."""
     found = profile(model("cheetah-15k4"), method="perform-2010")
     [axes] = drawn(found).figure.axes
     filtered, line = map(values, axes.lines)
@@ -203,7 +203,7 @@ def test_the_line_is_drawn_as_in_perform_2010() -> None:
 
 
 def test_the_curves_are_drawn_as_in_sigcse_2006() -> None:
-    """256 samples each, the seeks without half a rotation; what it is off by as in Table 1."""
+    """Each curve has 256 samples, seeks without half a rotation. Errors are named as in Table 1."""
     found = profile(random_drive(8), method="sigcse-2006")
     figure = drawn(found).figure
     seeks, rates = (values(axes.lines[0]) for axes in figure.axes)
@@ -217,7 +217,7 @@ def test_the_curves_are_drawn_as_in_sigcse_2006() -> None:
 
 
 def test_a_method_without_a_figure_has_the_overview() -> None:
-    """Whatever it found: here a line and a cache, and no samples of seeks."""
+    """The overview draws whatever was found: here a line and a cache, without samples of seeks."""
     found = profile(model("cheetah-15k4"), method="perform-2010")
     drawing = drawn(replace(found, method="somebodys-own"))
     is_legible(drawing)
@@ -241,7 +241,7 @@ def command(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> Resul
 def test_the_same_seed_the_same_picture(
     ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In another process too, with hashes of its own and another matplotlibrc."""
+    """Another process with other hash seeds and another matplotlibrc draws the same picture."""
     (tmp_path / "someones.py").write_text(MODULE)
     (tmp_path / "matplotlibrc").write_text("lines.linewidth: 9\n")
     given = ["profile", "--target", "someones:drive", "--out", "mine.toml"]

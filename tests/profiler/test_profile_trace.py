@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A profile from a trace: our own model recovered, detailed drives predicted, and what a trace
-does not show.
+"""A profile from a trace: our own model is recovered, and detailed drives are predicted.
 
-The bounds are some more than what seeds 206 to 225 show.
+Values that a trace does not show are reported as not seen. The bounds are a little wider than the
+results for seeds 206 to 225.
 """
 
 import random
@@ -42,7 +42,7 @@ SIZES = tuple(2**power for power in range(9))
 
 @dataclass(frozen=True)
 class Recorded:
-    """Columns of a trace."""
+    """The columns of a trace."""
 
     op: list[int]
     sector: list[int]
@@ -64,7 +64,9 @@ def recorded(
     written: float = 0.0,
     queue: int = 1,
 ) -> Recorded:
-    """Random requests, some of them one of the last three again; so many wait at a time."""
+    """Record random requests; some repeat one of the last three, and `queue` requests
+    wait at once.
+    """
     draw = random.Random("trace")
     rows: list[tuple[int, int, int, int, int]] = []
     free_ns = 0
@@ -84,7 +86,7 @@ def recorded(
 
 
 def fresh(target: Target, found: Fitted) -> tuple[float, float]:
-    """The mean of reads that are not in the trace, on the drive and as predicted."""
+    """Compare reads outside the trace; return the ratio of the means and the relative demerit."""
     mine = Bench(ModelTarget.of(found.disk(), target.capacity_sectors, seed=3), 0)
     theirs = Bench(target, 0)
     theirs.wait(10**15)
@@ -126,7 +128,7 @@ def test_known_hits_are_recovered(known: Fitted) -> None:
 
 
 def in_runs(target: Target, run: int, requests: int = READS) -> Recorded:
-    """Of 8 sectors, some in a row at random places, with pauses, and one in five again."""
+    """Record reads of 8 sectors in sequential runs at random places, with pauses and repeats."""
     draw = random.Random("runs")
     rows: list[tuple[int, int, int, int, int]] = []
     sector = at_ns = 0
@@ -165,7 +167,7 @@ def test_zones_are_seen_where_there_are_many_reads() -> None:
 
 @pytest.mark.parametrize("seed", [201, 202, 203, 204, 205])
 def test_a_detailed_drive_is_predicted(seed: int) -> None:
-    """Also for reads that are not in the trace."""
+    """Reads outside the trace are predicted, too."""
     drive = random_drive(seed)
     found = fit.profile(recorded(drive).served())
     reads = found.checks[0]
@@ -177,7 +179,7 @@ def test_a_detailed_drive_is_predicted(seed: int) -> None:
 
 
 def test_requests_that_wait_in_the_disk() -> None:
-    """Service begins when the one before is done."""
+    """The service of a request begins when the request before it completes."""
     drive = random_drive(204)
     found = fit.profile(recorded(drive, queue=4).served())
     assert found.checks[0].demerit_percent < 4
@@ -208,7 +210,9 @@ def test_a_drive_without_rotation_keeps_its_wait_in_the_curve() -> None:
 
 
 def test_writes_are_not_fitted() -> None:
-    """Nor do reads that wait for them, or come from where they left the arm, spoil the curve."""
+    """Reads that wait for a write, or start where a write left the arm, do not distort
+    the curve.
+    """
     found = fit.profile(recorded(model(), 20_000, written=0.1).served())
     assert "# write_us: not seen: writes of a trace are not fitted" in found.to_toml()
     checked = {check.workload: check for check in found.checks}
@@ -237,7 +241,7 @@ def test_too_few_reads() -> None:
 @settings(max_examples=60)
 @given(st.integers(0, 10**6), st.sampled_from([1, 8, 2**20]), st.integers(0, 10**9))
 def test_any_times(seed: int, sectors: int, ns: int) -> None:
-    """A profile that can be read, or a reason."""
+    """The result is a readable profile or RunFailed."""
     draw, rows, now_ns = random.Random(seed), [], 0
     for _ in range(300):
         now_ns += draw.choice((0, 1, ns))
@@ -310,7 +314,7 @@ def test_a_trace_of_any_format(write: Callable[[Recorded, Path], None], tmp_path
 
 
 def test_the_records_of_a_run(tmp_path: Path) -> None:
-    """A line of the papers' disk: a curve without rotation, which replays to the nanosecond."""
+    """The papers' disk is a curve without rotation; its profile replays to the nanosecond."""
     run = outcome(experiment(scheduler="none", requests=3000))
     requests_table([run]).write_parquet(tmp_path / "requests.parquet")
     (tmp_path / "result.json").write_text('{"inputs": {"scale": 1.0}}')

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A drive measured as a black box: our own model recovered, detailed drives predicted.
+"""A drive measured as a black box: our own model is recovered, detailed drives are predicted.
 
-The bounds for detailed drives are from seeds 101 to 112, where the mean of 20,000 random reads is
+The bounds for detailed drives are from seeds 101 to 112. There the mean of 20,000 random reads is
 within 0.6 % and the demerit below 0.9 %.
 """
 
@@ -57,19 +57,19 @@ KNOWN = {
 
 
 def model(**buffer: object) -> ModelTarget:
-    """The known drive, but for what is said."""
+    """Return the known drive, with changes to its buffer."""
     known = {**KNOWN, "buffer": {**KNOWN["buffer"], **buffer}}  # type: ignore[dict-item]
     return ModelTarget.of(DiskProfile.model_validate(known), CAPACITY, seed=5)
 
 
 @pytest.fixture(scope="module")
 def recovered() -> Fitted:
-    """The known drive, measured with reads and writes."""
+    """Profile the known drive with reads and writes."""
     return profile(model(), destroy_data=True)
 
 
 def buffer_of(found: Fitted) -> dict[str, object]:
-    """The section as it was found."""
+    """Return the buffer section of the profile."""
     section = found.disk().buffer
     assert section
     return section.model_dump()
@@ -82,7 +82,7 @@ def test_a_known_period_and_rate_are_recovered(recovered: Fitted) -> None:
 
 
 def test_a_known_curve_is_recovered(recovered: Fitted) -> None:
-    """Each place within 2 % but for the shortest, where 40 us are more."""
+    """Each point is within 2 % or 40 us, whichever is more."""
     known, found = (
         np.array(disk.timing(CAPACITY).seek, float)
         for disk in (DiskProfile.model_validate(KNOWN), recovered.disk())
@@ -140,8 +140,11 @@ def test_what_a_full_drive_keeps_is_recovered() -> None:
 def test_a_drive_that_leaves_writes_for_later_is_foreseen(
     seed: int, percent: float, demerit: float
 ) -> None:
-    """It waits for 1, 3, 30 or 100 ms, destages in another order each; think times are 10 ms.
-    With them 40 is 3.5 % too short, and its bursts have a demerit of 11 %."""
+    """The drives destage after 1, 3, 30 or 100 ms of idleness, in different orders.
+
+    With think times (10 ms), drive 40 is predicted 3.5 % too short, and its bursts have a demerit
+    of 11 %.
+    """
     found = profile(random_idle_writes(seed), destroy_data=True)
     for workload in ("reads and writes with think times", "bursts of reads and writes"):
         check = check_of(found, workload)
@@ -170,7 +173,7 @@ PAPERS_CACHES = {
 
 @pytest.mark.parametrize("name", PAPERS_CACHES)
 def test_a_cache_that_answers_at_once_is_the_papers(name: str) -> None:
-    """All of it is exact, and the check finds nothing that the model lacks."""
+    """All values are exact, and the check finds nothing that the model lacks."""
     segments, segment_sectors, prefetch_sectors = PAPERS_CACHES[name]
     cache = {
         "segments": segments,
@@ -193,7 +196,7 @@ def test_a_cache_that_answers_at_once_is_the_papers(name: str) -> None:
 
 
 def test_zones_of_a_drive_without_angles() -> None:
-    """Each rate, also if no request may be long."""
+    """Each zone's rate is found, although the target limits the length of a request."""
     vesper = device.load("vesper-zoned")
     target = ModelTarget.of(vesper, CAPACITY)
     target.longest_sectors = 2560  # type: ignore[attr-defined]
@@ -215,7 +218,7 @@ def test_a_drive_without_rotation_keeps_its_wait_in_the_curve() -> None:
 
 @pytest.mark.parametrize("seed", [201, 202, 203])
 def test_a_detailed_drive_is_predicted(seed: int) -> None:
-    """Mean and distribution within 1 %."""
+    """The mean is within 1 %, and the demerit is below 1 % of the mean."""
     target = random_drive(seed)
     disk = profile(target, destroy_data=True).disk()
     target.reset()
@@ -231,13 +234,13 @@ def test_a_detailed_drive_is_predicted(seed: int) -> None:
 
 
 def check_of(found: Fitted, workload: str) -> Check:
-    """How well that is foreseen."""
+    """Return the check of this workload."""
     return next(check for check in found.checks if check.workload == workload)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.75, 1.0])
 def test_a_bus_that_waits_for_its_watermark(share: float) -> None:
-    """Its reads are up to 9 % too short without a word for that."""
+    """Without the watermark, predicted reads would be up to 9 % too short."""
     parameters = replace(random_drive(103).parameters, bus_watermark=share)
     found = profile(DetailedDrive(parameters))
     assert found.value("buffer.bus_watermark_percent") == pytest.approx(100 * share, abs=2)
@@ -246,7 +249,7 @@ def test_a_bus_that_waits_for_its_watermark(share: float) -> None:
 
 
 def test_a_drive_that_misses_the_next_sector() -> None:
-    """A stream takes it a turn for each read."""
+    """A stream costs a rotation for each read."""
     disk = device.load("detailed-10k")
     assert disk.buffer
     assert disk.facts
@@ -262,12 +265,12 @@ def test_a_drive_that_misses_the_next_sector() -> None:
 
 @pytest.mark.parametrize("seed", [808, 814, 819])
 def test_runs_of_a_detailed_drive_are_foreseen(seed: int) -> None:
-    """808 reads ahead to the next track's end: who waits for the rest of its one long segment
-    to come by waits for 0.2 s.  Of 814's runs some begin at a track's end, where nothing is read
-    ahead and the arm has to go to the next one.  819 waits for nothing but the next sector.
+    """At most one of 1,000 reads is off by a rotation.
 
-    Of 1,000 reads one may be a turn off: a switch of heads under way is not given up, of which the
-    model knows nothing.
+    The drive finishes a head switch that has begun, and the model does not. Drive 808 reads ahead
+    to the next track's end, so a read far ahead in its one long segment waits 0.2 s. Some runs on
+    drive 814 begin at a track's end, where nothing is read ahead and the head moves to the next
+    track. Drive 819 waits only for the next sector.
     """
     found = profile(random_drive(seed))
     assert (found.value("buffer.read_reach_sectors") == 1) == (seed == 819)
@@ -278,8 +281,9 @@ def test_runs_of_a_detailed_drive_are_foreseen(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [818, 820])
 def test_what_a_detailed_drive_puts_away_is_foreseen(seed: int) -> None:
-    """818 has no command to understand then.  820 has room for two, and one that is far away
-    may stay as long as there are nearer ones."""
+    """Drive 818 has no command overhead when it destages. Drive 820 has room for two writes; a
+    distant write may wait as long as nearer writes arrive.
+    """
     found = profile(random_drive(seed), destroy_data=True)
     assert found.value("buffer.write_back_order") == "shortest positioning"
     assert check_of(found, "reads and writes").demerit_percent < 5
@@ -287,7 +291,7 @@ def test_what_a_detailed_drive_puts_away_is_foreseen(seed: int) -> None:
 
 @dataclass
 class Noisy:
-    """Completions some microseconds late, as interrupts are."""
+    """A drive whose completions arrive some microseconds late, as interrupts do."""
 
     drive: DetailedDrive
     writable: bool = True
@@ -330,9 +334,9 @@ def test_noise_hides_nothing(seed: int) -> None:
 
 @dataclass
 class Trouble:
-    """The known drive, until something goes wrong."""
+    """The known drive, until something goes wrong after `after` requests."""
 
-    what: Callable[["Trouble", int], int]  # completion from it
+    what: Callable[["Trouble", int], int]  # changes the completion
     capacity_sectors: int = CAPACITY
     writable: bool = True
     after: int = 1000
@@ -426,7 +430,7 @@ def test_a_cache_without_end() -> None:
 
 
 def test_a_segment_behind_all_that_was_asked_for() -> None:
-    """The prefetch goes on to the next track's end and keeps nothing but the last sectors."""
+    """The prefetch continues to the next track's end, and only its last sectors are kept."""
     track, window, hit_ns = 334, 74, 50_000
 
     class Windowed:
@@ -449,7 +453,7 @@ def test_a_segment_behind_all_that_was_asked_for() -> None:
 
 
 def test_no_request_is_longer_than_a_target_takes() -> None:
-    """On a drive whose segments are longer than that, and its writes."""
+    """The drive's segments and write cache are larger than the longest request."""
     parameters = replace(
         random_drive(102).parameters, segment_sectors=60_000, write_sectors=60_000, write_extents=8
     )
@@ -515,7 +519,7 @@ def test_the_period_of_a_detailed_drive() -> None:
 
 
 def test_an_arm_that_is_there_already_is_no_hit() -> None:
-    """Without a cache the same place again costs half as much now and then: there is no seek."""
+    """Without a cache, repeating a read sometimes takes half the time, since there is no seek."""
     disk = device.load("vesper-zoned")
     benches = (Bench(ModelTarget.of(disk, CAPACITY), seed) for seed in range(40))
     assert [hits.measure(bench) for bench in benches] == [None] * 40
@@ -588,7 +592,7 @@ def test_trouble_leaves_no_file(
 
 
 def test_streams_are_told_by_a_model_that_is_much_slower() -> None:
-    """It has not caught up when the next one begins."""
+    """The slow model is still busy when the next stream begins."""
     slow = [Bench(model(read_hit_us=20_000.0), 1) for _ in range(2)]
     found = streams.measure(Bench(model(), 1), lambda _: slow.pop())
     assert found.value == "request"

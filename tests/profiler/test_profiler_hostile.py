@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whatever a target answers, `profile` ends with a profile that can be read, or one clear line."""
+"""Whatever a target answers, `profile` ends with a readable profile or a clear one-line error."""
 
 import random
 from collections.abc import Callable
@@ -24,7 +24,7 @@ Answer = Callable[[str, int, int, float, int], float]
 
 
 def odd(draw: random.Random) -> tuple[str, Answer]:
-    """Something that a drive does which nobody has thought of."""
+    """Return a random oddity that no probe expects."""
     share, ns = draw.choice((0.01, 0.1, 0.5)), draw.choice((1e4, 1e5, 1e6, 5e6))
     salt = draw.randrange(10**6)
 
@@ -54,7 +54,7 @@ def odd(draw: random.Random) -> tuple[str, Answer]:
 
 
 class Hostile:
-    """A detailed drive with some oddities, and now and then a cache of unlikely size."""
+    """A detailed drive with one to three oddities, and sometimes with an unusual cache size."""
 
     writable = True
 
@@ -84,7 +84,7 @@ class Hostile:
 
 
 def profiled(target: Hostile, seed: int) -> tuple[Fitted | None, str]:
-    """A profile, or what is said instead."""
+    """Return a profile, or else the error message."""
     try:
         return understudy.profile(target, seed, destroy_data=True), ""
     except (RunFailed, UserError) as error:
@@ -117,7 +117,7 @@ BUFFER = [
 
 
 def test_what_contradicts_the_rest_is_not_seen() -> None:
-    """The key, and nothing else of what was measured."""
+    """The contradicting finding is dropped, and no other finding."""
     wrong = Finding("buffer.read_ahead_sectors", 307)
     kept = document.complete([*SEEK, *BUFFER, wrong])
     assert [found for found in kept if found.value is not None] == [*SEEK, *BUFFER]

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The layout of the platters, found by timing reads: to the sector on detailed drives, which know
-where each sector is, and never claimed of what has none."""
+"""The layout of the platters, found by timing reads.
+
+On detailed drives, which know where each sector is, the layout is exact to the sector. On a target
+without a layout, none is reported.
+"""
 
 import math
 import random
@@ -36,14 +39,14 @@ from understudy.profiler.targets.model import ModelTarget
 
 pytestmark = pytest.mark.thorough
 
-SECTORS = 1000  # random ones that are held against the drive
+SECTORS = 1000  # random sectors compared with the drive
 PERIOD_NS = 8_000_000
 PARAMETERS = random_parameters(7)
 OUTER, INNER = PARAMETERS.zone[:2]
 
 
 def look(target: Target, seed: int = 1) -> tuple[Layout | Unseen, int]:
-    """What is found, and with how many reads."""
+    """Return the layout, or why it is unseen, and the number of reads that this took."""
     bench = Bench(target, seed)
     turning = rotation.measure(bench)
     held = hits.measure(bench)
@@ -59,10 +62,11 @@ def seen(target: Target, seed: int = 1) -> Layout:
 
 
 def off(found: Layout, drive: DetailedDrive, seed: int = 1) -> list[float]:
-    """By how many turns random sectors are somewhere else; all may be by the same.
+    """Return by how many turns random sectors are off, apart from a common offset.
 
-    The drive sends a sector once it has been read: to a profile, which has it on the bus from its
-    beginning, it begins by the quicker of the two later.
+    The drive sends a sector after reading the sector; a profile sends it from the sector's
+    beginning. A profile's angle is therefore later, by a sector's time on the medium or on the bus,
+    whichever is shorter.
     """
     draw = random.Random(seed)
     bus_turns = drive.parameters.bus_sector_ns / drive.parameters.period_ns
@@ -76,13 +80,13 @@ def off(found: Layout, drive: DetailedDrive, seed: int = 1) -> list[float]:
 
 
 def firsts(drive: DetailedDrive) -> list[int]:
-    """First sectors of its zones."""
+    """Return the first sector of each zone of the drive."""
     of = drive.parameters
     sizes = [(z.cylinders * of.heads - z.spare_tracks) * z.sectors for z in of.zone]
     return [0, *accumulate(sizes[:-1])]
 
 
-# ---- all of it --------------------------------------------------------------------------
+# ---- the whole layout ------------------------------------------------------------------
 
 SEEDS = {
     203: (CYLINDERS, 0, 2),
@@ -95,7 +99,7 @@ SEEDS = {
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_each_sector_of_a_detailed_drive_is_where_it_is(seed: int) -> None:
-    """And zones, tracks, slots are exact, at some thousand reads."""
+    """Zones, tracks and slots are exact, too, after at most 6,400 reads."""
     drive = random_drive(seed)
     of = drive.parameters
     assert (of.layout, of.band_cylinders, of.zone[0].spare_sectors) == SEEDS[seed]
@@ -111,7 +115,7 @@ def test_each_sector_of_a_detailed_drive_is_where_it_is(seed: int) -> None:
 
 
 def made(layout: int = CYLINDERS, heads: int = 12, **zone: int) -> DetailedDrive:
-    """Two zones like those of a random drive, but for what is said."""
+    """Return a drive with two zones of a random drive, with some of their parameters changed."""
     zones = tuple(replace(each, **zone) for each in (OUTER, INNER))
     return DetailedDrive(replace(PARAMETERS, layout=layout, heads=heads, zone=zones))
 
@@ -138,7 +142,7 @@ def test_whatever_is_regular_is_found(name: str) -> None:
 
 
 def test_skews_are_those_of_the_drive() -> None:
-    """In turns from the last sector that can be addressed."""
+    """Skews are counted from a track's last addressable sector, so spare slots add to them."""
     zone = seen(made()).zones[0]
     slots = OUTER.sectors + OUTER.spare_sectors
     assert (zone.cylinder, zone.has_bands) == (12, False)
@@ -149,7 +153,9 @@ def test_skews_are_those_of_the_drive() -> None:
 
 
 def test_bands_are_those_of_the_drive() -> None:
-    """Along a surface the arm moves; then the head is another one, and for a band both are."""
+    """Within a band the arm moves along a surface; then the head changes. A new band
+    changes both.
+    """
     zone = Zone(3000, 500, track_skew=40, cylinder_skew=60)
     drive = DetailedDrive(
         replace(PARAMETERS, layout=SURFACE_SERPENTINE, heads=3, band_cylinders=40, zone=(zone,))
@@ -161,7 +167,7 @@ def test_bands_are_those_of_the_drive() -> None:
 
 
 def test_small_zones() -> None:
-    """Some have three cylinders, less than a 512th of the disk."""
+    """The smallest zone has 4 of the disk's 1,322 cylinders."""
     zones = [
         replace(OUTER, cylinders=3 + index, sectors=OUTER.sectors - 9 * index)
         for index in range(1, 30)
@@ -177,7 +183,7 @@ def test_small_zones() -> None:
 
 @dataclass
 class Around:
-    """A detailed drive, seen through something."""
+    """A detailed drive behind a layer that changes its times."""
 
     drive: DetailedDrive
     writable: bool = False
@@ -192,14 +198,14 @@ class Around:
 
 
 class Noisy(Around):
-    """Completions some microseconds late, as interrupts are."""
+    """Completions arrive some microseconds late, as interrupts do."""
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
         return super().request(op, sector, sectors, at_ns) + round(abs(self.draw.gauss(0, 3000)))
 
 
 class Away(Around):
-    """A host that is somewhere else once in a thousand answers."""
+    """A host that notices one in a thousand completions late."""
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
         completion_ns = super().request(op, sector, sectors, at_ns)
@@ -207,7 +213,7 @@ class Away(Around):
 
 
 class Drifting(Around):
-    """Its platters become slower against the clock: by a part in 10^5 after some minutes."""
+    """The platters slow down against the clock, by a part in 10^5 after some minutes."""
 
     per_ns = 1e-16
     there_ns = 0
@@ -230,20 +236,23 @@ def test_what_is_less_exact_is_found_within_a_hundredth(kind: type[Around], seed
 @pytest.mark.parametrize("number", [201, 202, 210])
 @pytest.mark.parametrize("seed", range(1, 9))
 def test_a_host_that_is_away_now_and_then_makes_no_zones(number: int, seed: int) -> None:
-    """Where a track seems to end too early, or one of another length to be in line: of these draws
-    some were told as layouts that contradict themselves."""
+    """Late completions must not look like an early end of a track, or like a track of another
+    length.
+
+    Some of these seeds once resulted in layouts that contradict themselves.
+    """
     drive = random_drive(number)
     found = seen(Hosted(drive, 100 * seed + 12), seed)
     assert {zone.first for zone in found.zones} >= set(firsts(drive))
     assert sum(each < 0.01 for each in off(found, drive)) > 0.98 * SECTORS
 
 
-# ---- what real drives do: sectors that are bad are left out ---------------------------------
+# ---- slipped and spare sectors, as on real drives --------------------------------------
 
 
 @dataclass
 class Rearranged:
-    """A drive whose sectors have other numbers, some of them none."""
+    """A drive that numbers its sectors differently and leaves some sectors out."""
 
     drive: DetailedDrive
     number: int
@@ -251,7 +260,7 @@ class Rearranged:
     capacity_sectors: int = 0
 
     def place(self, sector: int) -> int:
-        """Where it is on the drive."""
+        """Return the detailed drive's number of a sector."""
         raise NotImplementedError
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
@@ -259,7 +268,7 @@ class Rearranged:
         return self.drive.request(op, first, last + 1 - first, at_ns)
 
     def off(self, found: Layout) -> list[float]:
-        """By how many turns random sectors are somewhere else; all may be by the same."""
+        """Return by how many turns random sectors are off, apart from a common offset."""
         draw = random.Random("sectors")
         sectors = [draw.randrange(self.capacity_sectors) for _ in range(SECTORS)]
         turns = [
@@ -271,7 +280,7 @@ class Rearranged:
 
 @dataclass
 class Slipped(Rearranged):
-    """A drive on which sectors are left out: what lies behind one is a slot farther on."""
+    """A drive that leaves out bad sectors, each of which shifts all later sectors by a slot."""
 
     def __post_init__(self) -> None:
         there = self.drive.capacity_sectors
@@ -285,7 +294,9 @@ class Slipped(Rearranged):
 
 @pytest.mark.parametrize(("seed", "zones"), [(201, 200), (202, 18), (203, 17), (207, 80)])
 def test_sectors_that_are_left_out_are_slips(seed: int, zones: int) -> None:
-    """As many as the Cheetah 9LP has, to the sector; some on surfaces end a zone."""
+    """The drive leaves out 400 sectors, as many as the Cheetah 9LP. Each is found as a slip, or as
+    a new zone.
+    """
     drive = Slipped(random_drive(seed), 400)
     found = seen(drive)
     assert len(found.zones) <= zones
@@ -295,7 +306,7 @@ def test_sectors_that_are_left_out_are_slips(seed: int, zones: int) -> None:
 
 @dataclass
 class Spared(Rearranged):
-    """A drive that keeps the last sectors of so many cylinders, as many, for others that go bad."""
+    """A drive that keeps `number` spare sectors at the end of every `together` cylinders."""
 
     together: int = 1
 
@@ -322,7 +333,7 @@ class Spared(Rearranged):
 @pytest.mark.parametrize("seed", [202, 203, 204, 206])
 @pytest.mark.parametrize("spare", [1, 7, 60])
 def test_spare_sectors_at_the_end_of_each_cylinder(seed: int, spare: int) -> None:
-    """Cylinder by cylinder, and there and back."""
+    """The drives order tracks by cylinders, plain or serpentine."""
     drive = Spared(random_drive(seed), spare)
     found = seen(drive)
     assert len(found.zones) == len(drive.drive.parameters.zone)
@@ -332,7 +343,7 @@ def test_spare_sectors_at_the_end_of_each_cylinder(seed: int, spare: int) -> Non
 
 @pytest.mark.parametrize("seed", [203, 204])
 def test_spare_sectors_at_the_end_of_some_cylinders(seed: int) -> None:
-    """They are a band."""
+    """The cylinders that share spare sectors are found as a band."""
     drive = Spared(random_drive(seed), 60, together=6)
     found = seen(drive)
     assert len(found.zones) == len(drive.drive.parameters.zone)
@@ -341,8 +352,11 @@ def test_spare_sectors_at_the_end_of_some_cylinders(seed: int) -> None:
 
 
 def test_a_drive_with_spare_sectors_is_predicted() -> None:
-    """By the profile, and by the core that has read it; streams beside one another, of which the
-    model is off on other drives too, less well."""
+    """The profile, read by the core, predicts all checks within 1 %, and parallel streams within 3
+    %.
+
+    The model predicts parallel streams of other drives less well, too.
+    """
     found = profile(Spared(random_drive(203), 60), seed=1)
     layout = found.disk().layout
     assert layout
@@ -354,11 +368,12 @@ def test_a_drive_with_spare_sectors_is_predicted() -> None:
 
 @pytest.mark.parametrize(("seed", "keeps"), [(1, "ahead"), (2, "ahead"), (1, "request")])
 def test_the_cheetah_is_found_again(seed: int, keeps: str) -> None:
-    """Its 406 zones end where sectors are left out, and its bus is slower than its medium: what
-    comes meanwhile was not waited for, nor did an arm return for it.
+    """The Cheetah has 406 zones, which end where sectors are left out, and a bus slower than its
+    medium.
 
-    Its streams stop every other track, and for a turn more or less: of 2,000 times of a ms each
-    that is a demerit of 3 % and more.  What its segments keep makes no difference to them.
+    Sectors that pass the head while the bus is busy cost neither a wait nor a seek. Streams stop at
+    every other track. One rotation more or less among 2,000 reads of about 1 ms is a demerit of 3 %
+    or more. Streams do not depend on segment_keeps.
     """
     disk = profiles.load("cheetah-9lp")
     assert disk.buffer
@@ -386,12 +401,12 @@ def test_a_layout_that_contradicts_itself_is_none() -> None:
     assert worded(alone) == alone
 
 
-# ---- what has no layout, or none that there are words for -----------------------------------
+# ---- targets without a layout, or with one that a profile can't express ----------------
 
 
 @dataclass
 class Platters:
-    """No cache; a sector is under the head at the angle that somebody says."""
+    """A disk without cache; `turn` returns the angle at which a sector passes the head."""
 
     turn: Callable[[int], float]
     capacity_sectors: int = 2**22
@@ -407,7 +422,9 @@ class Platters:
 
 
 def shifted(share: float) -> Callable[[int], float]:
-    """Tracks of 500 sectors, of which that share follow each other by chance."""
+    """Return the angles of tracks of 500 sectors, where a `share` of the tracks has a
+    random skew.
+    """
 
     def turn(sector: int) -> float:
         track = sector // 500
@@ -426,14 +443,16 @@ def test_a_target_in_python_that_is_regular() -> None:
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 1.0])
 def test_chance_is_no_layout(share: float) -> None:
-    """Said, and at no great cost; it would be wrong for a tenth of the sectors."""
+    """The layout, which would be wrong for a tenth of the sectors or more, is unseen after few
+    reads.
+    """
     found, reads = look(Platters(shifted(share)))
     assert isinstance(found, Unseen)
     assert reads < 20_000
 
 
 def test_some_tracks_that_are_elsewhere_change_nothing() -> None:
-    """One in a hundred was slipped: the others are as they are."""
+    """One track in a hundred is shifted; the layout describes the others."""
     found = seen(Platters(shifted(0.01)))
     assert found.share > 0.97
 
@@ -447,7 +466,7 @@ def test_angles_that_are_never_the_same() -> None:
 
 
 class Remembers(Around):
-    """Whatever was read once is held for ever."""
+    """A drive that keeps every sector in its cache after the first read."""
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
         seen = self.__dict__.setdefault("seen", set())
@@ -459,7 +478,7 @@ class Remembers(Around):
 
 
 def test_a_cache_without_end() -> None:
-    """Each place is new, or says nothing."""
+    """Only the first read of a sector shows its angle. The layout is unseen, or nearly complete."""
     found, _ = look(Remembers(random_drive(2)))
     assert isinstance(found, Unseen) or found.share > 0.95
 
@@ -468,7 +487,7 @@ def test_a_cache_without_end() -> None:
 
 
 def zones(found: Fitted) -> Sequence[Recorded]:
-    """Of its profile."""
+    """Return the zones of the profile."""
     layout = found.disk().layout
     assert layout
     return layout.zones
@@ -501,7 +520,7 @@ def test_what_is_not_seen_is_a_comment_and_latencies_are_drawn() -> None:
 
 
 def test_our_own_model_with_known_angles_is_recovered() -> None:
-    """What a profile says of a detailed drive, measured again."""
+    """The profile of a detailed drive becomes a model, which is profiled again."""
     first = understudy.profile(random_drive(2))
     again = understudy.profile(ModelTarget.of(first.disk(), first.capacity_sectors))
     for one, other in zip(zones(again), zones(first), strict=True):
@@ -514,7 +533,7 @@ def test_our_own_model_with_known_angles_is_recovered() -> None:
 
 
 class Interrupted(Around):
-    """Somebody presses Ctrl-C."""
+    """A drive in the middle of whose profile the user presses Ctrl-C."""
 
     stop_at = 0
 
@@ -526,7 +545,7 @@ class Interrupted(Around):
 
 
 def test_a_run_that_was_interrupted_meanwhile_finds_the_same(tmp_path: Path) -> None:
-    """The platters have turned on between: all angles are measured anew."""
+    """The platters turn between the runs, so all angles are measured anew."""
     drive = random_drive(2)
     whole = look_for(drive, tmp_path / "whole.partial")
     target = Interrupted(random_drive(2))
@@ -551,7 +570,7 @@ def look_for(target: Target, file: Path) -> Fitted:
 
 
 def test_an_angle_by_hand() -> None:
-    """Tracks of 10 sectors and a spare one, two a cylinder, three cylinders a band."""
+    """A track has 10 sectors and a spare slot, a cylinder two tracks, a band three cylinders."""
     zone = Found(100, 10, 11, 0.25, 0.1, 2, 0.2, 6, 0.4)
     turns = {
         100: 0.25,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The papers' ways to measure a drive, and the check of SIGCSE 2006 on all of them."""
+"""The papers' methods to measure a drive, and the check of SIGCSE 2006 for all methods."""
 
 import random
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ def model(name: str) -> ModelTarget:
 
 
 def line(**cache: object) -> ModelTarget:
-    """A line with a cache."""
+    """Return a model whose seek curve is a line, with this cache."""
     described = {
         "name": "line",
         "model": {"intercept_ms": 4.0, "full_seek_ms": 6.0},
@@ -46,14 +46,14 @@ def line(**cache: object) -> ModelTarget:
 
 
 def error(found: Fitted, workload: str) -> float:
-    """Of the model's mean, per cent."""
+    """Return the error of the model's mean, in per cent."""
     [check] = [check for check in found.checks if check.workload == workload]
     return check.difference_percent
 
 
 @dataclass
 class Watched:
-    """A target that keeps what it was asked."""
+    """A target that records its requests."""
 
     target: Target
     asked: list[tuple[str, int, int]] = field(default_factory=list)
@@ -68,7 +68,7 @@ class Watched:
         return self.target.request(op, sector, sectors, at_ns)
 
 
-# ---- any of them ----------------------------------------------------------------------
+# ---- any method ------------------------------------------------------------------------
 
 
 def test_the_full_method_is_the_default() -> None:
@@ -121,7 +121,9 @@ def test_the_papers_line_is_found_again() -> None:
 
 
 def test_a_line_is_straight_though_the_drive_is_not() -> None:
-    """Its mean for random pages is the drive's; what it lacks is the wait's scatter."""
+    """The line's mean for random pages is the drive's, but the line lacks the scatter
+    of rotation.
+    """
     found = profile(random_drive(3), method="perform-2010")
     [check] = [check for check in found.checks if check.workload == "random reads"]
     assert abs(check.difference_percent) < 1
@@ -129,7 +131,7 @@ def test_a_line_is_straight_though_the_drive_is_not() -> None:
 
 
 def test_hits_are_no_part_of_the_line() -> None:
-    """A cache that holds a twentieth of the disk."""
+    """The cache holds a twentieth of the disk."""
     target = line(segments=200, segment_sectors=264, prefetch_sectors=256, hit_us=100.0)
     found = profile(target, method="perform-2010").disk()
     assert found.model
@@ -160,7 +162,7 @@ def test_without_a_cache_there_is_no_section_of_it() -> None:
 
 @pytest.mark.parametrize("seed", [1, 4, 6])
 def test_a_segment_holds_a_page_and_what_is_read_ahead(seed: int) -> None:
-    """Else the page itself would be overwritten (a span that is too long wraps around)."""
+    """A longer prefetch would overwrite the page itself (the segment wraps around)."""
     cache = profile(random_drive(seed), method="perform-2010").disk().cache
     assert cache
     assert cache.prefetch_sectors + perform_2010.A_PAGE <= cache.segment_sectors
@@ -195,7 +197,7 @@ def test_its_samples_are_from_the_beginning_and_of_16_mb() -> None:
 
 
 def test_a_read_that_hits_is_no_sample() -> None:
-    """A quarter of the places is held.  Where it is the beginning, the arm would not go there."""
+    """A quarter of the sectors hit, also where the arm should start; then the arm does not move."""
     drive = line(segments=0, segment_sectors=1, prefetch_sectors=0, hit_us=1.0)
 
     class Holds(Watched):
@@ -231,7 +233,10 @@ def test_its_curves_are_those_of_a_model() -> None:
 
 @pytest.mark.parametrize("seed", [1, 5, 8])
 def test_its_bias_is_kept(seed: int) -> None:
-    """From the beginning seeks are over fewer cylinders: too short by more than chance, 2 %."""
+    """Seeks from the disk's beginning cross fewer cylinders, so their times are too short.
+
+    Chance explains 2 %.
+    """
     found = profile(random_drive(seed), method="sigcse-2006")
     assert found.disk().seek
     assert -8 < error(found, checks.SEEK) < -2
@@ -243,7 +248,9 @@ def test_its_bias_is_kept(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(1, 9))
 def test_the_full_method_is_within_the_papers_table(seed: int) -> None:
-    """Seeks within 2 %, and 1 % for chance; transfers within 1 %.  The paper: 10.1 and 2.6."""
+    """Seeks are within 2 % (plus 1 % for chance), transfers within 1 %. The paper has 10.1 and 2.6
+    %.
+    """
     found = profile(random_drive(seed))
     assert abs(error(found, checks.SEEK)) < 3
     assert abs(error(found, checks.TRANSFER)) < 1
@@ -257,7 +264,9 @@ def test_and_so_it_is_on_our_own_models(name: str) -> None:
 
 
 def test_what_is_longer_than_a_segment_says_nothing_of_the_bus() -> None:
-    """The Cheetah's hold 342 sectors: of 256 what is read on has overwritten a part."""
+    """The Cheetah's segments hold 342 sectors: read-ahead after a read of 256 overwrites some of
+    them.
+    """
     found = hits.measure(Bench(model("cheetah-9lp"), 1))
     known = device.load("cheetah-9lp").buffer
     assert found
@@ -278,7 +287,7 @@ def test_a_model_that_is_a_tenth_too_slow_is_seen() -> None:
     assert [check.check.difference_percent for check in found] == pytest.approx([10, 10], abs=0.01)
     assert [len(check.target_times_ms) for check in found] == [1000, 200]
     assert is_so.asked == slow.asked
-    seeks, transfers = is_so.asked[1:2001], is_so.asked[2002:]  # each begins with one more
+    seeks, transfers = is_so.asked[1:2001], is_so.asked[2002:]  # each has an extra first read
     assert {sectors for _, _, sectors in seeks} == {1}
     sizes = [sectors for _, _, sectors in transfers[1::2]]
     assert 1 <= min(sizes) < 800
@@ -288,7 +297,7 @@ def test_a_model_that_is_a_tenth_too_slow_is_seen() -> None:
 
 
 def test_what_is_not_timed_is_not_counted() -> None:
-    """Bringing the head there takes seconds, what is timed takes a millisecond."""
+    """Moving the head takes 5 s; the timed request takes 1 ms."""
 
     class Alternates:
         capacity_sectors = CAPACITY
@@ -299,13 +308,17 @@ def test_what_is_not_timed_is_not_counted() -> None:
             self.served += 1
             return at_ns + (10**6 if self.served % 2 else 5 * 10**9)
 
-    for workload in checks.SIGCSE_2006:  # each begins with one more
+    for workload in checks.SIGCSE_2006:  # each has an extra first read
         (found,) = checks.compare(Bench(Alternates(), 1), Bench(Alternates(), 1), 1, (workload,))
         assert found.check.target_ms == 1
 
 
 def test_what_chance_may_make_of_a_mean_is_asked_anew_and_longer() -> None:
-    """4 % off, of which chance makes 1.5 or none."""
+    """The comparison is repeated with more requests only if chance is a large part of the
+    difference.
+
+    Two targets are 4 and 10 % slower than the model; chance explains 1.5 % and nothing.
+    """
 
     class Takes:
         capacity_sectors = CAPACITY

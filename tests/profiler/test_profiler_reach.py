@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Single requests foreseen: by a profile that knows angles and counts the arm's way in tracks.
+"""Predictions of single requests, by a profile with angles and with seek distances in tracks.
 
-The bounds are from seeds 601 to 610, where 99.98 % of single random reads are foreseen within
-2 % of a turn; with distances in sectors it was 96.6 %.
+The bounds are from seeds 601 to 610. There 99.98 % of single random reads are within 2 % of a turn
+of the prediction; with seek distances in sectors 96.6 % were.
 """
 
 import random
@@ -20,12 +20,14 @@ from understudy.profiler.targets.model import ModelTarget
 pytestmark = pytest.mark.thorough
 
 READS = 1000
-WITHIN = 0.02  # of a turn
+WITHIN = 0.02  # in turns
 NEAR_NS = 5_000  # a quarter of the shortest sector
 
 
 def foreseen(found: Fitted, drive: DetailedDrive) -> float:
-    """Share of single random reads, each as soon as the one before is complete."""
+    """Return the share of single random reads that are predicted; each follows the one before at
+    once.
+    """
     drive.reset()
     target = Bench(drive, 1)
     model = Bench(ModelTarget.of(found.disk(), drive.capacity_sectors), 1)
@@ -39,8 +41,10 @@ def foreseen(found: Fitted, drive: DetailedDrive) -> float:
 
 @pytest.mark.parametrize("seed", [203, 7, 9, 82, 201, 549, 818])
 def test_single_reads_are_foreseen(seed: int) -> None:
-    """Cylinder by cylinder, there and back, along whole surfaces, along bands; and with a
-    segment as long as sixty tracks."""
+    """Tracks are ordered by cylinders, serpentine, along surfaces or along bands.
+
+    One drive has a segment as long as sixty tracks.
+    """
     drive = random_drive(seed)
     found = profile(drive)
     assert found.value("seek.over") == "tracks"
@@ -51,7 +55,7 @@ def test_single_reads_are_foreseen(seed: int) -> None:
 
 
 def test_the_curve_is_the_drive_s() -> None:
-    """Of the arm and the overhead, over as many cylinders; spare ones are passed, too."""
+    """The curve is the arm's plus the overhead; a distance includes the spare cylinders passed."""
     drive = random_drive(203)
     of = drive.parameters
     bench = Bench(drive, 1)
@@ -74,7 +78,7 @@ def test_the_curve_is_the_drive_s() -> None:
 
 
 class Lame:
-    """A drive whose arm needs a turn more to get to half of the disk, however far it goes."""
+    """A drive whose arm takes a turn longer for each long seek to the upper half of the disk."""
 
     writable = False
 
@@ -92,7 +96,7 @@ class Lame:
 
 
 def test_an_arm_that_goes_otherwise_has_no_curve_over_tracks() -> None:
-    """Its angles are seen; but no distance has a time of its own."""
+    """The angles are found, but seek times do not depend on distance alone."""
     bench = Bench(Lame(random_drive(203)), 1)
     turning = rotation.measure(bench)
     held = hits.measure(bench)

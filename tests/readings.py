@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a reader of traces makes of a file, its pieces put together."""
+"""Join the pieces that a reader of traces yields."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -10,8 +10,10 @@ from understudy.traces.reading import Reading
 
 
 def joined(pieces: Iterable[Reading]) -> Reading:
-    """All rows, times from the first arrival if the format does not say from when; all that is left
-    out; and where it breaks off at last."""
+    """Return all rows, all counts of what was left out, and the last reason for breaking off.
+
+    Times are relative to the first arrival if the format has no absolute time.
+    """
     given = list(pieces)
     frames = [piece.frame for piece in given if piece.frame.width]
     left_out: Counter[str] = sum((Counter(piece.left_out) for piece in given), Counter())

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Where each sector is, from a trace: drives whose layout is known, sectors that were left out,
-and traces that do not show it."""
+"""Where each sector is, from a trace: drives with a known layout, drives that leave sectors out,
+and traces that do not show the layout.
+"""
 
 import random
 from dataclasses import replace
@@ -39,7 +40,7 @@ READS_OF_CHEETAH = ROOT / "bench" / "drives" / "cheetah-9lp" / "reads.parquet"
 
 
 def recorded(drive: DetailedDrive, reads: int = READS, noise_ns: float = 0.0) -> Served:
-    """Random pages, one after the other, each answer noticed late by up to so much."""
+    """Record reads of random pages, one after another; completions are up to `noise_ns` late."""
     draw = random.Random("pages")
     rows, at_ns = [], 0
     for _ in range(reads):
@@ -56,7 +57,7 @@ def known() -> Fitted:
 
 
 def test_a_known_layout_is_recovered(known: Fitted) -> None:
-    """The period, and zones with spare sectors, skews and cylinders."""
+    """Compare the period, and zones with spare sectors, skews and cylinders."""
     layout = known.disk().layout
     assert layout
     zones = layout.zones
@@ -69,7 +70,7 @@ def test_a_known_layout_is_recovered(known: Fitted) -> None:
 
 
 def test_other_reads_are_foreseen(known: Fitted) -> None:
-    """In the right turn, and to a hundredth of it."""
+    """90 % of the completions are at the right angle within 2 % of a turn."""
     drive = DetailedDrive(DRIVE)
     mine = Bench(ModelTarget.of(known.disk(), known.capacity_sectors), 0)
     theirs = Bench(drive, 0)
@@ -102,13 +103,13 @@ def test_too_few_places_are_read_twice() -> None:
     assert "places were read twice from the medium, too few" in found.to_toml()
 
 
-# ---- sectors that were left out ----------------------------------------------------------------
+# ---- sectors that are left out ---------------------------------------------------------
 
 RULE = Rule.even(0, 200, 200, 0.3, 0.25).with_cylinders(6, 0.1)
 
 
 def turned(slipped: list[int], reads: int = 6000, capacity_sectors: int = 600_000) -> Turning:
-    """Reads of a disk on which these sectors were left out."""
+    """Return reads of a disk that leaves out the `slipped` sectors."""
     draw = np.random.default_rng(1)
     sector = np.sort(draw.integers(0, capacity_sectors // PAGE, reads) * PAGE)
     place = sector + np.searchsorted(slipped, sector, side="right")
@@ -131,7 +132,7 @@ def test_what_is_behind_them_is_farther_on(slipped: list[int]) -> None:
         place = sector + sum(each <= sector for each in slipped)
         off = abs((found.zone(sector).turn(sector) - RULE.turn(place) + 0.5) % 1 - 0.5)
         behind = min((sector - each for each in slipped if each <= sector), default=10**6)
-        assert off < (1e-6 if behind > 1000 else 0.3)  # until a read shows it
+        assert off < (1e-6 if behind > 1000 else 0.3)  # a slip is unknown until a read shows it
     assert len(found.zones) == 1
     assert sum(slots for _, slots in found.slips) >= len(slipped)
 
@@ -145,7 +146,7 @@ def test_angles_without_a_rule() -> None:
 
 
 def test_the_period_is_not_one_of_its_parts() -> None:
-    """Whatever it was guessed to be, within a quarter."""
+    """The first guess may be off by a fifth."""
     served = recorded(DetailedDrive(DRIVE))
     for about in (0.8, 1.0, 1.2):
         found = turning.measure(served, np.zeros(len(served), bool), about * PERIOD_NS)
@@ -153,7 +154,7 @@ def test_the_period_is_not_one_of_its_parts() -> None:
         assert found.period_ns == pytest.approx(PERIOD_NS, rel=1e-8)
 
 
-# ---- what is kept -------------------------------------------------------------------------------
+# ---- sections that are kept ------------------------------------------------------------
 
 
 def profiled(tmp_path: Path, *more: str) -> Result:
@@ -209,7 +210,7 @@ def test_a_profile_that_is_not_there_can_not_be_kept(tmp_path: Path) -> None:
 
 
 def test_the_cheetah_comes_out_as_in_the_library(tmp_path: Path) -> None:
-    """By the command that its profile names."""
+    """The profile's own comment names this command."""
     out = tmp_path / "new.toml"
     asked = ["profile", "--trace", str(READS_OF_CHEETAH), "--keep", "cheetah-9lp"]
     assert CliRunner().invoke(main, [*asked, "--out", str(out)]).exit_code == 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/assignments.md: its commands, run as they stand there, print its figures."""
+"""The figures in docs/assignments.md are those that its commands print."""
 
 import re
 import shlex
@@ -27,13 +27,13 @@ READ_AHEADS = {"no page cache": None, "0": "0", "1 KiB": "1", "2 KiB": "2", "4 K
 
 
 def changed(command: list[str], option: str, value: str | None) -> list[str]:
-    """The command with another value for an option, or without it."""
+    """Return the command with another value for an option, or without the option."""
     at = command.index(option)
     return [*command[:at], *([option, value] if value else []), *command[at + 2 :]]
 
 
 def printed(command: list[str]) -> dict[str, list[str]]:
-    """The cells of the table that it prints, by the row's label."""
+    """Run the command and return the cells of its table, by the row's label."""
     return _printed(*command[1:])
 
 
@@ -47,7 +47,7 @@ def _printed(*words: str) -> dict[str, list[str]]:
 
 
 def on_the_page(label: str) -> list[str]:
-    """The cells of the row that begins with this."""
+    """Return the cells of the page's row with this label."""
     [row] = re.findall(rf"^\| {re.escape(label)} \| (.*) \|$", PAGE, re.MULTILINE)
     return [cell.strip() for cell in str(row).split("|")]
 
@@ -91,7 +91,9 @@ def test_the_faster_disk_gains_more_if_throughput_is_scaled() -> None:
 
 
 def gain(disk: str) -> float:
-    """How much longer sstf's work takes without reading ahead than with all of it."""
+    """Return sstf's disk seconds without reading ahead, divided by those with a read-ahead of 4
+    KiB.
+    """
     none, whole = (
         float(
             printed(changed(changed(READ_AHEAD, "--disk", disk), "--read-ahead", kib))[

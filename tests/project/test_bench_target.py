@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""python -m bench fidelity --target: anybody's black box against what its profile predicts."""
+"""python -m bench fidelity --target: any black box against the predictions of its profile."""
 
 import json
 import sys
@@ -39,7 +39,7 @@ def mine():
 
 @pytest.fixture
 def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ran:
-    """The command, in a folder that has somebody's drives, with two small workloads."""
+    """Return a function that runs the command, with two small workloads and a module of drives."""
     (tmp_path / "somebodys.py").write_text(SOURCE)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "somebodys", raising=False)
@@ -66,7 +66,9 @@ def test_a_table_of_somebodys_drive(ran: Ran) -> None:
 
 
 def test_its_figures_as_json(ran: Ran) -> None:
-    """One without reset() is made anew for each run; one that takes no writes is asked for none."""
+    """A target without reset() is made anew for each run; a target that takes no writes
+    gets none.
+    """
     words = ("fidelity", "--quick", "--seeds", "3", "--json", "--target")
     results = [ran(*words, "somebodys:Box") for _ in range(2)]
     assert results[0].output == results[1].output

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every benchmark still runs, and docs/benchmarks.md is made of what they found."""
+"""Every benchmark still runs, and docs/benchmarks.md is generated from the results."""
 
 import re
 import shlex
@@ -26,7 +26,7 @@ COMMANDS = sorted(set(COMMAND.findall(page.FILE.read_text())))
 
 
 def param(one: Part) -> Any:
-    """Those that boot VMs do it one after another."""
+    """Group the benchmarks that boot VMs, so that they run one after another."""
     marks = [pytest.mark.xdist_group("benchmarks")] if one.in_vm else []
     return pytest.param(one, id=one.name, marks=marks)
 
@@ -83,7 +83,7 @@ def test_a_command_on_the_page_exists_and_parses(command: str) -> None:
 
 
 def invented(name: str, measure: Any) -> Part:
-    """A benchmark with one table of one column."""
+    """Return a benchmark with one table of one column."""
     tables = {"found": (Column("it", "{it:.1f}"),)}
     sizes: dict[str, dict[str, Any]] = {"full": {"it": 2}, "quick": {"it": 1}}
     return Part(name, f"Of {name}", "Says {{ found }}", tables, sizes, False, measure)
@@ -91,7 +91,7 @@ def invented(name: str, measure: Any) -> Part:
 
 @pytest.fixture
 def two_of_three(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Benchmarks of which the first fails, the second has a mistake and the third is sound."""
+    """Make three benchmarks: the first fails, the second has a bug, and the third works."""
 
     def fails(it: int) -> Rows:
         yield "found", {"it": it}
@@ -146,7 +146,7 @@ def test_a_cell_without_a_value_is_empty() -> None:
 
 
 def test_ninja_is_told_nothing_of_makes_jobs(tmp_path: Path) -> None:
-    """It would print an error that it has none of them."""
+    """Otherwise ninja would print an error about make's jobs, which it can't use."""
     shown = tmp_path / "shown"
     shown.write_text('include Makefile\nshown:\n\t@echo "<$$MAKEFLAGS>"\n')
     command = ["make", "--no-print-directory", "--jobs", "2", "--file", str(shown), "shown"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The mutants' tool: what it changes, how it draws a sample, and that its list is true."""
+"""The mutation tool: its mutants, its samples, and its list of equivalent mutants."""
 
 import random
 from pathlib import Path
@@ -106,7 +106,7 @@ def test_what_is_changed_in_python() -> None:
 
 
 def test_every_mutant_is_another_program() -> None:
-    """Not one leaves its file as it was, and the same sources give the same mutants."""
+    """Every mutant changes its file, and the same sources result in the same mutants."""
     found = tool.all_mutations()
     assert found == tool.all_mutations()
     assert {one.file for one in found} > {"core/surge.h", "sim/engine.c", *tool.PYTHON_FILES}

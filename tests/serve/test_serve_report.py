@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The words of a served disk's report."""
+"""The text of a served disk's report."""
 
 import pytest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tables on narrow terminals: nothing is wrapped, nothing is lost."""
+"""Tables on narrow terminals: no line is wrapped, and no column is lost."""
 
 import io
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Two platforms beside each other: the differences are those of the two tables."""
+"""Two platforms side by side: the differences are those of the two tables."""
 
 import io
 from collections.abc import Sequence

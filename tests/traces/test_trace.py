@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Traces from files: what is read, what is refused, and what a replay makes of them."""
+"""Traces from files: what is read, what is refused, and how a trace is replayed."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ ROWS = {
 
 
 def written(tmp_path: Path, **changes: object) -> str:
-    """A Parquet file with ROWS, changed as asked; a column that is None is left out."""
+    """Write ROWS to a Parquet file, with changes; a column that is None is left out."""
     columns = {name: values for name, values in (ROWS | changes).items() if values is not None}
     pl.DataFrame(columns).write_parquet(tmp_path / "t.parquet")
     return str(tmp_path / "t.parquet")
@@ -52,7 +52,7 @@ def test_when_each_was_sent(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ends", ["", "\n"])
 def test_csv_that_is_short(ends: str, tmp_path: Path) -> None:
-    """One row, whose kinds are told from itself; or none."""
+    """A file has one row, from which the columns' types are inferred, or no row."""
     (tmp_path / "one.csv").write_text(f"arrival_ns,sector,sectors\n5,16,8{ends}")
     assert load(str(tmp_path / "one.csv")).sector.tolist() == [16]
     (tmp_path / "none.csv").write_text(f"arrival_ns,sector,sectors{ends}")
@@ -112,7 +112,8 @@ def test_open_by_owner_keeps_every_time(tmp_path: Path) -> None:
 def test_closed_thinks_since_the_last_answer(tmp_path: Path) -> None:
     rows = closed_rows(load(written(tmp_path)))
     assert list(rows.first) == [0, 2, 4]
-    # b asks at 0 and, before any answer, at 50; a asks at 200 and, answered at 400, at 800.
+    # b sends at 0 and at 50, before any completion; a sends at 200 and, after the completion at
+    # 400, at 800.
     assert list(rows.think_ns) == [0, 50, 200, 400]
     assert list(rows.sector) == [8, 80, 16, 0]
 
@@ -172,7 +173,7 @@ def test_a_number_too_large_for_64_bits_in_csv(tmp_path: Path) -> None:
 
 
 def test_a_file_is_called_what_it_is_called(tmp_path: Path) -> None:
-    """Brackets and stars are letters of its name."""
+    """Brackets and stars are no wildcards."""
     for name in ("a[1].csv", "a1.csv"):
         sector = len(name)
         (tmp_path / name).write_text(f"arrival_ns,sector,sectors\n5,{sector},8\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a trace is like: closed forms, and naive loops over the definitions."""
+"""Statistics of a trace, compared with closed forms and with naive loops over the definitions."""
 
 from fractions import Fraction
 
@@ -23,7 +23,7 @@ Row = tuple[int, int, int]
 
 
 def trace(rows: list[Row], sectors: list[int] | None = None, answered: bool = True) -> Trace:
-    """Of arrival, wait and service, ns each; writes are every third."""
+    """Return a trace of requests (arrival, wait and service in ns); every third is a write."""
     arrival, wait, service = (np.array(column, np.int64) for column in zip(*rows, strict=True))
     count = len(rows)
     return Trace(
@@ -39,7 +39,7 @@ def trace(rows: list[Row], sectors: list[int] | None = None, answered: bool = Tr
 
 
 def test_a_server_that_is_always_late_the_same_way() -> None:
-    """Every 10 ms one request of 4 ms, of which 1 ms is a wait."""
+    """Every 10 ms a request takes 4 ms, of which 1 ms is a wait."""
     count = 1000
     found = characterise(trace([(i * 10**7, 10**6, 3 * 10**6) for i in range(count)]))
     span_ms = (count - 1) * 10 + 4
@@ -57,7 +57,7 @@ def test_a_server_that_is_always_late_the_same_way() -> None:
 
 
 def test_two_values_that_alternate() -> None:
-    """Mean 2, std 1, and the autocorrelation is -1 or 1 but for the ends."""
+    """The mean is 2, the deviation 1, and the autocorrelation 1 or -1 except at the ends."""
     found = series(np.array([1.0, 3.0] * 500))
     assert (found.mean, found.std, found.cv) == (2, 1, 0.5)
     for lag in LAGS:
@@ -85,7 +85,7 @@ def test_an_autoregressive_series() -> None:
 
 
 def test_sizes_fall_into_the_bins_of_figure_6() -> None:
-    """Each bound is in its bin, a sector more in the next."""
+    """A size at a bound is in the bound's bin; one sector more is in the next bin."""
     bounds = [8 * 2**n for n in range(8)]
     sizes = [1, *bounds, *(bound + 1 for bound in bounds)]
     found = characterise(trace([(i, 0, 1) for i in range(len(sizes))], sizes))
@@ -108,7 +108,9 @@ ROWS = st.lists(
 
 @given(ROWS, st.sampled_from([1, 4, 100]))
 def test_outstanding_and_busy_instant_by_instant(rows: list[Row], block: int) -> None:
-    """Counted at every ns of the span, however long the arrays' blocks are."""
+    """The reference counts at every ns of the span; the arrays' block length makes no
+    difference.
+    """
     begin = min(arrival for arrival, *_ in rows)
     rows = sorted((arrival - begin, wait, service) for arrival, wait, service in rows)
     span = max(map(sum, rows))

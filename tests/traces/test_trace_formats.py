@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""blkparse's text and fio's logs as traces: what is read off them, and any bytes at all."""
+"""blkparse's text and fio's logs as traces: the rows that are read, and arbitrary bytes."""
 
 import io
 from pathlib import Path
@@ -66,7 +66,7 @@ def test_requests_of_blkparse(tmp_path: Path) -> None:
 
 
 def test_blkparse_of_which_a_part_was_not_seen(tmp_path: Path) -> None:
-    """A completion before the trace began, and a request that was issued twice."""
+    """One request completes that was issued before the trace began; another is issued twice."""
     lines = BLKPARSE.splitlines(keepends=True)
     early = lines[0].replace("Q ", "C ").replace("223490", "5000")
     found = load(written(tmp_path, early + "".join([*lines[:6], lines[5], *lines[6:]])))
@@ -97,7 +97,7 @@ def test_blkparse_that_can_not_be_read(change: tuple[str, str], said: str, tmp_p
 
 
 def test_requests_of_fio(tmp_path: Path) -> None:
-    """Those that a coarse clock lets overlap follow each other; a trim is passed over."""
+    """Requests that overlap only because of a coarse clock become sequential; a trim is skipped."""
     found = load(written(tmp_path, FIO))
     assert found.arrival_ns.tolist() == [0, 5_100_000, 9_100_000]
     assert found.completion_ns is not None
@@ -155,7 +155,7 @@ LINES = st.lists(st.lists(NUMBERS | ACTIONS, max_size=12).map(" ".join) | st.tex
 
 @given(LINES, st.sampled_from([BLKPARSE, FIO]), st.sampled_from([" ", ", "]))
 def test_any_lines(lines: list[str], begins: str, between: str) -> None:
-    """A table or a reason."""
+    """The result is a table or ValueError."""
     text = begins + "\n".join(line.replace(" ", between) for line in lines)
     try:
         frame = joined(formats.read(io.BytesIO(text.encode(errors="replace")))).frame

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Other people's formats of traces: known rows, each line that is wrong, who is told from whom,
-and any bytes at all."""
+"""Formats of published traces: known rows, each kind of wrong line, which format a file has, and
+arbitrary bytes.
+"""
 
 import io
 import struct
@@ -81,14 +82,14 @@ BLKPARSE = b"  8,0    1        5     0.000010000   697  D   R 223490 + 8 [cat]\n
 
 
 def record_1(ts: int, cmd: int = 0x28, length: int = 4096, lbn: int = 8, ver: int = 0x100) -> bytes:
-    """A record of vscsi's first version, field by field as it is documented."""
+    """Return a record of vscsi's first version, as documented."""
     return struct.pack("<IIIHHQQ", 7, length, 1, cmd, ver, lbn, ts)
 
 
 def record_2(
     ts: int, rt: int, cmd: int = 0x28, length: int = 4096, lbn: int = 8, ver: int = 0x200
 ) -> bytes:
-    """And of its second."""
+    """Return a record of vscsi's second version, as documented."""
     return struct.pack("<HHIIIQQQ", cmd, ver, 7, length, 1, lbn, ts, rt)
 
 
@@ -118,12 +119,12 @@ OF_THIS_PAGE = [
 
 
 def reading(data: bytes) -> Reading:
-    """What is made of it."""
+    """Read a trace and join its pieces."""
     return joined(formats.read(io.BytesIO(data)))
 
 
 def made(module: Any, data: bytes) -> Reading | str:
-    """What one format makes of it, or what it says is wrong."""
+    """Return what one format reads, or its error message."""
     try:
         found = joined(module.read(io.BytesIO(data)))
     except ValueError as error:
@@ -132,7 +133,7 @@ def made(module: Any, data: bytes) -> Reading | str:
 
 
 def rows(found: Reading, *names: str) -> list[tuple[object, ...]]:
-    """Some columns."""
+    """Return some columns."""
     return found.frame.select(names).rows()
 
 
@@ -167,7 +168,7 @@ def test_systor_to_the_nanosecond() -> None:
 
 
 def test_systor_whose_rows_are_not_complete() -> None:
-    """Without a type, or without a response where others have one, a row is counted."""
+    """A row is counted if it lacks a type, or a response time where other rows have one."""
     more = b"1455786002,0.5,,0,0,512\n1455786002,,R,0,0,512\n1455786003,,,0,0,512\n"
     found = reading(SYSTOR + more)
     assert found.frame.height == 3
@@ -270,7 +271,7 @@ def test_blank_lines_and_other_ends_of_lines(name: str) -> None:
 
 
 def changed(name: str, line: int, old: bytes, new: bytes) -> bytes:
-    """A sample, one of its lines (from 1) changed."""
+    """Return a sample with a change in one line, counted from 1."""
     lines = SAMPLES[name][0].split(b"\n")
     assert old in lines[line - 1]
     lines[line - 1] = lines[line - 1].replace(old, new)
@@ -345,7 +346,7 @@ def test_a_line_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_how_a_complaint_quotes_what_is_wrong() -> None:
-    """One line of 60 letters at most, in which nothing works on a terminal."""
+    """A quotation is one line of at most 60 characters, without control characters."""
     assert text.shown(" 1\x1b[31m\n" + "9" * 90) == " 1?[31m?" + "9" * 52
     assert text.shown_line(b" 8,0 \t 3\x1b\xff  C\r\n") == "8,0 3?\N{REPLACEMENT CHARACTER} C"
 
@@ -402,7 +403,7 @@ BYTES = st.binary(max_size=8) | st.sampled_from([b",", b"\n", b"-", b"9" * 30, b
 
 
 def mutated(data: bytes, edits: list[tuple[int, int, bytes]]) -> bytes:
-    """Some of it replaced."""
+    """Replace parts of the data."""
     for at, size, new in edits:
         at %= len(data) + 1
         data = data[:at] + new + data[at + size :]
@@ -414,7 +415,7 @@ EDITS = st.lists(st.tuples(st.integers(0, 400), st.integers(0, 12), BYTES), min_
 
 @given(st.sampled_from(OF_THIS_PAGE), EDITS)
 def test_a_table_or_a_reason(name: str, edits: list[tuple[int, int, bytes]]) -> None:
-    """Of samples in which anything was changed; what is read is possible."""
+    """A changed sample is refused in one line, or all its rows are possible."""
     data, module = SAMPLES[name]
     found = made(module, mutated(data, edits))
     if isinstance(found, str):
@@ -431,7 +432,7 @@ def test_a_table_or_a_reason(name: str, edits: list[tuple[int, int, bytes]]) -> 
 
 @given(st.binary(max_size=200))
 def test_any_bytes(data: bytes) -> None:
-    """Told or not, each format makes a table of them or says why it can't."""
+    """Each format reads the bytes or refuses them, whether or not it recognises them."""
     for name in OF_THIS_PAGE:
         module = SAMPLES[name][1]
         module.recognises(data)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The kernel's own block trace of a measurement, read here as any other trace: it knows the same
-requests as the throttle's records, at the same times, on an array that serves many at once.
+"""The kernel's own block trace of a measurement, read like any trace.
 
-They share no code: the trace's times and sectors are written by the kernel's blktrace.
+It has the requests of the throttle's records, at the same times, on an array that serves many at
+once. Trace and records share no code: the kernel's blktrace writes the trace's times and sectors.
 """
 
 from pathlib import Path
@@ -21,8 +21,8 @@ from understudy.traces.trace import Trace
 
 REQUESTS = 2000
 SERVERS = 8
-MEAN_NS = 1_000  # between two looks at the clock in one event's hooks
-MOST_NS = 50_000  # if an interrupt comes in between
+MEAN_NS = 1_000  # between two readings of the clock in one event's hooks
+MOST_NS = 50_000  # if an interrupt comes between the readings
 MODULES = {
     "iprobe": "",
     "vpt": "",
@@ -60,13 +60,13 @@ release
 
 @once
 def traced(kib: int) -> Result:
-    """The VM, with room for so much of a trace."""
+    """Boot the VM, with `kib` KiB for the trace."""
     program = compiled(guest_programs.program("blocktrace"))
     return boot(TRACED.replace("KIB", str(kib)), MODULES, files={"bin/blocktrace": program})
 
 
 def kernels(folder: Path) -> Trace:
-    """What the kernel wrote."""
+    """Return the kernel's trace."""
     for name, content in traced(16 * 1024).out.items():
         if name.startswith("vdisk.blktrace."):
             (folder / name).write_bytes(content)
@@ -74,19 +74,22 @@ def kernels(folder: Path) -> Trace:
 
 
 def is_once(places: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Of each, whether no other is the same."""
+    """Return for each place whether it occurs only once."""
     _, which, counts = np.unique(places, return_inverse=True, return_counts=True)
     return np.asarray(counts[which] == 1)
 
 
 @group("blocktrace")
 def test_both_saw_the_same(tmp_path: Path) -> None:
-    """Request by request, in the order of arrival: place, length, and three instants; but for
-    places that were asked for twice, since the trace can't tell two that wait for one place."""
+    """Compare place, length and three times of each request, in order of arrival.
+
+    Places that occur twice are left out, since the trace can't distinguish two waiting requests for
+    one place.
+    """
     found = kernels(tmp_path)
     ours = records.from_bytes(traced(16 * 1024).out["records"])
     records.check(ours)
-    assert ours["request_id"].is_unique().all()  # none was merged, which the trace counts as one
+    assert ours["request_id"].is_unique().all()  # no merges, each of which the trace counts as one
     order = np.flatnonzero(is_once(found.sector[:REQUESTS]))
     ours = ours.filter(is_once(ours["sector"].to_numpy()))
     assert len(order) > 0.98 * REQUESTS
@@ -110,7 +113,7 @@ def test_nothing_was_lost(tmp_path: Path) -> None:
 
 @group("blocktrace")
 def test_one_disk_has_one_trace() -> None:
-    """Asked for twice, or ended twice: in a line."""
+    """A second setup and a second stop are refused in one line."""
     assert text(traced(16 * 1024), "twice") == "BLKTRACESETUP: Device or resource busy (errno 16)"
     assert text(traced(16 * 1024), "ended") == "BLKTRACESTOP: Invalid argument (errno 22)"
 

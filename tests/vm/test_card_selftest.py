@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Generated modules before our cards in a stock kernel: the self-test passes two cards of each
-kind, and names what is wrong by another specification; the skeleton binds, and lets go."""
+"""Generated modules for our cards in a stock kernel.
+
+The self-test passes two cards of each kind, and names the faults if the specification is wrong. The
+driver skeleton binds to its card and is removed again.
+"""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -48,7 +51,7 @@ dmesg > /out/said
 
 
 def built(text_of_c: str, name: str, card: Card) -> Path:
-    """The module of a generated file."""
+    """Compile a generated file to a module."""
     with TemporaryDirectory() as folder:
         source = Path(folder) / f"{name}.c"
         source.write_text(text_of_c)
@@ -56,7 +59,7 @@ def built(text_of_c: str, name: str, card: Card) -> Path:
 
 
 def wrong_copier() -> Card:
-    """The copier, as it is not."""
+    """Return the copier with wrong specifications."""
     spec = (cards_dir() / "copier.yaml").read_text()
     for _, so, said in WRONG:
         assert so in spec
@@ -66,7 +69,7 @@ def wrong_copier() -> Card:
 
 @once
 def seen() -> Result:
-    """The VM after all of it."""
+    """Boot the VM in which all modules are loaded."""
     files = {}
     for name in CARDS:
         card = specification.load(name)

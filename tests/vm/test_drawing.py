@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is drawn in the guest, where an emulator executes it, is what is drawn on the host."""
+"""A picture drawn in the guest, under emulation, is the picture drawn on the host."""
 
 import subprocess
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""`understudy measure` on disks of a stock kernel that keep a time, fail, and are unplugged.
+"""`understudy measure` on disks of a stock kernel: disks with a known service time, that fail, and
+that are unplugged.
 
-scsi_debug is the disk: it takes SERVICE_NS for each request, and one at a time if it is told so.
-tests/platforms/test_measure_device.py has what needs no such disk: interruptions, refusals.
+The disk is scsi_debug, which takes SERVICE_NS for each request, and serves one at a time if told
+to. tests/platforms/test_measure_device.py tests what needs no such disk: interruptions and
+refusals.
 """
 
 import io
@@ -36,9 +38,9 @@ DISK = {
     "brd": "rd_nr=1 rd_size=1024",
 }
 
-# Settings that the kernel would not choose, then command after command, in one process: to start
-# Python takes an emulated processor longer than to measure.  Matplotlib takes it half a minute
-# more, so what the reports are drawn from is kept, and drawn here.
+# Unusual settings, then one command after another in a single process, since an emulated processor
+# takes longer to start Python than to measure. Matplotlib would take half a minute more, so the
+# reports' data are saved, and the reports are drawn on the host.
 DRIVER = f"""\
 import json, os, pickle, threading, time
 from pathlib import Path
@@ -140,28 +142,28 @@ say("run", folder=os.listdir("/run"))
 
 @once
 def measured() -> Result:
-    """The VM in which all of that was measured."""
+    """Boot the VM in which all of this is measured."""
     return whole_host.run(f"cat > /run/driver.py <<'EOF'\n{DRIVER}EOF\npython /run/driver.py", DISK)
 
 
 def said(name: str) -> Any:
-    """What a command said."""
+    """Return what a command printed."""
     return json.loads(measured().out[f"{name}.said"])
 
 
 def document(name: str) -> Any:
-    """A run's result.json."""
+    """Return a run's result.json."""
     return json.loads(measured().out[f"{name}.result.json"])
 
 
 def rows(name: str, scheduler: str = "mq-deadline") -> pl.DataFrame:
-    """A run's requests, by arrival."""
+    """Return a run's requests, in order of arrival."""
     found = pl.read_parquet(io.BytesIO(measured().out[f"{name}.requests.parquet"]))
     return found.filter(scheduler=scheduler)
 
 
 def folder(at: Path, name: str) -> Path:
-    """The run folder, here."""
+    """Make a copy of the run folder on the host."""
     at.joinpath(name).mkdir()
     (at / name / "result.json").write_bytes(measured().out[f"{name}.result.json"])
     return at / name
@@ -172,7 +174,7 @@ def folder(at: Path, name: str) -> Path:
     "name", ["reads", "deep", "stamps", "partition", "deeper", "swap", "broken"]
 )
 def test_it_leaves_no_trace(name: str) -> None:
-    """All settings of the disk, the tunables of its scheduler too, are what they were."""
+    """All settings of the disk, including its scheduler's tunables, are restored."""
     assert said(name)["back"]
     assert said(name)["left"] == []
 
@@ -198,7 +200,9 @@ def test_it_ends_well(name: str) -> None:
     ],
 )
 def test_what_is_refused(name: str, words: str) -> None:
-    """A partition; more at once than the disk takes; what is used, or never waits."""
+    """Refused are a partition, a queue deeper than the disk's, a disk in use, and one that never
+    waits.
+    """
     assert said(name)["code"] == 2
     assert said(name)["words"] == f"understudy: {words}\n"
 
@@ -212,7 +216,7 @@ def test_a_disk_that_fails_is_no_result() -> None:
 
 @group("measure")
 def test_a_disk_that_is_unplugged_ends_the_run() -> None:
-    """In a line; nothing of it is left to put back."""
+    """The error is one line, and no settings are left to restore."""
     assert said("unplugged")["code"] == 1
     last = said("unplugged")["words"].splitlines()[-1]
     assert last == "understudy: /dev/sda is gone: was it unplugged?"
@@ -222,7 +226,9 @@ def test_a_disk_that_is_unplugged_ends_the_run() -> None:
 
 @group("measure")
 def test_every_scheduler_of_the_kernel_was_in_the_queue() -> None:
-    """Ours as well: a shell saw each of them chosen, and each ran with the VM's settings."""
+    """This includes ours: a shell saw each scheduler selected, and each ran with the
+    VM's settings.
+    """
     runs = {run["scheduler"]: run["facts"]["settings"] for run in document("reads")["runs"]}
     assert set(runs) == OFFERED
     assert set(said("seen")["schedulers"]) == OFFERED
@@ -238,8 +244,10 @@ def test_every_scheduler_of_the_kernel_was_in_the_queue() -> None:
 @group("measure")
 @pytest.mark.parametrize("scheduler", sorted(OFFERED))
 def test_the_disk_was_alone_with_each_request(scheduler: str) -> None:
-    """It takes SERVICE_NS, one after the other; in a closed loop no more requests are there than
-    processes."""
+    """The disk serves one request after another, for at least SERVICE_NS each.
+
+    In a closed loop there are at most as many requests as processes.
+    """
     found = rows("reads", scheduler).sort("dispatch_ns")
     arrival, dispatch, completion, sector = (
         found[name].to_numpy() for name in ("arrival_ns", "dispatch_ns", "completion_ns", "sector")
@@ -259,7 +267,7 @@ def test_the_disk_was_alone_with_each_request(scheduler: str) -> None:
 
 @group("measure")
 def test_processes_ask_for_the_same_whoever_decides() -> None:
-    """Their draws depend on the seed alone."""
+    """Their random numbers depend on the seed alone."""
 
     def firsts(scheduler: str) -> set[tuple[int, ...]]:
         by_owner = rows("reads", scheduler).group_by("owner", maintain_order=True)
@@ -281,7 +289,7 @@ def test_the_processes_saw_what_was_recorded() -> None:
 
 @group("measure")
 def test_a_disk_may_have_several_requests_at_once() -> None:
-    """Then a service is what passes between two completions."""
+    """A service time is then the time between two completions."""
     found = rows("deep", "none").sort("completion_ns")
     starts, ends = found["dispatch_ns"].to_list(), found["completion_ns"].to_list()
     together = [sum(s <= at < e for s, e in zip(starts, ends, strict=True)) for at in starts]
@@ -295,7 +303,7 @@ def test_a_disk_may_have_several_requests_at_once() -> None:
 
 @group("measure")
 def test_without_the_kernels_events_there_are_no_service_times() -> None:
-    """Said in the table, in the result, and in what is compared."""
+    """The table, the result and the comparison say so."""
     (run,) = document("stamps")["runs"]
     assert run["facts"]["instrument"] == "the processes' own clock"
     assert "Read-only file system" in run["facts"]["instrument_missing"]
@@ -312,7 +320,7 @@ def test_without_the_kernels_events_there_are_no_service_times() -> None:
 @group("measure")
 @pytest.mark.parametrize("name", ["reads", "deep", "stamps"])
 def test_its_report_is_drawn(name: str) -> None:
-    """With a curve of each scheduler, from all that the command would have drawn it from."""
+    """The report has a curve for each scheduler, drawn from the saved data."""
     page = report.render(pickle.loads(measured().out[f"{name}.found"]))
     assert "/dev/sda" in page
     assert "<svg" in page

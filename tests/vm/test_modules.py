@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A module's bytes are its sources', wherever it is built: test_same_bytes.py builds them
-elsewhere, and here they are searched for where they were built."""
+"""A module's bytes depend only on its sources, not on the folder where it is built.
+
+test_same_bytes.py builds modules in another folder; this test looks for the folder's name in the
+modules.
+"""
 
 from understudy.platforms.vm import modules, packages
 

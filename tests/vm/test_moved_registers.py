@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Another zach1, of one's own, whose registers are elsewhere: what draws knows it as the driver
-does."""
+"""A user's own zach1, whose registers are elsewhere: the drawing programs use its specification, as
+the driver does.
+"""
 
 import re
 import shutil
@@ -13,7 +14,7 @@ MOVED_BYTES = 0x200
 
 
 def test_the_programs_are_of_the_card_at_hand(tmp_path: Path) -> None:
-    """The pictures are the ones of the card that comes with the project."""
+    """The pictures are the same as with the project's own card."""
     own = tmp_path / "cards"
     shutil.copytree(cards_dir(), own)
     text, count = re.subn(

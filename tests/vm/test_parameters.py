@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Parameters of our modules that make no sense: refused, at loading and later, and the kernel's log
-says why."""
+"""Invalid parameters of our modules are refused, at loading and later, and the kernel's log says
+why.
+"""
 
 import pytest
 from guests import MIB, attempts, boot, group, once, text
@@ -38,7 +39,7 @@ SCENARIO = (
 
 @once
 def tried() -> Result:
-    """The VM in which all were tried."""
+    """Boot the VM in which all of them are tried."""
     return boot(SCENARIO, {"vpcib": "", "vdisk": f"size={MIB}"})
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The tape of the shim: what it holds on two processors, and when it is refused.
+"""The shim's tape: its content on two processors, and when it is refused.
 
-On two processors in the wall clock nothing can be repeated, but what went onto the tape
-in the order of the shim's lock still gets the same answers here.
+On two processors in wall clock no run can be repeated. But the calls on the tape, in the order of
+the shim's lock, get the same answers here.
 """
 
 import pytest
@@ -98,7 +98,7 @@ done
 
 @once
 def taped() -> Result:
-    """Every scheduler on two processors, then one in trouble."""
+    """Boot a VM that runs every scheduler on two processors, and then one in trouble."""
     scenario = SCENARIO.replace("OURS", " ".join(OUR_SCHEDULERS))
     scenario = scenario.replace("SERVED", str(SERVED))
     modules = dict.fromkeys(OUR_SCHEDULERS, f"tape_calls={TAPE_CALLS}")
@@ -109,7 +109,7 @@ def taped() -> Result:
 @pytest.mark.parametrize("name", OUR_SCHEDULERS)
 @group("tape")
 def test_same_answers_after_two_processors(name: str) -> None:
-    """Insertions, merges, picks and completions of both, in the order in which they were."""
+    """The tape has both processors' insertions, merges, picks and completions, in their order."""
     found = shim_tape.parse(taped().out[f"tape-{name}"])
     assert len(found.calls) > 3 * SERVED // 2
     fields = pairs(taped().out[f"fields-{name}"])
@@ -126,7 +126,7 @@ def test_same_answers_after_two_processors(name: str) -> None:
 
 @group("tape")
 def test_begins_anew() -> None:
-    """Only the last of several disks is on it."""
+    """The tape has only the last of several disks."""
     picks = shim_tape.parse(taped().out["again"]).calls
     assert (picks["kind"] == replay.COMPLETED).sum() == 20
     assert picks["id"].max() == 20
@@ -134,7 +134,7 @@ def test_begins_anew() -> None:
 
 @group("tape")
 def test_refused() -> None:
-    """Too short, not begun, too long, and gone."""
+    """Tapes are refused that are full, empty, too long, or without a disk."""
     with pytest.raises(RunFailed, match=r"full: \d+ calls, room for 100"):
         shim_tape.parse(taped().out["full"])
     with pytest.raises(RunFailed, match="empty"):

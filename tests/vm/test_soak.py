@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Everything at once: faults of every kind at random moments under load, on two processors, and
-books that balance to the request.
+"""Everything at once: faults of every kind at random times under load, on two processors;
+afterwards the numbers of requests agree exactly.
 
-What each disk completed is what its processes saw, the one read of each throttle that came, and at
-most one request for each process: who is told to end is killed, perhaps between its disk's answer
-and its own note of it.  None saw an error, nothing escaped the throttle.  Two disks are there to go
-wrong: of one, which is taken off the machine under load, the processes saw as much as its throttle
-completed; the other one has bad sectors, and as many errors as its readers saw.  Each kind of fault
-comes at least once; then they come as SOAK_SEED draws them, until SOAK_REQUESTS requests are
-through.  The long run is `make test-debug-kernel`.
+Each disk completed the requests that its processes saw, one read for each new throttle, and at most
+one request more for each process. (A process may be killed between its disk's answer and its own
+log entry.) No process saw an error, and no request bypassed the throttle.
+
+Two other disks go wrong. One is removed under load; its processes saw as many requests complete as
+its throttle. The other has bad sectors, and as many errors as its readers saw.
+
+Each kind of fault occurs at least once. Further faults are chosen at random with SOAK_SEED, until
+SOAK_REQUESTS requests have completed. `make test-debug-kernel` is the long run.
 """
 
 import os
@@ -297,7 +299,7 @@ rmmod vpt && rmmod vdisk && rmmod scsi_debug || fail 'they stay'
 
 @once
 def soaked() -> Result:
-    """The VM."""
+    """Boot the VM."""
     settings = f"PROCESSES={PROCESSES} REQUESTS={REQUESTS}\n"
     settings += f"FAULTS='{' '.join(FAULTS)}'\n"
     ours = {name: "" for name in SCHEDULER_MODULES if name in (*SCHEDULERS, "kyber-iosched")}
@@ -320,12 +322,12 @@ def soaked() -> Result:
 
 
 def total(name: str) -> int:
-    """Of a number a line."""
+    """Return the sum of a file with one number in each line."""
     return sum(map(int, text(soaked(), name).split()))
 
 
 def completed(name: str) -> int:
-    """Reads and writes, with those that were merged into others; none is in flight."""
+    """Return the reads and writes, including merged ones; none is in flight."""
     stat = [int(word) for word in text(soaked(), name).split()]
     assert stat[8] == 0
     return stat[0] + stat[1] + stat[4] + stat[5]
@@ -333,7 +335,7 @@ def completed(name: str) -> int:
 
 @pytest.mark.parametrize("disk", DISKS)
 def test_the_books_balance(disk: str) -> None:
-    """To the request, but for who was killed after the answer."""
+    """The numbers agree, except for processes that were killed after the answer."""
     result = soaked()
     log = reads.parse_log(result.out[f"reads-{disk}"], disk)
     done = completed(f"after-{disk}") - completed(f"before-{disk}")
@@ -344,8 +346,10 @@ def test_the_books_balance(disk: str) -> None:
 
 
 def test_the_books_balance_of_a_disk_that_goes() -> None:
-    """What was completed is what the processes saw.  They saw besides that it is gone: nothing is
-    left to read, and no room to write."""
+    """The throttle completed what the processes saw complete.
+
+    The processes also saw errors: no data to read, and no room to write.
+    """
     lines = text(soaked(), "removed").splitlines()
     for number, line in enumerate(lines):
         requests, done, failed = map(int, line.split())
@@ -357,7 +361,7 @@ def test_the_books_balance_of_a_disk_that_goes() -> None:
 
 
 def test_the_errors_of_a_disk_balance() -> None:
-    """One for each time that a sector was bad, counted by throttles that came and went."""
+    """Each bad sector was one error, summed over all throttles."""
     times = text(soaked(), "faults").split().count("bad_sector")
     assert total(f"failed-{BAD_DISK}") == len(text(soaked(), "bad_pages").split()) == times
     done = completed(f"after-{BAD_DISK}") - completed(f"before-{BAD_DISK}")
@@ -365,20 +369,22 @@ def test_the_errors_of_a_disk_balance() -> None:
 
 
 def test_nothing_escaped() -> None:
-    """From any throttle that went."""
+    """No request bypassed a throttle that was detached."""
     found = {line.split()[0]: 0 for line in text(soaked(), "escaped").splitlines()}
     assert set(found) == set(ESCAPED.split())
     assert all(line.split()[1] == "0" for line in text(soaked(), "escaped").splitlines())
 
 
 def test_nothing_leaks() -> None:
-    """On a kernel that has kmemleak (docs/kernels.md); others tell of no leak."""
+    """Only a kernel with kmemleak reports leaks (docs/kernels.md)."""
     assert text(soaked(), "leaks") == ""
 
 
 def test_all_faults_came() -> None:
-    """And the requests that were wanted went through.  Memory runs short on kernels that can
-    pretend it (docs/kernels.md)."""
+    """All requests were completed, too.
+
+    Only some kernels can simulate a shortage of memory (docs/kernels.md).
+    """
     missing = set(FAULTS) - set(text(soaked(), "faults").split())
     refused = soaked().out.get("refused", b"").decode().split()
     assert missing == (set() if text(soaked(), "can_fail_memory") else {"no_memory"})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One file of a workload asks the kernel for what it asks the simulator for."""
+"""The kernel and the simulator carry out the same steps for one workload file."""
 
 import threading
 from pathlib import Path

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The throttle on every controller, and what it refuses.
 
-On each virtual disk a short experiment runs to its end, its witnesses agree (in_vm.run
-raises otherwise), and what the kernel computed is what the core computes: each model
-service to the nanosecond, each due time, each hit.  A disk whose completions pass by the
-throttle is refused, as are values that make no sense, and neither changes anything.
+On each virtual disk a short experiment runs to its end, and its witnesses agree (in_vm.run raises
+otherwise). The kernel's results are the core's: each model service to the nanosecond, each due
+time, each hit. A disk whose completions would bypass the throttle is refused, as are invalid
+values; neither changes anything.
 """
 
 from dataclasses import replace
@@ -27,7 +27,7 @@ SAMPLES = 1024
 
 
 def most_samples() -> profile.DiskProfile:
-    """A disk with as many samples as there can be, noisy ones, and a random phase."""
+    """Return a disk with the largest number of samples, all different, and a random phase."""
     draw = Draw(1)
     return profile.load("vesper-flat").model_copy(
         update={
@@ -43,8 +43,8 @@ def most_samples() -> profile.DiskProfile:
     )
 
 
-# Every controller with the papers' disk, at sizes at which its cache is hit now and then
-# (but for the papers' own controller, which is tried at the papers' size); then other disks.
+# Every controller has the papers' disk, at sizes at which its cache hits now and then. The papers'
+# own controller has the papers' size. Then there are other disks.
 RUNS = {
     "vdisk": experiment(controller="vdisk", processes=4, requests=600, scheduler="mq-deadline"),
     "null_blk": experiment(controller="null_blk", requests=600),
@@ -66,15 +66,15 @@ on_each = pytest.mark.parametrize(
 
 @once
 def outcome(run: str) -> Outcome:
-    """One of the experiments."""
+    """Run one of the experiments."""
     return in_vm.run(RUNS[run], lambda phase, fraction: None)
 
 
 def served(run: str) -> pl.DataFrame:
-    """Requests in the order in which the disk served them.
+    """Return requests in the order in which the disk served them.
 
-    Up to the first one that carried nothing but bios which came after the measurement:
-    of that one there is no record, so what followed can't be computed.
+    They end before the first request without a record, which had only bios from after the
+    measurement. Later service times can't be computed.
     """
     requests = (
         outcome(run)
@@ -93,7 +93,7 @@ def served(run: str) -> pl.DataFrame:
 
 
 def modelled(run: Experiment, capacity_sectors: int, rows: pl.DataFrame) -> pl.DataFrame:
-    """What the core says of the same requests."""
+    """Return the core's service times and hits for these requests."""
     drive = Drive(run.device.disk.timing(capacity_sectors), run.seed)
     op = (rows["op"] == "write").cast(pl.UInt8)
     service_ns, hit = drive.serve(op.to_numpy(), rows["sector"].to_numpy(), rows["sectors"])
@@ -101,13 +101,15 @@ def modelled(run: Experiment, capacity_sectors: int, rows: pl.DataFrame) -> pl.D
 
 
 def test_every_controller_is_tried() -> None:
-    """A new controller needs a run here."""
+    """A new controller needs a run in RUNS."""
     assert {run.platform.controller for run in RUNS.values()} == set(CONTROLLERS)
 
 
 @on_each
 def test_runs_to_the_end(run: str) -> None:
-    """All arrivals are recorded and complete; nothing failed, nothing escaped."""
+    """All arrivals are recorded and complete, without failures and without bypassing
+    the throttle.
+    """
     found = outcome(run)
     records.check(found.requests)
     assert found.requests.height == RUNS[run].requests
@@ -123,7 +125,7 @@ def test_runs_to_the_end(run: str) -> None:
 
 @on_each
 def test_time_is_the_models(run: str) -> None:
-    """Service times and hits are the core's, due times follow from them."""
+    """Service times and hits are the core's, and due times follow from them."""
     rows = served(run)
     expected = modelled(RUNS[run], outcome(run).facts["capacity_sectors"], rows)
     assert rows["model_service_ns"].to_list() == expected["model_service_ns"].to_list()
@@ -142,7 +144,7 @@ def test_nothing_ends_before_it_is_due(run: str) -> None:
 @pytest.mark.exact
 @on_each
 def test_hardly_anything_ends_after_it_is_due(run: str) -> None:
-    """On average at most 0.05 % of the mean service where it is promised."""
+    """Where a budget is promised, the mean lateness is at most 0.05 % of the mean service."""
     rows = served(run)
     lateness = (rows["completion_ns"] - rows["due_ns"]).to_numpy()
     facts = outcome(run).facts
@@ -158,7 +160,7 @@ def test_hardly_anything_ends_after_it_is_due(run: str) -> None:
 
 @group("throttle-vdisk")
 def test_cache_is_hit() -> None:
-    """The small disk makes the modelled cache answer some of the reads, but few."""
+    """On the small disk some reads hit the modelled cache, but fewer than half."""
     rows = served("vdisk")
     assert 10 < rows["hit"].sum() < rows.height // 2
     assert set(rows.filter("hit")["model_service_ns"]) == {CHEETAH.timing(1).hit_ns}
@@ -166,7 +168,7 @@ def test_cache_is_hit() -> None:
 
 @group("throttle-random phase")
 def test_a_random_phase_is_seen() -> None:
-    """Requests from the medium wait from nothing to a whole rotation, half of one on average."""
+    """Latencies are between 0 and a rotation, and half a rotation on average."""
     rows = served("random phase")
     run = RUNS["random phase"]
     timing = run.device.disk.timing(outcome("random phase").facts["capacity_sectors"])
@@ -181,7 +183,7 @@ def test_a_random_phase_is_seen() -> None:
     assert share.std() == pytest.approx(1 / np.sqrt(12), rel=0.15)
 
 
-# What is refused.
+# Refusals.
 
 REFUSALS = """
 insmod_null() {
@@ -300,7 +302,7 @@ EOPNOTSUPP = "Operation not supported"
 
 @once
 def refusals() -> Result:
-    """The VM in which everything that is wrong is tried."""
+    """Boot the VM in which everything that must be refused is tried."""
     modules = {
         "iprobe": "",
         "vpt": "",
@@ -322,7 +324,7 @@ def refusals() -> Result:
     ],
 )
 def test_refuses_what_it_cannot_hold(disk: str, reason: str) -> None:
-    """EOPNOTSUPP, and a line in the log that says why."""
+    """The error is EOPNOTSUPP, and the log says why."""
     assert attempts(refusals())[f"add=/dev/{disk}"] == EOPNOTSUPP
     after = text(refusals(), "dmesg").split(f"as {disk.replace('nullb0p1', 'partition')}\n")[1]
     assert reason in after.split("\n")[0]
@@ -330,7 +332,7 @@ def test_refuses_what_it_cannot_hold(disk: str, reason: str) -> None:
 
 @group("throttle-refusals")
 def test_refuses_what_is_no_disk() -> None:
-    """A path to nothing, or to something else."""
+    """The path does not exist, or is no block device."""
     found = attempts(refusals())
     assert found["add=/dev/there_is_none"] == "No such file or directory"
     assert found["add=/proc/version"] == "Block device required"
@@ -339,7 +341,7 @@ def test_refuses_what_is_no_disk() -> None:
 
 @group("throttle-refusals")
 def test_takes_a_disk_after_refusals() -> None:
-    """Two disks one after the other, and requests take the time they should."""
+    """Two disks are throttled one after the other, and requests take the right time."""
     found = attempts(refusals())
     assert found["add=/dev/nullb0"] == "ok"
     assert found["add=/dev/again"] == "Device or resource busy"
@@ -353,12 +355,12 @@ def test_takes_a_disk_after_refusals() -> None:
     assert text(refusals(), "progress") == "5 5 5"
     rows = records.from_bytes(refusals().out["records"])
     records.check(rows)
-    assert set(rows["model_service_ns"]) == {4_000_000}  # each begins where the head is
+    assert set(rows["model_service_ns"]) == {4_000_000}  # each begins at the head's position
 
 
 @group("throttle-refusals")
 def test_refuses_bad_values_and_changes_nothing() -> None:
-    """Negative, not a number, text, too large, a curve that is none."""
+    """Values are negative, no number, text, too large, or an invalid curve."""
     assert text(refusals(), "before") == text(refusals(), "after")
     found = attempts(refusals())
     tried = {

@@ -20,7 +20,7 @@ from understudy.profiler.profile_fit import Fitted
 pytestmark = pytest.mark.thorough
 
 Answer = Callable[[str, int, int, float, int], float]
-"""Of an op at a sector, sent then, that takes so long, the how manieth request it is: how long."""
+"""(op, sector, time of sending, service time, number of the request) -> changed service time."""
 
 
 def odd(draw: random.Random) -> tuple[str, Answer]:

@@ -65,7 +65,7 @@ fail() {
 put() {
 	echo "$1" > "$2" || fail "$2 refuses $1"
 }
-# attempt VALUE FILE: a line "FILE=VALUE: ok", or why not, in /out/attempts
+# attempt VALUE FILE: writes a line "FILE=VALUE: ok", or the reason, to /out/attempts
 attempt() {
 	said=$({ echo "$1" > "$2"; } 2>&1) && said=ok
 	echo "${2##*/}=$1: ${said##*: }" >> /out/attempts
@@ -78,23 +78,23 @@ wait_for() {
 		sleep 0.1
 	done
 }
-# Devices are at /nodes too, where a shell makes no file if a device is not there.
+# Mounts devices at /nodes, where a shell makes no file if a device is missing.
 nodes() {
 	mkdir /nodes
 	mount -o bind /dev /nodes && mount -o remount,bind,ro /nodes || fail 'no /nodes'
 }
-# throttle DEVICE: its files are in $vpt from then on
+# throttle DEVICE: throttles a disk, and sets $vpt to the folder of the throttle's files
 throttle() {
 	put "$1" /sys/kernel/vpt/add
 	vpt=/sys/kernel/vpt/${1##*/}
 }
-# What kmemleak finds, in /out/leaks; empty on kernels without it.
+# Writes kmemleak's report to /out/leaks, which is empty on kernels without kmemleak.
 leaks() {
 	: > /out/leaks
 	mount -t debugfs debug /sys/kernel/debug 2> /dev/null
 	kmemleak=/sys/kernel/debug/kmemleak
 	[ -e $kmemleak ] || return 0
-	# It tells of what was old enough at the first scan and is still there at the second.
+	# A leak is reported if it is old enough at the first scan and still there at the second.
 	for round in 1 2; do
 		sleep 6
 		echo scan > $kmemleak

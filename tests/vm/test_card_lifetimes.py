@@ -28,7 +28,7 @@ SAMPLES = range(5)
 SCENARIO = (
     f"CYCLES={CYCLES} PLUGGED={PLUGGED} SAMPLES='{' '.join(map(str, SAMPLES))}'\n"
     + r"""
-# Half-used slabs count as used, until they are shrunk.
+# Partly used slabs count as used until they are shrunk.
 count() {
 	for round in 1 2 3; do
 		sleep 1
@@ -52,7 +52,7 @@ use() {
 		echo "hello $1" > /nodes/copier$1 && cat /nodes/copier$1 || sleep 0.01
 	done > /out/copies$1 2> /dev/null
 }
-# A program may be using it at this moment.
+# A program may still be using the module.
 unload() {
 	wait_for "rmmod $1 2> /dev/null"
 }

@@ -23,7 +23,7 @@ pytestmark = group("card-selftest")
 
 CARDS = tuple(specification.catalogue())
 WRONG = [("COMPLETED", "access: rc", "access: rw"), ("PATTERN", 'bits: "7:0"', 'bits: "8:0"')]
-"""Of the copier: what is said of a register, and what is so."""
+"""Registers of the copier: name, the correct line, and the wrong line."""
 
 SCENARIO = (
     f"""

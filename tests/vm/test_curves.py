@@ -56,7 +56,7 @@ dd if=/dev/vdisk of=/dev/null bs=1M count=8 iflag=direct 2> /dev/null
 dd if=/dev/vdisk of=/dev/null bs=1M skip=40 count=8 iflag=direct 2> /dev/null
 cat $vpt/records > /out/records
 
-# What is refused: each is named by a line in /out/attempts.
+# Refusals, each with a line in /out/attempts.
 tried() {{ # NAME COMMAND
 	said=$({{ eval "$2"; }} 2>&1 | grep -v records)
 	[ "$said" ] || said=ok

@@ -78,7 +78,7 @@ try_field() {
 merged() { # EVENT
 	grep -q "$1:" /sys/kernel/tracing/trace
 }
-coalesced() { # by those that say so
+coalesced() { # only some schedulers have this counter
 	[ ! -e $queue/iosched/coalesced ] || [ "$(cat $queue/iosched/coalesced)" -gt 0 ]
 }
 merges() {
@@ -88,7 +88,7 @@ merges() {
 		put 1 /sys/kernel/tracing/events/block/$event/enable
 	done
 	put 1 /sys/kernel/tracing/tracing_on
-	# So slow that a queue builds up behind it, also where the processor is slow.
+	# The disk is so slow that a queue builds up, even on a slow processor.
 	put 5000000 $vpt/intercept_ns
 	start_random --processes 24 --writes 50
 	wait_for 'merged block_bio_backmerge && merged block_bio_frontmerge && coalesced'
@@ -118,7 +118,7 @@ merges {name}
         for name in OUR_SCHEDULERS
     )
     + """
-# More requests than the shim has slots: the rest waits for one.
+# There are more requests than the shim has slots, so some requests wait for a slot.
 choose deadline
 put 2000 $queue/nr_requests
 start_random --processes 1300
@@ -126,7 +126,7 @@ sleep 1
 stop_random
 put 16 $queue/nr_requests
 
-# The throttle still watches a scheduler that goes, and finds it when it comes again.
+# The throttle watches a scheduler that is unloaded, and finds it when it is loaded again.
 for round in 1 2 3; do
 	choose clook
 	put 20 $vpt/record
@@ -245,7 +245,7 @@ SWITCHING = (
 attach
 region=256 # pages
 dd if=/dev/urandom of=/tmp/noise bs=4k count=$((region + ROUNDS)) 2> /dev/null
-# Each round has its own bytes: the noise from another page on.
+# Each round writes other bytes: the noise, beginning at another page.
 write_part() { # ROUND QUARTER
 	part=$((region / 4))
 	dd if=/tmp/noise of=/dev/vdisk bs=4k oflag=direct conv=notrunc count=$part \\
@@ -278,7 +278,7 @@ while [ $round -lt ROUNDS ]; do
 	two=$!
 	write_part $round 2 &
 	three=$!
-	# In the middle of all that: another depth, another scheduler.
+	# During the writes, change the queue depth and the scheduler.
 	sleep 0.1
 	for depth in 4 100 32; do
 		put $depth $queue/nr_requests
@@ -293,7 +293,7 @@ while [ $round -lt ROUNDS ]; do
 	round=$((round + 1))
 done
 stop_random
-# And all of them once more, through the last scheduler.
+# Read all rounds again, through the last scheduler.
 echo 3 > /proc/sys/vm/drop_caches
 round=0
 while [ $round -lt ROUNDS ]; do

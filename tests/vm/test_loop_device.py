@@ -46,10 +46,10 @@ begin_read() { # GIB
 reads_end() {
 	wait_for '! [ -d /proc/$reader ]'
 }
-# An hour from edge to edge, until somebody has enough of it.
+# A full seek takes an hour, until the tunable is set back.
 read_slowly() {
 	put 3600000000000 $queue/iosched/full_seek_ns
-	# Behind the arm, which is at 12 GiB: scan's has turned, cscan's never does.
+	# Behind the arm at 12 GiB: scan's arm has turned, and cscan's never turns.
 	if [ $name = scan ]; then begin_read 15; else begin_read 2; fi
 	sleep 1
 	[ -d /proc/$reader ] || fail "$name: the arm was there at once"

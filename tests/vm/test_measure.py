@@ -114,12 +114,12 @@ measure("memory", "--on", "/dev/ram0")
 os.system("mkswap /dev/sda1 && swapon /dev/sda1")
 measure("swap", *LOAD)
 os.system("swapoff /dev/sda1")
-# Nobody makes a folder there, as where the kernel is locked down.
+# No folder can be made there, as with a kernel in lockdown.
 os.system("mount -t tmpfs tracing /sys/kernel/tracing; mkdir /sys/kernel/tracing/instances; "
           "mount -o remount,ro /sys/kernel/tracing")
 measure("stamps", *LOAD, "--schedulers", "mq-deadline")
 os.system("umount /sys/kernel/tracing")
-# Half of the disk can't be read.
+# Half of the disk has medium errors.
 parameters = Path("/sys/module/scsi_debug/parameters")
 put("0", parameters / "medium_error_start")
 put("{DISK_MIB * 1024}", parameters / "medium_error_count")

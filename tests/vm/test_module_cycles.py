@@ -21,7 +21,7 @@ from understudy.platforms.vm.machine import Result
 CYCLES = int(os.environ.get("MODULE_CYCLES", len(WITHOUT_A_MODEL)))
 PROCESSES = 4
 HELD = 10
-"""Requests that a throttle sees before it goes again."""
+"""Requests that a throttle holds before it is removed again."""
 CLOCKS: dict[str, dict[str, Any]] = {"virtual": {"cpus": 1}, "wall": {"clock": "wall", "cpus": 2}}
 on_each_clock = pytest.mark.parametrize(
     "clock", [pytest.param(clock, marks=group(f"module-cycles-{clock}")) for clock in CLOCKS]
@@ -34,7 +34,7 @@ begin() {
 	throttle /dev/$disk
 	put 500000 $vpt/intercept_ns
 }
-# What a throttle has to say before it goes.
+# Saves a throttle's counters before the throttle is removed.
 account() {
 	for counter in missed untracked lost; do
 		echo "$counter $(cat $vpt/$counter)"
@@ -43,7 +43,7 @@ account() {
 comes() {
 	insmod /modules/$1.ko || fail "$1 does not come again"
 }
-# Where the kernel has a name already, the module's is us-NAME.
+# If the kernel has an elevator of the module's name, the module's elevator is us-NAME.
 elevator_of() { # MODULE
 	grep -o "\<us-$1\>" $elevator || echo $1
 }

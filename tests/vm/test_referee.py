@@ -21,9 +21,9 @@ pytestmark = group("referee")
 CARD = "zach1"
 ONE = run.Setting(1, 1)
 SOON = ("ring_wrap", "no_lock", "leak", "keeps_a_resource", "halts")
-"""Mistakes that are not left to the slow tests."""
+"""Mistakes that the quick tests include."""
 SOON_RIGHT = ("cmpxchg8b", "threaded")
-"""What is right, likewise."""
+"""Correct drivers that the quick tests include."""
 assert set(SOON) < set(MISTAKES)
 assert set(SOON_RIGHT) < set(RIGHT)
 on_other_ways = pytest.mark.parametrize(

@@ -37,7 +37,7 @@ served() {
 	set -- $(cat /sys/block/vdisk/stat)
 	echo $(($1 + $5))
 }
-# A load until so much is served, from the moment at which a scheduler is chosen.
+# Selects a scheduler and runs a load until SERVED requests are complete.
 load() { # SCHEDULER
 	choose $1
 	random --device /dev/vdisk --processes 24 --writes 50 < /dev/null > /tmp/said 2>&1 &
@@ -61,7 +61,7 @@ for name in OURS; do
 	cat $(sysfs $name) > /out/tape-$name || fail "no tape of $name"
 done
 
-# Nothing to read while a disk writes it; it begins anew with the next disk.
+# The tape is unreadable while a disk writes to it, and begins anew with the next disk.
 load fcfs 'cat $(sysfs fcfs) > /dev/null 2>&1 && fail "read early"'
 again() {
 	while :; do cat $(sysfs fcfs); done > /dev/null 2>&1
@@ -76,7 +76,7 @@ done
 kill $reader
 cat $(sysfs fcfs) > /out/again || fail 'no tape'
 
-# The module goes under a reader's feet.
+# The module is removed while a reader has the tape open.
 exec 8< $(sysfs fcfs)
 rmmod fcfs || fail 'fcfs stays'
 cat <&8 > /dev/null 2> /out/orphan && fail 'a tape without its module'

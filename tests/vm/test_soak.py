@@ -36,7 +36,7 @@ FAULTS = (
     *("device_removed", "bad_sector"),
 )
 SHORT = ("throttle", "recording", "elevator")
-"""Who runs short of memory."""
+"""Operations that run short of memory."""
 ESCAPED = "missed untracked lost"
 
 SCENARIO = f"""
@@ -60,13 +60,13 @@ vpt_of() {
 stat_of() { # DISK
 	tr -s ' ' < /sys/block/$1/stat
 }
-# One read is the throttle's own.
+# The throttle's trial is one read.
 begin() { # DISK
 	throttle /dev/$1
 	echo 1 >> /out/trials-$1
 	put $((200000 + RANDOM * 20)) $vpt/intercept_ns
 }
-# What a throttle has to say before it goes.
+# Saves a throttle's counters before the throttle is removed.
 account() { # DISK
 	vpt_of $1
 	for counter in missed untracked lost; do
@@ -110,7 +110,7 @@ recording() {
 	vpt_of $chosen
 	put $((1 + RANDOM)) $vpt/record
 }
-# A queue takes no more than its elevator has room for, and refuses it; each change freezes it.
+# A queue refuses a depth beyond its elevator's room. Each change freezes the queue.
 depth() {
 	choose $DISKS
 	{ echo $((4 + RANDOM % 200)) > /sys/block/$chosen/queue/nr_requests; } 2> /dev/null || true
@@ -142,7 +142,7 @@ transport_errors() {
 	for_a_while
 	scsi_debug 0 0
 }
-# One command is never answered: the error handler aborts it, and it comes again.
+# One command gets no answer: the error handler aborts it, and it is sent again.
 time_outs() {
 	scsi_debug 4 -1
 	sleep 2
@@ -151,8 +151,8 @@ time_outs() {
 suspend() {
 	put freeze /sys/power/state
 }
-# Of a kernel that can: who writes this has an allocation in so many fail.  The file is open before,
-# and the process tells how many pages it has read, which is the trial of a throttle.
+# Writes VALUE to FILE while some of the process's allocations fail, on a kernel that can inject
+# this. FILE is opened before. The pages that the process has read are a throttle's trial.
 starve() { # KIND VALUE FILE
 	put $((5 + RANDOM % 30)) $failslab/probability
 	( exec 3> $3
@@ -185,8 +185,8 @@ no_memory() {
 		esac
 	done
 }
-# Another host comes with a disk, which has its own load, and both go.  All is answered then, and
-# each process notes that before it is told to end: it has had some twenty turns.
+# Adds a host with a disk under its own load, and removes both. All requests are answered then, and
+# each process has time for some twenty more log entries before it is told to end.
 removed=0
 device_removed() {
 	put 1 /sys/bus/pseudo/drivers/scsi_debug/add_host
@@ -214,7 +214,7 @@ read_page() { # PAGE
 	dd if=/dev/$BAD_DISK of=/dev/null bs=4k count=1 skip=$1 iflag=direct 2> /dev/null ||
 		echo $1 >> /out/bad_pages
 }
-# One of the pages that are read has it; none is next to another one.
+# The bad sector is in one of the pages that are read; no two of these pages are adjacent.
 bad_sector() {
 	put $((RANDOM % 8 * 16)) /sys/module/vdisk/parameters/bad_sector
 	readers=
@@ -249,8 +249,8 @@ put devices /sys/power/pm_test
 put 1 /sys/module/suspend/parameters/pm_test_delay
 wait_for '[ -b /dev/sda ]'
 put 1 /sys/block/sda/device/timeout
-# How long a process thinks so that all of them take two thirds of the processors if no disk
-# needs time, however slow this kernel is: its threads have to have their turns too.
+# A think time at which all processes together take two thirds of the processor time, however slow
+# this kernel is, so that the kernel's threads can run, too.
 began_ms=$(now_ms)
 dd if=/dev/vdisk of=/dev/null bs=4k count=500 iflag=direct 2> /dev/null
 think_us=$((($(now_ms) - began_ms) * 1000 / 500 * 3 * PROCESSES * 3 / 2))

@@ -217,7 +217,7 @@ attempt /dev/there_is_none /sys/kernel/vpt/add
 attempt /proc/version /sys/kernel/vpt/add
 attempt "" /sys/kernel/vpt/add
 
-# After all that, a disk is taken, once, another one after it, and it is throttled.
+# After the refusals, a disk is accepted, but only once, and after it another disk.
 attempt /dev/nullb0 /sys/kernel/vpt/add
 ln -sf nullb0 /dev/again
 attempt /dev/again /sys/kernel/vpt/add
@@ -271,14 +271,14 @@ for curve in "0:0" "x" "0:0 $size" "0:0 $size:-5" "0:0 $size:NaN" "0:0 $size:5e6
 done
 attempt "" $vpt/seek_curve
 attempt "0:0 $size:15000000001" $vpt/seek_curve
-# More than a full seek at this scale would look like a dead disk.
+# At this scale a full seek would look like a dead disk.
 put 4000000000 $vpt/intercept_ns
 attempt 1000000 $vpt/scale_milli
 put 4000000 $vpt/intercept_ns
-# So would a transfer of the longest request.
+# The longest transfer would look like a dead disk, too.
 attempt "0:1000 $size:90000000000" $vpt/transfer_curve
 attempt 1 $vpt/requests
-# Of a buffer, what contradicts another file, whichever of them is written.
+# A buffer's values must not contradict other files, whichever is written last.
 put "0:1000" $vpt/tracks
 put 1000000 $vpt/write_ns
 put 8 $vpt/write_back_spans

@@ -51,7 +51,7 @@ read_page() {{ # NAME PAGE
 	code=$?
 	echo "$code $(grep -v records /tmp/why-$2)" >> /out/ended-$1
 }}
-# No command is answered until so many have timed out.
+# No command is answered until TIME_OUTS commands have timed out.
 silence() {{ # NAME TIME_OUTS
 	put 100 $vpt/record
 	enough=$(($(timed_out) + $2))
@@ -141,7 +141,7 @@ class Bad(NamedTuple):
 
 
 BAD = {"vdisk": Bad(125, 1), "sda": Bad(582, 2)}
-"""vdisk's sector 1003, and the ten sectors from 0x1234 that scsi_debug fails."""
+"""The bad sectors are vdisk's 1003, and ten of scsi_debug from 0x1234 on."""
 SCHEDULERS = ("none", "mq-deadline", "bfq", "cats")
 EACH = 3
 PAGES = 30

@@ -120,7 +120,7 @@ read_sda() {
 	dd if=/dev/sda of=/dev/null bs=4k count=1 iflag=direct 2> /dev/null || fail "read"
 }
 
-# A profile whose every hit takes 15 s, and the disk's first page is in its cache.
+# In this profile a hit takes 15 s, and the cache holds the disk's first page.
 throttle /dev/vdisk
 put 1 $vpt/cache_segments
 put 64 $vpt/cache_segment_sectors
@@ -134,7 +134,7 @@ dd if=/dev/vdisk of=/dev/null bs=4k count=1 iflag=direct 2> /dev/null
 clock read
 release
 
-# A disk that takes a second; somebody looks meanwhile.
+# The disk answers after a second; sysfs is listed meanwhile.
 wait_for '[ -b /dev/sda ]'
 throttle /dev/sda
 put 1 $vpt/reset
@@ -147,7 +147,7 @@ ls /sys/kernel/vpt > /out/meanwhile
 wait
 release
 
-# A disk that takes 20 s, and nobody wants to wait.
+# The disk answers after 20 s; the attaching process is killed before that.
 delay 20
 echo /dev/sda > /sys/kernel/vpt/add &
 waiting=$!
@@ -240,7 +240,7 @@ attempt 3750 $vpt/scale_milli
 put 3000 $vpt/scale_milli
 attempt 5000000000 $vpt/intercept_ns
 
-# A read that is due in ten seconds, a reset, a read that is due at once.
+# A read is due in ten seconds; after a reset, another read is due at once.
 put 1000 $vpt/scale_milli
 put 10000000000 $vpt/intercept_ns
 dd if=$disk of=/dev/null bs=4k count=1 iflag=direct 2> /dev/null &
@@ -254,7 +254,7 @@ echo "$before $after" > /out/second_read
 wait
 stat -c %a $vpt/records > /out/mode
 
-# Twenty writes wait when no more than one may from then on.
+# Twenty writes are cached when the limit is reduced to one.
 echo limits > /dev/kmsg
 put 1 $vpt/buffered
 put 100000 $vpt/write_back_sectors

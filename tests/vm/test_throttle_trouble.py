@@ -106,9 +106,9 @@ def test_requests_were_held() -> None:
 BURSTS = 20
 BURST = 30
 STALL_NS = 2_000_000_000
-"""What the host may hold the machine up: a release that is forgotten never comes."""
+"""The host may delay the machine this long; a forgotten release would never come."""
 UPTIME_SECONDS = 0.01
-"""/proc/uptime leaves out what is shorter."""
+"""The resolution of /proc/uptime."""
 UNPLUGGING = f"""
 cpu1=/sys/devices/system/cpu/cpu1/online
 read_on_cpu1() {{ # DISK HOW_MANY
@@ -220,7 +220,7 @@ counters() {{
 	echo "$1_requests_then $(cat $vpt/requests)" >> /out/counters
 }}
 
-# A bad sector: reading and writing it fails, next to it nothing does.
+# Reads and writes of a bad sector fail; accesses to its neighbours succeed.
 attach /dev/vdisk
 for scheduler in none mq-deadline cats fcfs; do
 	put $scheduler $queue/scheduler
@@ -233,7 +233,7 @@ for scheduler in none mq-deadline cats fcfs; do
 	cat $vpt/records > /out/records-$scheduler
 done
 
-# 4 MiB at once are several requests; each bio has its record and its bytes.
+# An access of 4 MiB becomes several requests; each bio has a record and its own bytes.
 put mq-deadline $queue/scheduler
 dd if=/dev/urandom of=/tmp/noise bs=4M count=1 2> /dev/null
 put 1000 $vpt/record
@@ -243,7 +243,7 @@ cmp /tmp/noise /tmp/back || fail 'split bytes'
 cat $vpt/records > /out/records-split
 counters split
 
-# Another scheduler, another recording, a reset, while eight processes read and write.
+# While eight processes read and write: another scheduler, another recording, a reset.
 random --device /dev/vdisk --processes 8 --writes 30 --log /tmp/log < /dev/null > /tmp/said 2>&1 &
 random=$!
 wait_for 'grep -qs ready /tmp/said'
@@ -266,7 +266,7 @@ wait $random || fail "random: $(cat /tmp/said)"
 grep done /tmp/said > /out/done
 counters end
 
-# Flush and discard, on a disk that has them.
+# Flush and discard, on a disk that supports both.
 attach /dev/nullb0
 cat /sys/block/nullb0/queue/write_cache > /out/write_cache
 put 100 $vpt/record

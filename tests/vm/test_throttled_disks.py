@@ -26,10 +26,10 @@ SECTORS = SIZE // 512
 DISKS = [f"vdisk{index or ''}" for index in range(16)]
 REQUESTS = {"virtual": 400, "wall": 30}
 STALLS = {"virtual": 0, "wall": 3}
-"""How many requests the host may hold up, which is no matter of the throttle's."""
+"""The number of requests that the host may delay, for which the throttle is not to blame."""
 COUNTERS = "requests completed failed missed untracked lost late stale"
 LOAD = f"""
-every() {{ # COMMAND: with all that /disks says of a disk
+every() {{ # COMMAND: runs it for each line of /disks
 	while read -r disk intercept far k processes writes think scheduler; do
 		vpt=/sys/kernel/vpt/$disk
 		"$@" || fail "$* on $disk"
@@ -94,8 +94,8 @@ LOADS = {
     "virtual": [load_of(index, 8000) for index in range(16)],
     "wall": [load_of(index, 80000) for index in range(16)],
 }
-"""By clock.  What services take in virtual time costs nothing, and leaves a kernel that looks
-for mistakes the processor for all else."""
+"""Loads by clock. In virtual time long services take no host time, and leave the processor to a
+kernel that checks memory accesses."""
 
 
 def lines(loads: list[Load]) -> str:
@@ -110,7 +110,7 @@ every prepare
 every start
 every record {REQUESTS[clock]}
 every follow
-port notify followed # all that comes now may take its time
+port notify followed # the steps from here on may take long
 every stop
 every collect
 """
@@ -226,7 +226,7 @@ SETTINGS: dict[str, tuple[object, ...]] = {
     "reset": (1,),
     "record": (10, 5000),
 }
-"""What may be written while there is a load; one may contradict another."""
+"""Values that may be written under load; some contradict others."""
 DRAW = random.Random(47)
 MIX = [(name, DRAW.choice(SETTINGS[name])) for name in DRAW.choices(list(SETTINGS), k=1000)]
 # A disk without service times would leave no processor time for the changes.
@@ -242,7 +242,7 @@ mix() {{
 	done < /mix > /out/mixed
 	: > /tmp/mixed
 }}
-# Records can't be had while some are not complete.
+# Records can't be read while some requests are incomplete.
 look() {{
 	looks=0
 	while [ ! -e /tmp/mixed ]; do

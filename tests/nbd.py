@@ -73,15 +73,15 @@ class Client:
         while True:
             magic, option, kind, length = struct.unpack(">QIII", self._take(20))
             assert (magic, option) == (0x3E889045565A9, GO)
-            told = self._take(length)
+            reply = self._take(length)
             if kind == ACK:
                 return
             if kind != INFO:
-                raise RefusedError(told.decode())
-            if told[:2] == struct.pack(">H", INFO_EXPORT):
-                self.size, self.flags = struct.unpack(">QH", told[2:])
-            elif told[:2] == struct.pack(">H", INFO_BLOCK_SIZE):
-                self.blocks = struct.unpack(">III", told[2:])
+                raise RefusedError(reply.decode())
+            if reply[:2] == struct.pack(">H", INFO_EXPORT):
+                self.size, self.flags = struct.unpack(">QH", reply[2:])
+            elif reply[:2] == struct.pack(">H", INFO_BLOCK_SIZE):
+                self.blocks = struct.unpack(">III", reply[2:])
 
     def send(self, request: Request) -> int:
         """Send the request and return its number."""

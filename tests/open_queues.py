@@ -54,8 +54,8 @@ def writer(parent: Path) -> Write:
 
 
 def queue(write: Write, classes: list[Given], servers: int, **more: Any) -> OpenQueue:
-    given = (
+    customers = (
         CustomerClass(write(one.at, one.pieces), one.service, one.weight, one.merge)
         for one in classes
     )
-    return OpenQueue(tuple(given), servers, **more)
+    return OpenQueue(tuple(customers), servers, **more)

@@ -14,13 +14,13 @@ def joined(pieces: Iterable[Reading]) -> Reading:
 
     Times are relative to the first arrival if the format has no absolute time.
     """
-    given = list(pieces)
-    frames = [piece.frame for piece in given if piece.frame.width]
-    left_out: Counter[str] = sum((Counter(piece.left_out) for piece in given), Counter())
-    broken = [piece.broken for piece in given if piece.broken]
+    all_pieces = list(pieces)
+    frames = [piece.frame for piece in all_pieces if piece.frame.width]
+    left_out: Counter[str] = sum((Counter(piece.left_out) for piece in all_pieces), Counter())
+    broken = [piece.broken for piece in all_pieces if piece.broken]
     filled = [frame for frame in frames if frame.height] or frames[:1]
     frame = pl.concat(filled) if filled else pl.DataFrame()
-    if any(piece.relative for piece in given):
+    if any(piece.relative for piece in all_pieces):
         times = pl.col("^(arrival|completion)_ns$")
         frame = frame.with_columns(times - pl.col("arrival_ns").min())
     return Reading(frame, dict(left_out), broken[-1] if broken else None)

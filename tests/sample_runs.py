@@ -31,12 +31,12 @@ def experiment(
     disk: str | DiskProfile = "cheetah-15k4",
     tunables: Tunables = (),
     platform: str = "vm",
-    **given: Any,
+    **changes: Any,
 ) -> Experiment:
     """Return the default prediction with cats, with changes."""
-    own = {"requests": 200, "virtual_bytes": 1_500_000_256} | given
-    found = profile.load(disk) if isinstance(disk, str) else disk
-    return asked(WORKLOADS[workload], Choice(scheduler, tunables), found, platform, **own)
+    own = {"requests": 200, "virtual_bytes": 1_500_000_256} | changes
+    device_profile = profile.load(disk) if isinstance(disk, str) else disk
+    return asked(WORKLOADS[workload], Choice(scheduler, tunables), device_profile, platform, **own)
 
 
 def frame(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
@@ -141,9 +141,9 @@ class FakePlatform:
         if self.stuck:
             assert stop.wait(300), "nobody stopped this run"
             raise RunFailed("stopped")
-        found = outcome(experiment)
-        requests = found.requests.with_columns(stale=pl.lit(value=self.early))
-        return replace(found, requests=requests)
+        answer = outcome(experiment)
+        requests = answer.requests.with_columns(stale=pl.lit(value=self.early))
+        return replace(answer, requests=requests)
 
     def summarise(
         self,

@@ -88,8 +88,8 @@ class Served:
         """Stop the server and return its report."""
         if how is not None:
             os.kill(self.process.pid, how)
-        out, said = self.process.communicate()
-        self.said += said
+        out, errors = self.process.communicate()
+        self.said += errors
         return dict(json.loads(out)) if out else {}
 
     def wait_for_rows(self) -> None:
@@ -104,8 +104,8 @@ class Served:
 
     def rows(self) -> list[Row]:
         """Return the records in order of arrival."""
-        found = [Row(*fields) for fields in ROW.iter_unpack(self.records.read_bytes())]
-        return sorted(found, key=lambda row: row.request_id)
+        all_rows = [Row(*fields) for fields in ROW.iter_unpack(self.records.read_bytes())]
+        return sorted(all_rows, key=lambda row: row.request_id)
 
 
 @contextmanager

@@ -61,14 +61,14 @@ class Home:
 
     def processes(self) -> list[str]:
         """List the names of the processes with the mark."""
-        found = []
+        commands = []
         for process in Path("/proc").glob("[0-9]*"):
             try:
                 if self.mark.encode() in (process / "environ").read_bytes().split(b"\0"):
-                    found.append((process / "comm").read_text().strip())
+                    commands.append((process / "comm").read_text().strip())
             except OSError:
                 continue
-        return found
+        return commands
 
     def left_overs(self) -> list[Path]:
         """List half-made folders of the cache, and all files in the temporary and
@@ -156,8 +156,8 @@ class Running:
             self._read()
             most = max(most, _waiting_for_a_processor())
             allowed = STOP_SECONDS * max(1, most / len(os.sched_getaffinity(0)))
-            taken = time.monotonic() - began
-            assert taken < allowed, f"{taken:.1f} s after it was stopped:\n{self.said[-2000:]}"
+            elapsed = time.monotonic() - began
+            assert elapsed < allowed, f"{elapsed:.1f} s after it was stopped:\n{self.said[-2000:]}"
         return self.end()
 
     @property

@@ -20,32 +20,32 @@ STORY += [(COMPLETED, 1, 0), (NEXT, 2, 1), (REMOVE, 3, 2), (COMPLETED, 2, 1), (N
 
 def calls() -> replay.Tape:
     """Return a valid tape of fcfs."""
-    made = np.zeros(len(STORY), replay.CALL)
-    for call, (kind, request, place) in zip(made, STORY, strict=True):
+    tape = np.zeros(len(STORY), replay.CALL)
+    for call, (kind, request, place) in zip(tape, STORY, strict=True):
         call["kind"], call["id"], call["place"] = kind, request, place
-    asked = made["id"] > 0
-    made["now_ns"] = 1000 + np.arange(len(made))
-    made["arrival_ns"][asked] = 1000
-    made["sector"] = 100 * made["id"]
-    made["sectors"][asked] = 8
-    made["sectors"][3:][made["id"][3:] == 1] = 16
-    made["owner"] = made["id"]
-    made["weight"][asked] = 100
-    made["io_class"][asked] = 2
-    made["level"][asked] = 4
-    return made
+    about_request = tape["id"] > 0
+    tape["now_ns"] = 1000 + np.arange(len(tape))
+    tape["arrival_ns"][about_request] = 1000
+    tape["sector"] = 100 * tape["id"]
+    tape["sectors"][about_request] = 8
+    tape["sectors"][3:][tape["id"][3:] == 1] = 16
+    tape["owner"] = tape["id"]
+    tape["weight"][about_request] = 100
+    tape["io_class"][about_request] = 2
+    tape["level"][about_request] = 4
+    return tape
 
 
-def recorded(made: replay.Tape | None = None, **header: Any) -> bytes:
+def recorded(tape: replay.Tape | None = None, **header: Any) -> bytes:
     """Return a tape's bytes, with some header fields changed."""
-    made = calls() if made is None else made
+    tape = calls() if tape is None else tape
     head = np.zeros((), replay.TAPE_HEADER)
     good = {
         "magic": replay.TAPE_MAGIC,
         "header_bytes": 64,
         "call_bytes": 64,
         "room": 100,
-        "calls": len(made),
+        "calls": len(tape),
         "capacity_sectors": 1000,
         "max_requests": 3,
         "depth": 2,
@@ -53,14 +53,14 @@ def recorded(made: replay.Tape | None = None, **header: Any) -> bytes:
     }
     for field, value in (good | header).items():
         head[field] = value
-    return head.tobytes() + made.tobytes()
+    return head.tobytes() + tape.tobytes()
 
 
 def test_reads_what_the_shim_writes() -> None:
-    found = shim_tape.parse(recorded())
-    assert (found.scheduler, found.capacity_sectors) == ("fcfs", 1000)
-    assert (found.max_requests, found.depth) == (3, 2)
-    assert (found.calls == calls()).all()
+    tape = shim_tape.parse(recorded())
+    assert (tape.scheduler, tape.capacity_sectors) == ("fcfs", 1000)
+    assert (tape.max_requests, tape.depth) == (3, 2)
+    assert (tape.calls == calls()).all()
     assert recorded()[:8] == b"us-tape1"
 
 
@@ -127,11 +127,11 @@ def grown(before: int, sectors: int) -> replay.Tape:
 
 def test_a_disk_may_grow_on_the_tape() -> None:
     """Request 2 arrives beyond the old end of the disk; the scheduler answers as before."""
-    made = grown(1, 2000)
-    made["sector"][made["id"] == 2] = 1900
-    found = shim_tape.parse(recorded(made)).calls
-    assert (replay.play("fcfs", found)[0] == made).all()
-    assert (replay.play("vr", found, capacity_sectors=1000)[0]["kind"] == made["kind"]).all()
+    tape = grown(1, 2000)
+    tape["sector"][tape["id"] == 2] = 1900
+    parsed = shim_tape.parse(recorded(tape)).calls
+    assert (replay.play("fcfs", parsed)[0] == tape).all()
+    assert (replay.play("vr", parsed, capacity_sectors=1000)[0]["kind"] == tape["kind"]).all()
 
 
 @pytest.mark.parametrize(
@@ -143,10 +143,10 @@ def test_a_disk_may_grow_on_the_tape() -> None:
     ],
 )
 def test_refuses_requests_beyond_the_disk(before: int, sectors: int, at: int, field: str) -> None:
-    made = grown(before, sectors)
-    made["sector"][made["id"] == 2] = 1900
+    tape = grown(before, sectors)
+    tape["sector"][tape["id"] == 2] = 1900
     with pytest.raises(RunFailed, match=f"call {at} of the tape is damaged: {field} is"):
-        shim_tape.parse(recorded(made))
+        shim_tape.parse(recorded(tape))
 
 
 @pytest.mark.parametrize(
@@ -175,16 +175,16 @@ def test_damage_is_refused_or_readable(at: int, change: int) -> None:
     data = bytearray(recorded())
     data[at] ^= change
     try:
-        found = shim_tape.parse(bytes(data))
+        tape = shim_tape.parse(bytes(data))
     except RunFailed:
         return
-    replay.play("fcfs", found.calls, capacity_sectors=1000, max_requests=4)
+    replay.play("fcfs", tape.calls, capacity_sectors=1000, max_requests=4)
 
 
 def test_plays_to_the_same_end() -> None:
     """The answers come from the scheduler, even where the tape has no answers."""
-    played, counters = replay.play("fcfs", calls(), max_requests=3)
-    assert (played == calls()).all()
+    answers, counters = replay.play("fcfs", calls(), max_requests=3)
+    assert (answers == calls()).all()
     assert counters == {}
     blank = calls()
     for field in set(replay.CALL.names or ()) - {"kind", "now_ns"}:
@@ -195,10 +195,10 @@ def test_plays_to_the_same_end() -> None:
 
 def test_a_difference_shows() -> None:
     """With request 2 at the lower sector, clook dispatches request 2 first, unlike fcfs."""
-    made = calls()
-    made["sector"][made["id"] == 2] = 50
-    assert (replay.play("fcfs", made)[0] == made).all()
-    swept, counters = replay.play("clook", made)
+    tape = calls()
+    tape["sector"][tape["id"] == 2] = 50
+    assert (replay.play("fcfs", tape)[0] == tape).all()
+    swept, counters = replay.play("clook", tape)
     assert swept["id"][4] == 2
     assert (swept["id"][swept["kind"] == NEXT] == [2, 1, 0]).all()
     assert counters["wraps"] == 0
@@ -206,11 +206,11 @@ def test_a_difference_shows() -> None:
 
 def test_play_refuses() -> None:
     for wrong in ({"kind": 9}, {"kind": ADD, "place": 1}):
-        made = calls()
+        tape = calls()
         for field, value in wrong.items():
-            made[field][2] = value
+            tape[field][2] = value
         with pytest.raises(ValueError, match="fcfs can't play this tape"):
-            replay.play("fcfs", made)
+            replay.play("fcfs", tape)
     with pytest.raises(ValueError, match="max_requests"):
         replay.play("fcfs", calls(), max_requests=1)
     with pytest.raises(ValueError, match="depth is 3000000000"):

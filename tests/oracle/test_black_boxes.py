@@ -191,8 +191,8 @@ def test_an_ssd_without_room_to_collect_is_refused() -> None:
 # ---- smr ----------------------------------------------------------------------------
 
 
-def shingled(**given: Any) -> Smr:
-    return Smr(DetailedDrive(BARE), **{"band_sectors": 4096, "cache_blocks": 1024, **given})
+def shingled(**changes: Any) -> Smr:
+    return Smr(DetailedDrive(BARE), **{"band_sectors": 4096, "cache_blocks": 1024, **changes})
 
 
 def test_writes_are_appended_to_the_media_cache_and_read_from_there() -> None:

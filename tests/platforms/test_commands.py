@@ -52,16 +52,16 @@ class Card:
         """Send commands; return how many the card took, and why it stopped."""
         words = [word for name, value in pairs for word in (COMMANDS.get(str(name), name), value)]
         end = ffi().new("enum commands_end *")
-        given = ffi().new("uint32_t[]", words)
-        return int(library().commands_take(self.state, given, len(pairs), end)), int(end[0])
+        buffer = ffi().new("uint32_t[]", words)
+        return int(library().commands_take(self.state, buffer, len(pairs), end)), int(end[0])
 
     def shown(self) -> tuple[int, int, int, int]:
         """Return the shown picture's offset in the framebuffer in bytes, its width, height and
         stride.
         """
-        shown = self.state.shown
-        first = 4 * (shown.pixel - self._kept)
-        return first, shown.width, shown.height, shown.stride
+        picture = self.state.shown
+        first = 4 * (picture.pixel - self._kept)
+        return first, picture.width, picture.height, picture.stride
 
 
 def signed(half: int) -> int:
@@ -148,24 +148,24 @@ def value(draw: random.Random, name: str) -> int:
 @pytest.mark.parametrize("seed", range(60))
 def test_streams_do_what_they_say(seed: int) -> None:
     draw = random.Random(seed)
-    card, wanted = Card(), Reference()
+    card, expected = Card(), Reference()
     ends: list[int] = []
     card.take(("STRIDE", 160))
-    wanted.register["STRIDE"] = 160
+    expected.register["STRIDE"] = 160
     names = [*COMMANDS, *DOORBELLS, *DOORBELLS]
     while FAILED not in ends and len(ends) < 300:
         name = draw.choice(names)
         new = value(draw, name)
-        end = wanted.execute(name, new)
+        end = expected.execute(name, new)
         assert card.take((name, new)) == (int(end != FAILED), end)
         ends.append(end)
         if end == FLIP:
-            stride = wanted.register["STRIDE"] & 0xFFFF
-            assert card.shown() == (wanted.register["FRAME_BASE"], WIDTH, HEIGHT, stride)
+            stride = expected.register["STRIDE"] & 0xFFFF
+            assert card.shown() == (expected.register["FRAME_BASE"], WIDTH, HEIGHT, stride)
         if end == FENCE:
             assert card.state.fence_passed == new
-    assert (card.framebuffer == wanted.framebuffer).all()
-    assert card.state.drawn == wanted.drawn
+    assert (card.framebuffer == expected.framebuffer).all()
+    assert card.state.drawn == expected.drawn
     assert card.state.error == (ERRORS["TARGET"] if FAILED in ends else ERRORS["NONE"])
 
 
@@ -230,8 +230,8 @@ def test_a_picture_has_to_fit(
     card = Card(width, height)
     drawing = (("DRAW_BASE", base), ("FRAME_BASE", base), ("STRIDE", stride), ("CLEAR_COLOR", 1))
     assert card.take(*drawing) == (4, ALL)
-    taken, end = card.take((doorbell, 0))
-    assert (taken, end != FAILED) == (int(fits), fits)
+    count, end = card.take((doorbell, 0))
+    assert (count, end != FAILED) == (int(fits), fits)
     assert card.state.error == ERRORS["NONE" if fits else "TARGET"]
     assert card.framebuffer.sum() == (width * height if doorbell == "CLEAR" and fits else 0)
 

@@ -33,8 +33,8 @@ def test_everything_needed_is_here_after_setup() -> None:
     assert all(finding["ok"] for finding in findings.values() if finding["needed"])
     assert not findings["KVM"]["needed"]
     assert findings["its series"]["mend"] == ""
-    said = done.stderr.splitlines()
-    assert [line.split()[0] for line in said] == ["checking"] * 5
+    lines = done.stderr.splitlines()
+    assert [line.split()[0] for line in lines] == ["checking"] * 5
 
 
 def test_a_missing_package_names_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,11 +57,11 @@ def test_without_qemu_its_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_
 def test_a_series_that_nobody_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """The finding names the kernel series that were tested, and the setting that selects one."""
     monkeypatch.setattr(packages, "TRIED", ("5.4", "5.10"))
-    found = next(each for each in doctor._kernel() if each.name == "its series")
-    assert not found.ok
-    assert not found.needed
-    assert found.detail.endswith("our modules are tried with 5.4 and 5.10")
-    assert found.mend == "UNDERSTUDY_KERNEL=5.10"
+    finding = next(each for each in doctor._kernel() if each.name == "its series")
+    assert not finding.ok
+    assert not finding.needed
+    assert finding.detail.endswith("our modules are tried with 5.4 and 5.10")
+    assert finding.mend == "UNDERSTUDY_KERNEL=5.10"
 
 
 def test_kvm_is_not_believed_without_its_device(

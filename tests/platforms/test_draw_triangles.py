@@ -27,9 +27,9 @@ def checksum(*words: object) -> str:
     """Return the checksum that the program prints."""
     done = run(*words)
     assert (done.returncode, done.stderr) == (0, "")
-    found = DONE.fullmatch(done.stdout)
-    assert found, done.stdout
-    return found[2]
+    match = DONE.fullmatch(done.stdout)
+    assert match, done.stdout
+    return match[2]
 
 
 def pixels(file: Path) -> npt.NDArray[Any]:
@@ -49,11 +49,11 @@ def test_the_picture_is_the_same_by_commands(size: int, tmp_path: Path) -> None:
 
 
 def test_the_checksum_is_that_of_the_picture(tmp_path: Path) -> None:
-    said = checksum("--size", 50, "--triangles", 200, "--ppm", tmp_path / "picture.ppm")
+    printed = checksum("--size", 50, "--triangles", 200, "--ppm", tmp_path / "picture.ppm")
     value = 0xCBF29CE484222325
     for word in pixels(tmp_path / "picture.ppm").ravel().tolist():
         value = (value ^ word) * 0x100000001B3 % 2**64
-    assert said == f"{value:016x}"
+    assert printed == f"{value:016x}"
 
 
 @pytest.mark.parametrize("size", [1, 20, 100, 480])
@@ -76,7 +76,7 @@ def test_the_seed_decides() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ((), "draw_triangles --size PIXELS"),
         (("--triangles", 5), "draw_triangles --size PIXELS"),
@@ -89,10 +89,10 @@ def test_the_seed_decides() -> None:
         (("--size", 20, "--seed", -1), '--seed: "-1" is not a whole number'),
     ],
 )
-def test_wrong_options_are_refused(words: tuple[object, ...], said: str) -> None:
+def test_wrong_options_are_refused(words: tuple[object, ...], message: str) -> None:
     done = run(*words)
     assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:

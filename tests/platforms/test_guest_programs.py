@@ -244,11 +244,11 @@ def test_random_goes_on_after_an_error(disk: Path, tmp_path: Path) -> None:
 def test_random_refuses_what_is_no_disk(tmp_path: Path) -> None:
     """Check a missing device and one smaller than a page."""
     (tmp_path / "tiny").write_bytes(b"x")
-    for name, said in (("missing", "No such file"), ("tiny", "")):
+    for name, message in (("missing", "No such file"), ("tiny", "")):
         done = run("random", "--device", tmp_path / name)
         assert done.returncode == 1
         assert done.stderr.startswith(str(tmp_path / name))
-        assert said in done.stderr
+        assert message in done.stderr
 
 
 # restore, drain, port and options.
@@ -286,7 +286,7 @@ def test_restore_writes_the_blocks_and_nothing_else(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"", "not a file of blocks"),
         (blocks_file([1, 2], magic=b"USBLOCK2"), "not a file of blocks"),
@@ -299,14 +299,14 @@ def test_restore_writes_the_blocks_and_nothing_else(tmp_path: Path) -> None:
         (blocks_file([1], image_blocks=102), "holds 413696 bytes, the image needs 417792"),
     ],
 )
-def test_restore_checks_all_before_it_writes(tmp_path: Path, content: bytes, said: str) -> None:
+def test_restore_checks_all_before_it_writes(tmp_path: Path, content: bytes, message: str) -> None:
     """Check that a bad file leaves the disk unchanged."""
     before = b"\xff" * 101 * PAGE
     (tmp_path / "blocks").write_bytes(content)
     (tmp_path / "disk").write_bytes(before)
     done = run("restore", tmp_path / "blocks", tmp_path / "disk")
     assert done.returncode == 1
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("\n") == 1
     assert (tmp_path / "disk").read_bytes() == before
 
@@ -369,8 +369,8 @@ def test_drain_takes_what_is_there_and_waits_for_no_more(tmp_path: Path) -> None
 def test_drain_says_what_it_cannot_read(words: tuple[str, ...]) -> None:
     """Check the error message and the exit code."""
     done = run("drain", *words)
-    said = {(): "drain FILE...", ("/",): "/: Is a directory (errno 21)"}
-    expected = said.get(words, "/nowhere: No such file or directory (errno 2)")
+    messages = {(): "drain FILE...", ("/",): "/: Is a directory (errno 21)"}
+    expected = messages.get(words, "/nowhere: No such file or directory (errno 2)")
     assert (done.returncode, done.stderr) == (1 if words else 2, expected + "\n")
 
 
@@ -443,7 +443,7 @@ def test_a_generated_header_is_compiled_in(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"USREADS1", "cut off in its header"),
         (b"USREADS2" + struct.pack("<II", 32, 0), "not a log of reads"),
@@ -451,7 +451,7 @@ def test_a_generated_header_is_compiled_in(tmp_path: Path, monkeypatch: pytest.M
         (b"USREADS1" + struct.pack("<II", 32, 2) + bytes(32), "2 entries announced"),
     ],
 )
-def test_a_broken_log_is_refused(tmp_path: Path, content: bytes, said: str) -> None:
+def test_a_broken_log_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "log").write_bytes(content)
-    with pytest.raises(RunFailed, match=said):
+    with pytest.raises(RunFailed, match=message):
         reads.read_log(tmp_path / "log")

@@ -148,14 +148,14 @@ def test_extents_are_initialised_and_where_the_layout_says(
     extents = np.diff(layout.first)
     sample = [*range(0, 21_943, 800), *np.argsort(extents)[-5:].tolist()]
     for index in sample:
-        said = stat_of(raw, image.file_path(index, 21_943))
-        assert "(uninit" not in said.lower()
-        assert f"Inode: {layout.inode[index]} " in said
-        assert f"Size: {layout.size[index]}\n" in said
+        output = stat_of(raw, image.file_path(index, 21_943))
+        assert "(uninit" not in output.lower()
+        assert f"Inode: {layout.inode[index]} " in output
+        assert f"Size: {layout.size[index]}\n" in output
         first, last = layout.first[index], layout.first[index + 1]
         for start, length in zip(layout.start[first:last], layout.length[first:last], strict=True):
             end = f"-{start + length - 1}" if length > 1 else ""
-            assert f":{start}{end}" in said
+            assert f":{start}{end}" in output
 
 
 def test_erasing_half_leaves_fragments(built: tuple[Path, image.Layout]) -> None:
@@ -186,22 +186,22 @@ def test_popular_files_lie_all_over_the_disk(built: tuple[Path, image.Layout]) -
 def test_two_builds_are_equal_to_the_byte(own_cache: Path) -> None:
     """Check every file in the cache, and that another seed gives another image."""
     first = image.build(SMALL, silent, 5)
-    kept = {path.name: path.read_bytes() for path in first.folder.iterdir()}
-    assert set(kept) == {"blocks.bin", "layout.npz", "facts.json"}
+    content = {path.name: path.read_bytes() for path in first.folder.iterdir()}
+    assert set(content) == {"blocks.bin", "layout.npz", "facts.json"}
     shutil.rmtree(own_cache)
     again = image.build(SMALL, silent, 5)
-    assert {path.name: path.read_bytes() for path in again.folder.iterdir()} == kept
+    assert {path.name: path.read_bytes() for path in again.folder.iterdir()} == content
     other = image.build(SMALL, silent, 6)
     assert other.folder != first.folder
-    assert other.blocks.read_bytes() != kept["blocks.bin"]
+    assert other.blocks.read_bytes() != content["blocks.bin"]
 
 
 def test_the_second_build_comes_from_the_cache(own_cache: Path) -> None:
     """Check that the second build reports no work."""
     first = image.build(SMALL, silent, 5)
-    said: list[str] = []
-    assert image.build(SMALL, lambda phase, fraction: said.append(phase), 5) == first
-    assert said == []
+    phases: list[str] = []
+    assert image.build(SMALL, lambda phase, fraction: phases.append(phase), 5) == first
+    assert phases == []
     assert first.folder.is_relative_to(own_cache)
 
 
@@ -229,19 +229,19 @@ def test_progress_runs_from_0_to_1(own_cache: Path) -> None:
 
 def test_restored_blocks_are_the_file_system(own_cache: Path, tmp_path: Path) -> None:
     """Check that restore writes a clean disk from the compact image."""
-    made = image.build(SMALL, silent, 5)
+    built = image.build(SMALL, silent, 5)
     disk = tmp_path / "disk"
     with disk.open("wb") as empty:
-        empty.truncate(made.facts.image_bytes)
+        empty.truncate(built.facts.image_bytes)
     restore = programs.compiled(guest_programs.program("restore"))
-    done = run(restore, made.blocks, disk)
+    done = run(restore, built.blocks, disk)
     assert (done.returncode, done.stderr) == (0, "")
-    assert int(done.stdout) == made.facts.metadata_blocks
-    assert hashlib.sha256(made.blocks.read_bytes()).hexdigest() == made.facts.blocks_sha256
+    assert int(done.stdout) == built.facts.metadata_blocks
+    assert hashlib.sha256(built.blocks.read_bytes()).hexdigest() == built.facts.blocks_sha256
     assert_clean(disk)
-    path, size = made.files()[17]
+    path, size = built.files()[17]
     assert f"Size: {size}\n" in stat_of(disk, path)
-    assert made.blocks.stat().st_size < SMALL / 50
+    assert built.blocks.stat().st_size < SMALL / 50
 
 
 def test_no_mke2fs_is_said_with_the_command_that_mends_it(
@@ -338,7 +338,7 @@ def test_a_file_in_many_pieces_is_sound(fresh: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("script", "said"),
+    ("script", "message"),
     [
         ("", "script line 0: the script is cut off"),
         ("d a\n", "script line 1: the script is cut off"),
@@ -369,11 +369,11 @@ def test_a_file_in_many_pieces_is_sound(fresh: Path) -> None:
         ("d a\0b\nend\n", "a zero byte"),
     ],
 )
-def test_bad_scripts_are_refused(fresh: Path, script: str, said: str) -> None:
+def test_bad_scripts_are_refused(fresh: Path, script: str, message: str) -> None:
     """Check the one-line message, exit code 1 and that "done" is not printed."""
     done = mkfiles(fresh, script)
     assert done.returncode == 1
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("\n") == 1
     assert "done" not in done.stdout
     assert "not clean" in run("dumpe2fs", "-h", fresh).stdout

@@ -146,13 +146,13 @@ def test_a_whole_answer(disk: Path, tmp_path: Path) -> None:
         assert run["platform"] == "real"
         assert run["requests"] == run["dispatched"] == 400
         assert run["facts"]["settings"]["queue/scheduler"] == run["scheduler"]
-    found = pl.read_parquet(out / "requests.parquet")
-    assert found.height == 400 * 2 * len(offered)
-    assert set(found["op"]) == {"read"}
-    assert found["sector"].max() < SIZE // 512  # type: ignore[operator]
-    assert (found["arrival_ns"] <= found["dispatch_ns"]).all()
-    assert (found["dispatch_ns"] <= found["completion_ns"]).all()
-    assert found["due_ns"].null_count() == found.height
+    requests = pl.read_parquet(out / "requests.parquet")
+    assert requests.height == 400 * 2 * len(offered)
+    assert set(requests["op"]) == {"read"}
+    assert requests["sector"].max() < SIZE // 512  # type: ignore[operator]
+    assert (requests["arrival_ns"] <= requests["dispatch_ns"]).all()
+    assert (requests["dispatch_ns"] <= requests["completion_ns"]).all()
+    assert requests["due_ns"].null_count() == requests.height
     assert "loop" in (out / "report.html").read_text()
 
 
@@ -193,9 +193,9 @@ def test_a_file_server_on_a_real_disk(workload: str, disk: Path, tmp_path: Path)
     with unchanged(disk):
         words = ("--workload", workload, "--requests", "500", "--processes", "5")
         out = measured(tmp_path, disk, *words, "--schedulers", "kyber", "--destroy-data")
-    found = pl.read_parquet(out / "requests.parquet")
-    assert found.height == 500
-    assert (set(found["sectors"]) == {8}) == (workload == "surge-direct")
+    requests = pl.read_parquet(out / "requests.parquet")
+    assert requests.height == 500
+    assert (set(requests["sectors"]) == {8}) == (workload == "surge-direct")
     assert not list(Path("/sys/fs/cgroup").glob("**/understudy-*"))
     assert str(disk) not in Path("/proc/mounts").read_text()
     probe = subprocess.run(["blkid", "-p", disk], capture_output=True, text=True, check=False)
@@ -253,9 +253,9 @@ def test_interrupted_at_any_moment(seed: int, disk: Path, tmp_path: Path) -> Non
         else:
             time.sleep(1.5 * chance.random())
         command.send_signal(how)
-        _, said = command.communicate(timeout=PATIENCE_SECONDS)
-    assert command.returncode == 130, said
-    assert said.splitlines()[-1] == "understudy: interrupted: every run was stopped"
+        _, message = command.communicate(timeout=PATIENCE_SECONDS)
+    assert command.returncode == 130, message
+    assert message.splitlines()[-1] == "understudy: interrupted: every run was stopped"
     assert not list(tmp_path.iterdir())
 
 
@@ -265,9 +265,9 @@ def test_when_the_process_that_works_is_killed(disk: Path, tmp_path: Path) -> No
         command = started(disk, tmp_path)
         wait_for_change(disk, command)
         os.kill(descendants(command.pid)[0], signal.SIGKILL)
-        _, said = command.communicate(timeout=PATIENCE_SECONDS)
+        _, message = command.communicate(timeout=PATIENCE_SECONDS)
     assert command.returncode == 1
-    assert "killed by SIGKILL" in said
+    assert "killed by SIGKILL" in message
 
 
 def test_when_the_workload_is_killed(disk: Path, tmp_path: Path) -> None:
@@ -282,9 +282,9 @@ def test_when_the_workload_is_killed(disk: Path, tmp_path: Path) -> None:
                 if text(Path(f"/proc/{pid}/comm")) == "random\n":
                     os.kill(pid, signal.SIGKILL)
             time.sleep(0.2)
-        _, said = command.communicate()
+        _, message = command.communicate()
     assert command.returncode == 1
-    assert said.count("understudy: the workload") == 2
+    assert message.count("understudy: the workload") == 2
 
 
 def test_the_next_command_puts_back_what_nobody_could(disk: Path, tmp_path: Path) -> None:
@@ -368,9 +368,9 @@ def test_one_that_somebody_uses(disk: Path, on_disk: Path) -> None:
     subprocess.run(["mount", "-o", "ro", disk, mounted], check=True)
     try:
         with unchanged(disk):
-            said = refused(disk)
-            assert said == f"{disk.name} is mounted on {mounted}; umount it first"
-            assert refused(disk, "--writes", "10", "--destroy-data") == said
+            message = refused(disk)
+            assert message == f"{disk.name} is mounted on {mounted}; umount it first"
+            assert refused(disk, "--writes", "10", "--destroy-data") == message
     finally:
         subprocess.run(["umount", mounted], check=True)
     with looped(disk) as upper:
@@ -397,13 +397,13 @@ def test_one_that_is_locked(disk: Path) -> None:
 
 def test_one_that_is_read_only(on_disk: Path, tmp_path: Path) -> None:
     with looped(image(on_disk), "--read-only") as disk:
-        said = refused(disk, "--writes", "10", "--destroy-data")
-        assert said == "is read-only; leave --destroy-data out"
+        message = refused(disk, "--writes", "10", "--destroy-data")
+        assert message == "is read-only; leave --destroy-data out"
         measured(tmp_path, disk, "--requests", "20", "--schedulers", "none")
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("--writes", "30"), "--writes: what is on {} would be lost: add --destroy-data"),
         (
@@ -427,9 +427,9 @@ def test_one_that_is_read_only(on_disk: Path, tmp_path: Path) -> None:
         (("--set", "bfq.low_latency=0", "--schedulers", "none"), "--set: bfq is not among"),
     ],
 )
-def test_what_is_asked_wrong(words: tuple[str, ...], said: str, disk: Path) -> None:
+def test_what_is_asked_wrong(words: tuple[str, ...], message: str, disk: Path) -> None:
     with unchanged(disk):
-        assert said.format(disk) in refused(disk, *words)
+        assert message.format(disk) in refused(disk, *words)
 
 
 def test_only_root_chooses_a_scheduler(disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,20 +71,20 @@ def slivers(draw: random.Random) -> Iterator[list[Corner]]:
         yield [(*one, color(draw)), (x, y, color(draw)), (i, j, color(draw))]
 
 
-def check_triangle(wanted: Sequence[Corner]) -> int:
+def check_triangle(triangle: Sequence[Corner]) -> int:
     """Compare a triangle with its definition; return how many pixels it has."""
     canvas, picture = Canvas(WIDTH, HEIGHT), BLACK.copy()
-    drawn = canvas.triangle(wanted)
-    reference.triangle(picture, wanted)
-    points = reference.inside(wanted, picture.shape)
-    assert (canvas.pixels == picture).all(), wanted
-    assert drawn == points.sum(), wanted
-    assert canvas.is_clean_beside(), wanted
+    count = canvas.triangle(triangle)
+    reference.triangle(picture, triangle)
+    points = reference.inside(triangle, picture.shape)
+    assert (canvas.pixels == picture).all(), triangle
+    assert count == points.sum(), triangle
+    assert canvas.is_clean_beside(), triangle
     for which in range(3):
-        ends = [reference.channels(corner[2])[which] for corner in wanted]
+        ends = [reference.channels(corner[2])[which] for corner in triangle]
         values = canvas.pixels[points] >> np.uint32(16 - 8 * which) & np.uint32(255)
-        assert ((values >= min(ends)) & (values <= max(ends))).all(), wanted
-    return drawn
+        assert ((values >= min(ends)) & (values <= max(ends))).all(), triangle
+    return count
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -92,13 +92,13 @@ def test_triangles_are_those_by_definition(
     kind: Callable[[random.Random], tuple[int, int]],
 ) -> None:
     draw = random.Random(f"triangles {kind.__name__}")
-    drawn = [check_triangle(corners(draw, kind)) for _ in range(2000)]
-    assert sum(pixels > 0 for pixels in drawn) > 300
+    counts = [check_triangle(corners(draw, kind)) for _ in range(2000)]
+    assert sum(pixels > 0 for pixels in counts) > 300
 
 
 def test_slivers_are_those_by_definition() -> None:
-    drawn = [check_triangle(wanted) for wanted in slivers(random.Random("slivers"))]
-    assert sum(pixels > 0 for pixels in drawn) > 300
+    counts = [check_triangle(sliver) for sliver in slivers(random.Random("slivers"))]
+    assert sum(pixels > 0 for pixels in counts) > 300
 
 
 def test_colours_are_off_by_little_more_than_half_a_step() -> None:
@@ -106,32 +106,32 @@ def test_colours_are_off_by_little_more_than_half_a_step() -> None:
     draw = random.Random("plane")
     limit = reference.HALF + Fraction(1, 128)
     for _ in range(300):
-        wanted = corners(draw, draw.choice(KINDS))
+        triangle = corners(draw, draw.choice(KINDS))
         canvas = Canvas(WIDTH, HEIGHT)
-        canvas.triangle(wanted)
-        rows, columns = np.nonzero(reference.inside(wanted, (HEIGHT, WIDTH)))
+        canvas.triangle(triangle)
+        rows, columns = np.nonzero(reference.inside(triangle, (HEIGHT, WIDTH)))
         if not len(rows):
             continue
-        x_a, y_a = min((y, x) for x, y, _ in wanted)[::-1]
-        planes = [reference.plane(wanted, which) for which in range(3)]
+        x_a, y_a = min((y, x) for x, y, _ in triangle)[::-1]
+        planes = [reference.plane(triangle, which) for which in range(3)]
         for i in {0, len(rows) - 1, draw.randrange(len(rows))}:
             x, y = int(columns[i]), int(rows[i])
-            got = reference.channels(int(canvas.pixels[y, x]))
-            for value, (v_a, right, down) in zip(got, planes, strict=True):
+            channels = reference.channels(int(canvas.pixels[y, x]))
+            for value, (v_a, right, down) in zip(channels, planes, strict=True):
                 exact = v_a + right * (x - x_a) + down * (y - y_a)
-                assert abs(value - exact) <= limit, (wanted, x, y)
+                assert abs(value - exact) <= limit, (triangle, x, y)
 
 
 def test_the_order_of_corners_changes_nothing() -> None:
     draw = random.Random("order")
     for _ in range(300):
-        wanted = corners(draw, draw.choice((near, around)))
+        triangle = corners(draw, draw.choice((near, around)))
         canvas = Canvas(WIDTH, HEIGHT)
-        canvas.triangle(wanted)
-        for other in permutations(wanted):
+        canvas.triangle(triangle)
+        for other in permutations(triangle):
             again = Canvas(WIDTH, HEIGHT)
             again.triangle(other)
-            assert (again.pixels == canvas.pixels).all(), wanted
+            assert (again.pixels == canvas.pixels).all(), triangle
 
 
 def test_what_has_no_area_draws_nothing() -> None:
@@ -154,10 +154,10 @@ def test_a_mesh_covers_each_pixel_once(far: bool) -> None:
     draw = random.Random(f"mesh {far}")
     for _ in range(40):
         times = np.zeros_like(BLACK)
-        for wanted in mesh(draw, far):
+        for triangle in mesh(draw, far):
             canvas = Canvas(WIDTH, HEIGHT)
             canvas.clear(0)
-            canvas.triangle([(x, y, 0xFFFFFF) for x, y in wanted])
+            canvas.triangle([(x, y, 0xFFFFFF) for x, y in triangle])
             times += (canvas.pixels != 0).astype(np.uint32)
         assert (times == 1).all()
 
@@ -188,7 +188,7 @@ def moved(draw: random.Random, place: int, first: int, last: int) -> int:
 
 def check_line(one: Corner, other: Corner) -> None:
     canvas, picture = Canvas(WIDTH, HEIGHT), BLACK.copy()
-    drawn = canvas.line(one, other)
+    count = canvas.line(one, other)
     reference.line(picture, one, other)
     assert (canvas.pixels == picture).all(), (one, other)
     assert canvas.is_clean_beside(), (one, other)
@@ -197,8 +197,8 @@ def check_line(one: Corner, other: Corner) -> None:
         back.line(other, one)
         assert (back.pixels == canvas.pixels).all(), (one, other)
     white = Canvas(WIDTH, HEIGHT)
-    assert drawn == white.line((*one[:2], 0xFFFFFF), (*other[:2], 0xFFFFFF))
-    assert drawn == np.count_nonzero(white.pixels), (one, other)
+    assert count == white.line((*one[:2], 0xFFFFFF), (*other[:2], 0xFFFFFF))
+    assert count == np.count_nonzero(white.pixels), (one, other)
 
 
 @pytest.mark.parametrize("kind", [near, around, crowded])
@@ -225,15 +225,15 @@ def test_rectangles_are_those_by_definition() -> None:
     for _ in range(1000):
         x, y = draw.choice(KINDS)(draw)
         width, height = (draw.choice((0, 1, draw.randrange(100), 4095, 65535)) for _ in range(2))
-        wanted = color(draw)
+        fill = color(draw)
         canvas, picture = Canvas(WIDTH, HEIGHT), BLACK.copy()
-        drawn = canvas.rectangle(x, y, width, height, wanted)
-        reference.rectangle(picture, x, y, width, height, wanted)
+        count = canvas.rectangle(x, y, width, height, fill)
+        reference.rectangle(picture, x, y, width, height, fill)
         assert (canvas.pixels == picture).all(), (x, y, width, height)
         assert canvas.is_clean_beside(), (x, y, width, height)
         picture[:] = 0
         reference.rectangle(picture, x, y, width, height, 1)
-        assert drawn == picture.sum(), (x, y, width, height)
+        assert count == picture.sum(), (x, y, width, height)
 
 
 @pytest.mark.parametrize(("width", "height"), [(0, 0), (0, 9), (9, 0), (1, 1), (3, 2), (700, 1)])

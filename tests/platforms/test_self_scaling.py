@@ -55,9 +55,9 @@ def test_k(scale_milli: int, overshoot_ns: int, before: int, scale: float) -> No
 
 def late(run: Experiment, number: int) -> Outcome:
     """Return the outcome of a run with this number of late requests."""
-    found = outcome(run)
+    answer = outcome(run)
     return replace(
-        found, requests=found.requests.with_columns(late=pl.int_range(pl.len()) < number)
+        answer, requests=answer.requests.with_columns(late=pl.int_range(pl.len()) < number)
     )
 
 
@@ -122,8 +122,8 @@ def test_what_a_table_says_of_k() -> None:
     assert "k was" not in told(("cats", 3, 10), ("none", 3, 0))
     assert "late" not in told(("cats", 3, 10), ("none", 3, 0))
     assert "no pick: k was 3 to 4, raised" in told(("cats", 3, 10), ("none", 4, 0))
-    said = told(("cats", 2, 11), ("none", 2, 10), ("sstf", 2, 300))
-    assert "more than 10 were late (cats 11, sstf 300): these runs do not count" in said
-    assert "pick " not in said
+    sentences = told(("cats", 2, 11), ("none", 2, 10), ("sstf", 2, 300))
+    assert "more than 10 were late (cats 11, sstf 300): these runs do not count" in sentences
+    assert "pick " not in sentences
     assert "pick " in told(("cats", 2, 10), ("none", 2, 10))
     assert "late" not in told(("cats", 1, 11), clock="virtual")

@@ -75,9 +75,9 @@ def instance(folder: Path, events: Iterable[Event], error: int = 0, stats: str =
         own = [(event.time_ns, held(event, error)) for event in in_order if event.cpu == cpu]
         (place / "trace_pipe_raw").write_bytes(kernel_trace.trace(own))
         (place / "stats").write_text(f"entries: 3\noverrun: 0\n{stats}")
-    found = Tracepoints(folder)
-    found.take()
-    return found
+    trace = Tracepoints(folder)
+    trace.take()
+    return trace
 
 
 @given(st.integers(0, 2**32))
@@ -103,13 +103,13 @@ def test_the_first_are_answered_once_none_of_them_waits(tmp_path: Path) -> None:
     """Request 2 starves; request 3 does not count as answered before request 2 is."""
     starved = life(200, 16, 900)
     events = [*life(100, 8, 500), *life(300, 24, 600), starved[0]]
-    found = instance(tmp_path / "before", events)
-    assert found.answered_first(1)
-    assert not found.answered_first(2)
-    assert not found.answered_first(3)
-    found = instance(tmp_path / "after", [*events, *starved[1:]])
-    assert found.answered_first(3)
-    assert not found.answered_first(4)
+    trace = instance(tmp_path / "before", events)
+    assert trace.answered_first(1)
+    assert not trace.answered_first(2)
+    assert not trace.answered_first(3)
+    trace = instance(tmp_path / "after", [*events, *starved[1:]])
+    assert trace.answered_first(3)
+    assert not trace.answered_first(4)
 
 
 def test_a_merge_is_not_waited_for(tmp_path: Path) -> None:
@@ -119,9 +119,9 @@ def test_a_merge_is_not_waited_for(tmp_path: Path) -> None:
         Event(at, 0, what, 8, 16, also=(FS,)) for at, what in ((160, "D"), (300, "C"))
     )
     queue = Event(100, 0, "Q", 8, 8, also=(FS,))
-    found = instance(tmp_path, [queue, merged, merge, issue, complete, *life(200, 64, 400)])
-    assert found.answered_first(2)
-    assert found.requests()[0]["sectors"].to_list() == [16, 8]
+    trace = instance(tmp_path, [queue, merged, merge, issue, complete, *life(200, 64, 400)])
+    assert trace.answered_first(2)
+    assert trace.requests()[0]["sectors"].to_list() == [16, 8]
 
 
 def test_several_may_ask_for_one_page_at_once(tmp_path: Path) -> None:
@@ -186,9 +186,9 @@ def test_others_business_is_counted_and_no_request(tmp_path: Path) -> None:
 
 
 def test_a_failed_request_fails_the_run(tmp_path: Path) -> None:
-    found = instance(tmp_path, life(100, 8, 500), error=-5)
+    trace = instance(tmp_path, life(100, 8, 500), error=-5)
     with pytest.raises(RunFailed, match="the disk failed: sector 8: Input/output error; see dmesg"):
-        found.requests()
+        trace.requests()
 
 
 def test_nothing_and_too_much(tmp_path: Path) -> None:

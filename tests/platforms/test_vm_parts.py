@@ -51,7 +51,7 @@ def test_a_packed_kernel_is_unpacked(pack) -> None:  # type: ignore[no-untyped-d
 
 
 @pytest.mark.parametrize(
-    ("image", "said"),
+    ("image", "message"),
     [
         (b"", "not a bzImage"),
         (bytes(4096), "not a bzImage"),
@@ -62,8 +62,8 @@ def test_a_packed_kernel_is_unpacked(pack) -> None:  # type: ignore[no-untyped-d
         (bz_image(lzma.compress(bytes(range(256)) * 9)[:90])[:-8], "damaged"),
     ],
 )
-def test_what_is_no_kernel_is_refused(image: bytes, said: str) -> None:
-    with pytest.raises(RunFailed, match=said):
+def test_what_is_no_kernel_is_refused(image: bytes, message: str) -> None:
+    with pytest.raises(RunFailed, match=message):
         packages.unpack_image(image)
 
 
@@ -106,10 +106,10 @@ def test_a_folder_that_fails_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_p
 def test_two_at_once_make_it_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The other threads wait, and use what the first one made."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    made = []
+    folders = []
 
     def make(folder: Path) -> None:
-        made.append(folder)
+        folders.append(folder)
         time.sleep(0.2)
         (folder / "whole").write_text("done")
 
@@ -121,7 +121,7 @@ def test_two_at_once_make_it_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(made) == 1
+    assert len(folders) == 1
 
 
 def fake_module(folder: Path, name: str, depends: str) -> None:
@@ -271,7 +271,7 @@ def test_what_lies_outside_every_file_is_metadata() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"virtual_bytes": 2**20}, "1048576 bytes is less than the 64MiB that the files of surge"),
         ({"virtual_bytes": 2**30 + 512}, "--virtual-size: not a multiple of 4096"),
@@ -302,8 +302,8 @@ def test_what_lies_outside_every_file_is_metadata() -> None:
         ({"scale": 1.5, "clock": "wall"}, "--scale: the VM scales by whole factors"),
     ],
 )
-def test_what_no_vm_can_do_is_refused(changes: dict[str, Any], said: str) -> None:
-    with pytest.raises(UserError, match=re.escape(said)):
+def test_what_no_vm_can_do_is_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=re.escape(message)):
         scenario.describe(experiment(**changes), lambda phase, fraction: None)
 
 

@@ -112,6 +112,6 @@ def test_zones_too_short_on_a_smaller_disk_are_part_of_those_before(seed: int) -
 def test_tracks_are_counted_where_angles_are_known(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text('[seek]\nms = [1, 2]\nover = "tracks"\n[rotation]\nperiod_ms = 6\n')
-    said = f'{file}: seek.over: "tracks" needs rotation.phase = "known"'
-    with pytest.raises(UserError, match=re.escape(said)):
+    message = f'{file}: seek.over: "tracks" needs rotation.phase = "known"'
+    with pytest.raises(UserError, match=re.escape(message)):
         device.read(file)

@@ -116,8 +116,8 @@ def test_what_is_no_disk(tmp_path: Path) -> None:
 
 def test_one_that_is_too_small(tmp_path: Path) -> None:
     small = image(tmp_path, 100 * MIB)
-    said = refused(tmp_path, small)
-    assert said == "204800 sectors are too few to profile, at least 262144; name a larger disk"
+    message = refused(tmp_path, small)
+    assert message == "204800 sectors are too few to profile, at least 262144; name a larger disk"
 
 
 def test_one_in_memory(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_no_permission(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ((), "profile: name what to profile: one of --device, --target and --trace"),
         (("--device", "a", "--target", "b:c"), "name what to profile: one of --device"),
@@ -155,16 +155,16 @@ def test_no_permission(tmp_path: Path) -> None:
         (("--device", "a", "--out", "nowhere/x.toml"), "--out: nowhere: no such folder"),
     ],
 )
-def test_what_is_asked_wrong(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
+def test_what_is_asked_wrong(words: tuple[str, ...], message: str, tmp_path: Path) -> None:
     words = ("profile", "--out", str(tmp_path / "x.toml"), *words)
     done = CliRunner().invoke(main, list(words))
     assert done.exit_code == 2
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 def test_a_file_below_a_loop_device(loop: Path, tmp_path: Path) -> None:
-    said = refused(tmp_path, tmp_path / "image")
-    assert said == f"{loop.name} is made of it; losetup -d {loop} first"
+    message = refused(tmp_path, tmp_path / "image")
+    assert message == f"{loop.name} is made of it; losetup -d {loop} first"
 
 
 def test_a_disk_below_a_loop_device(loop: Path, tmp_path: Path) -> None:
@@ -183,25 +183,25 @@ def test_a_disk_that_is_mounted(loop: Path, tmp_path: Path) -> None:
     if mounted.returncode:
         pytest.skip("nothing can be mounted here")
     try:
-        said = refused(tmp_path, loop)
+        message = refused(tmp_path, loop)
     finally:
         subprocess.run(["umount", place], check=True)
-    assert said == f"{loop.name} is mounted on {place}; umount it first"
+    assert message == f"{loop.name} is mounted on {place}; umount it first"
 
 
 def test_a_disk_that_somebody_claims(loop: Path, tmp_path: Path) -> None:
     claimed = os.open(loop, os.O_RDONLY | os.O_EXCL)
     try:
-        said = refused(tmp_path, loop)
+        message = refused(tmp_path, loop)
     finally:
         os.close(claimed)
-    assert said == "is in use by something that can't be seen from here; end it first"
+    assert message == "is in use by something that can't be seen from here; end it first"
 
 
 def test_a_read_only_disk(tmp_path: Path) -> None:
     with looped(image(tmp_path), "--read-only") as loop:
-        said = refused(tmp_path, loop, "--destroy-data")
-        assert said == "is read-only; leave --destroy-data out"
+        message = refused(tmp_path, loop, "--destroy-data")
+        assert message == "is read-only; leave --destroy-data out"
         with Disk(loop) as disk:
             assert not disk.writable
 
@@ -434,20 +434,20 @@ def test_a_drive_behind_a_host_is_recovered(seed: int, noise_ns: int) -> None:
     """
     drive = random_drive(seed)
     is_so = drive.parameters
-    found = profile(Hosted(drive, noise_ns=noise_ns), destroy_data=True)
-    assert found.value("rotation.period_ms") == pytest.approx(is_so.period_ns / 1e6, rel=1e-5)
+    fitted = profile(Hosted(drive, noise_ns=noise_ns), destroy_data=True)
+    assert fitted.value("rotation.period_ms") == pytest.approx(is_so.period_ns / 1e6, rel=1e-5)
     outer = is_so.zone[0].sectors + is_so.zone[0].spare_sectors
-    layout = found.disk().layout
+    layout = fitted.disk().layout
     assert layout
     assert layout.zones[0].sectors == pytest.approx(outer, rel=0.005)
-    assert found.value("buffer.segments") == is_so.segments
-    assert found.value("buffer.segment_sectors") == is_so.segment_sectors
-    buffer = found.disk().buffer
+    assert fitted.value("buffer.segments") == is_so.segments
+    assert fitted.value("buffer.segment_sectors") == is_so.segment_sectors
+    buffer = fitted.disk().buffer
     assert buffer
     assert buffer.write_room[:2] == (is_so.write_extents, is_so.write_sectors)
-    for check in found.checks[:3]:
+    for check in fitted.checks[:3]:
         assert check.model_ms == pytest.approx(check.target_ms, rel=0.08), check.workload
-    assert found.checks[0].demerit_percent < 3
+    assert fitted.checks[0].demerit_percent < 3
 
 
 # ---- the command ----------------------------------------------------------------------
@@ -495,8 +495,8 @@ def test_a_disk_that_fails_on_the_way(
 def test_a_disk_is_profiled(loop: Path, tmp_path: Path) -> None:
     done = command(tmp_path, loop)
     assert done.exit_code == 0, done.output
-    found = device.load(str(tmp_path / "x.toml"))
-    assert found.seek
+    disk = device.load(str(tmp_path / "x.toml"))
+    assert disk.seek
     assert "# model: not seen: the device has no name" in (tmp_path / "x.toml").read_text()
 
 

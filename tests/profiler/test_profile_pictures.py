@@ -87,7 +87,7 @@ class Drawn:
     words: dict[Text, Bbox]
 
 
-def drawn(found: Fitted) -> Drawn:
+def drawn(fitted: Fitted) -> Drawn:
     """Return the figure of these findings, before it is written to a file."""
     figures: list[Figure] = []
     words: dict[Text, Bbox] = {}
@@ -108,8 +108,8 @@ def drawn(found: Fitted) -> Drawn:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(picture, "save", keep)
         patch.setattr(Text, "draw", noted)
-        profiled.draw(found, "mine", Path("mine.png"))
-    return Drawn(found, figures[0], words)
+        profiled.draw(fitted, "mine", Path("mine.png"))
+    return Drawn(fitted, figures[0], words)
 
 
 @pytest.fixture(scope="module", params=OVERVIEWS)
@@ -151,9 +151,9 @@ def is_legible(drawing: Drawn) -> None:
 
 
 def test_each_check_has_its_two_distributions_and_its_demerit(overview: Drawn) -> None:
-    found, figure = overview.found, overview.figure
+    fitted, figure = overview.found, overview.figure
     panels = [axes for axes in figure.axes if axes.get_xlabel() == "service time (ms)"]
-    for axes, check in zip(panels, found.checks, strict=True):
+    for axes, check in zip(panels, fitted.checks, strict=True):
         within = "within" if check.within else "not within"
         demerit = f"demerit {check.demerit_percent:.1f} %: {within} the limits"
         assert axes.get_title(loc="left").splitlines()[::2] == [check.workload, demerit]
@@ -167,8 +167,8 @@ def values(line: Line2D) -> npt.NDArray[np.float64]:
 
 
 def test_all_samples_of_the_curve_are_drawn_with_what_is_left(overview: Drawn) -> None:
-    found, figure = overview.found, overview.figure
-    seen = found.finding("seek.ms")
+    fitted, figure = overview.found, overview.figure
+    seen = fitted.finding("seek.ms")
     assert seen
     assert len(seen.seen) >= 36
     [above] = [axes for axes in figure.axes if axes.get_ylabel() == "seek (ms)"]
@@ -192,8 +192,8 @@ def test_what_was_not_seen_is_said(overview: Drawn) -> None:
 
 def test_the_line_is_drawn_as_in_perform_2010() -> None:
     """The figure shows filtered times by distance in sectors, and the line of the profile."""
-    found = profile(model("cheetah-15k4"), method="perform-2010")
-    [axes] = drawn(found).figure.axes
+    fitted = profile(model("cheetah-15k4"), method="perform-2010")
+    [axes] = drawn(fitted).figure.axes
     filtered, line = map(values, axes.lines)
     assert len(filtered) > 99_000
     assert filtered[:, 0].max() == pytest.approx(143.4, abs=0.5)
@@ -204,22 +204,22 @@ def test_the_line_is_drawn_as_in_perform_2010() -> None:
 
 def test_the_curves_are_drawn_as_in_sigcse_2006() -> None:
     """Each curve has 256 samples, seeks without half a rotation. Errors are named as in Table 1."""
-    found = profile(random_drive(8), method="sigcse-2006")
-    figure = drawn(found).figure
+    fitted = profile(random_drive(8), method="sigcse-2006")
+    figure = drawn(fitted).figure
     seeks, rates = (values(axes.lines[0]) for axes in figure.axes)
-    half_ms = found.value("rotation.period_ms") / 2
-    assert seeks[:, 1] == pytest.approx(np.array(found.value("seek.ms")) - half_ms, abs=1e-6)
-    assert rates[:, 1] == pytest.approx(found.value("throughput.mb_per_s"), abs=1e-4)
+    half_ms = fitted.value("rotation.period_ms") / 2
+    assert seeks[:, 1] == pytest.approx(np.array(fitted.value("seek.ms")) - half_ms, abs=1e-6)
+    assert rates[:, 1] == pytest.approx(fitted.value("throughput.mb_per_s"), abs=1e-4)
     assert len(seeks) == len(rates) == 256
-    for check in found.checks:
+    for check in fitted.checks:
         error = f"{check.workload} {check.difference_percent:+.1f} %"
         assert (error in said(figure)) == (check.workload in (SEEK, TRANSFER))
 
 
 def test_a_method_without_a_figure_has_the_overview() -> None:
     """The overview draws whatever was found: here a line and a cache, without samples of seeks."""
-    found = profile(model("cheetah-15k4"), method="perform-2010")
-    drawing = drawn(replace(found, method="somebodys-own"))
+    fitted = profile(model("cheetah-15k4"), method="perform-2010")
+    drawing = drawn(replace(fitted, method="somebodys-own"))
     is_legible(drawing)
     words = " ".join(said(drawing.figure).split())
     assert "intercept_ms 4.25" in words
@@ -231,8 +231,8 @@ def command(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> Resul
     (folder / "someones.py").write_text(MODULE)
     monkeypatch.chdir(folder)
     monkeypatch.syspath_prepend(folder)
-    given = ["profile", "--target", "someones:drive", "--out", "mine.toml", *words]
-    return CliRunner().invoke(main, given, catch_exceptions=False)
+    arguments = ["profile", "--target", "someones:drive", "--out", "mine.toml", *words]
+    return CliRunner().invoke(main, arguments, catch_exceptions=False)
 
 
 @pytest.mark.parametrize(
@@ -244,9 +244,9 @@ def test_the_same_seed_the_same_picture(
     """Another process with other hash seeds and another matplotlibrc draws the same picture."""
     (tmp_path / "someones.py").write_text(MODULE)
     (tmp_path / "matplotlibrc").write_text("lines.linewidth: 9\n")
-    given = ["profile", "--target", "someones:drive", "--out", "mine.toml"]
+    arguments = ["profile", "--target", "someones:drive", "--out", "mine.toml"]
     done = subprocess.run(
-        [sys.executable, "-m", "understudy", *given, "--picture", f"there.{ending}"],
+        [sys.executable, "-m", "understudy", *arguments, "--picture", f"there.{ending}"],
         cwd=tmp_path,
         env={"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "7", "PATH": "/usr/bin"},
         capture_output=True,

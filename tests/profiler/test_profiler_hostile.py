@@ -96,15 +96,15 @@ def profiled(target: Hostile, seed: int) -> tuple[Fitted | None, str]:
 )
 def test_a_profile_or_one_clear_line(seed: int, tmp_path: Path) -> None:
     target = Hostile(seed)
-    found, said = profiled(target, seed)
-    if not found:
-        assert "\n" not in said, target.oddities
-        assert said.startswith("target: "), target.oddities
+    fitted, message = profiled(target, seed)
+    if not fitted:
+        assert "\n" not in message, target.oddities
+        assert message.startswith("target: "), target.oddities
         return
     file = tmp_path / "hostile.toml"
-    file.write_text(found.to_toml())
-    shown = CliRunner().invoke(main, ["disks", "show", str(file)])
-    assert shown.exit_code == 0, (target.oddities, shown.output)
+    file.write_text(fitted.to_toml())
+    result = CliRunner().invoke(main, ["disks", "show", str(file)])
+    assert result.exit_code == 0, (target.oddities, result.output)
 
 
 SEEK = [Finding("seek.ms", [1.0, 9.0]), Finding("seek.at", [0.0, 1.0])]
@@ -119,9 +119,9 @@ BUFFER = [
 def test_what_contradicts_the_rest_is_not_seen() -> None:
     """The contradicting finding is dropped, and no other finding."""
     wrong = Finding("buffer.read_ahead_sectors", 307)
-    kept = document.complete([*SEEK, *BUFFER, wrong])
-    assert [found for found in kept if found.value is not None] == [*SEEK, *BUFFER]
-    [dropped] = [found for found in kept if found.value is None]
+    findings = document.complete([*SEEK, *BUFFER, wrong])
+    assert [finding for finding in findings if finding.value is not None] == [*SEEK, *BUFFER]
+    [dropped] = [finding for finding in findings if finding.value is None]
     assert dropped.key == wrong.key
     assert dropped.confidence == "not seen: 307 is more than a segment's 100"
     buffer = document.disk([*SEEK, *BUFFER, wrong]).buffer
@@ -130,9 +130,12 @@ def test_what_contradicts_the_rest_is_not_seen() -> None:
 
 
 def test_a_section_that_lacks_what_it_needs_is_dropped() -> None:
-    lacking = [found for found in BUFFER if found.name != "read_hit_us"]
-    kept = document.complete([*SEEK, *lacking])
-    assert [found.key for found in kept if found.value is not None] == ["seek.ms", "seek.at"]
+    lacking = [finding for finding in BUFFER if finding.name != "read_hit_us"]
+    findings = document.complete([*SEEK, *lacking])
+    assert [finding.key for finding in findings if finding.value is not None] == [
+        "seek.ms",
+        "seek.at",
+    ]
     assert document.disk([*SEEK, *lacking]).buffer is None
 
 

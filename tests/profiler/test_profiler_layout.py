@@ -56,12 +56,12 @@ def look(target: Target, seed: int = 1) -> tuple[Layout | Unseen, int]:
 
 
 def seen(target: Target, seed: int = 1) -> Layout:
-    found, _ = look(target, seed)
-    assert isinstance(found, Layout), found
-    return found
+    layout, _ = look(target, seed)
+    assert isinstance(layout, Layout), layout
+    return layout
 
 
-def off(found: Layout, drive: DetailedDrive, seed: int = 1) -> list[float]:
+def off(layout: Layout, drive: DetailedDrive, seed: int = 1) -> list[float]:
     """Return by how many turns random sectors are off, apart from a common offset.
 
     The drive sends a sector after reading the sector; a profile sends it from the sector's
@@ -73,7 +73,7 @@ def off(found: Layout, drive: DetailedDrive, seed: int = 1) -> list[float]:
     turns = []
     for _ in range(SECTORS):
         sector = draw.randrange(drive.capacity_sectors)
-        zone = found.zone(sector)
+        zone = layout.zone(sector)
         begins = drive.locate(sector).angle + min(1 / zone.slots, bus_turns)
         turns.append(zone.turn(sector) - begins)
     return [abs(centred(turn - turns[0])) for turn in turns]
@@ -103,12 +103,12 @@ def test_each_sector_of_a_detailed_drive_is_where_it_is(seed: int) -> None:
     drive = random_drive(seed)
     of = drive.parameters
     assert (of.layout, of.band_cylinders, of.zone[0].spare_sectors) == SEEDS[seed]
-    found, reads = look(drive)
-    assert isinstance(found, Layout), found
-    assert max(off(found, drive)) < 1e-4
-    assert set(firsts(drive)) <= {zone.first for zone in found.zones}
+    layout, reads = look(drive)
+    assert isinstance(layout, Layout), layout
+    assert max(off(layout, drive)) < 1e-4
+    assert set(firsts(drive)) <= {zone.first for zone in layout.zones}
     for first, there in zip(firsts(drive), of.zone, strict=True):
-        zone = found.zone(first)
+        zone = layout.zone(first)
         assert zone.sectors == there.sectors
         assert zone.slots == there.sectors + there.spare_sectors
     assert reads < 6400
@@ -136,9 +136,9 @@ MADE: dict[str, Callable[[], DetailedDrive]] = {
 @pytest.mark.parametrize("name", MADE)
 def test_whatever_is_regular_is_found(name: str) -> None:
     drive = MADE[name]()
-    found = seen(drive)
-    assert max(off(found, drive)) < 1e-4
-    assert {zone.first for zone in found.zones} >= set(firsts(drive))
+    layout = seen(drive)
+    assert max(off(layout, drive)) < 1e-4
+    assert {zone.first for zone in layout.zones} >= set(firsts(drive))
 
 
 def test_skews_are_those_of_the_drive() -> None:
@@ -160,9 +160,9 @@ def test_bands_are_those_of_the_drive() -> None:
     drive = DetailedDrive(
         replace(PARAMETERS, layout=SURFACE_SERPENTINE, heads=3, band_cylinders=40, zone=(zone,))
     )
-    (found,) = seen(drive).zones
-    assert (found.cylinder, found.band) == (40, 120)
-    skews = (found.skew, found.cylinder_skew, found.band_skew)
+    (zone_seen,) = seen(drive).zones
+    assert (zone_seen.cylinder, zone_seen.band) == (40, 120)
+    skews = (zone_seen.skew, zone_seen.cylinder_skew, zone_seen.band_skew)
     assert [500 * skew for skew in skews] == pytest.approx([60, 40, 60], abs=0.01)
 
 
@@ -173,9 +173,9 @@ def test_small_zones() -> None:
         for index in range(1, 30)
     ]
     drive = DetailedDrive(replace(PARAMETERS, zone=(replace(OUTER, cylinders=800), *zones)))
-    found = seen(drive)
-    assert max(off(found, drive)) < 1e-4
-    assert {zone.first for zone in found.zones} >= set(firsts(drive))
+    layout = seen(drive)
+    assert max(off(layout, drive)) < 1e-4
+    assert {zone.first for zone in layout.zones} >= set(firsts(drive))
 
 
 # ---- targets that are less exact ----------------------------------------------------------
@@ -229,8 +229,8 @@ class Drifting(Around):
 @pytest.mark.parametrize("seed", [7, 203, 205])
 def test_what_is_less_exact_is_found_within_a_hundredth(kind: type[Around], seed: int) -> None:
     drive = random_drive(seed)
-    found = seen(kind(drive))
-    assert sum(each < 0.01 for each in off(found, drive)) > 0.99 * SECTORS
+    layout = seen(kind(drive))
+    assert sum(each < 0.01 for each in off(layout, drive)) > 0.99 * SECTORS
 
 
 @pytest.mark.parametrize("number", [201, 202, 210])
@@ -242,9 +242,9 @@ def test_a_host_that_is_away_now_and_then_makes_no_zones(number: int, seed: int)
     Some of these seeds once resulted in layouts that contradict themselves.
     """
     drive = random_drive(number)
-    found = seen(Hosted(drive, 100 * seed + 12), seed)
-    assert {zone.first for zone in found.zones} >= set(firsts(drive))
-    assert sum(each < 0.01 for each in off(found, drive)) > 0.98 * SECTORS
+    layout = seen(Hosted(drive, 100 * seed + 12), seed)
+    assert {zone.first for zone in layout.zones} >= set(firsts(drive))
+    assert sum(each < 0.01 for each in off(layout, drive)) > 0.98 * SECTORS
 
 
 # ---- slipped and spare sectors, as on real drives --------------------------------------
@@ -267,12 +267,12 @@ class Rearranged:
         first, last = self.place(sector), self.place(sector + sectors - 1)
         return self.drive.request(op, first, last + 1 - first, at_ns)
 
-    def off(self, found: Layout) -> list[float]:
+    def off(self, layout: Layout) -> list[float]:
         """Return by how many turns random sectors are off, apart from a common offset."""
         draw = random.Random("sectors")
         sectors = [draw.randrange(self.capacity_sectors) for _ in range(SECTORS)]
         turns = [
-            found.zone(sector).turn(sector) - self.drive.locate(self.place(sector)).angle
+            layout.zone(sector).turn(sector) - self.drive.locate(self.place(sector)).angle
             for sector in sectors
         ]
         return [abs(centred(turn - turns[0])) for turn in turns]
@@ -298,10 +298,10 @@ def test_sectors_that_are_left_out_are_slips(seed: int, zones: int) -> None:
     a new zone.
     """
     drive = Slipped(random_drive(seed), 400)
-    found = seen(drive)
-    assert len(found.zones) <= zones
-    assert 400 - zones <= len(found.slips) <= 400
-    assert sum(each < 5e-4 for each in drive.off(found)) > 0.99 * SECTORS
+    layout = seen(drive)
+    assert len(layout.zones) <= zones
+    assert 400 - zones <= len(layout.slips) <= 400
+    assert sum(each < 5e-4 for each in drive.off(layout)) > 0.99 * SECTORS
 
 
 @dataclass
@@ -316,11 +316,11 @@ class Spared(Rearranged):
         cylinders = [self.together * of.heads * zone.sectors for zone in of.zone]
         self._cylinders = cylinders
         self._there = [0, *accumulate(sizes)]
-        kept = [
+        sizes_left = [
             size // cylinder * (cylinder - self.number)
             for size, cylinder in zip(sizes, cylinders, strict=True)
         ]
-        self._here = [0, *accumulate(kept)]
+        self._here = [0, *accumulate(sizes_left)]
         self.capacity_sectors = self._here[-1]
 
     def place(self, sector: int) -> int:
@@ -335,20 +335,20 @@ class Spared(Rearranged):
 def test_spare_sectors_at_the_end_of_each_cylinder(seed: int, spare: int) -> None:
     """The drives order tracks by cylinders, plain or serpentine."""
     drive = Spared(random_drive(seed), spare)
-    found = seen(drive)
-    assert len(found.zones) == len(drive.drive.parameters.zone)
-    assert {zone.cylinder_spare for zone in found.zones} == {spare}
-    assert max(drive.off(found)) < 1e-3
+    layout = seen(drive)
+    assert len(layout.zones) == len(drive.drive.parameters.zone)
+    assert {zone.cylinder_spare for zone in layout.zones} == {spare}
+    assert max(drive.off(layout)) < 1e-3
 
 
 @pytest.mark.parametrize("seed", [203, 204])
 def test_spare_sectors_at_the_end_of_some_cylinders(seed: int) -> None:
     """The cylinders that share spare sectors are found as a band."""
     drive = Spared(random_drive(seed), 60, together=6)
-    found = seen(drive)
-    assert len(found.zones) == len(drive.drive.parameters.zone)
-    assert {(zone.band // zone.cylinder, zone.band_spare) for zone in found.zones} == {(6, 60)}
-    assert max(drive.off(found)) < 1e-3
+    layout = seen(drive)
+    assert len(layout.zones) == len(drive.drive.parameters.zone)
+    assert {(zone.band // zone.cylinder, zone.band_spare) for zone in layout.zones} == {(6, 60)}
+    assert max(drive.off(layout)) < 1e-3
 
 
 def test_a_drive_with_spare_sectors_is_predicted() -> None:
@@ -357,11 +357,11 @@ def test_a_drive_with_spare_sectors_is_predicted() -> None:
 
     The model predicts parallel streams of other drives less well, too.
     """
-    found = profile(Spared(random_drive(203), 60), seed=1)
-    layout = found.disk().layout
+    fitted = profile(Spared(random_drive(203), 60), seed=1)
+    layout = fitted.disk().layout
     assert layout
     assert {zone.cylinder.spare for zone in layout.zones if zone.cylinder} == {60}
-    for check in found.checks:
+    for check in fitted.checks:
         most = 3 if check.asks.get("beside", 0) > 0.5 else 1
         assert abs(check.difference_percent) < most, check.workload
 
@@ -380,20 +380,20 @@ def test_the_cheetah_is_found_again(seed: int, keeps: str) -> None:
     buffer = disk.buffer.model_copy(update={"segment_keeps": keeps})
     disk = disk.model_copy(update={"buffer": buffer})
     assert disk.facts
-    found = profile(ModelTarget.of(disk, disk.facts.capacity_sectors), seed)
-    assert found.value("seek.over") == "tracks"
-    assert found.value("buffer.after_hit") == "stop"
-    assert found.value("buffer.read_reach_sectors") == 1
-    for check in found.checks:
+    fitted = profile(ModelTarget.of(disk, disk.facts.capacity_sectors), seed)
+    assert fitted.value("seek.over") == "tracks"
+    assert fitted.value("buffer.after_hit") == "stop"
+    assert fitted.value("buffer.read_reach_sectors") == 1
+    for check in fitted.checks:
         assert abs(check.difference_percent) < 0.5, check.workload
         assert check.demerit_percent < (5 if "sequential" in check.workload else 2)
 
 
 def test_a_layout_that_contradicts_itself_is_none() -> None:
     zone = Found.even(0, 237, 291, 0.0, 0.1)
-    found = worded(Layout((zone,), 237_000))
-    assert isinstance(found, Unseen)
-    assert found.why == (
+    layout = worded(Layout((zone,), 237_000))
+    assert isinstance(layout, Unseen)
+    assert layout.why == (
         "what was found contradicts itself: line 2: a skew of 0.1 is less than the 54 spare slots "
         "of 291"
     )
@@ -446,22 +446,22 @@ def test_chance_is_no_layout(share: float) -> None:
     """The layout, which would be wrong for a tenth of the sectors or more, is unseen after few
     reads.
     """
-    found, reads = look(Platters(shifted(share)))
-    assert isinstance(found, Unseen)
+    layout, reads = look(Platters(shifted(share)))
+    assert isinstance(layout, Unseen)
     assert reads < 20_000
 
 
 def test_some_tracks_that_are_elsewhere_change_nothing() -> None:
     """One track in a hundred is shifted; the layout describes the others."""
-    found = seen(Platters(shifted(0.01)))
-    assert found.share > 0.97
+    layout = seen(Platters(shifted(0.01)))
+    assert layout.share > 0.97
 
 
 def test_angles_that_are_never_the_same() -> None:
     draw = random.Random(1)
-    found, reads = look(Platters(lambda sector: draw.random()))
-    assert isinstance(found, Unseen)
-    assert found.why.startswith("completions have no phase")
+    layout, reads = look(Platters(lambda sector: draw.random()))
+    assert isinstance(layout, Unseen)
+    assert layout.why.startswith("completions have no phase")
     assert reads == 0
 
 
@@ -479,44 +479,44 @@ class Remembers(Around):
 
 def test_a_cache_without_end() -> None:
     """Only the first read of a sector shows its angle. The layout is unseen, or nearly complete."""
-    found, _ = look(Remembers(random_drive(2)))
-    assert isinstance(found, Unseen) or found.share > 0.95
+    layout, _ = look(Remembers(random_drive(2)))
+    assert isinstance(layout, Unseen) or layout.share > 0.95
 
 
 # ---- in the profile ---------------------------------------------------------------------------
 
 
-def zones(found: Fitted) -> Sequence[Recorded]:
+def zones(fitted: Fitted) -> Sequence[Recorded]:
     """Return the zones of the profile."""
-    layout = found.disk().layout
+    layout = fitted.disk().layout
     assert layout
     return layout.zones
 
 
 def test_the_profile_says_where_sectors_are() -> None:
     drive = random_drive(2)
-    found = understudy.profile(drive)
-    disk = found.disk()
+    fitted = understudy.profile(drive)
+    disk = fitted.disk()
     assert disk.knows_positions
     assert disk.layout
     assert [zone.first for zone in disk.layout.zones] == list(firsts(drive))
     assert {zone.cylinder and zone.cylinder.tracks for zone in disk.layout.zones} == {
         drive.parameters.heads
     }
-    assert "# zones: 100.0% of 400 random sectors are within 1 % of a turn" in found.to_toml()
+    assert "# zones: 100.0% of 400 random sectors are within 1 % of a turn" in fitted.to_toml()
 
 
 def test_what_is_not_seen_is_a_comment_and_latencies_are_drawn() -> None:
-    found = profile(Platters(shifted(1.0)))
-    disk = found.disk()
+    fitted = profile(Platters(shifted(1.0)))
+    disk = fitted.disk()
     assert disk.rotation
     assert disk.rotation.phase == "random"
     assert disk.layout
     assert not disk.layout.knows_angles
-    why = found.finding("layout.angles")
+    why = fitted.finding("layout.angles")
     assert why
     assert why.confidence.startswith("not seen: ")
-    assert f"# angles: {why.confidence}" in found.to_toml()
+    assert f"# angles: {why.confidence}" in fitted.to_toml()
 
 
 def test_our_own_model_with_known_angles_is_recovered() -> None:

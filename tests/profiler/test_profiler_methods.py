@@ -45,9 +45,9 @@ def line(**cache: object) -> ModelTarget:
     return ModelTarget.of(DiskProfile.model_validate(described), CAPACITY)
 
 
-def error(found: Fitted, workload: str) -> float:
+def error(fitted: Fitted, workload: str) -> float:
     """Return the error of the model's mean, in per cent."""
-    [check] = [check for check in found.checks if check.workload == workload]
+    [check] = [check for check in fitted.checks if check.workload == workload]
     return check.difference_percent
 
 
@@ -110,22 +110,22 @@ def test_the_same_seed_the_same_profile(method: str, tmp_path: Path) -> None:
 
 
 def test_the_papers_line_is_found_again() -> None:
-    found = profile(model("cheetah-15k4"), method="perform-2010").disk()
-    assert found.model
-    assert (found.model.intercept_ms, found.model.full_seek_ms) == pytest.approx(
+    disk = profile(model("cheetah-15k4"), method="perform-2010").disk()
+    assert disk.model
+    assert (disk.model.intercept_ms, disk.model.full_seek_ms) == pytest.approx(
         (4.25, 5.25), abs=0.01
     )
-    assert found.cache
-    assert (found.cache.segments, found.cache.prefetch_sectors) == (64, 64)
-    assert found.cache.hit_us == 250
+    assert disk.cache
+    assert (disk.cache.segments, disk.cache.prefetch_sectors) == (64, 64)
+    assert disk.cache.hit_us == 250
 
 
 def test_a_line_is_straight_though_the_drive_is_not() -> None:
     """The line's mean for random pages is the drive's, but the line lacks the scatter
     of rotation.
     """
-    found = profile(random_drive(3), method="perform-2010")
-    [check] = [check for check in found.checks if check.workload == "random reads"]
+    fitted = profile(random_drive(3), method="perform-2010")
+    [check] = [check for check in fitted.checks if check.workload == "random reads"]
     assert abs(check.difference_percent) < 1
     assert check.demerit_percent > 5
 
@@ -133,10 +133,10 @@ def test_a_line_is_straight_though_the_drive_is_not() -> None:
 def test_hits_are_no_part_of_the_line() -> None:
     """The cache holds a twentieth of the disk."""
     target = line(segments=200, segment_sectors=264, prefetch_sectors=256, hit_us=100.0)
-    found = profile(target, method="perform-2010").disk()
-    assert found.model
-    assert found.model.intercept_ms == pytest.approx(4.0, abs=0.03)
-    assert found.model.full_seek_ms == pytest.approx(6.0, abs=0.06)
+    disk = profile(target, method="perform-2010").disk()
+    assert disk.model
+    assert disk.model.intercept_ms == pytest.approx(4.0, abs=0.03)
+    assert disk.model.full_seek_ms == pytest.approx(6.0, abs=0.06)
 
 
 def test_a_drive_that_holds_everything_has_no_line() -> None:
@@ -155,9 +155,9 @@ def test_a_drive_that_holds_everything_has_no_line() -> None:
 
 
 def test_without_a_cache_there_is_no_section_of_it() -> None:
-    found = profile(model("vesper-flat"), method="perform-2010")
-    assert found.disk().cache is None
-    assert "# hit_us: not seen: a second read is not quicker" in found.to_toml()
+    fitted = profile(model("vesper-flat"), method="perform-2010")
+    assert fitted.disk().cache is None
+    assert "# hit_us: not seen: a second read is not quicker" in fitted.to_toml()
 
 
 @pytest.mark.parametrize("seed", [1, 4, 6])
@@ -208,27 +208,27 @@ def test_a_read_that_hits_is_no_sample() -> None:
                 return at_ns + 50_000
             return self.target.request(op, sector, sectors, at_ns)
 
-    found = profile(Holds(drive), method="sigcse-2006")
+    fitted = profile(Holds(drive), method="sigcse-2006")
     at = np.linspace(0, 1, 256)
-    assert np.abs(np.array(found.value("seek.ms")) - 4 - 6 * at)[1:].max() < 0.2
+    assert np.abs(np.array(fitted.value("seek.ms")) - 4 - 6 * at)[1:].max() < 0.2
 
 
 def test_its_curves_are_those_of_a_model() -> None:
     target = model("vesper-zoned")
-    found = profile(target, method="sigcse-2006").disk()
+    disk = profile(target, method="sigcse-2006").disk()
     known = device.load("vesper-zoned")
-    assert found.seek
+    assert disk.seek
     assert known.seek
-    assert found.throughput
+    assert disk.throughput
     assert known.throughput
     transfer_ms = 512 / 58e6 * 1e3
-    assert np.array(found.seek.ms)[1:] == pytest.approx(
+    assert np.array(disk.seek.ms)[1:] == pytest.approx(
         np.array(known.seek.ms)[1:] + 3 + transfer_ms, rel=0.005
     )
     places, ps = np.array(known.timing(target.capacity_sectors).transfer).T
     starts = np.linspace(1, target.capacity_sectors - 2**15, 256)
     rates = 512e6 / np.interp(starts, places, ps)
-    assert np.array(found.throughput.mb_per_s) == pytest.approx(rates, rel=0.025)
+    assert np.array(disk.throughput.mb_per_s) == pytest.approx(rates, rel=0.025)
 
 
 @pytest.mark.parametrize("seed", [1, 5, 8])
@@ -237,9 +237,9 @@ def test_its_bias_is_kept(seed: int) -> None:
 
     Chance explains 2 %.
     """
-    found = profile(random_drive(seed), method="sigcse-2006")
-    assert found.disk().seek
-    assert -8 < error(found, checks.SEEK) < -2
+    fitted = profile(random_drive(seed), method="sigcse-2006")
+    assert fitted.disk().seek
+    assert -8 < error(fitted, checks.SEEK) < -2
     assert abs(error(profile(random_drive(seed)), checks.SEEK)) < 2.5
 
 
@@ -251,28 +251,28 @@ def test_the_full_method_is_within_the_papers_table(seed: int) -> None:
     """Seeks are within 2 % (plus 1 % for chance), transfers within 1 %. The paper has 10.1 and 2.6
     %.
     """
-    found = profile(random_drive(seed))
-    assert abs(error(found, checks.SEEK)) < 3
-    assert abs(error(found, checks.TRANSFER)) < 1
+    fitted = profile(random_drive(seed))
+    assert abs(error(fitted, checks.SEEK)) < 3
+    assert abs(error(fitted, checks.TRANSFER)) < 1
 
 
 @pytest.mark.parametrize("name", ["vesper-flat", "vesper-zoned", "cheetah-9lp"])
 def test_and_so_it_is_on_our_own_models(name: str) -> None:
-    found = profile(model(name))
-    assert abs(error(found, checks.SEEK)) < 2
-    assert abs(error(found, checks.TRANSFER)) < 1
+    fitted = profile(model(name))
+    assert abs(error(fitted, checks.SEEK)) < 2
+    assert abs(error(fitted, checks.TRANSFER)) < 1
 
 
 def test_what_is_longer_than_a_segment_says_nothing_of_the_bus() -> None:
     """The Cheetah's segments hold 342 sectors: read-ahead after a read of 256 overwrites some of
     them.
     """
-    found = hits.measure(Bench(model("cheetah-9lp"), 1))
+    finding = hits.measure(Bench(model("cheetah-9lp"), 1))
     known = device.load("cheetah-9lp").buffer
-    assert found
+    assert finding
     assert known
-    assert found.longest == 128
-    assert 512e3 / found.bus_sector_ns == pytest.approx(known.bus_mb_per_s, rel=1e-3)
+    assert finding.longest == 128
+    assert 512e3 / finding.bus_sector_ns == pytest.approx(known.bus_mb_per_s, rel=1e-3)
 
 
 def test_a_model_that_is_a_tenth_too_slow_is_seen() -> None:
@@ -282,10 +282,12 @@ def test_a_model_that_is_a_tenth_too_slow_is_seen() -> None:
             return at_ns + ns + ns // 10
 
     is_so, slow = Watched(model("vesper-flat")), Slow(model("vesper-flat"))
-    found = checks.compare(Bench(is_so, 1), Bench(slow, 1), 1, checks.SIGCSE_2006)
-    assert [check.workload for check in found] == [checks.SEEK, checks.TRANSFER]
-    assert [check.check.difference_percent for check in found] == pytest.approx([10, 10], abs=0.01)
-    assert [len(check.target_times_ms) for check in found] == [1000, 200]
+    comparisons = checks.compare(Bench(is_so, 1), Bench(slow, 1), 1, checks.SIGCSE_2006)
+    assert [check.workload for check in comparisons] == [checks.SEEK, checks.TRANSFER]
+    assert [check.check.difference_percent for check in comparisons] == pytest.approx(
+        [10, 10], abs=0.01
+    )
+    assert [len(check.target_times_ms) for check in comparisons] == [1000, 200]
     assert is_so.asked == slow.asked
     seeks, transfers = is_so.asked[1:2001], is_so.asked[2002:]  # each has an extra first read
     assert {sectors for _, _, sectors in seeks} == {1}
@@ -309,8 +311,10 @@ def test_what_is_not_timed_is_not_counted() -> None:
             return at_ns + (10**6 if self.served % 2 else 5 * 10**9)
 
     for workload in checks.SIGCSE_2006:  # each has an extra first read
-        (found,) = checks.compare(Bench(Alternates(), 1), Bench(Alternates(), 1), 1, (workload,))
-        assert found.check.target_ms == 1
+        (comparison,) = checks.compare(
+            Bench(Alternates(), 1), Bench(Alternates(), 1), 1, (workload,)
+        )
+        assert comparison.check.target_ms == 1
 
 
 def test_what_chance_may_make_of_a_mean_is_asked_anew_and_longer() -> None:
@@ -330,14 +334,14 @@ def test_what_chance_may_make_of_a_mean_is_asked_anew_and_longer() -> None:
         def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
             return at_ns + 1000 * self.draws.randint(*self.us)
 
-    for us, more, asked in (
+    for us, more, requests in (
         ((200, 1880), 4, 4000),
         ((200, 1880), 1, 1000),
         ((1100, 1100), 4, 1000),
     ):
         target, model = Bench(Takes(*us), 1), Bench(Takes(1000, 1000), 1)
-        (found,) = checks.compare(target, model, 1, checks.READS[:1], more=more)
-        assert len(found.target_times_ms) == asked
+        (comparison,) = checks.compare(target, model, 1, checks.READS[:1], more=more)
+        assert len(comparison.target_times_ms) == requests
 
 
 # ---- the command ----------------------------------------------------------------------
@@ -353,8 +357,8 @@ def command(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> Resul
     (folder / "someones_drive.py").write_text(MODULE)
     monkeypatch.chdir(folder)
     monkeypatch.syspath_prepend(folder)
-    given = ["profile", "--target", "someones_drive:drive", "--out", "mine.toml", *words]
-    return CliRunner().invoke(main, given, catch_exceptions=False)
+    arguments = ["profile", "--target", "someones_drive:drive", "--out", "mine.toml", *words]
+    return CliRunner().invoke(main, arguments, catch_exceptions=False)
 
 
 def test_the_command_takes_a_method(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -392,5 +396,5 @@ def test_no_request_is_longer_than_a_target_takes(method: str) -> None:
             assert sectors <= self.longest_sectors
             return super().request(op, sector, sectors, at_ns)
 
-    found = profile(Short.of(device.load("vesper-zoned"), 20_000_000), method=method)
-    assert found.disk()
+    fitted = profile(Short.of(device.load("vesper-zoned"), 20_000_000), method=method)
+    assert fitted.disk()

@@ -24,13 +24,13 @@ WITHIN = 0.02  # in turns
 NEAR_NS = 5_000  # a quarter of the shortest sector
 
 
-def foreseen(found: Fitted, drive: DetailedDrive) -> float:
+def foreseen(fitted: Fitted, drive: DetailedDrive) -> float:
     """Return the share of single random reads that are predicted; each follows the one before at
     once.
     """
     drive.reset()
     target = Bench(drive, 1)
-    model = Bench(ModelTarget.of(found.disk(), drive.capacity_sectors), 1)
+    model = Bench(ModelTarget.of(fitted.disk(), drive.capacity_sectors), 1)
     draw = random.Random("single reads")
     off = []
     for _ in range(READS):
@@ -46,12 +46,12 @@ def test_single_reads_are_foreseen(seed: int) -> None:
     One drive has a segment as long as sixty tracks.
     """
     drive = random_drive(seed)
-    found = profile(drive)
-    assert found.value("seek.over") == "tracks"
-    layout = found.disk().layout
+    fitted = profile(drive)
+    assert fitted.value("seek.over") == "tracks"
+    layout = fitted.disk().layout
     assert layout
     assert layout.zones[0].surfaces == (seed in (9, 82, 201, 549, 818))
-    assert foreseen(found, drive) > 0.985
+    assert foreseen(fitted, drive) > 0.985
 
 
 def test_the_curve_is_the_drive_s() -> None:
@@ -66,15 +66,15 @@ def test_the_curve_is_the_drive_s() -> None:
     assert isinstance(layout, Layout)
     assert not reach.has_surfaces(bench, layout, turning.period_ns, held)
     before = bench.requests
-    found = reach.measure(bench, layout, turning.period_ns, held, of.segment_sectors)
-    assert found
+    finding = reach.measure(bench, layout, turning.period_ns, held, of.segment_sectors)
+    assert finding
     assert bench.requests - before < 4000
     for share in (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9):
         cylinders = share * sum(zone.cylinders for zone in of.zone)
         near = min(cylinders, of.seek_threshold)
         arm_ns = of.seek_a_ns + of.seek_b_ns * near**0.5 + of.seek_slope_ns * (cylinders - near)
         there_ns = of.read_miss_overhead_ns + arm_ns + of.read_settle_ns + of.bus_sector_ns
-        assert np.interp(share, found.at, found.ns) == pytest.approx(there_ns, abs=NEAR_NS)
+        assert np.interp(share, finding.at, finding.ns) == pytest.approx(there_ns, abs=NEAR_NS)
 
 
 class Lame:

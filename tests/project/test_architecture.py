@@ -104,9 +104,9 @@ def lies_in(file: str, part: str) -> bool:
 def included(file: str) -> Iterator[str]:
     """Yield our files that a file includes; all other headers are the kernel's, or generated."""
     for name in INCLUDE.findall((ROOT / file).read_text()):
-        found = (ROOT / file).parent.joinpath(name).resolve()
-        if found.is_file():
-            yield str(found.relative_to(ROOT))
+        path = (ROOT / file).parent.joinpath(name).resolve()
+        if path.is_file():
+            yield str(path.relative_to(ROOT))
         else:
             assert not name.startswith("."), f"{file} includes {name}, which is nowhere"
 

@@ -54,22 +54,22 @@ def on_the_page(label: str) -> list[str]:
 
 @pytest.mark.parametrize("disk", SMALL)
 def test_what_schedulers_gain(disk: str) -> None:
-    found = printed(changed(SEEKS, "--disk", disk))
-    assert on_the_page(f"`{disk}`") == found["mean service (ms)"]
+    cells = printed(changed(SEEKS, "--disk", disk))
+    assert on_the_page(f"`{disk}`") == cells["mean service (ms)"]
 
 
 def test_a_disk_without_a_constant_part(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(NACHOS)
-    found = printed(changed(SEEKS, "--disk", str(tmp_path / "mine.toml")))
-    fcfs, sstf, clook = (cell.split()[0] for cell in found["mean service (ms)"])
+    cells = printed(changed(SEEKS, "--disk", str(tmp_path / "mine.toml")))
+    fcfs, sstf, clook = (cell.split()[0] for cell in cells["mean service (ms)"])
     assert f"{fcfs}, {sstf} and {clook} ms" in PAGE
 
 
 def test_who_starves_shows_in_the_longest_response() -> None:
-    found = printed(SEEKS)
-    _, sstf, clook = (cell.split()[0] for cell in found["longest response (ms)"])
+    cells = printed(SEEKS)
+    _, sstf, clook = (cell.split()[0] for cell in cells["longest response (ms)"])
     assert re.search(rf"longest response is\s+{sstf} ms against {clook} with C-LOOK", PAGE)
-    assert float(found["p99.9 response (ms)"][1].split()[0]) < 10
+    assert float(cells["p99.9 response (ms)"][1].split()[0]) < 10
 
 
 @pytest.mark.parametrize("label", READ_AHEADS)

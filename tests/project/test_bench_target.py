@@ -72,15 +72,15 @@ def test_its_figures_as_json(ran: Ran) -> None:
     words = ("fidelity", "--quick", "--seeds", "3", "--json", "--target")
     results = [ran(*words, "somebodys:Box") for _ in range(2)]
     assert results[0].output == results[1].output
-    found = json.loads(results[0].output)
-    assert found["target"] == "somebodys:Box"
-    [row] = found["workloads"]
+    document = json.loads(results[0].output)
+    assert document["target"] == "somebodys:Box"
+    [row] = document["workloads"]
     assert (row["workload"], row["within"], row["trusted"]) == ("random1", 1, True)
     assert [run["scheduler"] for run in row["schedulers"]] == ["fcfs"]
 
 
 @pytest.mark.parametrize(
-    ("words", "exit_code", "said"),
+    ("words", "exit_code", "message"),
     [
         (("fidelity", "--target", "somebodys"), 1, "not of the form module:factory"),
         (("fidelity", "--target", "nobodys:mine"), 1, "No module named 'nobodys'"),
@@ -92,8 +92,8 @@ def test_its_figures_as_json(ran: Ran) -> None:
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(
-    ran: Ran, words: tuple[str, ...], exit_code: int, said: str
+    ran: Ran, words: tuple[str, ...], exit_code: int, message: str
 ) -> None:
     result = ran(*words)
     assert result.exit_code == exit_code
-    assert said in result.output.splitlines()[-1]
+    assert message in result.output.splitlines()[-1]

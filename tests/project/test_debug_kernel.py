@@ -46,8 +46,10 @@ def in_makefile(name: str) -> list[str]:
     The variables of a make that runs this test are removed from the environment.
     """
     show = ["make", "--no-print-directory", f"--eval=show:;@echo $({name})", "show"]
-    told = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
-    done = subprocess.run(show, cwd=ROOT, env=told, capture_output=True, text=True, check=True)
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
+    done = subprocess.run(
+        show, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
     return done.stdout.split()
 
 

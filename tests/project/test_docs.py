@@ -34,12 +34,12 @@ def printed(*words: str) -> list[str]:
 
 def test_the_demo_prints_what_its_page_shows(tmp_path: Path) -> None:
     """The page shows the simulator's output to the byte, without the line of wall seconds."""
-    _, shown = (ROOT / "docs" / "table2.md").read_text().split("```text\n$ ", 1)
-    command, *lines = shown[: shown.index("...\n")].splitlines()
+    _, example = (ROOT / "docs" / "table2.md").read_text().split("```text\n$ ", 1)
+    command, *lines = example[: example.index("...\n")].splitlines()
     assert f"\t{command}\n" in (ROOT / "Makefile").read_text()
-    found = printed(*command.split()[1:], "--on", "sim", "--out", str(tmp_path / "run"))
+    output = printed(*command.split()[1:], "--on", "sim", "--out", str(tmp_path / "run"))
     steady = [line for line in lines if not line.startswith(" wall seconds")]
-    assert steady == [line for line in found if not line.startswith(" wall")][: len(steady)]
+    assert steady == [line for line in output if not line.startswith(" wall")][: len(steady)]
     assert sum(", ours" in line and line.endswith("as real") for line in lines) == 4
 
 

@@ -101,13 +101,13 @@ def check_report(report: dict[str, object], rows: list[Row]) -> None:
     timed = [row for row in rows if row.service_ns >= MS]
     assert report["requests"] == len(rows)
     assert report["late"] == sum(row.late for row in rows)
-    told = report["lateness_us"]
-    assert isinstance(told, dict)
-    assert told["max"] == lateness[-1] / 1000
-    assert told["mean"] == pytest.approx(sum(lateness) / len(rows) / 1000)
+    statistics = report["lateness_us"]
+    assert isinstance(statistics, dict)
+    assert statistics["max"] == lateness[-1] / 1000
+    assert statistics["mean"] == pytest.approx(sum(lateness) / len(rows) / 1000)
     for name, share in (("p50", 0.5), ("p99", 0.99)):
         exact = lateness[math.ceil(share * len(rows)) - 1]
-        assert exact * (1 - 1 / 256) <= 1000 * told[name] + 1 <= exact + 1
+        assert exact * (1 - 1 / 256) <= 1000 * statistics[name] + 1 <= exact + 1
     assert report["timed_requests"] == len(timed)
     assert report["mean_service_ms"] == pytest.approx(
         sum(row.service_ns for row in timed) / len(timed) / MS
@@ -250,15 +250,15 @@ def test_the_draws_follow_the_seed(disk: tuple[Path, list[str]], tmp_path: Path)
     """A seed determines the rotational latencies; none is as long as a rotation."""
     profile, words = disk
     profile.write_text('[seek]\nms = [1.0, 1.0]\n[rotation]\nperiod_ms = 6.0\nphase = "random"\n')
-    found = []
+    services = []
     for number, seed in enumerate(("5", "5", "6")):
         here = serving(tmp_path / str(number), *words, "--seed", seed)
         with here as served, served.client() as client:
             client.ask_all(asked_at_random(10, 1, (READ,)))
-        found.append([row.service_ns for row in served.rows()])
-    assert found[0] == found[1] != found[2]
-    assert all(MS <= service_ns < 7 * MS for service_ns in found[0])
-    assert len(set(found[0])) > 5
+        services.append([row.service_ns for row in served.rows()])
+    assert services[0] == services[1] != services[2]
+    assert all(MS <= service_ns < 7 * MS for service_ns in services[0])
+    assert len(set(services[0])) > 5
 
 
 def test_an_array_draws_its_times(disk: tuple[Path, list[str]], tmp_path: Path) -> None:

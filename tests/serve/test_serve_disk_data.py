@@ -73,8 +73,8 @@ def change_at_random(client: Client, first: int, sectors: int, seed: int) -> byt
                 changes.append(Request(WRITE, SECTOR * first + at, data=data))
         client.ask_all(changes)
         at = SECTOR * draw.randrange(sectors - LONGEST)
-        found = client.ask(Request(READ, SECTOR * first + at, SECTOR * LONGEST))
-        assert found == expected[at : at + SECTOR * LONGEST]
+        content = client.ask(Request(READ, SECTOR * first + at, SECTOR * LONGEST))
+        assert content == expected[at : at + SECTOR * LONGEST]
     return bytes(expected)
 
 
@@ -128,8 +128,8 @@ def test_a_disk_is_as_large_as_its_file(words: list[str], tmp_path: Path) -> Non
     data = tmp_path / "disk.img"
     data.write_bytes(bytes(1_000_001))
     for number, size in enumerate(([], ["--size", "1000s"])):
-        asked = [*words[:2], *size, "--data", str(data)]
-        with serving(tmp_path / str(number), *asked) as served, served.client() as client:
+        arguments = [*words[:2], *size, "--data", str(data)]
+        with serving(tmp_path / str(number), *arguments) as served, served.client() as client:
             assert client.size == (512_000 if size else 999_936)
             with pytest.raises(OSError, match="server says"):
                 client.read(client.size // SECTOR)

@@ -49,15 +49,15 @@ def refused(home: Home, *words: str, **environment: str) -> str:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
-    found = Home(tmp_path / "home").with_what_is_made()
-    (found.work / "line.toml").write_text(LINE)
-    (found.work / "slow.toml").write_text(SLOW)
-    (found.work / "wrong.toml").write_text(LINE.replace("0.4", '"0.4"'))
-    (found.work / "torn.toml").write_text("[model")
-    (found.work / "small.img").write_bytes(bytes(2**20))
-    (found.work / "tiny.img").write_bytes(bytes(1000))
-    (found.work / "taken.sock").touch()
-    return found
+    home = Home(tmp_path / "home").with_what_is_made()
+    (home.work / "line.toml").write_text(LINE)
+    (home.work / "slow.toml").write_text(SLOW)
+    (home.work / "wrong.toml").write_text(LINE.replace("0.4", '"0.4"'))
+    (home.work / "torn.toml").write_text("[model")
+    (home.work / "small.img").write_bytes(bytes(2**20))
+    (home.work / "tiny.img").write_bytes(bytes(1000))
+    (home.work / "taken.sock").touch()
+    return home
 
 
 WRONG = {
@@ -95,18 +95,18 @@ def test_what_is_wrong_is_said(home: Home, name: str) -> None:
 
 
 def test_a_port_that_is_taken(home: Home) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        said = refused(home, "--disk", "line.toml", "--port", str(taken.getsockname()[1]))
-    assert "Address already in use; 0 takes one that is free" in said
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        message = refused(home, "--disk", "line.toml", "--port", str(server.getsockname()[1]))
+    assert "Address already in use; 0 takes one that is free" in message
 
 
 def test_without_nbdkit(home: Home, tmp_path: Path) -> None:
     for name in ("env", "sh", "gcc", "dirname", "readlink", "realpath"):
-        if found := next(Path("/usr/bin").glob(name), None):
-            (tmp_path / name).symlink_to(found)
-    said = refused(home, "--disk", "line.toml", *SMALL, PATH=str(tmp_path))
-    assert "no nbdkit here" in said
-    assert "apt-get install nbdkit nbdkit-plugin-dev" in said
+        if program := next(Path("/usr/bin").glob(name), None):
+            (tmp_path / name).symlink_to(program)
+    message = refused(home, "--disk", "line.toml", *SMALL, PATH=str(tmp_path))
+    assert "no nbdkit here" in message
+    assert "apt-get install nbdkit nbdkit-plugin-dev" in message
 
 
 def test_one_file_is_one_disk(home: Home, tmp_path: Path) -> None:
@@ -118,10 +118,10 @@ def test_one_file_is_one_disk(home: Home, tmp_path: Path) -> None:
         )
 
 
-def is_gone(served: Served, *kept: Path) -> None:
+def is_gone(served: Served, *files: Path) -> None:
     """Check that no process, socket or scratch folder is left; records and `kept` may remain."""
     assert served.home.processes() == []
-    assert set(served.home.left_overs()) <= {served.records, *kept}
+    assert set(served.home.left_overs()) <= {served.records, *files}
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP])
@@ -200,7 +200,7 @@ def nbdkit_of(served: Served) -> int:
 )
 def test_a_server_that_is_killed(home: Home, how: int, words: str) -> None:
     """The report is printed nevertheless."""
-    kept = list(home.work.iterdir())
+    files = list(home.work.iterdir())
     served = Served(home, "--disk", "line.toml", *SMALL)
     served.wait_until_ready()
     with served.client() as client:
@@ -211,12 +211,12 @@ def test_a_server_that_is_killed(home: Home, how: int, words: str) -> None:
     assert served.process.returncode == 1
     assert words in served.said.splitlines()[-1]
     assert report["requests"] == 2
-    is_gone(served, *kept)
+    is_gone(served, *files)
 
 
 def test_killed_outright_it_takes_the_server_along(home: Home) -> None:
     """The next command removes the socket and the scratch folder."""
-    kept = list(home.work.iterdir())
+    files = list(home.work.iterdir())
     served = Served(home, "--disk", "line.toml", *SMALL)
     served.wait_until_ready()
     served.end(signal.SIGKILL)
@@ -224,7 +224,7 @@ def test_killed_outright_it_takes_the_server_along(home: Home) -> None:
         pass
     assert served.socket.exists()
     assert Running(home, "order", "--head", "1", "--requests", "5,9").end() == 0
-    is_gone(served, *kept)
+    is_gone(served, *files)
 
 
 def test_a_client_that_goes_away(home: Home, tmp_path: Path) -> None:

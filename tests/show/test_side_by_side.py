@@ -31,8 +31,8 @@ def shown(first: Result, second: Result) -> str:
     return console.file.getvalue()
 
 
-def mean_response(found: Result, name: str) -> float:
-    return found.comparison.estimate(name, RESPONSE).mean
+def mean_response(result: Result, name: str) -> float:
+    return result.comparison.estimate(name, RESPONSE).mean
 
 
 def test_a_difference_is_a_share_of_the_second_platforms_figure() -> None:

@@ -95,11 +95,11 @@ def test_as_blkparse_reads_it(seed: int, order: str, tmp_path: Path) -> None:
     began_ns = min(event.time_ns for event in requests.events)
     relative = [(*(time - began_ns for time in row[:3]), *row[3:]) for row in requests.rows]
     assert sorted(printed) == sorted(relative)
-    found = load(str(path))
+    trace = load(str(path))
     first_ns = min(row[0] for row in printed)
-    assert found.arrival_ns.tolist() == sorted(row[0] - first_ns for row in printed)
-    assert found.completion_ns is not None
-    assert sorted(found.completion_ns.tolist()) == sorted(row[2] - first_ns for row in printed)
+    assert trace.arrival_ns.tolist() == sorted(row[0] - first_ns for row in printed)
+    assert trace.completion_ns is not None
+    assert sorted(trace.completion_ns.tolist()) == sorted(row[2] - first_ns for row in printed)
 
 
 @pytest.mark.parametrize("named", ["x", "x.blktrace.0", "x.blktrace.10"])
@@ -185,14 +185,16 @@ def test_what_says_nothing_of_requests() -> None:
     assert (rows(reading), reading.left_out) == ([ROW_8], {})
 
 
-def of_cpu_0(*given: tuple[int, int]) -> Reading:
+def of_cpu_0(*numbers_and_times: tuple[int, int]) -> Reading:
     """Read plugs of CPU 0 with these sequence numbers and times, and then a read of CPU 1."""
-    plugs = b"".join(record(Event(time_ns, 0, "P"), number) for number, time_ns in given)
+    plugs = b"".join(
+        record(Event(time_ns, 0, "P"), number) for number, time_ns in numbers_and_times
+    )
     return read(plugs + one_file([replace(event, cpu=1) for event in READ_8]))
 
 
 @pytest.mark.parametrize(
-    ("given", "counted"),
+    ("plugs", "counted"),
     [
         ([(1, 10), (2, 10)], {}),
         ([(2**32 - 1, 10), (0, 20)], {}),
@@ -208,8 +210,8 @@ def of_cpu_0(*given: tuple[int, int]) -> Reading:
         ([(1, 10), (2, 9), (3, 30)], {"records earlier than the one before on their CPU": 1}),
     ],
 )
-def test_numbers_and_times_of_a_cpu(given: list[tuple[int, int]], counted: dict[str, int]) -> None:
-    reading = of_cpu_0(*given)
+def test_numbers_and_times_of_a_cpu(plugs: list[tuple[int, int]], counted: dict[str, int]) -> None:
+    reading = of_cpu_0(*plugs)
     assert (rows(reading), reading.left_out) == ([ROW_8], counted)
 
 
@@ -224,7 +226,7 @@ BIG = 2**63
 
 
 @pytest.mark.parametrize(
-    ("spoilt", "said"),
+    ("spoilt", "message"),
     [
         (b"\0" * 60, "begins with 0x00000000, which is no magic number of blktrace"),
         (b"\x08tae" + bytes(60), "begins with 0x65617408, which is no magic number of blktrace"),
@@ -235,15 +237,15 @@ BIG = 2**63
         (record(Event(9999, 0, "X", payload=bytes(9)), 3)[:-1], "is cut short"),
     ],
 )
-def test_a_file_that_breaks_off(spoilt: bytes, said: str) -> None:
+def test_a_file_that_breaks_off(spoilt: bytes, message: str) -> None:
     """Requests before the damage are kept."""
     reading = read(one_file(READ_8) + spoilt + one_file(READ_8))
-    if "cut short" in said:
+    if "cut short" in message:
         reading = read(one_file(READ_8) + spoilt)
     assert rows(reading) == [ROW_8]
     assert reading.broken is not None
     assert reading.broken.startswith("record 4 at byte 144")
-    assert said in reading.broken
+    assert message in reading.broken
 
 
 def test_one_of_several_files_breaks_off(tmp_path: Path) -> None:

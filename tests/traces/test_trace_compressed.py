@@ -50,16 +50,16 @@ WHOLE = reading(LINES).frame
 
 @pytest.mark.parametrize("name", PACKERS)
 def test_the_same_rows(name: str) -> None:
-    found = reading(PACKERS[name](LINES))
-    assert found.frame.equals(WHOLE)
-    assert found.broken is None
+    result = reading(PACKERS[name](LINES))
+    assert result.frame.equals(WHOLE)
+    assert result.broken is None
 
 
 @pytest.mark.parametrize("name", PACKERS)
 def test_streams_that_follow_each_other(name: str) -> None:
     pack = PACKERS[name]
-    found = reading(pack(LINES[:1234]) + pack(b"") + pack(LINES[1234:]))
-    assert found.frame.equals(WHOLE)
+    result = reading(pack(LINES[:1234]) + pack(b"") + pack(LINES[1234:]))
+    assert result.frame.equals(WHOLE)
 
 
 @pytest.mark.parametrize("name", ["gzip", "xz"])
@@ -71,22 +71,22 @@ def test_zeros_behind_the_end(name: str) -> None:
 def test_what_precedes_a_cut_is_kept(name: str) -> None:
     """Only whole lines are kept, since the last number of a cut line may lack digits."""
     packed = PACKERS[name](LINES)
-    found = reading(packed[: len(packed) * 3 // 4])
-    assert 1000 < found.frame.height < WHOLE.height
-    assert found.frame.equals(WHOLE.head(found.frame.height))
-    assert found.broken is not None
-    assert found.broken.startswith(f"the {name} file is cut off after ")
+    result = reading(packed[: len(packed) * 3 // 4])
+    assert 1000 < result.frame.height < WHOLE.height
+    assert result.frame.equals(WHOLE.head(result.frame.height))
+    assert result.broken is not None
+    assert result.broken.startswith(f"the {name} file is cut off after ")
 
 
 @pytest.mark.parametrize("name", ["gzip", "Zstandard"])
 def test_what_precedes_damage_is_kept(name: str) -> None:
     packed = bytearray(PACKERS[name](LINES))
     packed[-1] ^= 1  # in the checksum or the length
-    found = reading(bytes(packed))
-    assert 1000 < found.frame.height < WHOLE.height
-    assert found.frame.equals(WHOLE.head(found.frame.height))
-    assert found.broken is not None
-    assert f"the {name} file is damaged (" in found.broken
+    result = reading(bytes(packed))
+    assert 1000 < result.frame.height < WHOLE.height
+    assert result.frame.equals(WHOLE.head(result.frame.height))
+    assert result.broken is not None
+    assert f"the {name} file is damaged (" in result.broken
 
 
 @pytest.mark.parametrize("name", PACKERS)
@@ -98,10 +98,10 @@ def test_a_packed_file_of_which_nothing_can_be_read(name: str) -> None:
 
 
 def test_what_stands_behind_the_end_is_damage() -> None:
-    found = reading(gzip.compress(LINES) + b"more")
-    assert found.frame.equals(WHOLE)
-    assert found.broken is not None
-    assert "is damaged" in found.broken
+    result = reading(gzip.compress(LINES) + b"more")
+    assert result.frame.equals(WHOLE)
+    assert result.broken is not None
+    assert "is damaged" in result.broken
 
 
 @pytest.mark.parametrize("name", PACKERS)

@@ -164,10 +164,10 @@ def test_any_pieces(
     whole = read_in(file, 2**20)
     assert len(whole) >= 10
     for size in (1, 13, 100):
-        found = read_in(file, size)
+        trace = read_in(file, size)
         for field in fields(Trace):
-            ours, other = getattr(found, field.name), getattr(whole, field.name)
+            ours, other = getattr(trace, field.name), getattr(whole, field.name)
             assert np.array_equal(ours, other), (size, field.name, ours, other)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(file_arrays, "BLOCK", size)
-            assert characterise(found) == characterise(whole)
+            assert characterise(trace) == characterise(whole)

@@ -145,10 +145,10 @@ def once(run: Callable[P, R]) -> Callable[P, R]:
                 outcomes[key] = run(*arguments, **keywords)
             except Exception as error:
                 outcomes[key] = error
-        found = outcomes[key]
-        if isinstance(found, Exception):
-            raise found
-        return found
+        outcome = outcomes[key]
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
 
     return remembered
 
@@ -217,10 +217,10 @@ def experiment(
     scheduler: str = "none",
     disk: DiskProfile = CHEETAH,
     tunables: Tunables = (),
-    **given: Any,
+    **changes: Any,
 ) -> Experiment:
     """Return an experiment: one process that reads a small disk at random, with changes."""
-    own = {"requests": 300, "virtual_bytes": 64 * MIB, "processes": 1} | given
+    own = {"requests": 300, "virtual_bytes": 64 * MIB, "processes": 1} | changes
     return asked(WORKLOADS[workload], Choice(scheduler, tunables), disk, "vm", **own)
 
 

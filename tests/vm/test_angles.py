@@ -177,8 +177,8 @@ def why_not(name: str) -> str:
     ],
 )
 def test_refuses(what: str, why: str) -> None:
-    found = {key: reason.split("\n")[0] for key, reason in attempts(by_hand()).items()}
-    assert found[what] == why
+    reasons = {key: reason.split("\n")[0] for key, reason in attempts(by_hand()).items()}
+    assert reasons[what] == why
 
 
 @group("angles")

@@ -86,13 +86,13 @@ def test_drawn_service_agrees(scheduler: str) -> None:
     kernel may merge neighbours, which then share one service time.
     """
     kernel, ours = in_both({"disk": DRAWN, "scheduler": scheduler})
-    drawn, simulated = carried(kernel)["model_service_ns"], carried(ours)["model_service_ns"]
+    throttled, simulated = carried(kernel)["model_service_ns"], carried(ours)["model_service_ns"]
     if scheduler in ("fcfs", "none"):
-        merged = kernel.requests.height - len(drawn)
+        merged = kernel.requests.height - len(throttled)
         assert merged < 5
-        assert drawn.to_list() == simulated.to_list()[: len(simulated) - merged]
+        assert throttled.to_list() == simulated.to_list()[: len(simulated) - merged]
     else:
-        same = set(drawn.to_list()) & set(simulated.to_list())
+        same = set(throttled.to_list()) & set(simulated.to_list())
         assert len(same) > len(simulated) - 2 * LOAD["processes"]
     vm, sim = metrics.summarise(kernel), metrics.summarise(ours)
     assert vm.mean_response_ms == pytest.approx(sim.mean_response_ms, rel=0.02)
@@ -149,9 +149,9 @@ def test_what_no_array_is_is_refused() -> None:
 
     An array has no model that a scheduler could use.
     """
-    said = text(full("nothing"), "attempts").splitlines()
+    lines = text(full("nothing"), "attempts").splitlines()
     out_of_range = "Numerical result out of range"
-    assert said == [
+    assert lines == [
         f"array_servers=4097: {out_of_range}",
         f"array_exponential=2: {out_of_range}",
         f"array_service_ns=15000000001: {out_of_range}",

@@ -43,6 +43,6 @@ def test_the_commands(here: Path) -> None:
         for line in (*before, test)
     ]
     assert [one.returncode for one in done] == [0, 0, 0, 1], [one.stderr for one in done]
-    found = {line.strip() for line in done[-1].stdout.splitlines() if line.startswith("  ")}
-    assert found
-    assert all(line.startswith("exercise failed: ") for line in found), found
+    lines = {line.strip() for line in done[-1].stdout.splitlines() if line.startswith("  ")}
+    assert lines
+    assert all(line.startswith("exercise failed: ") for line in lines), lines

@@ -42,9 +42,9 @@ def test_what_only_ours_fail_is_found(tmp_path: Path, capfd: pytest.CaptureFixtu
     (tmp_path / "check").write_text(CHECK)
     (tmp_path / "check").chmod(0o755)
     assert main([str(tmp_path), "own", "--schedulers", "sstf", "--seconds", "3"]) == 1
-    said, errors = capfd.readouterr()
-    assert said.count("ran own for 3 s: xxxxxx") == 3
-    rows = [line.split() for line in said.splitlines() if line.startswith(("sda", "nullb0"))]
+    output, errors = capfd.readouterr()
+    assert output.count("ran own for 3 s: xxxxxx") == 3
+    rows = [line.split() for line in output.splitlines() if line.startswith(("sda", "nullb0"))]
     assert rows == [
         [disk, f"own/{test}", *came_to]
         for disk in ("nullb0", "sda")

@@ -86,29 +86,29 @@ def test_both_saw_the_same(tmp_path: Path) -> None:
     Places that occur twice are left out, since the trace can't distinguish two waiting requests for
     one place.
     """
-    found = kernels(tmp_path)
+    trace = kernels(tmp_path)
     ours = records.from_bytes(traced(16 * 1024).out["records"])
     records.check(ours)
     assert ours["request_id"].is_unique().all()  # no merges, each of which the trace counts as one
-    order = np.flatnonzero(is_once(found.sector[:REQUESTS]))
+    order = np.flatnonzero(is_once(trace.sector[:REQUESTS]))
     ours = ours.filter(is_once(ours["sector"].to_numpy()))
     assert len(order) > 0.98 * REQUESTS
     for column in ("sector", "sectors"):
-        assert getattr(found, column)[order].tolist() == ours[column].to_list()
+        assert getattr(trace, column)[order].tolist() == ours[column].to_list()
     writes = ours["op"] == "write"
-    assert found.op[order].tolist() == writes.cast(int).to_list()
+    assert trace.op[order].tolist() == writes.cast(int).to_list()
     for column in ("arrival_ns", "dispatch_ns", "completion_ns"):
-        apart = getattr(found, column)[order] - ours[column].to_numpy()
+        apart = getattr(trace, column)[order] - ours[column].to_numpy()
         assert np.abs(apart).mean() < MEAN_NS, column
         assert np.abs(apart).max() < MOST_NS, column
 
 
 @group("blocktrace")
 def test_nothing_was_lost(tmp_path: Path) -> None:
-    found = kernels(tmp_path)
+    trace = kernels(tmp_path)
     assert text(traced(16 * 1024), "dropped") == "0"
-    assert not found.broken
-    assert sum(found.left_out.values()) == 0
+    assert not trace.broken
+    assert sum(trace.left_out.values()) == 0
 
 
 @group("blocktrace")

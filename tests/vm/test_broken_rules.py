@@ -176,9 +176,9 @@ def rules(vm: Result, name: str) -> list[str]:
 @pytest.mark.parametrize("name", WORKING)
 def test_a_rule_broken_at_work_is_named_once(vm: Result, name: str) -> None:
     """Every read ends nevertheless."""
-    (said,) = rules(vm, name)
+    (line,) = rules(vm, name)
     module = name.replace("-", "_")
-    assert re.fullmatch(f"understudy: {module}: rule broken: {WORKING[name][1]}", said)
+    assert re.fullmatch(f"understudy: {module}: rule broken: {WORKING[name][1]}", line)
     _, _, failed, _ = text(vm, f"said-{name}").splitlines()[-1].split()
     assert failed == "0"
 

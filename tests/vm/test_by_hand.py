@@ -44,11 +44,11 @@ def session() -> Result:
 
 def test_the_session() -> None:
     """All requests are recorded and on time, and no module is left."""
-    said = text(session(), "said")
-    assert re.search(r"^1000 1000 1000$", said, re.MULTILINE)
+    output = text(session(), "said")
+    assert re.search(r"^1000 1000 1000$", output, re.MULTILINE)
     for counter in ("late_permille", "stale", "missed", "untracked", "lost"):
-        assert f"{counter}:0\n" in said
-    assert "/iosched/table_picks:" in said
+        assert f"{counter}:0\n" in output
+    assert "/iosched/table_picks:" in output
     assert not {"cats", "vpt", "iprobe"} & set(text(session(), "modules").split())
 
 

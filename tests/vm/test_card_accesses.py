@@ -64,12 +64,12 @@ def accesses() -> Journal:
 
 def meant(writer: int, count: int) -> list[tuple[int, int, int]]:
     """Return offset, width and value of each write that a writer intends."""
-    found = []
+    writes = []
     for n in range(count):
         width = 1 << n % 4
         value = (writer + 1) * 0x9E3779B97F4A7C15 + n // 3 * 0xBF58476D1CE4E5B9
-        found.append((AT + (n * 5 % 8 & -width), width, value % 256**width))
-    return found
+        writes.append((AT + (n * 5 % 8 & -width), width, value % 256**width))
+    return writes
 
 
 def seen(stores: Journal) -> list[tuple[int, int, int]]:
@@ -86,11 +86,11 @@ def seen(stores: Journal) -> list[tuple[int, int, int]]:
 
 def of_pid(pid: int) -> Journal:
     """Return the stores of a process or thread to the hammered register, outside the handler."""
-    found = accesses()
-    mine = (found["what"] == What.STORE) & (found["pid"] == pid)
-    outside = found["context"] != Context.HARD_INTERRUPT
-    there = (found["offset"] >= AT) & (found["offset"] < AT + 8)
-    chosen: Journal = found[mine & outside & there]
+    everything = accesses()
+    mine = (everything["what"] == What.STORE) & (everything["pid"] == pid)
+    outside = everything["context"] != Context.HARD_INTERRUPT
+    there = (everything["offset"] >= AT) & (everything["offset"] < AT + 8)
+    chosen: Journal = everything[mine & outside & there]
     return chosen
 
 
@@ -119,9 +119,9 @@ def test_writes_of_the_handler() -> None:
     line = re.search(r"hammer: the handler wrote (\d+)", text(hammered(), "dmesg"))
     assert line
     assert int(line[1]) >= 100  # depends on the host's speed
-    found = accesses()
-    mine = (found["what"] == What.STORE) & (found["context"] == Context.HARD_INTERRUPT)
-    stores = found[mine & (found["offset"] != STATUS)]
+    everything = accesses()
+    mine = (everything["what"] == What.STORE) & (everything["context"] == Context.HARD_INTERRUPT)
+    stores = everything[mine & (everything["offset"] != STATUS)]
     assert seen(stores) == meant(HANDLER, int(line[1]))
 
 
@@ -134,10 +134,10 @@ def test_all_together() -> None:
 
 def test_no_interrupt_is_lost() -> None:
     """Each message that the card sent was handled, and acknowledged in the handler."""
-    found = accesses()
-    count = {what: int(np.count_nonzero(found["what"] == what)) for what in What}
-    raised = np.count_nonzero((found["what"] == What.RAISED) & (found["value"] != 0))
+    everything = accesses()
+    count = {what: int(np.count_nonzero(everything["what"] == what)) for what in What}
+    raised = np.count_nonzero((everything["what"] == What.RAISED) & (everything["value"] != 0))
     assert raised == count[What.HANDLING] == count[What.HANDLED]
-    acknowledged = (found["what"] == What.STORE) & (found["offset"] == STATUS)
+    acknowledged = (everything["what"] == What.STORE) & (everything["offset"] == STATUS)
     assert np.count_nonzero(acknowledged) == count[What.HANDLED]
     assert count[What.UNKNOWN] == 0

@@ -100,9 +100,9 @@ def ran(scenario: str, processor: str = "ordinary") -> Result:
 
 def said(result: Result, pattern: str, name: str = "process") -> list[str]:
     """Return what a program printed, by a pattern with one group."""
-    found = re.findall(pattern, text(result, name))
-    assert found, text(result, name)
-    return [str(each) for each in found]
+    matches = re.findall(pattern, text(result, name))
+    assert matches, text(result, name)
+    return [str(each) for each in matches]
 
 
 def of_thread(result: Result, pid: int) -> Journal:
@@ -221,9 +221,9 @@ def test_the_kernel(processor: str) -> None:
     list(held.odd(0x100, struct.pack("<4Q", *WIDE) if processor == "all" else b""))
     held.store(0x100, 8, 0)  # as be_refused() leaves it
     accesses = of_thread(result, pid)
-    found = accesses[(accesses["what"] <= What.STORE) | (accesses["what"] == What.FALLBACK)]
-    found = found[(found["offset"] >= 0x100) & (found["offset"] < SAVED)]
-    assert seen(found) == list(rounds(held))
+    stores = accesses[(accesses["what"] <= What.STORE) | (accesses["what"] == What.FALLBACK)]
+    stores = stores[(stores["offset"] >= 0x100) & (stores["offset"] < SAVED)]
+    assert seen(stores) == list(rounds(held))
 
 
 @pytest.mark.parametrize("processor", PROCESSORS)
@@ -253,9 +253,9 @@ def test_avx() -> None:
     result = ran(SEEN, "all")
     assert said(result, r"wide (-?\d+)") == ["0"]
     stores = [(What.STORE, 0x100 + 8 * n, 8, value) for n, value in enumerate(WIDE)]
-    found = seen(odd_thread(result))
-    begin = found.index(stores[0])
-    assert found[begin - 1 : begin + 5] == [
+    accesses = seen(odd_thread(result))
+    begin = accesses.index(stores[0])
+    assert accesses[begin - 1 : begin + 5] == [
         (What.FALLBACK, 0x100, 0, 0),
         *stores,
         (What.FALLBACK, 0x100, 0, 0),

@@ -55,9 +55,9 @@ def trapped() -> Result:
 
 def said(pattern: str) -> list[str]:
     """Return what the process printed, by a pattern with groups."""
-    found = re.search(pattern, text(trapped(), "said"))
-    assert found, text(trapped(), "said")
-    return list(found.groups())
+    match = re.search(pattern, text(trapped(), "said"))
+    assert match, text(trapped(), "said")
+    return list(match.groups())
 
 
 @once
@@ -68,9 +68,9 @@ def accesses() -> Journal:
     return mine
 
 
-def seen(found: Journal) -> list[tuple[int, int, int, int]]:
+def seen(accesses: Journal) -> list[tuple[int, int, int, int]]:
     """Return what, offset, width and value of each access."""
-    return [(int(a["what"]), int(a["offset"]), int(a["bytes"]), int(a["value"])) for a in found]
+    return [(int(a["what"]), int(a["offset"]), int(a["bytes"]), int(a["value"])) for a in accesses]
 
 
 def test_vectors_are_moved_in_two_accesses() -> None:
@@ -132,11 +132,11 @@ def test_what_may_only_be_read_is_not_changed(how: str) -> None:
 
 def bytes_of(stores: Journal, at: int) -> bytes:
     """Return the bytes of these stores, which begin at `at` and have no gap."""
-    found = b""
+    content = b""
     for store in stores:
-        assert store["offset"] == at + len(found)
-        found += int(store["value"]).to_bytes(int(store["bytes"]), "little")
-    return found
+        assert store["offset"] == at + len(content)
+        content += int(store["value"]).to_bytes(int(store["bytes"]), "little")
+    return content
 
 
 def test_32_bit_code_is_not_taken_for_64_bit_code() -> None:

@@ -61,9 +61,9 @@ def built(text_of_c: str, name: str, card: Card) -> Path:
 def wrong_copier() -> Card:
     """Return the copier with wrong specifications."""
     spec = (cards_dir() / "copier.yaml").read_text()
-    for _, so, said in WRONG:
+    for _, so, wrong in WRONG:
         assert so in spec
-        spec = spec.replace(so, said)
+        spec = spec.replace(so, wrong)
     return specification.parse("copier.yaml", spec.encode())
 
 
@@ -77,15 +77,15 @@ def seen() -> Result:
         files[f"{name}_driver.ko"] = built(driver(card), f"{name}_driver", card)
     wrong = wrong_copier()
     files["wrong_selftest.ko"] = built(selftest(wrong), "wrong_selftest", wrong)
-    wanted = {f"card_{name}": "" for name in CARDS}
-    return boot(SCENARIO, wanted, files=files, clock="wall")
+    loaded = {f"card_{name}": "" for name in CARDS}
+    return boot(SCENARIO, loaded, files=files, clock="wall")
 
 
 @pytest.mark.parametrize("name", CARDS)
 def test_the_cards_are_right(name: str) -> None:
     registers = [one for one in specification.load(name).registers if one.kind != "port"]
-    said = f"{name}_selftest: cards: 2, registers: {len(registers)}, faults: 0"
-    assert text(seen(), "said").count(said) == 2
+    message = f"{name}_selftest: cards: 2, registers: {len(registers)}, faults: 0"
+    assert text(seen(), "said").count(message) == 2
 
 
 @pytest.mark.parametrize("name", CARDS)

@@ -142,9 +142,9 @@ def test_only_error_codes(name: str) -> None:
     """Programs get only these errors while their cards are unplugged."""
     lines = text(pulled(), name).splitlines()
     copies = name.startswith("copied")
-    said = [line for line in lines if copies or "rror" in line or "errno" in line]
-    assert [line for line in said if not any(reason in line for reason in ALLOWED)] == []
-    assert said
+    errors = [line for line in lines if copies or "rror" in line or "errno" in line]
+    assert [line for line in errors if not any(reason in line for reason in ALLOWED)] == []
+    assert errors
 
 
 @pytest.mark.parametrize(
@@ -157,5 +157,5 @@ def test_they_worked_in_between(name: str, result: str) -> None:
 
 def test_hostile_processes_do_no_harm() -> None:
     """The driver's picture afterwards is right."""
-    drawn, right = (text(hostile(), name).split()[-1] for name in ("drawn", "right"))
-    assert drawn == right
+    checksum, right = (text(hostile(), name).split()[-1] for name in ("drawn", "right"))
+    assert checksum == right

@@ -81,8 +81,12 @@ def asking() -> Result:
 @group("queue-asking")
 def test_sptf_is_refused_where_nobody_has_a_model() -> None:
     """Before the disk is throttled and after the throttle is removed, the log says why."""
-    said = text(asking(), "attempts").splitlines()
-    assert [line.rpartition(": ")[2] for line in said] == ["No such device", "ok", "No such device"]
+    lines = text(asking(), "attempts").splitlines()
+    assert [line.rpartition(": ")[2] for line in lines] == [
+        "No such device",
+        "ok",
+        "No such device",
+    ]
     assert attempts(asking())["scheduler=sptf"] == "No such device"
     line = "sptf needs a disk's model: vdisk has none; throttle it with vpt first"
     assert text(asking(), "dmesg").count(line) == 2

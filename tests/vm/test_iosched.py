@@ -175,17 +175,17 @@ def test_can_be_selected(name: str) -> None:
 @group("iosched-fields")
 def test_tunables_keep_to_their_ranges(name: str) -> None:
     """Both ends are accepted; values beyond them and text that is no number are refused."""
-    found = tried(name)
+    outcomes = tried(name)
     for tunable in SCHEDULERS[name].tunables:
         for value in (tunable.min, tunable.max, tunable.initial):
-            said, _, after = found[tunable.name, str(value)]
-            assert (said, after) == ("ok", str(value)), tunable.name
+            reason_or_ok, _, after = outcomes[tunable.name, str(value)]
+            assert (reason_or_ok, after) == ("ok", str(value)), tunable.name
         wrong = {"-1": "Invalid argument", "x": "Invalid argument", "1.5": "Invalid argument"}
         wrong |= {"": "Invalid argument", "NaN": "Invalid argument"}
         wrong[str(tunable.max + 1)] = "Numerical result out of range"
         for refused, reason in wrong.items():
-            said, before, after = found[tunable.name, refused]
-            assert said == reason, (tunable.name, refused)
+            reason_or_ok, before, after = outcomes[tunable.name, refused]
+            assert reason_or_ok == reason, (tunable.name, refused)
             assert before == after == str(tunable.initial)
 
 
@@ -193,9 +193,9 @@ def test_tunables_keep_to_their_ranges(name: str) -> None:
 @group("iosched-fields")
 def test_counters_are_read_only(name: str) -> None:
     """Not even root can write them."""
-    found = tried(name)
+    outcomes = tried(name)
     for counter in SCHEDULERS[name].counters:
-        assert found[counter.name, "1"][0] == "Permission denied"
+        assert outcomes[counter.name, "1"][0] == "Permission denied"
 
 
 @on_each
@@ -227,13 +227,13 @@ def test_selected_scheduler_stays(name: str) -> None:
 @group("iosched-fields")
 def test_throttle_finds_a_scheduler_that_came_again() -> None:
     """The throttle sees the scheduler's picks however often the module was reloaded."""
-    found = pairs(fields().out["rewatch"])
-    assert {name: value for name, value in found.items() if "unseen" in name} == {
+    counters = pairs(fields().out["rewatch"])
+    assert {name: value for name, value in counters.items() if "unseen" in name} == {
         "pick_unseen_1": 0,
         "pick_unseen_2": 0,
         "pick_unseen_3": 0,
     }
-    assert all(found[f"requests_{round}"] == 20 for round in (1, 2, 3))
+    assert all(counters[f"requests_{round}"] == 20 for round in (1, 2, 3))
 
 
 # Switching during writes, on two CPUs.

@@ -64,13 +64,13 @@ def test_selftest_passed(rounds: int) -> None:
 @pytest.mark.parametrize("cpu", [0, 1])
 def test_both_cpus_called_during_changes(cpu: int, rounds: int) -> None:
     """Each CPU called the function while the other CPU was changing its code."""
-    found = re.search(
+    match = re.search(
         rf"{rounds} rounds: CPU {cpu}: (\d+) calls, (\d+) replaced, 0 wrong; "
         r"during changes (\d+) original, (\d+) replaced",
         text(selftest(rounds), "dmesg"),
     )
-    assert found
-    calls, replaced, original_then, replaced_then = map(int, found.groups())
+    assert match
+    calls, replaced, original_then, replaced_then = map(int, match.groups())
     assert calls > replaced > rounds
     assert original_then > rounds
     assert replaced_then > rounds

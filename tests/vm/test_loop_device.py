@@ -149,19 +149,19 @@ def test_a_disk_that_grew_is_served_to_its_new_end(vm: Result, name: str) -> Non
 @on_each
 def test_the_same_answers_in_a_program(vm: Result, name: str) -> None:
     """The replay includes the growth in the middle of the tape."""
-    found = shim_tape.parse(vm.out[f"tape-{name}"])
+    tape = shim_tape.parse(vm.out[f"tape-{name}"])
     fields = pairs(vm.out[f"fields-{name}"])
     if name in WITH_TRIPS:  # their tunables changed during the run
         return
-    played, _ = replay.play(
+    answers, _ = replay.play(
         name,
-        found.calls,
+        tape.calls,
         tunables={t.name: fields[t.name] for t in descriptions.schedulers()[name].tunables},
-        capacity_sectors=found.capacity_sectors,
-        max_requests=found.max_requests,
-        depth=found.depth,
+        capacity_sectors=tape.capacity_sectors,
+        max_requests=tape.max_requests,
+        depth=tape.depth,
     )
-    assert first_difference(found.calls, played) is None
+    assert first_difference(tape.calls, answers) is None
 
 
 @on_each
@@ -173,10 +173,10 @@ def test_flushes_pass_by_and_leave_the_count_alone(vm: Result, name: str) -> Non
     assert issued["flushes"] > 0
     assert issued["fua"] > 0
     calls = shim_tape.parse(vm.out[f"tape-{name}"]).calls
-    given = (calls["kind"] == replay.NEXT) & (calls["id"] > 0)
+    dispatched = (calls["kind"] == replay.NEXT) & (calls["id"] > 0)
     ended = calls["kind"] == replay.COMPLETED
-    assert given.sum() == ended.sum() > 20
-    in_service = np.cumsum(given.astype(int) - ended.astype(int))
+    assert dispatched.sum() == ended.sum() > 20
+    in_service = np.cumsum(dispatched.astype(int) - ended.astype(int))
     assert (in_service.max() > 1) == (name == "sfq")  # the others have one request in service
     assert text(vm, f"inflight-{name}").split() == ["0", "0"]
 

@@ -43,11 +43,11 @@ def listed() -> Result:
 
 def card(when: str, slot: int) -> str:
     """Return what lspci prints about one card."""
-    found = re.search(
+    match = re.search(
         rf"^10000:00:{slot:02x}\.0 .*?(?=^\S|\Z)", text(listed(), when), re.MULTILINE | re.DOTALL
     )
-    assert found, text(listed(), when)
-    return found.group()
+    assert match, text(listed(), when)
+    return match.group()
 
 
 def test_identity() -> None:
@@ -64,11 +64,11 @@ def test_regions() -> None:
     regions = re.findall(
         r"Region (\d): Memory at ([0-9a-f]+) \((\d\d)-bit, .*\[size=(\S+)\]", card("bound", 1)
     )
-    wanted = [
+    expected = [
         (str(bar.number), bar.kind.removeprefix("memory"), size)
         for bar, size in zip(specification.load("zach1").bars, ("4K", "16M"), strict=True)
     ]
-    assert [(number, bits, size) for number, _, bits, size in regions] == wanted
+    assert [(number, bits, size) for number, _, bits, size in regions] == expected
     for _, address, _, size in regions:
         unit = {"K": 2**10, "M": 2**20}[size[-1]]
         assert int(address, 16) % (int(size[:-1]) * unit) == 0
@@ -84,12 +84,12 @@ def test_without_a_driver() -> None:
 def test_with_a_driver() -> None:
     """With a driver, the card does both, and lspci names the driver."""
     for slot, name in enumerate(("copier", "zach1")):
-        said = card("bound", slot)
-        assert f"Kernel driver in use: {name}" in said
-        assert "Mem+ BusMaster+" in said
-        assert re.search(r"MSI: Enable\+ .*\n\s+Address: 00000000fee0", said)
-        assert "access denied" not in said
-        assert "Unknown" not in said
+        output = card("bound", slot)
+        assert f"Kernel driver in use: {name}" in output
+        assert "Mem+ BusMaster+" in output
+        assert re.search(r"MSI: Enable\+ .*\n\s+Address: 00000000fee0", output)
+        assert "access denied" not in output
+        assert "Unknown" not in output
 
 
 def test_capabilities_end() -> None:
@@ -109,6 +109,6 @@ def test_capabilities_end() -> None:
 
 def test_a_card_that_was_pulled_out() -> None:
     """The other card is still there."""
-    said = text(listed(), "removed")
-    assert "10000:00:00.0" not in said
-    assert "10000:00:01.0" in said
+    output = text(listed(), "removed")
+    assert "10000:00:00.0" not in output
+    assert "10000:00:01.0" in output

@@ -158,8 +158,8 @@ def document(name: str) -> Any:
 
 def rows(name: str, scheduler: str = "mq-deadline") -> pl.DataFrame:
     """Return a run's requests, in order of arrival."""
-    found = pl.read_parquet(io.BytesIO(measured().out[f"{name}.requests.parquet"]))
-    return found.filter(scheduler=scheduler)
+    requests = pl.read_parquet(io.BytesIO(measured().out[f"{name}.requests.parquet"]))
+    return requests.filter(scheduler=scheduler)
 
 
 def folder(at: Path, name: str) -> Path:
@@ -248,9 +248,10 @@ def test_the_disk_was_alone_with_each_request(scheduler: str) -> None:
 
     In a closed loop there are at most as many requests as processes.
     """
-    found = rows("reads", scheduler).sort("dispatch_ns")
+    requests = rows("reads", scheduler).sort("dispatch_ns")
     arrival, dispatch, completion, sector = (
-        found[name].to_numpy() for name in ("arrival_ns", "dispatch_ns", "completion_ns", "sector")
+        requests[name].to_numpy()
+        for name in ("arrival_ns", "dispatch_ns", "completion_ns", "sector")
     )
     assert len(arrival) == REQUESTS
     assert ((completion - dispatch) >= SERVICE_NS).all()
@@ -258,7 +259,7 @@ def test_the_disk_was_alone_with_each_request(scheduler: str) -> None:
     assert (dispatch >= arrival).all()
     assert (sector % 8 == 0).all()
     assert sector.max() < DISK_MIB * MIB // 512
-    assert (found["sectors"] == 8).all()
+    assert (requests["sectors"] == 8).all()
     (run,) = (one for one in document("reads")["runs"] if one["scheduler"] == scheduler)
     assert run["mean_service_ms"] * 1e6 >= SERVICE_NS
     together = (completion - arrival).sum() / (completion.max() - arrival.min())
@@ -290,8 +291,8 @@ def test_the_processes_saw_what_was_recorded() -> None:
 @group("measure")
 def test_a_disk_may_have_several_requests_at_once() -> None:
     """A service time is then the time between two completions."""
-    found = rows("deep", "none").sort("completion_ns")
-    starts, ends = found["dispatch_ns"].to_list(), found["completion_ns"].to_list()
+    requests = rows("deep", "none").sort("completion_ns")
+    starts, ends = requests["dispatch_ns"].to_list(), requests["completion_ns"].to_list()
     together = [sum(s <= at < e for s, e in zip(starts, ends, strict=True)) for at in starts]
     assert max(together) == 4
     (run,) = document("deep")["runs"]
@@ -333,9 +334,9 @@ def test_a_run_folder_of_it_compares_with_any_other(tmp_path: Path) -> None:
     one, other = folder(tmp_path, "reads"), folder(tmp_path, "stamps")
     done = CliRunner().invoke(main, ["compare-runs", str(one), str(other), "--json"])
     assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)
-    keys = [each["measure"] for each in found["measures"]]
+    document = json.loads(done.stdout)
+    keys = [each["measure"] for each in document["measures"]]
     assert keys == [
         *("mean_response_ms", "var_response_ms2", "throughput_sectors_per_ms", "p99_response_ms")
     ]
-    assert set(found["measures"][0]["schedulers"]) == {"mq-deadline"}
+    assert set(document["measures"][0]["schedulers"]) == {"mq-deadline"}

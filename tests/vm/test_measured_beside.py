@@ -71,9 +71,9 @@ def test_both_halves_of_a_table(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["compare-runs", str(real), str(virtual), "--json"])
     assert done.exit_code == 0, done.output
     print(CliRunner().invoke(main, ["compare-runs", str(real), str(virtual)]).stdout)
-    found = {entry["measure"]: entry for entry in json.loads(done.stdout)["measures"]}
-    assert {"mean_response_ms", "throughput_sectors_per_ms"} < set(found)
-    figures = found["mean_service_ms"]["schedulers"]
+    measures = {entry["measure"]: entry for entry in json.loads(done.stdout)["measures"]}
+    assert {"mean_response_ms", "throughput_sectors_per_ms"} < set(measures)
+    figures = measures["mean_service_ms"]["schedulers"]
     assert set(figures) == {"none", "sstf", "mq-deadline"}
     for beside in figures.values():
         assert beside["real"] > 0.98 * beside["virtual"]

@@ -217,8 +217,8 @@ def rung(tmp_path_factory: pytest.TempPathFactory) -> Result:
 def test_each_vector_has_its_interrupt(rung: Result) -> None:
     """Interrupts come one by one, all at once, and from the masked vector when it is unmasked."""
     counts = re.findall(r"ringer: counts (\d+) (\d+) (\d+)", text(rung, "dmesg"))
-    wanted = [(1, 0, 0), (1, 1, 0), (1, 1, 1), (2, 2, 2), (3, 2, 3), (3, 3, 3), (4, 3, 3)]
-    assert [tuple(map(int, row)) for row in counts] == wanted
+    expected = [(1, 0, 0), (1, 1, 0), (1, 1, 1), (2, 2, 2), (3, 2, 3), (3, 3, 3), (4, 3, 3)]
+    assert [tuple(map(int, row)) for row in counts] == expected
 
 
 def test_each_vector_comes_where_it_is_bound(rung: Result) -> None:
@@ -231,8 +231,8 @@ def test_each_vector_comes_where_it_is_bound(rung: Result) -> None:
 
 def test_lspci(rung: Result) -> None:
     """Both capabilities are there; the driver enables one, and removing the driver disables it."""
-    said, after = text(rung, "lspci"), text(rung, "lspci-after")
-    assert re.search(r"MSI-X: Enable\+ Count=3 Masked-\n\s+Vector table: BAR=2 offset=0+\n", said)
-    assert re.search(r"PBA: BAR=2 offset=0+800\n", said)
-    assert "MSI: Enable- Count=1/2 Maskable+ 64bit+" in said
+    output, after = text(rung, "lspci"), text(rung, "lspci-after")
+    assert re.search(r"MSI-X: Enable\+ Count=3 Masked-\n\s+Vector table: BAR=2 offset=0+\n", output)
+    assert re.search(r"PBA: BAR=2 offset=0+800\n", output)
+    assert "MSI: Enable- Count=1/2 Maskable+ 64bit+" in output
     assert "MSI-X: Enable- Count=3 Masked-" in after

@@ -110,9 +110,9 @@ def numbers() -> dict[str, int]:
 
 def rows() -> pl.DataFrame:
     """Return the throttle's records."""
-    found = records.from_bytes(shared().out["records"])
-    records.check(found)
-    return found
+    requests = records.from_bytes(shared().out["records"])
+    records.check(requests)
+    return requests
 
 
 @group("owner-groups")
@@ -161,18 +161,18 @@ def test_the_scheduler_knows_them_by_group_and_weight() -> None:
     tape = shim_tape.parse(shared().out["tape"])
     added = tape.calls[tape.calls["kind"] == ADD]
     owners = np.unique(added["owner"]).tolist()
-    given = {owner: set(added["weight"][added["owner"] == owner]) for owner in owners}
+    weights = {owner: set(added["weight"][added["owner"] == owner]) for owner in owners}
     one, two = numbers()["vm1"], numbers()["vm2"]
-    assert given[one] == {WEIGHT}
-    assert given[two] == {100}
-    assert set(given) <= {one, two, 1}
+    assert weights[one] == {WEIGHT}
+    assert weights[two] == {100}
+    assert set(weights) <= {one, two, 1}
 
 
 @group("owner-groups")
 def test_wrong_weights_are_refused() -> None:
     """They change nothing."""
-    found = attempts(shared())
-    assert list(found.values())[:8] == [
+    reasons = attempts(shared())
+    assert list(reasons.values())[:8] == [
         "Invalid argument",
         *["Numerical result out of range"] * 2,
         *["Invalid argument"] * 2,
@@ -231,10 +231,10 @@ def test_each_group_gets_its_share() -> None:
     2004): D + 1 requests of each, by weight.
     """
     result = boot(BUSY, {**MODULES, "sfq": f"queue_depth={DEPTH} cgroups=1"})
-    found = records.from_bytes(result.out["records"]).sort("request_id")
-    records.check(found)
+    requests = records.from_bytes(result.out["records"]).sort("request_id")
+    records.check(requests)
     one, two = pairs(result.out["groups"]).values()
-    assert set(found["owner"]) == {one, two}
-    given = np.where(found["owner"].to_numpy() == one, 1 / SHARES[0], -1 / SHARES[1])
-    ahead = np.concatenate([[0], np.cumsum(given[:-200])])  # the last ones may lack competitors
+    assert set(requests["owner"]) == {one, two}
+    shares = np.where(requests["owner"].to_numpy() == one, 1 / SHARES[0], -1 / SHARES[1])
+    ahead = np.concatenate([[0], np.cumsum(shares[:-200])])  # the last ones may lack competitors
     assert ahead.max() - ahead.min() <= (DEPTH + 1) * (1 / SHARES[0] + 1 / SHARES[1])

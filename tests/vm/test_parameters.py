@@ -43,12 +43,14 @@ def tried() -> Result:
     return boot(SCENARIO, {"vpcib": "", "vdisk": f"size={MIB}"})
 
 
-@pytest.mark.parametrize(("module", "given"), EACH)
-def test_it_does_not_load(module: str, given: str) -> None:
-    assert f"{module}: " in text(tried(), given)
-    assert REFUSED[module][given] in text(tried(), given)
+@pytest.mark.parametrize(("module", "parameter"), EACH)
+def test_it_does_not_load(module: str, parameter: str) -> None:
+    assert f"{module}: " in text(tried(), parameter)
+    assert REFUSED[module][parameter] in text(tried(), parameter)
 
 
 def test_a_depth_is_refused_later() -> None:
-    found = attempts(tried())
-    assert found == {f"depth={depth}": "Invalid argument" for depth in LATER} | {"depth=128": "ok"}
+    reasons = attempts(tried())
+    assert reasons == {f"depth={depth}": "Invalid argument" for depth in LATER} | {
+        "depth=128": "ok"
+    }

@@ -148,10 +148,10 @@ def all_schedulers(name: str) -> machine.Result:
     vm = scenario.describe(vm_load, lambda phase, fraction: None)
     functions, begins, _ = vm.scenario.partition("\n$TASK\n")
     assert begins
-    given = f"queue_depth={vm_load.device.at_once} tape_calls="
+    parameters = f"queue_depth={vm_load.device.at_once} tape_calls="
     modules = {
         **vm.modules,
-        **{one: f"{given}{TAPE_CALLS_OF.get(one, TAPE_CALLS)}" for one in OUR_SCHEDULERS},
+        **{one: f"{parameters}{TAPE_CALLS_OF.get(one, TAPE_CALLS)}" for one in OUR_SCHEDULERS},
     }
     vm = dataclasses.replace(
         vm,
@@ -178,9 +178,9 @@ on_each = pytest.mark.parametrize(
 
 def recording(name: str, scheduler: str) -> shim_tape.Recording:
     """Return the tape of a scheduler."""
-    found = shim_tape.parse(all_schedulers(name).out[f"{scheduler}/tape"])
-    assert found.scheduler == scheduler
-    return found
+    tape = shim_tape.parse(all_schedulers(name).out[f"{scheduler}/tape"])
+    assert tape.scheduler == scheduler
+    return tape
 
 
 def picked(recording: shim_tape.Recording) -> replay.Tape:

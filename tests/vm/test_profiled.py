@@ -69,9 +69,9 @@ def measured(name: str) -> Profiled:
     """Profile a disk in a VM of its own."""
     with target.in_vm(DISKS[name], SECTORS * 512, seed=5) as disk:
         listener = Listener(disk)
-        found = profile_fit.profile(listener, SEED, destroy_data=True)
-    print(f"{name}: seed {SEED}, {found.requests} requests, {disk.software}\n{found.to_toml()}")
-    return Profiled(found, listener.answers, pairs(disk.out["counters"]), disk.software)
+        fitted = profile_fit.profile(listener, SEED, destroy_data=True)
+    print(f"{name}: seed {SEED}, {fitted.requests} requests, {disk.software}\n{fitted.to_toml()}")
+    return Profiled(fitted, listener.answers, pairs(disk.out["counters"]), disk.software)
 
 
 profiled = once(measured)
@@ -89,8 +89,8 @@ def seeks(disk: DiskProfile, at: npt.ArrayLike, with_rotation: bool) -> npt.NDAr
     timing = disk.timing(SECTORS)
     distance, ns = np.array(timing.seek, float).T
     constant_ns = timing.intercept_ns + with_rotation * timing.rotation_ns / 2
-    found: npt.NDArray[np.float64] = np.interp(np.asarray(at) * SECTORS, distance, ns)
-    return (found + constant_ns) / 1e6
+    times_ns: npt.NDArray[np.float64] = np.interp(np.asarray(at) * SECTORS, distance, ns)
+    return (times_ns + constant_ns) / 1e6
 
 
 def both(name: str, at: npt.ArrayLike) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
@@ -99,9 +99,9 @@ def both(name: str, at: npt.ArrayLike) -> tuple[npt.NDArray[np.float64], npt.NDA
     If rotation takes half a turn for each request, it can't be told from a seek. The found curve
     then contains it.
     """
-    found = profiled(name).found.disk()
-    with_rotation = found.rotation is None
-    return seeks(DISKS[name], at, with_rotation), seeks(found, at, with_rotation)
+    disk = profiled(name).found.disk()
+    with_rotation = disk.rotation is None
+    return seeks(DISKS[name], at, with_rotation), seeks(disk, at, with_rotation)
 
 
 @on_each
@@ -120,9 +120,9 @@ def test_each_sample_of_the_curve_within_2_percent(name: str) -> None:
     """The points are those of the known curve, without distance 0."""
     curve = DISKS[name].seek
     places = curve.at if curve and curve.at else np.linspace(0, 1, 256)
-    known, found = both(name, places[1:])
-    print(f"{name}: at most {np.abs(found / known - 1).max():.3%} off")
-    assert np.abs(found / known - 1).max() < 0.02
+    known, fitted = both(name, places[1:])
+    print(f"{name}: at most {np.abs(fitted / known - 1).max():.3%} off")
+    assert np.abs(fitted / known - 1).max() < 0.02
 
 
 @on_each
@@ -130,9 +130,9 @@ def test_full_seek_within_1_percent(name: str) -> None:
     """The full seek is the difference between the shortest seek and the seek over the
     whole disk.
     """
-    known, found = both(name, (0.000625, 1))
-    print(f"{name}: full seek {np.diff(found)} of {np.diff(known)} ms")
-    assert np.diff(found) == pytest.approx(np.diff(known), rel=0.01)
+    known, fitted = both(name, (0.000625, 1))
+    print(f"{name}: full seek {np.diff(fitted)} of {np.diff(known)} ms")
+    assert np.diff(fitted) == pytest.approx(np.diff(known), rel=0.01)
 
 
 @on_each
@@ -143,22 +143,22 @@ def test_half_a_rotation_within_1_percent(name: str) -> None:
         assert rotation
         assert rotation.period_ms == pytest.approx(6, rel=0.01)
     else:
-        known, found = both(name, 0)
-        print(f"{name}: {found} of {known} ms")
-        assert found == pytest.approx(known, rel=0.01)
+        known, fitted = both(name, 0)
+        print(f"{name}: {fitted} of {known} ms")
+        assert fitted == pytest.approx(known, rel=0.01)
 
 
 @group("profiled-line")
 def test_the_papers_cache_is_exact() -> None:
     """Number and size of segments and the prefetch are exact."""
-    known, found = DISKS["line"].cache, profiled("line").found.disk().cache
+    known, fitted = DISKS["line"].cache, profiled("line").found.disk().cache
     assert known
-    assert found
+    assert fitted
     sizes = [
-        (each.segments, each.segment_sectors, each.prefetch_sectors) for each in (known, found)
+        (each.segments, each.segment_sectors, each.prefetch_sectors) for each in (known, fitted)
     ]
     assert sizes[0] == sizes[1] == (64, 221, 64)
-    assert found.hit_us == pytest.approx(known.hit_us, rel=0.01)
+    assert fitted.hit_us == pytest.approx(known.hit_us, rel=0.01)
 
 
 @group("profiled-zones")
@@ -167,37 +167,37 @@ def test_zones_are_recovered() -> None:
     """All 16 zones are found, with rates within 1 % and beginnings within the search's
     resolution.
     """
-    known, found = DISKS["zones"].throughput, profiled("zones").found.disk().throughput
+    known, fitted = DISKS["zones"].throughput, profiled("zones").found.disk().throughput
     assert known
-    assert found
-    assert found.mb_per_s == pytest.approx(known.mb_per_s, rel=0.01)
-    assert found.at == pytest.approx(known.at, abs=1 / 256)
+    assert fitted
+    assert fitted.mb_per_s == pytest.approx(known.mb_per_s, rel=0.01)
+    assert fitted.at == pytest.approx(known.at, abs=1 / 256)
 
 
 @group("profiled-buffer")
 @pytest.mark.slow
 def test_the_read_cache_is_exact() -> None:
     """Times are within 2 %."""
-    known, found = DISKS["buffer"].buffer, profiled("buffer").found.disk().buffer
+    known, fitted = DISKS["buffer"].buffer, profiled("buffer").found.disk().buffer
     assert known
-    assert found
+    assert fitted
     for key in ("segments", "segment_sectors", "read_ahead_sectors", "segment_keeps", "after_hit"):
-        assert getattr(found, key) == getattr(known, key), key
-    assert found.read_hit_us == pytest.approx(known.read_hit_us, rel=0.02)
-    assert found.bus_mb_per_s == pytest.approx(known.bus_mb_per_s, rel=0.02)
+        assert getattr(fitted, key) == getattr(known, key), key
+    assert fitted.read_hit_us == pytest.approx(known.read_hit_us, rel=0.02)
+    assert fitted.bus_mb_per_s == pytest.approx(known.bus_mb_per_s, rel=0.02)
 
 
 @group("profiled-buffer")
 @pytest.mark.slow
 def test_the_write_cache_is_exact() -> None:
     """Times are approximate."""
-    known, found = DISKS["buffer"].buffer, profiled("buffer").found.disk().buffer
+    known, fitted = DISKS["buffer"].buffer, profiled("buffer").found.disk().buffer
     assert known
-    assert found
+    assert fitted
     for key in ("write_room", "write_back_idle_ms", "write_back_order"):
-        assert getattr(found, key) == getattr(known, key), key
-    assert found.write_us == pytest.approx(known.write_us, rel=0.02)
-    assert found.write_settle_ms == pytest.approx(known.write_settle_ms, abs=0.3)
+        assert getattr(fitted, key) == getattr(known, key), key
+    assert fitted.write_us == pytest.approx(known.write_us, rel=0.02)
+    assert fitted.write_settle_ms == pytest.approx(known.write_settle_ms, abs=0.3)
 
 
 @on_each
@@ -242,8 +242,8 @@ def qemu() -> int:
     """Return the process id of QEMU, a child of this process."""
     tasks = Path("/proc/self/task").glob("*/children")
     children = [int(pid) for task in tasks for pid in task.read_text().split()]
-    (found,) = (pid for pid in children if "qemu" in Path(f"/proc/{pid}/comm").read_text())
-    return found
+    (child,) = (pid for pid in children if "qemu" in Path(f"/proc/{pid}/comm").read_text())
+    return child
 
 
 @group("profiled-trouble")

@@ -53,9 +53,9 @@ def test_a_broken_driver_is_caught_by_name(name: str, folder: Path) -> None:
     source = folder / f"{name}.c"
     source.write_text(MISTAKES[name].source())
     outcome = run.run(run.prepared(CARD, source), ONE)
-    found = {finding.rule for finding in outcome.findings}
+    rules = {finding.rule for finding in outcome.findings}
     # The guest's speed decides which check notices a loop first.
-    assert found & {MISTAKES[name].finding, *(["the kernel hangs"] if name == "loops" else [])}
+    assert rules & {MISTAKES[name].finding, *(["the kernel hangs"] if name == "loops" else [])}
 
 
 def test_a_processor_that_hangs_beside_another_is_named(folder: Path) -> None:
@@ -68,7 +68,7 @@ def test_a_processor_that_hangs_beside_another_is_named(folder: Path) -> None:
     heard: list[float] = []
     outcome = run.run(subject, run.Setting(2, 1), lambda line: heard.append(time.monotonic()))
     assert time.monotonic() - heard[-1] < 20
-    assert ["in zach1_probe" in found.text for found in outcome.findings] == [True]
+    assert ["in zach1_probe" in finding.text for finding in outcome.findings] == [True]
 
 
 @pytest.mark.parametrize("cpus", [1, 2, 4])
@@ -98,7 +98,7 @@ def test_a_run_repeats_with_its_seed() -> None:
     """Journals on one processor are the same to the byte; another seed has another journal."""
     built = run.prepared(CARD, REFERENCE)
     journals = [run.run(built, run.Setting(1, seed)).accesses for seed in (5, 5, 6)]
-    first, again, other = (found.tobytes() for found in journals)
+    first, again, other = (journal.tobytes() for journal in journals)
     assert first == again
     assert first != other
 

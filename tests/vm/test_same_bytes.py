@@ -102,8 +102,8 @@ class Machine:
 
     def boots_into(self, scheduler: str) -> dict[str, str]:
         """Return digests of all files that QEMU gets, by name."""
-        said = self.run("predict", *ASKED, "--schedulers", scheduler, "--dry-run")
-        words = shlex.split(said, comments=True)
+        output = self.run("predict", *ASKED, "--schedulers", scheduler, "--dry-run")
+        words = shlex.split(output, comments=True)
         folder = Path(words[words.index("-initrd") + 1]).parent
         return {
             file.name: hashlib.sha256(file.read_bytes()).hexdigest()
@@ -196,10 +196,10 @@ def test_the_other_machine_is_another(elsewhere: Machine) -> None:
         "len(os.sched_getaffinity(0)))"
     )
     command = [*elsewhere.before, sys.executable, "-c", look]
-    said = subprocess.check_output(command, env=elsewhere.environment, text=True).split()
-    assert said[:2] == ["12345", "quite-another-host-name"]
-    assert int(said[2]) > int(subprocess.check_output(["date", "+%Y"]))
-    assert said[3:] == ["+14", "1"]
+    output = subprocess.check_output(command, env=elsewhere.environment, text=True).split()
+    assert output[:2] == ["12345", "quite-another-host-name"]
+    assert int(output[2]) > int(subprocess.check_output(["date", "+%Y"]))
+    assert output[3:] == ["+14", "1"]
 
 
 @pytest.mark.parametrize("scheduler", ["cfq", "none"])

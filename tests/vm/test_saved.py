@@ -121,8 +121,8 @@ def test_booted_or_resumed_a_run_leaves_the_same_bytes(
 def test_one_machine_serves_all_schedulers_and_seeds(with_stock: Path) -> None:
     """Check that a saved machine contains nothing of a run."""
     for scheduler, seed in (("cats", 1), ("bfq", 2), ("none", 3)):
-        asked = experiment(scheduler=scheduler, requests=50, virtual_bytes=128 * MIB)
-        assert raw_run(dataclasses.replace(asked, seed=seed)).start.booted_because is None
+        run = experiment(scheduler=scheduler, requests=50, virtual_bytes=128 * MIB)
+        assert raw_run(dataclasses.replace(run, seed=seed)).start.booted_because is None
     assert len(keys(with_stock)) == 3
 
 
@@ -138,9 +138,9 @@ def key_of(vm: Vm, monkeypatch: pytest.MonkeyPatch) -> str:
 
     with monkeypatch.context() as patch:
         patch.setattr(snapshots, "find", ask)
-        with pytest.raises(Asked) as asked:
+        with pytest.raises(Asked) as lookup:
             machine.run(vm)
-    return str(asked.value)
+    return str(lookup.value)
 
 
 def test_another_machine_is_another_saved_machine(
@@ -152,11 +152,11 @@ def test_another_machine_is_another_saved_machine(
     plain = Vm(HELLO)
     more = dataclasses.replace(plain, machine=qemu.Machine(memory_mib=640))
     ready = dataclasses.replace(plain, ahead=stages.Stage("echo ready > /tmp/ready"))
-    asked = [key_of(vm, monkeypatch) for vm in (plain, more, ready)]
+    lookups = [key_of(vm, monkeypatch) for vm in (plain, more, ready)]
     monkeypatch.setattr(qemu, "identity", lambda machine: [b"another QEMU"])
-    asked.append(key_of(plain, monkeypatch))
-    assert len(set(asked)) == 4
-    assert set(asked) & set(keys(with_stock)) == {asked[0]}
+    lookups.append(key_of(plain, monkeypatch))
+    assert len(set(lookups)) == 4
+    assert set(lookups) & set(keys(with_stock)) == {lookups[0]}
 
 
 def test_in_wall_clock_a_machine_is_of_this_boot_of_the_host(
@@ -189,9 +189,9 @@ def test_a_guest_that_booted_on_a_busy_host_counts_seconds(machines: Path) -> No
     began = time.monotonic()
     result = machine.run(sleeper)
     assert time.monotonic() - began > 2.97
-    told = re.search(r"tsc_early_khz=(\d+)000\b", text(result, "dmesg"))
-    assert told
-    assert f"tsc: Detected {told[1]}.000 MHz" in text(result, "dmesg")
+    match = re.search(r"tsc_early_khz=(\d+)000\b", text(result, "dmesg"))
+    assert match
+    assert f"tsc: Detected {match[1]}.000 MHz" in text(result, "dmesg")
     assert result.start.booted_because is None
     assert len(keys(machines)) == 1
     assert_clean(result.out)
@@ -233,9 +233,9 @@ def test_a_broken_saved_machine_is_saved_again(
     before = keys(with_stock)
     mine = key_of(vm, monkeypatch)
     harm(with_stock / mine)
-    found = machine.run(vm)
-    assert found.out["said"] == b"hello\n"
-    assert found.start == machine.Start(mine)
+    result = machine.run(vm)
+    assert result.out["said"] == b"hello\n"
+    assert result.start == machine.Start(mine)
     assert keys(with_stock) == before
 
 
@@ -322,9 +322,9 @@ def test_what_cannot_be_saved_is_not_booted_for_it(
 def test_the_oldest_go(machines: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Check the limit, and that a machine that was used is kept."""
 
-    def make(made: snapshots.SavedMachine) -> None:
-        made.memory.write_bytes(b"x" * 10 * 4096)
-        made.state.write_bytes(b"x" * 4096)
+    def make(saved: snapshots.SavedMachine) -> None:
+        saved.memory.write_bytes(b"x" * 10 * 4096)
+        saved.state.write_bytes(b"x" * 4096)
 
     monkeypatch.setattr(snapshots, "BYTES_MAX", 40 * 4096)
     for age, key in enumerate(("one", "two", "three")):

@@ -191,18 +191,18 @@ def looked(folder: Path, scenario: str, loaded: Mapping[str, str], display: Sequ
         files(),
         qemu.Machine(devices=tuple(display)),
     )
-    shown = {}
+    screens = {}
     with machine.talk(vm) as conversation:
         for name in [line[5:] for line in scenario.splitlines() if line.startswith("look ")]:
             conversation.wait()
             conversation.screendump(folder / name)
-            shown[name] = pixels(folder / name)
+            screens[name] = pixels(folder / name)
             conversation.go_on()
     assert_clean(conversation.out)
     frames = [name for name in sorted(conversation.out) if name.endswith(".ppm")]
     for name in frames:
         (folder / name).write_bytes(conversation.out[name])
-    return Seen(shown, [pixels(folder / name) for name in frames])
+    return Seen(screens, [pixels(folder / name) for name in frames])
 
 
 @pytest.fixture(scope="module")
@@ -236,10 +236,10 @@ def test_the_daemon_writes_what_is_drawn(seen: Seen) -> None:
 )
 def test_the_picture_is_in_the_middle(seen: Seen, when: str, seed: int) -> None:
     """All pixels agree, and the area around is black, also after another daemon took over."""
-    shown = seen.shown[when]
-    assert shown.shape[0] > HEIGHT
-    assert shown.shape[1] > WIDTH
-    assert np.array_equal(shown, in_the_middle(colors(drawing(seed).pixels), shown.shape))
+    screen = seen.shown[when]
+    assert screen.shape[0] > HEIGHT
+    assert screen.shape[1] > WIDTH
+    assert np.array_equal(screen, in_the_middle(colors(drawing(seed).pixels), screen.shape))
 
 
 @pytest.mark.parametrize("when", ["hidden", "stopped", "restarted", "text", "pulled"])
@@ -271,18 +271,18 @@ def test_each_daemon_goes_on_where_the_last_was_killed(tmp_path: Path) -> None:
     """Daemons are killed between a triangle's corners and its doorbell, and while
     writing the file.
     """
-    said = boot(KILLED, {"card_zach1": ""}, files=files())
-    (tmp_path / "frame").write_bytes(said.out["frame-000001.ppm"])
-    assert "frame-000002.ppm" not in said.out
+    result = boot(KILLED, {"card_zach1": ""}, files=files())
+    (tmp_path / "frame").write_bytes(result.out["frame-000001.ppm"])
+    assert "frame-000002.ppm" not in result.out
     assert np.array_equal(pixels(tmp_path / "frame"), colors(drawing(1).pixels))
 
 
 def test_a_small_display_shows_the_middle(tmp_path: Path) -> None:
     scenario = BEGIN + "begin\nshow 1\nlook small\nhide\n"
     display = ("-device", "VGA,xres=320,yres=240")
-    shown = looked(tmp_path, scenario, MODULES, display).shown["small"]
-    assert shown.shape == (240, 320, 3)
-    assert np.array_equal(shown, in_the_middle(colors(drawing(1).pixels), shown.shape))
+    screen = looked(tmp_path, scenario, MODULES, display).shown["small"]
+    assert screen.shape == (240, 320, 3)
+    assert np.array_equal(screen, in_the_middle(colors(drawing(1).pixels), screen.shape))
 
 
 WRONG = """
@@ -296,18 +296,18 @@ done
 def test_what_is_no_display_for_us() -> None:
     """The error is one line with the reason."""
     few_bits = {"card_zach1": "", "cirrus": ""}
-    said = boot(WRONG, few_bits, files=files(), devices=("-device", "cirrus-vga"))
-    assert text(said, "fb0") == (
+    result = boot(WRONG, few_bits, files=files(), devices=("-device", "cirrus-vga"))
+    assert text(result, "fb0") == (
         "/dev/fb0: 16 bits a pixel, not 32 with 8 for each colour: "
         "try QEMU's -device VGA, and the module bochs"
     )
-    assert text(said, "fb1") == "/dev/fb1: No such file or directory (errno 2)"
-    assert text(said, "zero") == "/dev/zero: not a framebuffer, such as /dev/fb0"
+    assert text(result, "fb1") == "/dev/fb1: No such file or directory (errno 2)"
+    assert text(result, "zero") == "/dev/zero: not a framebuffer, such as /dev/fb0"
 
 
 def test_a_vnc_display_that_is_taken(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        vnc = taken.getsockname()[1] - 5900
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        vnc = server.getsockname()[1] - 5900
         with pytest.raises(UserError, match=rf"VNC display {vnc} .*: try another number"):
             demonstrate("zach1", tmp_path, vnc)
 

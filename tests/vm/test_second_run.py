@@ -52,10 +52,10 @@ def test_figures_that_only_the_kernel_has_do_not_count() -> None:
     outcomes, failures = parallel.run_all(vm, runs, 2, lambda *_: None)
     assert [run.experiment.scheduler.name for run in outcomes] == ["honest", "sstf"]
     assert list(failures) == ["faced"]
-    said = (
+    message = (
         r"faced: the VM measured a mean \w+ of [\d.]+ ms, but the best of 17 runs in the simulator"
     )
-    assert re.match(said, failures["faced"])
+    assert re.match(message, failures["faced"])
 
 
 def test_what_no_simulator_can_tell_is_said() -> None:
@@ -65,6 +65,6 @@ def test_what_no_simulator_can_tell_is_said() -> None:
     honest, ours = Choice("honest"), Choice("sstf")
     assert second_run.trust(asked(postmark, ours, CHEETAH, "vm")).trusted
     assert second_run.trust(asked(random, honest, CHEETAH, "vm")).trusted
-    found = Trust(True) & second_run.trust(asked(postmark, honest, CHEETAH, "vm"))
-    assert found.trusted is None
-    assert str(found).startswith("not checked: honest is part of the kernel that measures it")
+    trust = Trust(True) & second_run.trust(asked(postmark, honest, CHEETAH, "vm"))
+    assert trust.trusted is None
+    assert str(trust).startswith("not checked: honest is part of the kernel that measures it")

@@ -110,18 +110,18 @@ def taped() -> Result:
 @group("tape")
 def test_same_answers_after_two_processors(name: str) -> None:
     """The tape has both processors' insertions, merges, picks and completions, in their order."""
-    found = shim_tape.parse(taped().out[f"tape-{name}"])
-    assert len(found.calls) > 3 * SERVED // 2
+    tape = shim_tape.parse(taped().out[f"tape-{name}"])
+    assert len(tape.calls) > 3 * SERVED // 2
     fields = pairs(taped().out[f"fields-{name}"])
-    played, _ = replay.play(
+    answers, _ = replay.play(
         name,
-        found.calls,
+        tape.calls,
         tunables={t.name: fields[t.name] for t in descriptions.schedulers()[name].tunables},
-        capacity_sectors=found.capacity_sectors,
-        max_requests=found.max_requests,
-        depth=found.depth,
+        capacity_sectors=tape.capacity_sectors,
+        max_requests=tape.max_requests,
+        depth=tape.depth,
     )
-    assert first_difference(found.calls, played) is None
+    assert first_difference(tape.calls, answers) is None
 
 
 @group("tape")

@@ -370,8 +370,8 @@ def test_the_errors_of_a_disk_balance() -> None:
 
 def test_nothing_escaped() -> None:
     """No request bypassed a throttle that was detached."""
-    found = {line.split()[0]: 0 for line in text(soaked(), "escaped").splitlines()}
-    assert set(found) == set(ESCAPED.split())
+    counters = {line.split()[0]: 0 for line in text(soaked(), "escaped").splitlines()}
+    assert set(counters) == set(ESCAPED.split())
     assert all(line.split()[1] == "0" for line in text(soaked(), "escaped").splitlines())
 
 

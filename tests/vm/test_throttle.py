@@ -110,10 +110,10 @@ def test_runs_to_the_end(run: str) -> None:
     """All arrivals are recorded and complete, without failures and without bypassing
     the throttle.
     """
-    found = outcome(run)
-    records.check(found.requests)
-    assert found.requests.height == RUNS[run].requests
-    counters = found.facts["counters"]
+    answer = outcome(run)
+    records.check(answer.requests)
+    assert answer.requests.height == RUNS[run].requests
+    counters = answer.facts["counters"]
     assert {name: counters[name] for name in ("failed", "missed", "untracked", "lost")} == {
         "failed": 0,
         "missed": 0,
@@ -333,18 +333,18 @@ def test_refuses_what_it_cannot_hold(disk: str, reason: str) -> None:
 @group("throttle-refusals")
 def test_refuses_what_is_no_disk() -> None:
     """The path does not exist, or is no block device."""
-    found = attempts(refusals())
-    assert found["add=/dev/there_is_none"] == "No such file or directory"
-    assert found["add=/proc/version"] == "Block device required"
-    assert found["add="] == EINVAL
+    reasons = attempts(refusals())
+    assert reasons["add=/dev/there_is_none"] == "No such file or directory"
+    assert reasons["add=/proc/version"] == "Block device required"
+    assert reasons["add="] == EINVAL
 
 
 @group("throttle-refusals")
 def test_takes_a_disk_after_refusals() -> None:
     """Two disks are throttled one after the other, and requests take the right time."""
-    found = attempts(refusals())
-    assert found["add=/dev/nullb0"] == "ok"
-    assert found["add=/dev/again"] == "Device or resource busy"
+    reasons = attempts(refusals())
+    assert reasons["add=/dev/nullb0"] == "ok"
+    assert reasons["add=/dev/again"] == "Device or resource busy"
     removed = [line for line in text(refusals(), "attempts").splitlines() if "remove=" in line]
     assert removed == [
         "remove=nullb0: ok",
@@ -362,18 +362,18 @@ def test_takes_a_disk_after_refusals() -> None:
 def test_refuses_bad_values_and_changes_nothing() -> None:
     """Values are negative, no number, text, too large, or an invalid curve."""
     assert text(refusals(), "before") == text(refusals(), "after")
-    found = attempts(refusals())
+    reasons = attempts(refusals())
     tried = {
         key: reason
-        for key, reason in found.items()
+        for key, reason in reasons.items()
         if key.split("=")[0] not in ("add", "remove", "requests")
     }
     assert len(tried) > 90
     assert set(tried.values()) == {EINVAL, ERANGE}
     for value in ("15000000001", "18446744073709551616"):
         assert tried[f"intercept_ns={value}"] == ERANGE
-    assert found["scale_milli=0"] == found["scale_milli=1000001"] == ERANGE
-    assert found["scale_milli=1000000"] == ERANGE
-    assert [why for curve, why in found.items() if curve.endswith(":90000000000")] == [ERANGE]
-    assert found["buffered=1"] == found["tracks=0:1"] == EINVAL
-    assert found["requests=1"] == "Permission denied"
+    assert reasons["scale_milli=0"] == reasons["scale_milli=1000001"] == ERANGE
+    assert reasons["scale_milli=1000000"] == ERANGE
+    assert [why for curve, why in reasons.items() if curve.endswith(":90000000000")] == [ERANGE]
+    assert reasons["buffered=1"] == reasons["tracks=0:1"] == EINVAL
+    assert reasons["requests=1"] == "Permission denied"

@@ -190,9 +190,9 @@ def instants() -> dict[str, float]:
 @group("safety-attaching")
 def test_an_old_profile_does_not_slow_the_next_attach() -> None:
     """The first read is not slow, either, since a disk begins without a profile."""
-    found = instants()
-    assert found["attached"] - found["begin"] < 1
-    assert found["read"] - found["attached"] < 1
+    clock = instants()
+    assert clock["attached"] - clock["begin"] < 1
+    assert clock["read"] - clock["attached"] < 1
 
 
 @group("safety-attaching")
@@ -205,12 +205,12 @@ def test_a_disk_has_its_files_once_it_is_accepted() -> None:
 @group("safety-attaching")
 def test_who_attaches_can_be_killed() -> None:
     """The process ends at once, whatever the disk does; a later answer has no effect."""
-    found = instants()
-    assert found["looked"] - found["killing"] < 10  # the disk answers after 19 s
+    clock = instants()
+    assert clock["looked"] - clock["killing"] < 10  # the disk answers after 19 s
     assert text(attaching(), "attached").split() == ["add", "remove"]
     assert attempts(attaching())["add=/dev/vdisk"] == "ok"  # other disks are not affected
-    assert found["other"] - found["looked"] < 10
-    assert found["gone"] - found["looked"] > 40  # the module waited for the second answer
+    assert clock["other"] - clock["looked"] < 10
+    assert clock["gone"] - clock["looked"] > 40  # the module waited for the second answer
 
 
 # Limits.
@@ -280,25 +280,25 @@ def limits() -> Result:
 @group("safety-limits")
 def test_no_change_passes_the_limit() -> None:
     """k, figures and curves are limited, also while recording. Refused values change nothing."""
-    found = attempts(limits())
-    refused = [name for name, why in found.items() if why == ERANGE]
+    reasons = attempts(limits())
+    refused = [name for name, why in reasons.items() if why == ERANGE]
     assert refused.pop() == "intercept_ns=1000000000"  # because of cached writes
     assert [name.split("=")[0] for name in refused] == [
         *("scale_milli", "intercept_ns", "hit_ns", "rotation_ns", "seek_curve", "transfer_curve")
     ]
-    assert found["scale_milli=3750"] == found["intercept_ns=5000000000"] == "ok"
+    assert reasons["scale_milli=3750"] == reasons["intercept_ns=5000000000"] == "ok"
     assert text(limits(), "before") == text(limits(), "after")
-    said = text(limits(), "dmesg").split("limits\n")[1]
-    assert said.count("the slowest request would take") == len(refused)
-    assert "nullb0: with scale_milli 3751 the slowest request would take 15004 ms" in said
+    output = text(limits(), "dmesg").split("limits\n")[1]
+    assert output.count("the slowest request would take") == len(refused)
+    assert "nullb0: with scale_milli 3751 the slowest request would take 15004 ms" in output
 
 
 @group("safety-limits")
 def test_writes_that_wait_count_to_the_limit() -> None:
     """A slower disk might have to destage all cached writes before the next request."""
-    found = attempts(limits())
-    assert found["intercept_ns=1000000000"] == ERANGE
-    assert found["intercept_ns=1000000001"] == "ok"
+    reasons = attempts(limits())
+    assert reasons["intercept_ns=1000000000"] == ERANGE
+    assert reasons["intercept_ns=1000000001"] == "ok"
 
 
 @group("safety-limits")
@@ -331,9 +331,9 @@ def test_records_that_do_not_fit_are_refused() -> None:
     is accepted.
     """
     result = boot(MEMORY, {**CORE, "vdisk": f"size={64 * MIB}"}, memory_mib=512)
-    found = attempts(result)
-    assert found["record=10000000"] == "Cannot allocate memory"
-    assert found["record=1000000"] == found["record=1000"] == "ok"
+    reasons = attempts(result)
+    assert reasons["record=10000000"] == "Cannot allocate memory"
+    assert reasons["record=1000000"] == reasons["record=1000"] == "ok"
     assert text(result, "progress") == "1000 0 0"
     assert re.search(
         r"recording takes 991 MiB of memory, and \d+ MiB are available", text(result, "dmesg")

@@ -292,10 +292,10 @@ def changes() -> Result:
 
 def timed(result: Result) -> dict[str, tuple[int, float, str]]:
     """Return exit code, seconds and standard error of each timed command."""
-    found = re.findall(r"^(\S+): (\d+) (\S+) (\S+) ?(.*)", text(result, "timed"), re.MULTILINE)
+    matches = re.findall(r"^(\S+): (\d+) (\S+) (\S+) ?(.*)", text(result, "timed"), re.MULTILINE)
     return {
         name: (int(code), float(after) - float(before), why)
-        for name, code, before, after, why in found
+        for name, code, before, after, why in matches
     }
 
 
@@ -305,12 +305,12 @@ def test_error_reaches_the_process(scheduler: str) -> None:
     """The process gets the error for a bad sector at once. The error is counted, and neighbours
     succeed.
     """
-    found = timed(changes())
+    times = timed(changes())
     for access in ("read", "write"):
-        code, seconds, why = found[f"{scheduler}-bad-{access}"]
+        code, seconds, why = times[f"{scheduler}-bad-{access}"]
         assert (code, why.rpartition(": ")[2]) == (1, "No data available")
         assert seconds < 5
-        assert found[f"{scheduler}-good-{access}"][0] == 0
+        assert times[f"{scheduler}-good-{access}"][0] == 0
     counters = pairs(changes().out["counters"])
     assert counters[f"{scheduler}_failed"] == 2
     assert counters[f"{scheduler}_requests"] == counters[f"{scheduler}_completed"] + 2
@@ -424,11 +424,11 @@ def test_scsi_error_reaches_the_process(scheduler: str) -> None:
     """The process gets EIO within seconds, whatever the retries and requeues; the disk works
     afterwards.
     """
-    found = timed(scsi_errors())
-    code, seconds, why = found[f"{scheduler}-bad"]
+    times = timed(scsi_errors())
+    code, seconds, why = times[f"{scheduler}-bad"]
     assert (code, why.rpartition(": ")[2]) == (1, "Input/output error")
     assert seconds < 10
-    assert found[f"{scheduler}-good"][0] == found[f"{scheduler}-flush"][0] == 0
+    assert times[f"{scheduler}-good"][0] == times[f"{scheduler}-flush"][0] == 0
     counters = pairs(scsi_errors().out["counters"])
     assert counters[f"{scheduler}_failed"] == 1
     assert counters[f"{scheduler}_requests"] == counters[f"{scheduler}_completed"] + 1

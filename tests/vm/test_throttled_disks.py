@@ -308,12 +308,12 @@ def test_changes_lose_nothing(load: Load) -> None:
 @group("disks-changes")
 def test_settings_change_in_any_order() -> None:
     """Each value is sometimes accepted; a refused value contradicts another file."""
-    said = text(changes(), "mixed").splitlines()
-    told = Counter(zip(MIX, said, strict=True))
-    print(told)
-    assert {why for _, why in told} == {"ok", "Invalid argument"}
-    taken = {change for change, why in told if why == "ok"}
-    assert taken == {(name, value) for name in SETTINGS for value in SETTINGS[name]}
+    lines = text(changes(), "mixed").splitlines()
+    reasons = Counter(zip(MIX, lines, strict=True))
+    print(reasons)
+    assert {why for _, why in reasons} == {"ok", "Invalid argument"}
+    accepted = {change for change, why in reasons if why == "ok"}
+    assert accepted == {(name, value) for name in SETTINGS for value in SETTINGS[name]}
     assert int(text(changes(), "looks")) > 10
 
 
@@ -375,6 +375,6 @@ def test_the_others_go_on() -> None:
     before, after = pairs(going().out["before"]), pairs(going().out["after"])
     assert after["completed"] > before["completed"]
     assert after["failed"] == after["missed"] == 0
-    said = text(going(), "attempts").splitlines()
-    assert said == ["add=/dev/vdisk2: Device or resource busy", "add=/dev/vdisk2: ok"]
+    lines = text(going(), "attempts").splitlines()
+    assert lines == ["add=/dev/vdisk2: Device or resource busy", "add=/dev/vdisk2: ok"]
     assert attempts(going())["add=/dev/vdisk2"] == "ok"

@@ -32,15 +32,15 @@ def nothing_stays_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 def qemus_in(scratch: Path) -> list[int]:
     """List the QEMU processes whose command line names the folder."""
-    found = []
+    pids = []
     for process in Path("/proc").iterdir():
         try:
             command = (process / "cmdline").read_bytes()
         except OSError:
             continue
         if process.name.isdigit() and command.startswith(b"/") and bytes(scratch) in command:
-            found.append(int(process.name))
-    return found
+            pids.append(int(process.name))
+    return pids
 
 
 def test_a_panic_fails_with_the_last_words() -> None:
@@ -111,5 +111,5 @@ def test_without_a_network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
     with pytest.raises(UserError, match=r"can't fetch linux-image-.*check the network"):
         packages.fetch_kernel()
-    kept = [path for path in (tmp_path / "understudy" / "kernel").iterdir() if path.is_dir()]
-    assert kept == []
+    folders = [path for path in (tmp_path / "understudy" / "kernel").iterdir() if path.is_dir()]
+    assert folders == []

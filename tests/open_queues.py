@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Open queues for tests: classes of customers in numbers, with their arrivals written to files."""
+"""Open queues for tests: classes of customers, whose arrivals are written to files."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ def exponential(mean_ms: float) -> ServiceTimes:
 
 @dataclass
 class Given:
-    """One class of customers, in numbers."""
+    """The numbers that describe a class of customers."""
 
     at: Any
     pieces: Any

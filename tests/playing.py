@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A guest's program at work on the host, watched until it has done enough.
+"""A guest's program at work on the host, watched until it has made enough calls.
 
 Since the host may be slow, progress is counted in system calls, not in seconds.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A model disk whose profile says where its sectors are, as if they had been found."""
+"""A disk profile with the positions of sectors, as if the profiler had found them."""
 
 import random
 from dataclasses import replace

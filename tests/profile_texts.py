@@ -28,7 +28,7 @@ def load_text(folder: Path, text: str) -> profile.DiskProfile:
 
 
 def sampled(folder: Path, *changes: tuple[str, str]) -> profile.DiskProfile:
-    """Load SAMPLED with parts replaced; each part occurs once."""
+    """Load SAMPLED with some parts replaced; each part occurs once in it."""
     text = SAMPLED
     for old, new in changes:
         assert text.count(old) == 1

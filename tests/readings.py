@@ -10,7 +10,7 @@ from understudy.traces.reading import Reading
 
 
 def joined(pieces: Iterable[Reading]) -> Reading:
-    """Return all rows, all counts of what was left out, and the last reason for breaking off.
+    """Return all rows, all counts of what was left out, and the last error.
 
     Times are relative to the first arrival if the format has no absolute time.
     """

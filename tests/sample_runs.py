@@ -107,8 +107,8 @@ def outcome(run: Experiment) -> Outcome:
 class FakePlatform:
     """A platform that answers at once.
 
-    `broken` is the scheduler whose run fails. If `stuck`, a run ends only when it is stopped. If
-    `early`, all records are stale.
+    The run of the scheduler `broken` fails. If `stuck`, a run ends only when it is stopped. If
+    `early`, all records are marked stale.
     """
 
     def __init__(self, broken: str | None = None) -> None:

@@ -93,7 +93,7 @@ class Served:
         return dict(json.loads(out)) if out else {}
 
     def wait_for_rows(self) -> None:
-        """Wait until no answered request arrived after one without an answer.
+        """Wait until each request that arrived before an answered request has an answer, too.
 
         Threads answer in any order, and the thread of a lost client's request may still sleep.
         """

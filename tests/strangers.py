@@ -14,7 +14,7 @@ DECLARED = "static const struct scheduler fcfs_scheduler = {\n"
 
 
 def write(folder: Path, name: str, *changes: Change) -> Path:
-    """Write NAME.c with a scheduler of that name; each change replaces its first text by its
+    """Write NAME.c: fcfs under that name, with the first text of each change replaced by the
     second.
     """
     source = FCFS.replace('.name = "fcfs"', f'.name = "{name}"')

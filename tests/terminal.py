@@ -109,7 +109,10 @@ class Running:
         raise AssertionError("it never began")
 
     def _hears(self) -> bool:
-        """Return whether the interpreter runs (which starts with signals blocked), or has ended."""
+        """Return whether the interpreter runs or has ended.
+
+        The interpreter starts with signals blocked.
+        """
         command = Path(f"/proc/{self.pid}/cmdline").read_bytes().split(b"\0")
         return command[1:2] == [b"-P"] or command == [b""]
 

@@ -126,7 +126,9 @@ def grown(before: int, sectors: int) -> replay.Tape:
 
 
 def test_a_disk_may_grow_on_the_tape() -> None:
-    """Request 2 arrives beyond the old end of the disk; the scheduler answers as before."""
+    """Request 2 is beyond the old end of the disk, which has grown before; the answers stay the
+    same.
+    """
     tape = grown(1, 2000)
     tape["sector"][tape["id"] == 2] = 1900
     parsed = shim_tape.parse(recorded(tape)).calls
@@ -152,9 +154,9 @@ def test_refuses_requests_beyond_the_disk(before: int, sectors: int, at: int, fi
 @pytest.mark.parametrize(
     ("at", "changes"),
     [
-        (2, {"id": 2}),  # request 2 is at another place
-        (2, {"place": 2}),  # the place is empty
-        (3, {"place": 1}),  # the place is occupied
+        (2, {"id": 2}),  # request 2 is in another slot
+        (2, {"place": 2}),  # the slot is empty
+        (3, {"place": 1}),  # the slot is occupied
         (4, {"sector": 101}),  # the request was added with another sector
         (6, {"kind": NEXT}),  # request 1 is in service already
         (9, {"kind": REMOVE}),  # request 2 has been dispatched
@@ -182,7 +184,7 @@ def test_damage_is_refused_or_readable(at: int, change: int) -> None:
 
 
 def test_plays_to_the_same_end() -> None:
-    """The answers come from the scheduler, even where the tape has no answers."""
+    """The answers come from the scheduler, not from the tape."""
     answers, counters = replay.play("fcfs", calls(), max_requests=3)
     assert (answers == calls()).all()
     assert counters == {}

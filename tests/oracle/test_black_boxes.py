@@ -30,7 +30,7 @@ def ms(times_ms: float) -> int:
 
 
 def served(box: Box, seed: int, requests: int = 300) -> list[int]:
-    """Return the completion times of random reads and writes with pauses."""
+    """Send random reads and writes with pauses; return their completion times."""
     draw, now_ns, completions = random.Random(seed), 0, []
     for _ in range(requests):
         op = draw.choice(("read", "write"))

@@ -33,7 +33,7 @@ def served_alone_ns(drive: DetailedDrive, request: Request) -> int:
 
 
 def test_the_soonest_is_chosen() -> None:
-    """Each request is timed alone; all are equally long, so the first to begin completes first."""
+    """Each request is timed alone. All are equally long, so the first to begin completes first."""
     drive = DetailedDrive(BARE)
     rng = np.random.default_rng(5)
     for _ in range(200):
@@ -69,7 +69,10 @@ def test_only_the_queues_head_is_looked_at() -> None:
 
 
 def random_trace(drive: DetailedDrive, seed: int, n: int) -> list[npt.NDArray[np.int64]]:
-    """Return streams, jumps, re-reads and writes with pauses: write, sector, sectors, think_ns."""
+    """Return a random trace as columns write, sector, sectors and think_ns.
+
+    It has streams, jumps, re-reads, writes and pauses.
+    """
     rng = np.random.default_rng(seed)
     start = rng.integers(0, drive.capacity_sectors - 20_000, n)
     step = rng.integers(0, 64, n)
@@ -80,7 +83,7 @@ def random_trace(drive: DetailedDrive, seed: int, n: int) -> list[npt.NDArray[np
 
 @pytest.mark.parametrize("seed", range(12))
 def test_the_same_requests_take_the_same_time(seed: int) -> None:
-    """A second batch and single requests to another drive of the same seed take the same times."""
+    """The times are the same in a second batch, and for single requests to a second drive."""
     drive = random_drive(seed)
     write, sector, sectors, think_ns = random_trace(drive, seed, 3000)
     first = drive.batch(write, sector, sectors, 0, think_ns)
@@ -192,7 +195,7 @@ def test_parameters_of_no_drive_are_refused(wrong: dict[str, Any]) -> None:
 
 
 def test_fuzz_with_sanitizers(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """drives/fuzz.c sends 300,000 requests to 1,000 odd drives."""
+    """The program drives/fuzz.c sends 300,000 requests to 1,000 odd drives."""
     program = tmp_path_factory.mktemp("fuzz") / "fuzz"
     names = ("fuzz", "background", "segments", "dirty", "mechanism", "layout")
     checks = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")

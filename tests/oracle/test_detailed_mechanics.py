@@ -139,7 +139,7 @@ def test_half_a_turn_on_average() -> None:
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("op", ["read", "write"])
 def test_overhead_seek_rotation_and_transfer_add_up(layout: int, op: str) -> None:
-    """The sum is exact up to rounding, for any pair of sectors at any time."""
+    """The sum of the parts is the service time, up to rounding, for any sectors at any time."""
     drive = DetailedDrive(replace(BARE, layout=layout, band_cylinders=60))
     rng = np.random.default_rng(2)
     now_ns, before = 0, 0
@@ -208,7 +208,7 @@ def test_writes_settle_longer() -> None:
 
 
 def test_a_slow_bus_limits_what_streams() -> None:
-    """The bus sends the first sectors while later ones pass the head, so only bus time counts."""
+    """While the bus sends the first sectors, later ones pass the head, so only bus time counts."""
     p = replace(BARE, bus_sector_ns=100_000, segment_sectors=4096)
     drive = DetailedDrive(p)
     place = drive.locate(0)
@@ -219,8 +219,9 @@ def test_a_slow_bus_limits_what_streams() -> None:
 
 
 def test_a_slow_bus_and_a_small_buffer_lose_turns_but_no_bus_time() -> None:
-    """The head waits while the bus empties the buffer. Half a buffer lasts the bus for a rotation
-    here.
+    """The head waits while the bus empties the buffer.
+
+    Half a buffer keeps the bus busy for a rotation.
     """
     p = replace(BARE, bus_sector_ns=100_000, segment_sectors=200)
     drive = DetailedDrive(p)

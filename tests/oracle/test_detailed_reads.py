@@ -37,10 +37,10 @@ def test_a_hit_costs_overhead_and_length(sectors: int) -> None:
 
 
 def read_after(p: Parameters, gap_ns: int, ahead: int) -> tuple[float, float]:
-    """Return how long the second of two reads takes, and how long it should take.
+    """Read twice; return how long the second read takes, and how long it should take.
 
-    The first read is 8 sectors at 0. The second one comes `gap_ns` after its completion, and skips
-    `ahead` sectors.
+    The first read is 8 sectors at 0. The second one is sent `gap_ns` after the completion of the
+    first, and skips `ahead` sectors.
     """
     drive = DetailedDrive(p)
     first_ns = medium_ns(drive, "read", 0, 0, 8, 0)
@@ -63,7 +63,7 @@ def test_a_read_ahead_of_the_head_waits_until_it_has_come_by(gap_ns: int) -> Non
 
 @pytest.mark.parametrize(("share", "sectors"), [(0.5, 40), (1.0, 100), (1.0, 256)])
 def test_the_bus_waits_for_its_watermark(share: float, sectors: int) -> None:
-    """The bus begins to send when a share of the read, or of a segment, has passed the head."""
+    """The bus begins to send when a given share of the read, or of a segment, is in the buffer."""
     p = replace(CACHED, bus_watermark=share, bus_sector_ns=30_000.0)
     drive = DetailedDrive(p)
     first_ns = medium_ns(drive, "read", 0, 0, 1, 0) - sector_ns(drive.locate(0))
@@ -103,7 +103,7 @@ def cached_up_to(drive: DetailedDrive, start: int, now_ns: int) -> int:
     ],
 )
 def test_where_read_ahead_ends(changes: dict[str, Any], expected: int) -> None:
-    """A read elsewhere ends read-ahead first, so that the reads that check it can't prolong it."""
+    """A read elsewhere ends read-ahead first, since the reads below would prolong it."""
     drive = DetailedDrive(replace(CACHED, **changes))
     now_ns = drive.request("read", 0, 8, 0) + 5 * SOON_NS
     now_ns = drive.request("read", 100_000, 8, now_ns)
@@ -140,7 +140,7 @@ def test_who_stops_read_ahead() -> None:
 def test_a_stream_of_hits_carries_read_ahead_on(stops: bool) -> None:
     """The stream runs at the medium's rate over many segments and tracks, and loses no rotation.
 
-    If the first read of a track had to be a miss, it would come too late.
+    A miss at the first read of a track would lose one.
     """
     p = replace(CACHED, segment_sectors=512, ahead_sectors=512, read_miss_overhead_ns=0.5 * MS)
     p = replace(p, ahead_stops_at_track_end=stops)
@@ -224,7 +224,7 @@ def test_the_least_recently_used_segment_goes() -> None:
 
 
 def test_the_beginning_of_a_request_may_be_cached() -> None:
-    """The request waits only for its uncached sectors, as if it had asked for those alone."""
+    """The cached beginning takes no extra time: the request waits only for its other sectors."""
     p = replace(CACHED, ahead_sectors=0)
     drive = DetailedDrive(p)
     now_ns = drive.request("read", 0, 8, 0) + 123_456

@@ -99,7 +99,9 @@ def test_a_read_waits_for_a_track_or_for_all_of_a_write(whole: bool, sector: int
 
 @pytest.mark.parametrize(("low", "left"), [(0, 0), (32, 4), (64, 8)])
 def test_once_room_was_short_it_is_made_down_to_the_mark(low: int, left: int) -> None:
-    """Nine writes exceed the room for eight. The idle time that starts a destage never passes."""
+    """Nine writes exceed the room for eight. No pause is long enough to start a destage
+    by itself.
+    """
     p = replace(WRITING, write_extents=16, write_idle_ns=1e12, write_low_sectors=low)
     drive = DetailedDrive(p)
     sectors = range(50_000, 500_000, 50_000)
@@ -173,8 +175,8 @@ def test_a_write_makes_what_was_read_before_stale() -> None:
 
 
 def first_gone_ns(p: Parameters, written: list[int], sector: int) -> float:
-    """Return the pause in ns after which `sector` has been destaged, so that a read of
-    it misses.
+    """Return the length in ns of a pause after which `sector` has been destaged, so that a read
+    misses.
     """
     for gap_ns in range(51_000_000, 130_000_000, 500_000):
         drive = DetailedDrive(p)
@@ -189,8 +191,8 @@ def first_gone_ns(p: Parameters, written: list[int], sector: int) -> float:
 
 @pytest.mark.parametrize("order", [SHORTEST_POSITIONING, CLOOK])
 def test_order_of_putting_away(order: int) -> None:
-    """CLOOK goes up from sector 100,000 and wraps; the other order takes the soonest
-    sector next.
+    """CLOOK goes up from sector 100,000 and wraps; the other order takes the nearest
+    write in time.
     """
     written = [300_000, 50_000, 600_000, 150_000]
     p = replace(WRITING, write_order=order, write_idle_ns=50 * MS)

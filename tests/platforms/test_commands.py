@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""guest/commands.c does what cards/zach1.yaml and docs/drawing.md say, for hostile input, too.
+"""guest/commands.c obeys cards/zach1.yaml and docs/drawing.md, even with hostile commands.
 
 Register offsets come from the specification, and expected pictures from raster_reference.py.
 """
@@ -70,9 +70,7 @@ def signed(half: int) -> int:
 
 
 class Reference:
-    """The drawing half as the specification defines it: registers by name, pictures by
-    definition.
-    """
+    """A reference for the drawing half, written from the specification."""
 
     def __init__(self) -> None:
         """Set the registers as after a reset."""
@@ -132,7 +130,7 @@ def place(draw: random.Random) -> int:
 
 
 def value(draw: random.Random, name: str) -> int:
-    """Return a random value, mostly a valid one for the register."""
+    """Return a random value that is mostly valid for the register."""
     if name in ("DRAW_BASE", "FRAME_BASE"):
         return draw.choice([0, 4096, 4096, 8192] * 5 + [12288, 4, 4100, 2**32 - 4096])
     if name == "STRIDE":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""guest/draw_triangles draws the same picture with and without --by-commands; its options."""
+"""guest/draw_triangles: the same picture with and without --by-commands, and wrong options."""
 
 import re
 import subprocess

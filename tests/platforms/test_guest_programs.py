@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def same_start(one: Log, two: Log) -> bool:
-    """Return whether two processes read the same, up to the end of the shorter log."""
+    """Return whether two logs have the same reads, up to the end of the shorter log."""
     n = min(len(one), len(two))
     assert n > 20
     return all((one[field][:n] == two[field][:n]).all() for field in ("offset", "result"))
@@ -98,7 +98,7 @@ def test_surge_goes_on_after_an_error(folder: Path, tmp_path: Path) -> None:
 
 
 def test_nothing_is_read_before_the_word_go(folder: Path, tmp_path: Path) -> None:
-    """Check that all processes wait, and end without having read."""
+    """Check that all processes wait for "go", and that they end without a read when stopped."""
     workload = Play(
         program("surge"), "--dir", folder, "--files", FILES, "--processes", 4,
         "--log", tmp_path / "log",
@@ -183,7 +183,7 @@ def test_a_log_that_cannot_be_written_fails(folder: Path, tmp_path: Path) -> Non
 
 
 def test_a_group_that_cannot_be_joined_fails(folder: Path, tmp_path: Path) -> None:
-    """Check that the program does not run outside the control group instead."""
+    """Check that the program does not start if it can't join its control group."""
     workload = Play(
         program("surge"), "--dir", folder, "--files", FILES, "--processes", 1,
         "--cgroup", tmp_path / "none",
@@ -216,7 +216,7 @@ def test_random_covers_the_disk_in_whole_pages(disk: Path, tmp_path: Path) -> No
 
 
 def test_random_writes_the_share_that_was_asked_for(disk: Path, tmp_path: Path) -> None:
-    """Check that the log marks writes, and that the offsets are the same without writes."""
+    """Check that the log marks writes, and that --writes does not change the offsets."""
     command = (program("random"), "--device", disk, "--think-us", 10)
     mixed = play(tmp_path / "mixed", 8000, *command, "--writes", 30)
     plain = play(tmp_path / "plain", 4000, *command)
@@ -406,7 +406,7 @@ def test_a_compile_error_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_a_source_that_changes_while_a_command_runs_changes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Check that the program in the cache is compiled from the source that its name stands for."""
+    """Check that the cached program comes from the old source, which its name is computed from."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     source = tmp_path / "answer.c"
     source.write_text("int main(void) { return 3; }\n")
@@ -431,7 +431,7 @@ def test_a_changed_source_is_compiled_anew(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_generated_header_is_compiled_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Check that no file is needed beside the source, and that the cache key covers the header."""
+    """Check that a header needs no file beside the source, and that the cache key depends on it."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     source = tmp_path / "answer.c"
     source.write_text('#include "answer.h"\nint main(void) { return ANSWER; }\n')

@@ -51,7 +51,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, image.Layout]:
-    """Make one raw image of the default size."""
+    """Make a raw image of the default size."""
     return image.make_raw(tmp_path_factory.mktemp("raw"), DEFAULT, 1, silent)
 
 
@@ -83,7 +83,7 @@ def test_sizes_follow_the_papers_mixture() -> None:
 
 
 def test_no_file_takes_more_than_a_sixteenth_of_a_small_disk() -> None:
-    """Check the largest size; the papers have no such limit."""
+    """Check the largest file; this limit is ours and not the papers'."""
     sizes = image.draw_sizes(np.random.default_rng(7), 100_000, SMALL)
     assert sizes.max() == SMALL // 16
 
@@ -184,7 +184,7 @@ def test_popular_files_lie_all_over_the_disk(built: tuple[Path, image.Layout]) -
 
 
 def test_two_builds_are_equal_to_the_byte(own_cache: Path) -> None:
-    """Check every file in the cache, and that another seed gives another image."""
+    """Check every file in the cache, and that another seed results in another image."""
     first = image.build(SMALL, silent, 5)
     content = {path.name: path.read_bytes() for path in first.folder.iterdir()}
     assert set(content) == {"blocks.bin", "layout.npz", "facts.json"}
@@ -288,7 +288,7 @@ def test_mkfiles_makes_what_the_script_says(fresh: Path) -> None:
     done = mkfiles(fresh, "\n".join([*lines, "l a/b/4096", "l a/b/0", "end", ""]))
     assert (done.returncode, done.stderr) == (0, "")
     place, empty, last = done.stdout.splitlines()
-    assert place.split()[1:3] == ["8192", "2"]  # first fit: the hole, then another extent
+    assert place.split()[1:3] == ["8192", "2"]  # the first fit is the hole
     assert empty.split()[1:] == ["0", "0"]
     assert last == "done 107"
     assert_clean(fresh)

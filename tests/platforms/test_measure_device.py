@@ -30,7 +30,7 @@ MIB = 2**20
 SIZE = 64 * MIB
 PATIENCE_SECONDS = 120
 INSTANCES = Path("/sys/kernel/tracing/instances")
-# Two schedulers other than the disk's own, and more requests than a test waits for.
+# Two schedulers that the disk does not have at first, and more requests than a test waits for.
 ENDLESS = ("--requests", "1000000", "--think", "2", "--schedulers", "kyber,none")
 
 pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("measure")]
@@ -56,7 +56,7 @@ def looped(file: Path, *words: str) -> Iterator[Path]:
 
 
 def image(folder: Path) -> Path:
-    """Make an image with random content, so that any change is seen."""
+    """Make an image with random content, so that a test notices any change."""
     file = folder / "image"
     file.write_bytes(random.Random(1).randbytes(MIB) * (SIZE // MIB))
     return file
@@ -70,7 +70,7 @@ def settings(disk: Path) -> dict[str, str]:
 
 
 def scheduler(disk: Path) -> str:
-    """Return the disk's scheduler; only this file is safe to read while the scheduler changes."""
+    """Return the disk's scheduler. No other file in queue/ is safe to read while it changes."""
     return text(Path("/sys/block") / disk.name / "queue" / "scheduler")
 
 
@@ -242,7 +242,7 @@ def descendants(of: int) -> list[int]:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_interrupted_at_any_moment(seed: int, disk: Path, tmp_path: Path) -> None:
-    """A signal arrives at start, when a scheduler is set, or during a run."""
+    """A signal arrives during start-up, when a scheduler is set, or during a run."""
     chance = random.Random(seed)
     how = chance.choice([signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP])
     with unchanged(disk):
@@ -271,7 +271,7 @@ def test_when_the_process_that_works_is_killed(disk: Path, tmp_path: Path) -> No
 
 
 def test_when_the_workload_is_killed(disk: Path, tmp_path: Path) -> None:
-    """Each scheduler's run fails when its workload is killed."""
+    """Both schedulers' runs fail, since the workload is killed each time."""
     with unchanged(disk):
         command = started(disk, tmp_path)
         wait_for_change(disk, command)
@@ -336,7 +336,7 @@ def test_a_tunable_that_nobody_has_fails_the_run(disk: Path) -> None:
 
 
 def refused(disk: Path, *words: str) -> str:
-    """Return the one-line message, without its usual beginning."""
+    """Return the one-line error message without its common prefix."""
     done = invoked("--on", disk, *words)
     assert done.exit_code == 2, done.output
     assert done.stdout == ""
@@ -361,7 +361,9 @@ def test_a_disk_with_nothing_behind_it() -> None:
 
 
 def test_one_that_somebody_uses(disk: Path, on_disk: Path) -> None:
-    """A disk in use is refused even for reads, since foreign requests would be measured."""
+    """A disk in use is refused even for reads, since the measurement would contain
+    other requests.
+    """
     subprocess.run(["mke2fs", "-q", disk], check=True, capture_output=True)
     mounted = on_disk / "mounted"
     mounted.mkdir()
@@ -385,7 +387,7 @@ def test_one_that_somebody_uses(disk: Path, on_disk: Path) -> None:
 
 
 def test_one_that_is_locked(disk: Path) -> None:
-    """udev and other programs lock a disk like this."""
+    """The test locks the disk as udev and other programs do."""
     with disk.open("rb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         done = invoked("--on", disk, "--requests", "10", "--schedulers", "none")

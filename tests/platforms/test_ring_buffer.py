@@ -108,7 +108,7 @@ def test_what_is_no_trace_is_refused(content: bytes, why: str) -> None:
 
 
 def test_any_bytes_are_read_or_refused() -> None:
-    """The bytes are a trace with some of its first 200 bytes changed."""
+    """The bytes are a trace with changes in its first 200 bytes, cut at a random length."""
     draw = random.Random(1)
     whole = trace([(SECOND + i, data(draw.choice((ISSUE, COMPLETE)), i)) for i in range(9)])
     for _ in range(3000):

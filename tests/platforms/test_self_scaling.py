@@ -26,7 +26,7 @@ def nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def warmed_up(scale_milli: int, overshoot_ns: int, before: int = 0) -> dict[str, bytes]:
-    """Return the output of a warm-up: 500 requests, late by `before` ns more, and 1,000 others."""
+    """Return a warm-up's files: 500 early requests, late by `before` ns more, and 1,000 others."""
     rows = np.zeros(1500, RECORD)
     rows["arrival_ns"] = rows["pick_ns"] = rows["dispatch_ns"] = np.arange(1, 1501) * 10**9
     rows["model_service_ns"], rows["sectors"] = SERVICE_NS, 8
@@ -41,9 +41,9 @@ def warmed_up(scale_milli: int, overshoot_ns: int, before: int = 0) -> dict[str,
     ("scale_milli", "overshoot_ns", "before", "scale"),
     [
         (1000, 8_000, 0, 1.0),  # precise enough already
-        (3051, 8_000, 0, 3.051),  # k as the kernel raised it
+        (3051, 8_000, 0, 3.051),  # the kernel raised k to this value
         (1000, 180_000, 0, 3.0),  # 180 us are 1.5 % of three times 4 ms
-        (1000, 8_000, 10**8, 1.0),  # early requests do not count
+        (1000, 8_000, 10**8, 1.0),  # the early requests do not count
         (1000, 10**9, 0, 100.0),
     ],
 )
@@ -85,7 +85,7 @@ class Host:
 
 
 def test_a_run_with_too_many_late_is_repeated() -> None:
-    """k is increased, and later runs begin with the increased k."""
+    """The second run has a larger k, and later runs begin with this k."""
     host = Host(11, 500, 10, 0)
     assert host.measured().experiment.platform.scale == 5
     assert host.scales == [3, 4, 5]

@@ -70,7 +70,7 @@ def expected(process: int, sizes: Sequence[int], count: int) -> npt.NDArray[Any]
 def test_the_guest_reads_and_sleeps_as_figure_2(tmp_path: Path) -> None:
     """Check each page of each process, and that no sleep is too short.
 
-    A busy host makes sleeps longer, but the best of hundreds should be off by less than 1 ms.
+    A busy host prolongs sleeps; the shortest excess among hundreds must still be below 1 ms.
     """
     sizes = make_files(tmp_path / "files")
     log = surge(tmp_path / "files", tmp_path / "log", 150, processes=4, seed=SEED)

@@ -22,7 +22,7 @@ from understudy.platforms.reads import ENTRY
 from understudy.platforms.real.tracepoints import Tracepoints
 from understudy.platforms.witness import compare_requests
 
-# Names by blktrace's letter. The sector at which a split begins is in the field for the count.
+# Tracepoints by blktrace's letter; for a split, the count's field holds the sector of the split.
 NAMES = {
     "Q": "block_bio_queue",
     "M": "block_bio_backmerge",
@@ -50,7 +50,10 @@ print fmt: "%d", REC->sector
 
 
 def held(event: Event, error: int = 0) -> bytes:
-    """Return an event as the kernel stores it; old bytes follow a text shorter than its field."""
+    """Return an event as the kernel stores it.
+
+    A text shorter than its field is followed by old bytes.
+    """
     letters = b"W" if WRITE in event.also else b"R"
     letters = b"N" if PC in event.also else letters
     count = struct.unpack(">Q", event.payload)[0] if event.action == "X" else event.sectors
@@ -60,7 +63,7 @@ def held(event: Event, error: int = 0) -> bytes:
 
 
 def instance(folder: Path, events: Iterable[Event], error: int = 0, stats: str = "") -> Tracepoints:
-    """Return a trace of these events, already taken from the kernel."""
+    """Return a trace of these events, after it has been read from its files."""
     for letter, name in NAMES.items():
         place = folder / "events" / "block" / name
         place.mkdir(parents=True)
@@ -94,13 +97,15 @@ def test_requests_of_all_kinds(seed: int) -> None:
 
 
 def life(begin_ns: int, sector: int, end_ns: int) -> list[Event]:
-    """Return the events of a request for one page: it is dispatched 10 ns before it completes."""
+    """Return the events of a request for one page, which is dispatched 10 ns before it
+    completes.
+    """
     times = {"Q": begin_ns, "D": end_ns - 10, "C": end_ns}
     return [Event(at, 0, what, sector, 8, also=(FS,)) for what, at in times.items()]
 
 
 def test_the_first_are_answered_once_none_of_them_waits(tmp_path: Path) -> None:
-    """Request 2 starves; request 3 does not count as answered before request 2 is."""
+    """Request 2 starves. Request 3 completes earlier, but counts only after request 2."""
     starved = life(200, 16, 900)
     events = [*life(100, 8, 500), *life(300, 24, 600), starved[0]]
     trace = instance(tmp_path / "before", events)
@@ -125,7 +130,7 @@ def test_a_merge_is_not_waited_for(tmp_path: Path) -> None:
 
 
 def test_several_may_ask_for_one_page_at_once(tmp_path: Path) -> None:
-    """Each is a request of its own; requests for the page are served in order of arrival."""
+    """Each read is a request of its own, and they are served in order of arrival."""
     times = {"Q": (100, 110, 400), "D": (120, 210, 410), "C": (200, 300, 500)}
     events = [
         Event(at, number, what, 8, 8, pid=50 + number if what == "Q" else 9, also=(FS,))
@@ -150,7 +155,7 @@ def test_several_may_ask_for_one_page_at_once(tmp_path: Path) -> None:
         (
             [(90, 510), (520, 580), (590, 720)],
             True,
-        ),  # one read was merged
+        ),  # merged into another process's read
         ([(90, 510)], True),  # the log was cut off before the last read
         ([(101, 510), (590, 720)], False),
         ([(90, 499), (590, 720)], False),
@@ -161,7 +166,7 @@ def test_several_may_ask_for_one_page_at_once(tmp_path: Path) -> None:
 def test_each_request_lies_within_a_read_of_its_process(
     reads: list[tuple[int, int]], agree: bool, tmp_path: Path
 ) -> None:
-    """Check that the comparison agrees with matching reads, and fails otherwise."""
+    """Check that matching reads are accepted and others are refused."""
     rows, _ = instance(tmp_path, [*life(100, 8, 500), *life(600, 64, 700)]).requests()
     entries = np.zeros(len(reads), ENTRY)
     entries["owner"] = 100

@@ -46,7 +46,7 @@ def bz_image(payload: bytes) -> bytes:
 
 @pytest.mark.parametrize("pack", [lzma.compress, gzip.compress, zstandard.compress])
 def test_a_packed_kernel_is_unpacked(pack) -> None:  # type: ignore[no-untyped-def]
-    """Debian's kernels are packed in these ways, with bytes after the payload."""
+    """Debian packs its kernels in these ways, with some bytes after the payload."""
     assert packages.unpack_image(bz_image(pack(b"\x7fELF" * 100))) == b"\x7fELF" * 100
 
 
@@ -130,8 +130,8 @@ def fake_module(folder: Path, name: str, depends: str) -> None:
 
 
 def test_modules_come_after_what_they_need(tmp_path: Path) -> None:
-    """ "-" and "_" are the same in names, built-in modules are left out, and a module may need
-    itself.
+    """A name's "-" and "_" are equal, built-in modules are left out, and a module may
+    need itself.
     """
     kernel = packages.Kernel("6", "1", tmp_path)
     kernel.modules.mkdir(parents=True)
@@ -211,7 +211,7 @@ def entries(rows: list[tuple[int, int]]) -> reads.Entries:
 
 
 def test_processes_that_agree() -> None:
-    """Each read encloses its record."""
+    """Each read of the log encloses its record."""
     seen = entries([(99, 6110), (6149, 12010), (12049, 12310)])
     answer = witness.compare_processes(records_of(ROWS), seen, witness.VIRTUAL)
     assert answer["reads"] == 3
@@ -235,7 +235,7 @@ def test_processes_that_disagree_fail_the_run(seen: list[tuple[int, int]]) -> No
 
 
 def test_arrivals_within_reads_agree() -> None:
-    """With buffered reads, some reads are page cache hits, between those that reach the disk."""
+    """Some buffered reads are page cache hits, between the reads that reach the disk."""
     seen = entries([(50, 60), (99, 6110), (6120, 6121), (6149, 12010), (12049, 12310)])
     assert witness.compare_arrivals(records_of(ROWS), seen)["arrivals"] == 3
 
@@ -319,7 +319,7 @@ def test_what_the_software_needs_is_between_what_was_measured() -> None:
 
 
 def test_a_drive_with_a_write_cache_says_so() -> None:
-    """Other drives do not report one, nor does a controller that has no write cache."""
+    """Other drives report no write cache, and some controllers can't report one."""
     mine, other = CONTROLLERS["vdisk"], CONTROLLERS["virtio-blk"]
     cached, plain = (profile.load(name).timing(10**6) for name in ("cheetah-9lp", "cheetah-15k4"))
     assert "echo 'write back'" in scenario.write_cache(cached, mine)

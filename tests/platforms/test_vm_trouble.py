@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is found in a guest's console when the guest is in trouble."""
+"""The text that is found in a guest's console when the guest is in trouble."""
 
 import subprocess
 from pathlib import Path

@@ -45,7 +45,9 @@ def found(disk: DiskProfile, capacity_sectors: int) -> Layout:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_over_one_distance_the_arm_passes_as_many_cylinders(seed: int) -> None:
-    """Distances agree, except for spare tracks, which are not counted, and a part of a cylinder."""
+    """The distances agree, except for part of a cylinder and for spare tracks, which are not
+    counted.
+    """
     detailed, disk = counted(seed)
     of = detailed.parameters
     drive = Drive(disk.timing(detailed.capacity_sectors))
@@ -73,7 +75,7 @@ def test_the_profiler_counts_as_the_core_does(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [1, 9, 82, 201])
 def test_a_track_is_where_the_arm_was_sent(seed: int) -> None:
-    """The place is right to a cylinder, or to the spare tracks between two zones."""
+    """The error is at most a cylinder and the spare tracks between two zones."""
     detailed, disk = counted(seed)
     drive = Drive(disk.timing(detailed.capacity_sectors))
     assert drive.place(0) == 0
@@ -97,7 +99,7 @@ def test_without_tracks_distances_are_sectors() -> None:
 
 @pytest.mark.parametrize("seed", [16, 17, 82])
 def test_zones_too_short_on_a_smaller_disk_are_part_of_those_before(seed: int) -> None:
-    """A zone's last band may have only a few tracks. On a disk of 1 GiB they are none."""
+    """A short zone of a few tracks disappears when the disk is scaled down to 1 GiB."""
     detailed, disk = counted(seed)
     real, small = detailed.capacity_sectors, 2**21
     assert disk.layout

@@ -222,7 +222,9 @@ def test_a_partition_is_named_with_its_disk(
 
 
 class Tables:
-    """A fake /proc and /sys with a disk sdx (8:0), its partition sdx1 (8:1) and a loop device."""
+    """A fake /proc and a fake /sys with a disk sdx (8:0), its partition sdx1 (8:1) and a loop
+    device.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.proc, self.sys = folder / "proc", folder / "sys"
@@ -313,7 +315,7 @@ def test_tables_of_any_kernel(mounts: str, swaps: str) -> None:
 
 
 def test_requests_move_data_at_true_times(tmp_path: Path) -> None:
-    """Requests are sent on time or as soon as possible, and writes change only their sectors."""
+    """Each request is sent on time or as soon as possible, and a write changes only its sectors."""
     file = image(tmp_path)
     with Disk(file, destroy_data=True) as disk:
         at_ns = 30_000_000
@@ -398,7 +400,7 @@ def test_no_sender_is_left(tmp_path: Path) -> None:
 
 
 class Says:
-    """A target that reports a wrong time of sending."""
+    """A target that reports a wrong time at which it sent a request."""
 
     capacity_sectors = 10**6
     writable = False

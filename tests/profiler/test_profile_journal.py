@@ -95,7 +95,9 @@ def test_interrupted_it_comes_to_the_same_profile(stop_at: int, tmp_path: Path) 
 
 
 def test_what_is_whole_needs_no_target(tmp_path: Path) -> None:
-    """A complete journal suffices to make the profile again, if the file could not be written."""
+    """If the profile's file could not be written, the complete journal suffices to
+    write it later.
+    """
     file = tmp_path / "x.toml.partial"
     with journaled(model(), file) as first:
         whole = profile(first, destroy_data=True)
@@ -107,9 +109,7 @@ def test_what_is_whole_needs_no_target(tmp_path: Path) -> None:
 
 
 def test_a_target_with_a_clock_of_its_own(tmp_path: Path) -> None:
-    """The new target's clock starts at 0. The run's clock continues, and so do delays
-    in sending.
-    """
+    """The second target's clock starts at 0. The run's clock continues, and delays remain in it."""
     file = tmp_path / "x.toml.partial"
     with journaled(Hosted(Stateless()), file) as first:
         bench = Bench(first, 1)

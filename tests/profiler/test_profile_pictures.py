@@ -47,7 +47,7 @@ def untouched(): return Untouched()
 
 
 class Flash:
-    """A device without rotation and seeks, so that only unseen parts are drawn."""
+    """A device whose answers show neither rotation nor seeks."""
 
     capacity_sectors = 2**20
     writable = True
@@ -80,7 +80,7 @@ PAPERS = {
 
 @dataclass(frozen=True)
 class Drawn:
-    """The findings, their figure, and the boxes of the figure's words."""
+    """A profile, its figure, and the position of each text in the figure."""
 
     found: Fitted
     figure: Figure
@@ -88,7 +88,7 @@ class Drawn:
 
 
 def drawn(fitted: Fitted) -> Drawn:
-    """Return the figure of these findings, before it is written to a file."""
+    """Draw the profile's figure without writing it to a file."""
     figures: list[Figure] = []
     words: dict[Text, Bbox] = {}
     draw = Text.draw
@@ -217,7 +217,7 @@ def test_the_curves_are_drawn_as_in_sigcse_2006() -> None:
 
 
 def test_a_method_without_a_figure_has_the_overview() -> None:
-    """The overview draws whatever was found: here a line and a cache, without samples of seeks."""
+    """The overview has only what was found: here a line and a cache, but no samples of seeks."""
     fitted = profile(model("cheetah-15k4"), method="perform-2010")
     drawing = drawn(replace(fitted, method="somebodys-own"))
     is_legible(drawing)

@@ -64,8 +64,9 @@ def recorded(
     written: float = 0.0,
     queue: int = 1,
 ) -> Recorded:
-    """Record random requests; some repeat one of the last three, and `queue` requests
-    wait at once.
+    """Record random requests, with `queue` of them waiting at once.
+
+    Some requests repeat one of the last three.
     """
     draw = random.Random("trace")
     rows: list[tuple[int, int, int, int, int]] = []
@@ -86,7 +87,9 @@ def recorded(
 
 
 def fresh(target: Target, fitted: Fitted) -> tuple[float, float]:
-    """Compare reads outside the trace; return the ratio of the means and the relative demerit."""
+    """Compare reads that are not in the trace: return the ratio of the means and the relative
+    demerit.
+    """
     mine = Bench(ModelTarget.of(fitted.disk(), target.capacity_sectors, seed=3), 0)
     theirs = Bench(target, 0)
     theirs.wait(10**15)
@@ -167,7 +170,7 @@ def test_zones_are_seen_where_there_are_many_reads() -> None:
 
 @pytest.mark.parametrize("seed", [201, 202, 203, 204, 205])
 def test_a_detailed_drive_is_predicted(seed: int) -> None:
-    """Reads outside the trace are predicted, too."""
+    """Predictions also hold for reads that are not in the trace."""
     drive = random_drive(seed)
     fitted = fit.profile(recorded(drive).served())
     reads = fitted.checks[0]
@@ -210,7 +213,7 @@ def test_a_drive_without_rotation_keeps_its_wait_in_the_curve() -> None:
 
 
 def test_writes_are_not_fitted() -> None:
-    """Reads that wait for a write, or start where a write left the arm, do not distort
+    """Reads that wait for a write, or start where a write left the arm, are left out of
     the curve.
     """
     fitted = fit.profile(recorded(model(), 20_000, written=0.1).served())
@@ -314,7 +317,7 @@ def test_a_trace_of_any_format(write: Callable[[Recorded, Path], None], tmp_path
 
 
 def test_the_records_of_a_run(tmp_path: Path) -> None:
-    """The papers' disk is a curve without rotation; its profile replays to the nanosecond."""
+    """The papers' disk is a curve without rotation, and its own profile replays the run exactly."""
     run = outcome(experiment(scheduler="none", requests=3000))
     requests_table([run]).write_parquet(tmp_path / "requests.parquet")
     (tmp_path / "result.json").write_text('{"inputs": {"scale": 1.0}}')

@@ -142,8 +142,8 @@ def test_a_drive_that_leaves_writes_for_later_is_foreseen(
 ) -> None:
     """The drives destage after 1, 3, 30 or 100 ms of idleness, in different orders.
 
-    With think times (10 ms), drive 40 is predicted 3.5 % too short, and its bursts have a demerit
-    of 11 %.
+    Drive 40 is the worst: with think times of 10 ms predictions are 3.5 % too short, and bursts
+    have a demerit of 11 %.
     """
     fitted = profile(random_idle_writes(seed), destroy_data=True)
     for workload in ("reads and writes with think times", "bursts of reads and writes"):
@@ -196,7 +196,7 @@ def test_a_cache_that_answers_at_once_is_the_papers(name: str) -> None:
 
 
 def test_zones_of_a_drive_without_angles() -> None:
-    """Each zone's rate is found, although the target limits the length of a request."""
+    """Each zone's rate is found, even if requests must not be long."""
     vesper = device.load("vesper-zoned")
     target = ModelTarget.of(vesper, CAPACITY)
     target.longest_sectors = 2560  # type: ignore[attr-defined]
@@ -240,7 +240,7 @@ def check_of(fitted: Fitted, workload: str) -> Check:
 
 @pytest.mark.parametrize("share", [0.0, 0.75, 1.0])
 def test_a_bus_that_waits_for_its_watermark(share: float) -> None:
-    """Without the watermark, predicted reads would be up to 9 % too short."""
+    """A profile without the watermark would predict reads up to 9 % too short."""
     parameters = replace(random_drive(103).parameters, bus_watermark=share)
     fitted = profile(DetailedDrive(parameters))
     assert fitted.value("buffer.bus_watermark_percent") == pytest.approx(100 * share, abs=2)
@@ -249,7 +249,7 @@ def test_a_bus_that_waits_for_its_watermark(share: float) -> None:
 
 
 def test_a_drive_that_misses_the_next_sector() -> None:
-    """A stream costs a rotation for each read."""
+    """A stream takes a whole rotation for each read."""
     disk = device.load("detailed-10k")
     assert disk.buffer
     assert disk.facts
@@ -265,12 +265,12 @@ def test_a_drive_that_misses_the_next_sector() -> None:
 
 @pytest.mark.parametrize("seed", [808, 814, 819])
 def test_runs_of_a_detailed_drive_are_foreseen(seed: int) -> None:
-    """At most one of 1,000 reads is off by a rotation.
+    """At most one of 1,000 reads is off by a rotation, since the drive always finishes a head
+    switch.
 
-    The drive finishes a head switch that has begun, and the model does not. Drive 808 reads ahead
-    to the next track's end, so a read far ahead in its one long segment waits 0.2 s. Some runs on
-    drive 814 begin at a track's end, where nothing is read ahead and the head moves to the next
-    track. Drive 819 waits only for the next sector.
+    Drive 808 reads ahead to the next track's end, and a read far ahead in its one long segment
+    waits 0.2 s. On drive 814 some runs begin at a track's end, where nothing is read ahead. On
+    drive 819 a read waits only for the next sector.
     """
     fitted = profile(random_drive(seed))
     assert (fitted.value("buffer.read_reach_sectors") == 1) == (seed == 819)
@@ -334,9 +334,9 @@ def test_noise_hides_nothing(seed: int) -> None:
 
 @dataclass
 class Trouble:
-    """The known drive, until something goes wrong after `after` requests."""
+    """The known drive, which misbehaves after `after` requests."""
 
-    what: Callable[["Trouble", int], int]  # changes the completion
+    what: Callable[["Trouble", int], int]  # completion -> wrong completion
     capacity_sectors: int = CAPACITY
     writable: bool = True
     after: int = 1000
@@ -432,7 +432,7 @@ def test_a_cache_without_end() -> None:
 
 
 def test_a_segment_behind_all_that_was_asked_for() -> None:
-    """The prefetch continues to the next track's end, and only its last sectors are kept."""
+    """The prefetch reads to the next track's end, but keeps only the last sectors."""
     track, window, hit_ns = 334, 74, 50_000
 
     class Windowed:
@@ -521,7 +521,7 @@ def test_the_period_of_a_detailed_drive() -> None:
 
 
 def test_an_arm_that_is_there_already_is_no_hit() -> None:
-    """Without a cache, repeating a read sometimes takes half the time, since there is no seek."""
+    """A repeated read needs no seek, so it sometimes takes half the time even without a cache."""
     disk = device.load("vesper-zoned")
     benches = (Bench(ModelTarget.of(disk, CAPACITY), seed) for seed in range(40))
     assert [hits.measure(bench) for bench in benches] == [None] * 40
@@ -594,7 +594,7 @@ def test_trouble_leaves_no_file(
 
 
 def test_streams_are_told_by_a_model_that_is_much_slower() -> None:
-    """The slow model is still busy when the next stream begins."""
+    """The slow model has not completed one stream when the next begins."""
     slow = [Bench(model(read_hit_us=20_000.0), 1) for _ in range(2)]
     finding = streams.measure(Bench(model(), 1), lambda _: slow.pop())
     assert finding.value == "request"

@@ -117,7 +117,7 @@ BUFFER = [
 
 
 def test_what_contradicts_the_rest_is_not_seen() -> None:
-    """The contradicting finding is dropped, and no other finding."""
+    """Only the contradicting finding is dropped."""
     wrong = Finding("buffer.read_ahead_sectors", 307)
     findings = document.complete([*SEEK, *BUFFER, wrong])
     assert [finding for finding in findings if finding.value is not None] == [*SEEK, *BUFFER]

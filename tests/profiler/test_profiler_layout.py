@@ -64,8 +64,8 @@ def seen(target: Target, seed: int = 1) -> Layout:
 def off(layout: Layout, drive: DetailedDrive, seed: int = 1) -> list[float]:
     """Return by how many turns random sectors are off, apart from a common offset.
 
-    The drive sends a sector after reading the sector; a profile sends it from the sector's
-    beginning. A profile's angle is therefore later, by a sector's time on the medium or on the bus,
+    The drive sends a sector after reading it; a profile assumes that sending begins with the
+    sector. The expected angle is therefore later, by a sector's time on the medium or on the bus,
     whichever is shorter.
     """
     draw = random.Random(seed)
@@ -153,7 +153,7 @@ def test_skews_are_those_of_the_drive() -> None:
 
 
 def test_bands_are_those_of_the_drive() -> None:
-    """Within a band the arm moves along a surface; then the head changes. A new band
+    """The arm moves along a surface within a band; then the head changes. A new band
     changes both.
     """
     zone = Zone(3000, 500, track_skew=40, cylinder_skew=60)
@@ -183,7 +183,7 @@ def test_small_zones() -> None:
 
 @dataclass
 class Around:
-    """A detailed drive behind a layer that changes its times."""
+    """A detailed drive, seen through a layer that changes its times."""
 
     drive: DetailedDrive
     writable: bool = False
@@ -198,14 +198,14 @@ class Around:
 
 
 class Noisy(Around):
-    """Completions arrive some microseconds late, as interrupts do."""
+    """A drive whose completions arrive some microseconds late, as interrupts do."""
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
         return super().request(op, sector, sectors, at_ns) + round(abs(self.draw.gauss(0, 3000)))
 
 
 class Away(Around):
-    """A host that notices one in a thousand completions late."""
+    """A host that is sometimes busy and notices one in a thousand completions late."""
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
         completion_ns = super().request(op, sector, sectors, at_ns)
@@ -213,7 +213,7 @@ class Away(Around):
 
 
 class Drifting(Around):
-    """The platters slow down against the clock, by a part in 10^5 after some minutes."""
+    """A drive that slows down by a part in 10^5 over some minutes."""
 
     per_ns = 1e-16
     there_ns = 0
@@ -236,10 +236,9 @@ def test_what_is_less_exact_is_found_within_a_hundredth(kind: type[Around], seed
 @pytest.mark.parametrize("number", [201, 202, 210])
 @pytest.mark.parametrize("seed", range(1, 9))
 def test_a_host_that_is_away_now_and_then_makes_no_zones(number: int, seed: int) -> None:
-    """Late completions must not look like an early end of a track, or like a track of another
-    length.
+    """A late completion must not look like a track's end, or like a track of another length.
 
-    Some of these seeds once resulted in layouts that contradict themselves.
+    With some of these seeds the profiler used to find layouts that contradict themselves.
     """
     drive = random_drive(number)
     layout = seen(Hosted(drive, 100 * seed + 12), seed)
@@ -352,10 +351,9 @@ def test_spare_sectors_at_the_end_of_some_cylinders(seed: int) -> None:
 
 
 def test_a_drive_with_spare_sectors_is_predicted() -> None:
-    """The profile, read by the core, predicts all checks within 1 %, and parallel streams within 3
-    %.
+    """Every check is predicted within 1 %, and parallel streams within 3 %.
 
-    The model predicts parallel streams of other drives less well, too.
+    The model is less accurate for parallel streams on other drives, too.
     """
     fitted = profile(Spared(random_drive(203), 60), seed=1)
     layout = fitted.disk().layout
@@ -368,12 +366,12 @@ def test_a_drive_with_spare_sectors_is_predicted() -> None:
 
 @pytest.mark.parametrize(("seed", "keeps"), [(1, "ahead"), (2, "ahead"), (1, "request")])
 def test_the_cheetah_is_found_again(seed: int, keeps: str) -> None:
-    """The Cheetah has 406 zones, which end where sectors are left out, and a bus slower than its
-    medium.
+    """The Cheetah has 406 zones, which end where sectors are left out.
 
-    Sectors that pass the head while the bus is busy cost neither a wait nor a seek. Streams stop at
-    every other track. One rotation more or less among 2,000 reads of about 1 ms is a demerit of 3 %
-    or more. Streams do not depend on segment_keeps.
+    Its bus is slower than its medium: a sector that passes the head while the bus is busy costs
+    neither a wait nor a seek. Its streams stop at every other track. There, one rotation more or
+    less among 2,000 reads of about 1 ms is a demerit of 3 % or more. segment_keeps makes no
+    difference to streams.
     """
     disk = profiles.load("cheetah-9lp")
     assert disk.buffer
@@ -422,8 +420,9 @@ class Platters:
 
 
 def shifted(share: float) -> Callable[[int], float]:
-    """Return the angles of tracks of 500 sectors, where a `share` of the tracks has a
-    random skew.
+    """Return the angles of tracks of 500 sectors.
+
+    A `share` of the tracks has a random skew.
     """
 
     def turn(sector: int) -> float:
@@ -443,16 +442,14 @@ def test_a_target_in_python_that_is_regular() -> None:
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 1.0])
 def test_chance_is_no_layout(share: float) -> None:
-    """The layout, which would be wrong for a tenth of the sectors or more, is unseen after few
-    reads.
-    """
+    """No layout is reported, after few reads; any layout would be wrong for many sectors."""
     layout, reads = look(Platters(shifted(share)))
     assert isinstance(layout, Unseen)
     assert reads < 20_000
 
 
 def test_some_tracks_that_are_elsewhere_change_nothing() -> None:
-    """One track in a hundred is shifted; the layout describes the others."""
+    """One track in a hundred is shifted, and the layout ignores it."""
     layout = seen(Platters(shifted(0.01)))
     assert layout.share > 0.97
 
@@ -478,7 +475,10 @@ class Remembers(Around):
 
 
 def test_a_cache_without_end() -> None:
-    """Only the first read of a sector shows its angle. The layout is unseen, or nearly complete."""
+    """Only the first read of a sector shows its angle.
+
+    The layout is not found, or it is nearly complete.
+    """
     layout, _ = look(Remembers(random_drive(2)))
     assert isinstance(layout, Unseen) or layout.share > 0.95
 
@@ -533,7 +533,7 @@ def test_our_own_model_with_known_angles_is_recovered() -> None:
 
 
 class Interrupted(Around):
-    """A drive in the middle of whose profile the user presses Ctrl-C."""
+    """A drive whose profile is interrupted by Ctrl-C."""
 
     stop_at = 0
 

@@ -121,9 +121,7 @@ def test_the_papers_line_is_found_again() -> None:
 
 
 def test_a_line_is_straight_though_the_drive_is_not() -> None:
-    """The line's mean for random pages is the drive's, but the line lacks the scatter
-    of rotation.
-    """
+    """The line predicts the mean of random pages, but not the scatter of the rotational latency."""
     fitted = profile(random_drive(3), method="perform-2010")
     [check] = [check for check in fitted.checks if check.workload == "random reads"]
     assert abs(check.difference_percent) < 1
@@ -162,7 +160,7 @@ def test_without_a_cache_there_is_no_section_of_it() -> None:
 
 @pytest.mark.parametrize("seed", [1, 4, 6])
 def test_a_segment_holds_a_page_and_what_is_read_ahead(seed: int) -> None:
-    """A longer prefetch would overwrite the page itself (the segment wraps around)."""
+    """A longer prefetch would overwrite the page itself, since a segment wraps around."""
     cache = profile(random_drive(seed), method="perform-2010").disk().cache
     assert cache
     assert cache.prefetch_sectors + perform_2010.A_PAGE <= cache.segment_sectors
@@ -197,7 +195,10 @@ def test_its_samples_are_from_the_beginning_and_of_16_mb() -> None:
 
 
 def test_a_read_that_hits_is_no_sample() -> None:
-    """A quarter of the sectors hit, also where the arm should start; then the arm does not move."""
+    """A quarter of the sectors hit.
+
+    If the sector where the arm should start is a hit, the arm does not move there.
+    """
     drive = line(segments=0, segment_sectors=1, prefetch_sectors=0, hit_us=1.0)
 
     class Holds(Watched):
@@ -233,9 +234,9 @@ def test_its_curves_are_those_of_a_model() -> None:
 
 @pytest.mark.parametrize("seed", [1, 5, 8])
 def test_its_bias_is_kept(seed: int) -> None:
-    """Seeks from the disk's beginning cross fewer cylinders, so their times are too short.
+    """Seeks from the disk's beginning cross fewer cylinders, so the measured times are too short.
 
-    Chance explains 2 %.
+    Chance alone explains errors up to 2 %.
     """
     fitted = profile(random_drive(seed), method="sigcse-2006")
     assert fitted.disk().seek
@@ -248,8 +249,9 @@ def test_its_bias_is_kept(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(1, 9))
 def test_the_full_method_is_within_the_papers_table(seed: int) -> None:
-    """Seeks are within 2 % (plus 1 % for chance), transfers within 1 %. The paper has 10.1 and 2.6
-    %.
+    """Errors of seeks are at most 2 % (plus 1 % for chance), and of transfers 1 %.
+
+    The paper has 10.1 % and 2.6 %.
     """
     fitted = profile(random_drive(seed))
     assert abs(error(fitted, checks.SEEK)) < 3
@@ -264,8 +266,9 @@ def test_and_so_it_is_on_our_own_models(name: str) -> None:
 
 
 def test_what_is_longer_than_a_segment_says_nothing_of_the_bus() -> None:
-    """The Cheetah's segments hold 342 sectors: read-ahead after a read of 256 overwrites some of
-    them.
+    """A segment of the Cheetah holds 342 sectors.
+
+    After a read of 256 sectors, read-ahead overwrites part of them.
     """
     finding = hits.measure(Bench(model("cheetah-9lp"), 1))
     known = device.load("cheetah-9lp").buffer
@@ -289,7 +292,7 @@ def test_a_model_that_is_a_tenth_too_slow_is_seen() -> None:
     )
     assert [len(check.target_times_ms) for check in comparisons] == [1000, 200]
     assert is_so.asked == slow.asked
-    seeks, transfers = is_so.asked[1:2001], is_so.asked[2002:]  # each has an extra first read
+    seeks, transfers = is_so.asked[1:2001], is_so.asked[2002:]  # the first read is extra
     assert {sectors for _, _, sectors in seeks} == {1}
     sizes = [sectors for _, _, sectors in transfers[1::2]]
     assert 1 <= min(sizes) < 800
@@ -310,7 +313,7 @@ def test_what_is_not_timed_is_not_counted() -> None:
             self.served += 1
             return at_ns + (10**6 if self.served % 2 else 5 * 10**9)
 
-    for workload in checks.SIGCSE_2006:  # each has an extra first read
+    for workload in checks.SIGCSE_2006:  # the first read is extra
         (comparison,) = checks.compare(
             Bench(Alternates(), 1), Bench(Alternates(), 1), 1, (workload,)
         )
@@ -318,10 +321,10 @@ def test_what_is_not_timed_is_not_counted() -> None:
 
 
 def test_what_chance_may_make_of_a_mean_is_asked_anew_and_longer() -> None:
-    """The comparison is repeated with more requests only if chance is a large part of the
-    difference.
+    """More requests are sent only if chance may explain the difference of the means.
 
-    Two targets are 4 and 10 % slower than the model; chance explains 1.5 % and nothing.
+    The targets are 4 and 10 % slower than the model; chance explains 1.5 % of the first and nothing
+    of the second.
     """
 
     class Takes:

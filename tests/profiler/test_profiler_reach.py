@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Predictions of single requests, by a profile with angles and with seek distances in tracks.
 
-The bounds are from seeds 601 to 610. There 99.98 % of single random reads are within 2 % of a turn
-of the prediction; with seek distances in sectors 96.6 % were.
+The bounds are from seeds 601 to 610. There 99.98 % of single random reads are predicted within 2 %
+of a turn. With seek distances in sectors 96.6 % were.
 """
 
 import random
@@ -25,9 +25,7 @@ NEAR_NS = 5_000  # a quarter of the shortest sector
 
 
 def foreseen(fitted: Fitted, drive: DetailedDrive) -> float:
-    """Return the share of single random reads that are predicted; each follows the one before at
-    once.
-    """
+    """Return the share of random reads that are predicted within WITHIN, without pauses."""
     drive.reset()
     target = Bench(drive, 1)
     model = Bench(ModelTarget.of(fitted.disk(), drive.capacity_sectors), 1)
@@ -41,7 +39,7 @@ def foreseen(fitted: Fitted, drive: DetailedDrive) -> float:
 
 @pytest.mark.parametrize("seed", [203, 7, 9, 82, 201, 549, 818])
 def test_single_reads_are_foreseen(seed: int) -> None:
-    """Tracks are ordered by cylinders, serpentine, along surfaces or along bands.
+    """The seeds have every order of tracks: by cylinders, serpentine, by surfaces and by bands.
 
     One drive has a segment as long as sixty tracks.
     """
@@ -55,7 +53,10 @@ def test_single_reads_are_foreseen(seed: int) -> None:
 
 
 def test_the_curve_is_the_drive_s() -> None:
-    """The curve is the arm's plus the overhead; a distance includes the spare cylinders passed."""
+    """The curve is the arm's seek time plus the overhead.
+
+    A distance includes spare cylinders on the way.
+    """
     drive = random_drive(203)
     of = drive.parameters
     bench = Bench(drive, 1)
@@ -96,7 +97,7 @@ class Lame:
 
 
 def test_an_arm_that_goes_otherwise_has_no_curve_over_tracks() -> None:
-    """The angles are found, but seek times do not depend on distance alone."""
+    """Angles are found, but no curve, since seek times do not depend on distance alone."""
     bench = Bench(Lame(random_drive(203)), 1)
     turning = rotation.measure(bench)
     held = hits.measure(bench)

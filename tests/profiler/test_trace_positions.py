@@ -57,7 +57,7 @@ def known() -> Fitted:
 
 
 def test_a_known_layout_is_recovered(known: Fitted) -> None:
-    """Compare the period, and zones with spare sectors, skews and cylinders."""
+    """The period, the zones' spare sectors, the skews and the cylinders are those of the drive."""
     layout = known.disk().layout
     assert layout
     zones = layout.zones
@@ -70,7 +70,7 @@ def test_a_known_layout_is_recovered(known: Fitted) -> None:
 
 
 def test_other_reads_are_foreseen(known: Fitted) -> None:
-    """90 % of the completions are at the right angle within 2 % of a turn."""
+    """The predicted angle is right within 2 % of a turn for 90 % of the completions."""
     drive = DetailedDrive(DRIVE)
     mine = Bench(ModelTarget.of(known.disk(), known.capacity_sectors), 0)
     theirs = Bench(drive, 0)
@@ -146,7 +146,7 @@ def test_angles_without_a_rule() -> None:
 
 
 def test_the_period_is_not_one_of_its_parts() -> None:
-    """The first guess may be off by a fifth."""
+    """The first guess of the period may be off by a fifth."""
     served = recorded(DetailedDrive(DRIVE))
     for about in (0.8, 1.0, 1.2):
         finding = turning.measure(served, np.zeros(len(served), bool), about * PERIOD_NS)

@@ -93,8 +93,9 @@ def c_files() -> list[str]:
 
 
 def lies_in(file: str, part: str) -> bool:
-    """Return whether a file is in a part; the part may omit `kernel/`, and the end of a file's
-    name.
+    """Return whether a file is in a part.
+
+    The part may leave out `kernel/` and the end of a file's name.
     """
     if "*" in part:
         return PurePath("/", file).match(f"/{part}")

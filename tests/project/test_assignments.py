@@ -47,7 +47,7 @@ def _printed(*words: str) -> dict[str, list[str]]:
 
 
 def on_the_page(label: str) -> list[str]:
-    """Return the cells of the page's row with this label."""
+    """Return the cells of a row in docs/assignments.md, by the row's label."""
     [row] = re.findall(rf"^\| {re.escape(label)} \| (.*) \|$", PAGE, re.MULTILINE)
     return [cell.strip() for cell in str(row).split("|")]
 

@@ -146,7 +146,7 @@ def test_a_cell_without_a_value_is_empty() -> None:
 
 
 def test_ninja_is_told_nothing_of_makes_jobs(tmp_path: Path) -> None:
-    """Otherwise ninja would print an error about make's jobs, which it can't use."""
+    """Without this, ninja would print an error about make's job server."""
     makefile = tmp_path / "shown"
     makefile.write_text('include Makefile\nshown:\n\t@echo "<$$MAKEFLAGS>"\n')
     command = ["make", "--no-print-directory", "--jobs", "2", "--file", str(makefile), "shown"]

@@ -34,7 +34,7 @@ def test_a_configuration_that_has_all(tmp_path: Path) -> None:
     ],
 )
 def test_what_a_configuration_lacks_is_named(tmp_path: Path, config: str) -> None:
-    """make once left KASAN out without a word, since SLUB was missing."""
+    """KASAN was once left out of the kernel without a warning, since SLUB was missing."""
     done = checked(tmp_path, config)
     assert done.returncode == 1
     assert done.stderr == "config lacks options that fragment sets: CONFIG_KASAN=y\n"

@@ -20,7 +20,7 @@ def test_the_tables_of_settings_and_schedulers_are_what_they_declare() -> None:
 
 
 def test_the_tables_of_real_drives_are_what_their_profiles_say() -> None:
-    """The tables also contain the model's times for random pages."""
+    """The tables also have the model's times for random pages."""
     script = runpy.run_path(str(ROOT / "scripts" / "disk_tables.py"))
     page = script["PAGE"].read_text()
     assert page == script["with_tables"](page), "python scripts/disk_tables.py mends it"
@@ -33,7 +33,7 @@ def printed(*words: str) -> list[str]:
 
 
 def test_the_demo_prints_what_its_page_shows(tmp_path: Path) -> None:
-    """The page shows the simulator's output to the byte, without the line of wall seconds."""
+    """The page shows the simulator's exact output, except for the line of wall seconds."""
     _, example = (ROOT / "docs" / "table2.md").read_text().split("```text\n$ ", 1)
     command, *lines = example[: example.index("...\n")].splitlines()
     assert f"\t{command}\n" in (ROOT / "Makefile").read_text()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A served disk keeps its model's time.
 
-From the arrivals on, its records are compared with closed forms, to the nanosecond. How late the
-answers are depends on the host; bench measures that.
+Records are compared with closed forms to the nanosecond, starting from the recorded arrivals. How
+late the answers are depends on the host; bench measures that.
 """
 
 import math
@@ -60,7 +60,9 @@ def asked_at_random(
 
 
 def check_in_order(rows: list[Row], services: list[int]) -> None:
-    """Check that each service begins at the arrival, or when the request before is due."""
+    """Check that each service begins at its request's arrival or when the previous
+    request is due.
+    """
     free_ns = 0
     for row, service_ns in zip(rows, services, strict=True):
         assert row.service_ns == service_ns
@@ -156,10 +158,10 @@ def ask_from(served: Served, requests: list[list[Request]]) -> None:
 def test_the_drives_queue(
     disk: tuple[Path, list[str]], tmp_path: Path, connections: int, age_ms: int
 ) -> None:
-    """The disk chooses among the waiting requests of all connections, as a drive does that gets
-    them at the same times.
+    """The disk chooses among the waiting requests of all connections.
 
-    Requests that move no data come first.
+    The choice is that of a drive that gets the same requests at the same times. Requests that move
+    no data come first.
     """
     profile, words = disk
     profile.write_text(LINE + f"[queue]\ndepth = 4\nage_limit_ms = {age_ms}\n")
@@ -233,7 +235,7 @@ def test_zeroes_are_written_and_trims_are_free(
 
 
 def test_k_makes_it_slower(disk: tuple[Path, list[str]], tmp_path: Path) -> None:
-    """Service times are unscaled; due times contain k times the service time."""
+    """A recorded service time does not contain k; a due time does."""
     profile, words = disk
     profile.write_text(LINE)
     with serving(tmp_path, *words, "--scale", "2.5") as served, served.client() as client:
@@ -247,7 +249,7 @@ def test_k_makes_it_slower(disk: tuple[Path, list[str]], tmp_path: Path) -> None
 
 
 def test_the_draws_follow_the_seed(disk: tuple[Path, list[str]], tmp_path: Path) -> None:
-    """A seed determines the rotational latencies; none is as long as a rotation."""
+    """Equal seeds result in equal rotational latencies; none is as long as a rotation."""
     profile, words = disk
     profile.write_text('[seek]\nms = [1.0, 1.0]\n[rotation]\nperiod_ms = 6.0\nphase = "random"\n')
     services = []
@@ -273,7 +275,7 @@ def test_an_array_draws_its_times(disk: tuple[Path, list[str]], tmp_path: Path) 
         free_ns[free_ns.index(min(free_ns))] = row.due_ns
     services = [row.service_ns for row in rows]
     mean = sum(services) / len(services)
-    assert 0.7 * MS < mean < 1.4 * MS  # six standard errors
+    assert 0.7 * MS < mean < 1.4 * MS  # within six standard errors
     assert min(services) < 0.1 * MS
     assert max(services) > 3 * MS
 

@@ -127,7 +127,7 @@ def is_gone(served: Served, *files: Path) -> None:
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("after", [0, 5])
 def test_it_ends_with_its_report(tmp_path: Path, how: int, after: int) -> None:
-    """There are requests in flight that would take minutes, or none."""
+    """At the signal, some requests are in flight that would take minutes, or none."""
     profile = tmp_path / "slow.toml"
     profile.write_text(SLOW)
     served = Served(Home(tmp_path / "home").with_what_is_made(), "--disk", str(profile), *SMALL)
@@ -228,7 +228,7 @@ def test_killed_outright_it_takes_the_server_along(home: Home) -> None:
 
 
 def test_a_client_that_goes_away(home: Home, tmp_path: Path) -> None:
-    """The disk completes a lost client's requests, and only then serves other clients."""
+    """The disk completes a lost client's requests before it serves other clients."""
     with serving(tmp_path / "other", "--disk", str(home.work / "line.toml"), *SMALL) as served:
         with served.client() as lost:
             for sector in range(10):
@@ -278,8 +278,9 @@ QEMU = ("qemu-system-x86_64", "-nodefaults", "-display", "none", "-S", "-monitor
 
 @pytest.mark.parametrize("clock", ["wall", "virtual"])
 def test_a_guest_in_a_virtual_clock_is_refused(home: Home, tmp_path: Path, clock: str) -> None:
-    """QEMU gets the printed -drive option. With a virtual clock it is refused, and serve-disk
-    prints the reason.
+    """QEMU gets the printed -drive option.
+
+    If QEMU has a virtual clock, it is refused, and serve-disk prints the reason.
     """
     with serving(tmp_path / "other", "--disk", str(home.work / "line.toml"), *SMALL) as served:
         line = next(one for one in served.said.splitlines() if "-drive" in one)
@@ -310,8 +311,9 @@ def test_the_line_for_fio_measures_it(home: Home, tmp_path: Path) -> None:
 
 
 def limit_files() -> None:
-    """Limit each file to 300,000 bytes, which are 3,750 records; the disk's data need
-    most of that.
+    """Limit each file to 300,000 bytes, which is room for 3,750 records.
+
+    The disk's data, which are a file, too, need most of that.
     """
     resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
 

@@ -76,7 +76,7 @@ def test_every_scheduler_is_in_the_table_and_in_both_figures(html: str) -> None:
 
 
 def test_many_schedulers_are_ranked_and_have_a_frame_each() -> None:
-    """There are more schedulers than colours, yet no two curves in a frame look alike."""
+    """There are more schedulers than colours, and still all curves in a frame look different."""
     ours = schedulers.core()
     assert len(ours) > len(inline.COLOURS)
     page = rendered(schedulers=ours)
@@ -125,7 +125,7 @@ def test_a_reproduction_shows_the_papers_columns() -> None:
 
 
 def test_the_ranked_table_has_the_tail_and_units() -> None:
-    """There are too many schedulers for a column each."""
+    """There are more schedulers than the table has room for columns."""
     page = rendered(schedulers=schedulers.core())
     (ranked,) = re.findall(r'<table class="ranked">.*?</table>', page, re.DOTALL)
     headings = [" ".join(each.split()) for each in re.findall("<th>(.*?)</th>", ranked, re.DOTALL)]
@@ -134,7 +134,7 @@ def test_the_ranked_table_has_the_tail_and_units() -> None:
 
 
 def test_on_a_phone_figures_and_lines_are_as_wide_as_they_need(html: str) -> None:
-    """Wide figures and lines scroll in their own boxes; a value is below its name."""
+    """Wide figures and long lines scroll in their own boxes; a value is below its name."""
     (narrow,) = re.findall(r"@media \(max-width: 40rem\) \{(.*?)\n\}", html, re.DOTALL)
     rules = {key.strip(): value for key, value in re.findall(r"([^{}]+)\{([^{}]*)\}", narrow)}
     assert "width: 46rem" in rules[".wide svg"]

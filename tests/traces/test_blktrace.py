@@ -87,7 +87,7 @@ def write_files(folder: Path, of_cpus: dict[int, bytes]) -> Path:
 def test_as_blkparse_reads_it(seed: int, order: str, tmp_path: Path) -> None:
     """The events as printed by Debian's blkparse contain the same requests."""
     requests = Requests(seed, plain=True)
-    empty = dict.fromkeys(range(4), b"")  # blkparse stops at the first gap
+    empty = dict.fromkeys(range(4), b"")  # blkparse ignores files after a gap
     path = write_files(tmp_path, empty | files(requests.events, 7, order))
     command = ["blkparse", "-i", path.name, "-D", str(tmp_path)]
     text = subprocess.run(command, check=True, capture_output=True).stdout
@@ -186,7 +186,7 @@ def test_what_says_nothing_of_requests() -> None:
 
 
 def of_cpu_0(*numbers_and_times: tuple[int, int]) -> Reading:
-    """Read plugs of CPU 0 with these sequence numbers and times, and then a read of CPU 1."""
+    """Read plugs of CPU 0 with these sequence numbers and times, followed by a read of CPU 1."""
     plugs = b"".join(
         record(Event(time_ns, 0, "P"), number) for number, time_ns in numbers_and_times
     )

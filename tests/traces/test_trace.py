@@ -52,7 +52,7 @@ def test_when_each_was_sent(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ends", ["", "\n"])
 def test_csv_that_is_short(ends: str, tmp_path: Path) -> None:
-    """A file has one row, from which the columns' types are inferred, or no row."""
+    """One file has a single row, from which the columns' types are inferred; the other has none."""
     (tmp_path / "one.csv").write_text(f"arrival_ns,sector,sectors\n5,16,8{ends}")
     assert load(str(tmp_path / "one.csv")).sector.tolist() == [16]
     (tmp_path / "none.csv").write_text(f"arrival_ns,sector,sectors{ends}")
@@ -112,8 +112,8 @@ def test_open_by_owner_keeps_every_time(tmp_path: Path) -> None:
 def test_closed_thinks_since_the_last_answer(tmp_path: Path) -> None:
     rows = closed_rows(load(written(tmp_path)))
     assert list(rows.first) == [0, 2, 4]
-    # b sends at 0 and at 50, before any completion; a sends at 200 and, after the completion at
-    # 400, at 800.
+    # Process b sends at 0 and 50, before any completion. Process a sends at 200, which completes at
+    # 400, and at 800.
     assert list(rows.think_ns) == [0, 50, 200, 400]
     assert list(rows.sector) == [8, 80, 16, 0]
 
@@ -173,7 +173,7 @@ def test_a_number_too_large_for_64_bits_in_csv(tmp_path: Path) -> None:
 
 
 def test_a_file_is_called_what_it_is_called(tmp_path: Path) -> None:
-    """Brackets and stars are no wildcards."""
+    """Brackets and stars in a file's name are no wildcards."""
     for name in ("a[1].csv", "a1.csv"):
         sector = len(name)
         (tmp_path / name).write_text(f"arrival_ns,sector,sectors\n5,{sector},8\n")

@@ -121,9 +121,7 @@ ROWS = st.lists(
 
 @given(ROWS, st.sampled_from([1, 4, 100]))
 def test_outstanding_and_busy_instant_by_instant(rows: list[Row], block: int) -> None:
-    """The reference counts at every ns of the span; the arrays' block length makes no
-    difference.
-    """
+    """The reference is computed for each ns of the span; BLOCK makes no difference."""
     begin = min(arrival for arrival, *_ in rows)
     rows = sorted((arrival - begin, wait, service) for arrival, wait, service in rows)
     span = max(map(sum, rows))

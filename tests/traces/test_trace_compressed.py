@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compressed traces: their rows, and files that are damaged, cut off or bombs."""
+"""Compressed traces: their rows; damaged files, cut files, and decompression bombs."""
 
 import bz2
 import gzip
@@ -161,6 +161,6 @@ def test_gzip_is_read_by_zlib_alone() -> None:
 
 @given(st.sampled_from(sorted(compression.KINDS)), st.binary(max_size=100))
 def test_any_bytes_of_a_kind(magic: bytes, data: bytes) -> None:
-    """So few bytes contain no trace, and are refused in one line."""
+    """So few bytes contain no trace, and each is refused by a one-line message."""
     with pytest.raises(ValueError, match=r"^[^\n]+$"):
         reading(magic + data)

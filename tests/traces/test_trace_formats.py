@@ -66,7 +66,7 @@ def test_requests_of_blkparse(tmp_path: Path) -> None:
 
 
 def test_blkparse_of_which_a_part_was_not_seen(tmp_path: Path) -> None:
-    """One request completes that was issued before the trace began; another is issued twice."""
+    """One completion has no issue, since the trace began later. One request is issued twice."""
     lines = BLKPARSE.splitlines(keepends=True)
     early = lines[0].replace("Q ", "C ").replace("223490", "5000")
     trace = load(written(tmp_path, early + "".join([*lines[:6], lines[5], *lines[6:]])))

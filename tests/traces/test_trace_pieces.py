@@ -130,8 +130,9 @@ CASES = [(name, 0) for name in FORMATS] + [
 
 
 def read_in(file: str, size: int) -> Trace:
-    """Read a file in pieces of `size` bytes, records or rows, and columns in blocks of `size`
-    values.
+    """Read a file in pieces of `size` bytes, records or rows.
+
+    Columns are in blocks of `size` values.
     """
     with pytest.MonkeyPatch.context() as patch:
         for module in (blkparse, fio, parquet):

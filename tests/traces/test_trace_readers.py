@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Formats of published traces: known rows, each kind of wrong line, which format a file has, and
+"""Formats of published traces: known rows, wrong lines, recognition of a format,
 arbitrary bytes.
 """
 
@@ -168,7 +168,9 @@ def test_systor_to_the_nanosecond() -> None:
 
 
 def test_systor_whose_rows_are_not_complete() -> None:
-    """A row is counted if it lacks a type, or a response time where other rows have one."""
+    """A row without a type is counted, and so is a row without a response time if other rows have
+    one.
+    """
     more = b"1455786002,0.5,,0,0,512\n1455786002,,R,0,0,512\n1455786003,,,0,0,512\n"
     result = reading(SYSTOR + more)
     assert result.frame.height == 3
@@ -271,7 +273,7 @@ def test_blank_lines_and_other_ends_of_lines(name: str) -> None:
 
 
 def changed(name: str, line: int, old: bytes, new: bytes) -> bytes:
-    """Return a sample with a change in one line, counted from 1."""
+    """Return a sample with a change in one of its lines (counted from 1)."""
     lines = SAMPLES[name][0].split(b"\n")
     assert old in lines[line - 1]
     lines[line - 1] = lines[line - 1].replace(old, new)
@@ -346,7 +348,9 @@ def test_a_line_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_how_a_complaint_quotes_what_is_wrong() -> None:
-    """A quotation is one line of at most 60 characters, without control characters."""
+    """A quotation in an error has at most 60 characters, on one line, without control
+    characters.
+    """
     assert text.shown(" 1\x1b[31m\n" + "9" * 90) == " 1?[31m?" + "9" * 52
     assert text.shown_line(b" 8,0 \t 3\x1b\xff  C\r\n") == "8,0 3?\N{REPLACEMENT CHARACTER} C"
 
@@ -415,7 +419,7 @@ EDITS = st.lists(st.tuples(st.integers(0, 400), st.integers(0, 12), BYTES), min_
 
 @given(st.sampled_from(OF_THIS_PAGE), EDITS)
 def test_a_table_or_a_reason(name: str, edits: list[tuple[int, int, bytes]]) -> None:
-    """A changed sample is refused in one line, or all its rows are possible."""
+    """A changed sample is refused by a one-line message, or all its rows are possible."""
     data, module = SAMPLES[name]
     result = made(module, mutated(data, edits))
     if isinstance(result, str):

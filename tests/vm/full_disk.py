@@ -53,7 +53,7 @@ def in_trouble(
     others: Mapping[str, str],
     modules: Mapping[str, str] = MODULES,
 ) -> Result:
-    """Boot the VM in which a disk with these settings meets one of TROUBLES or of the others."""
+    """Boot the VM in which a disk with these settings meets one of TROUBLES or `others`."""
     counters = "wait\n" if trouble in DETACHING else COUNTERS
     commands = (TROUBLES | dict(others))[trouble]
     during = f"{CLOCK}full_at\n{commands}{counters}{CLOCK}ended_at\n"

@@ -44,14 +44,14 @@ WITHOUT_A_MODEL = tuple(n for n in OUR_SCHEDULERS if not descriptions.scheduler(
 ALL_SCHEDULERS = (*OUR_SCHEDULERS, "none", "mq-deadline", "bfq", "kyber")
 SCHEDULER_MODULES = {"bfq": "", "kyber-iosched": "", **dict.fromkeys(OUR_SCHEDULERS, "")}
 
-# How a kernel reports that something is wrong with it, also if it continues.
+# A kernel's reports that something is wrong with it, even if it continues.
 TROUBLE = re.compile(
     r"\bWARNING\b|\bBUG\b|Oops|Call Trace|INFO: |hung task|blocked for more than|general protection"
     r"|corruption|soft lockup|\bstall|unexpectedly|while atomic|refcount_t|lockdep(?! checking)"
     r"|Kernel panic|leaked|double free|poison"
 )
 
-# Memory was refused; the kernel then shows the caller's stack.
+# The kernel refused memory, and then shows the caller's stack.
 REFUSED = re.compile("vmalloc error: size|page allocation failure")
 TRACE = re.compile(r"Call Trace:|\] +(\? )?[\w.]+\+0x[0-9a-f]+/0x[0-9a-f]+( \[\w+\])?$")
 TRACE_ENDS = "</TASK>"
@@ -183,9 +183,9 @@ def assert_clean(out: Mapping[str, bytes]) -> None:
 
 
 def complaints(log: Sequence[str]) -> list[str]:
-    """Return the lines that match TROUBLE, without stack traces of memory that was refused.
+    """Return the lines that match TROUBLE, without stack traces of refused memory.
 
-    Tests inject the refusals themselves, and check their effects.
+    Tests refuse memory on purpose, and check the effects themselves.
     """
     bad, refused = [], False
     for line in log:
@@ -255,5 +255,5 @@ def group(name: str) -> pytest.MarkDecorator:
 
 
 def slow_group(name: str) -> list[pytest.MarkDecorator]:
-    """Mark tests of one VM as slow, since `make test` has other tests of the same code."""
+    """Mark a slow test of a VM, which `make test` replaces by others."""
     return [group(name), pytest.mark.slow]

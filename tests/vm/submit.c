@@ -3,9 +3,9 @@
  * Reads commands of zach1 from stdin as pairs of words, has the card's driver execute
  * them, and shows the picture until it is killed.
  *
- * The buffers are so short that they split most triangles.
+ * Buffers are so short that most triangles are split over several.
  *
- * submit [text]: in graphics mode, or in text mode
+ * submit [text]: runs in graphics mode, or in text mode
  */
 #include <sys/ioctl.h>
 #include <unistd.h>

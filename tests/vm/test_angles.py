@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The throttle's layout, written by hand: it is read back as it was written, in pieces of any size.
+"""The throttle's layout, written by hand: it is read back as written, in pieces of any size.
 
 Text that is no layout, or that contradicts the capacity or the rotation, is refused and changes
 nothing, whichever file is written last. Transfers of a megabyte on a disk without a buffer take the
-core's time, from the clock's first instant on.
+core's time. They start at the clock's first instant.
 """
 
 import numpy as np
@@ -183,7 +183,7 @@ def test_refuses(what: str, why: str) -> None:
 
 @group("angles")
 def test_long_transfers_are_the_cores() -> None:
-    """The transfers cross many tracks and zones; their times are exact to the nanosecond."""
+    """The transfers cross many tracks and zones, and are exact to the nanosecond."""
     rows = records.from_bytes(by_hand().out["records"], 0)
     records.check(rows)
     assert rows["sectors"].sum() == 16 * 2048

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""An array in the VM: the throttle holds each request for the simulator's service time, and serves
-as many requests at once as there are servers.
+"""An array in the VM: its service times are the simulator's, and it serves as many requests at once
+as it has servers.
 
 Some tests change settings while the array is full. tests/core/test_device.c tests which server
 serves which request.
@@ -41,7 +41,7 @@ def in_both(run: dict[str, Any]) -> tuple[Outcome, Outcome]:
 
 @once
 def measured(**run: Any) -> Outcome:
-    """Run in the VM, whose witnesses agree."""
+    """Run in the VM; in_vm.run checks the witnesses."""
     answer = in_vm.run(experiment(**(LOAD | run)), lambda *_: None)
     records.check(answer.requests)
     return answer
@@ -62,7 +62,7 @@ def busy_ns(answer: Outcome) -> int:
     "scheduler", [pytest.param(name, marks=group("array-constant")) for name in SCHEDULERS]
 )
 def test_constant_service_agrees(scheduler: str) -> None:
-    """Each request takes its service time to the nanosecond.
+    """Each service time is exact to the nanosecond.
 
     Between two dispatches the VM adds the kernel's own time, 4 to 9 us with four servers. Response
     times are not compared, since a scheduler that reorders leaves other requests waiting at the
@@ -80,10 +80,11 @@ def test_constant_service_agrees(scheduler: str) -> None:
     "scheduler", [pytest.param(name, marks=group("array-drawn")) for name in SCHEDULERS]
 )
 def test_drawn_service_agrees(scheduler: str) -> None:
-    """Service times come from the same random numbers, one for one if the order stays the same.
+    """Throttle and simulator use the same sequence of random numbers.
 
-    The simulator takes a number when a request arrives, and the throttle when it is dispatched. The
-    kernel may merge neighbours, which then share one service time.
+    The simulator takes a number when a request arrives, and the throttle when it is dispatched, so
+    the times agree one by one if the order stays the same. The kernel may merge neighbours, which
+    then share one service time.
     """
     kernel, ours = in_both({"disk": DRAWN, "scheduler": scheduler})
     throttled, simulated = carried(kernel)["model_service_ns"], carried(ours)["model_service_ns"]

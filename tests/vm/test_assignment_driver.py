@@ -24,8 +24,8 @@ def fixture_here(tmp_path: Path) -> Path:
 
 
 def test_the_commands(here: Path) -> None:
-    """The manuals are in a folder of the card's name; the initial driver fails only its
-    exercise.
+    """The manuals are in a folder of the card's name. The unchanged driver fails only
+    its exercise.
     """
     [block] = re.findall(r"^```\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     *before, test = block.splitlines()

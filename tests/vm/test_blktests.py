@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The program that runs blktests, with a small suite that has the same interface.
+"""The program that runs blktests, tried with a small suite of the same interface.
 
 The suite has a script `check`, and writes each test's result to a file by output folder, disk and
 test.
@@ -35,7 +35,7 @@ echo "ran ${*: -1} for $TIMEOUT s: $(find "$output" -type f -printf x)"
 
 
 def test_what_only_ours_fail_is_found(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """There are two disks, the kernel's schedulers and one of ours; the second test fails only with
+    """There are two disks, the kernel's schedulers and one of ours. The second test fails only with
     ours.
     """
     (tmp_path / "tests").mkdir()
@@ -61,7 +61,7 @@ def test_what_only_ours_fail_is_found(tmp_path: Path, capfd: pytest.CaptureFixtu
 
 
 def test_a_test_that_did_not_run_does_not_count() -> None:
-    """It counts if it ran with each of the kernel's schedulers."""
+    """A test that did not run with ours counts if it passed with all of the kernel's schedulers."""
     before = {"none": {"sda a": "pass", "sda b": "pass"}, "kyber": {"sda a": "pass"}}
     assert worse(before, {"cats": {"sda a": "pass"}}) == []
     assert worse(before, {"cats": {"sda b": "pass"}}) == ["sda a with cats"]

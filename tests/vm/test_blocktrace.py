@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The kernel's own block trace of a measurement, read like any trace.
 
-It has the requests of the throttle's records, at the same times, on an array that serves many at
-once. Trace and records share no code: the kernel's blktrace writes the trace's times and sectors.
+On an array that serves many requests at once, the trace has the same requests and times as the
+throttle's records. The two share no code: the kernel's blktrace writes the trace's times and
+sectors.
 """
 
 from pathlib import Path
@@ -89,7 +90,7 @@ def test_both_saw_the_same(tmp_path: Path) -> None:
     trace = kernels(tmp_path)
     ours = records.from_bytes(traced(16 * 1024).out["records"])
     records.check(ours)
-    assert ours["request_id"].is_unique().all()  # no merges, each of which the trace counts as one
+    assert ours["request_id"].is_unique().all()  # no merges, which the trace would count once
     order = np.flatnonzero(is_once(trace.sector[:REQUESTS]))
     ours = ours.filter(is_once(ours["sector"].to_numpy()))
     assert len(order) > 0.98 * REQUESTS

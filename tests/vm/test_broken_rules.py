@@ -2,8 +2,9 @@
 """Schedulers with a bug, as elevators of the stock kernel.
 
 Each is the template with one change. The shim logs the scheduler, the rule and the request, and
-continues in order of arrival, so every read still ends. A module whose scheduler is declared
-wrongly is refused. A bug that no shim can survive ends the VM, and the error names the function.
+continues in order of arrival, so every read still ends. A scheduler with a wrong declaration is
+refused when its module is loaded. A bug that no shim can survive ends the VM, and the error names
+the function.
 """
 
 import re
@@ -81,7 +82,7 @@ REFUSED = {
     "above": (fields("a", "8", 6), "its tunable a has an initial value outside its range"),
     "same": (fields("other", "8", 0), "two of its fields have the name other"),
 }
-# The kernel's mq-deadline has this name, too; the first scheduler of ours becomes us-deadline.
+# The kernel's mq-deadline has this name, too; our first scheduler of the name is us-deadline.
 DEADLINE = [('"NAME"', '"deadline"')]
 FIRST = {"first": (DEADLINE, "")}
 REFUSED["second"] = (DEADLINE, "its name is taken")
@@ -196,7 +197,7 @@ def test_nothing_is_left_of_them(vm: Result) -> None:
 
 
 def work_with(name: str) -> Vm:
-    """Return a VM that works with one scheduler, as a measurement would."""
+    """Return a VM that runs reads with one scheduler, as a measurement would."""
     return Vm(
         PRELUDE
         + READ
@@ -237,8 +238,9 @@ def processor_seconds() -> float:
 def test_an_endless_loop_is_named_within_20_s() -> None:
     """The guest is examined when it is silent, long before the time-out.
 
-    The limit is QEMU's processor time, which does not depend on other work on the host. The machine
-    to resume and the module exist before. A kernel that checks each memory access needs more.
+    The limit is on QEMU's processor time, which does not depend on other work on the host. The
+    saved machine and the module exist before the measurement. A kernel that checks each memory
+    access needs more.
     """
     kernel = packages.fetch_kernel()
     with pytest.raises(RunFailed):
@@ -252,7 +254,7 @@ def test_an_endless_loop_is_named_within_20_s() -> None:
 
 @pytest.mark.parametrize("clock", ["virtual", "wall"])
 def test_a_guest_that_has_halted_is_named(clock: Literal["virtual", "wall"]) -> None:
-    """QEMU is idle then, with either clock."""
+    """With either clock, QEMU is idle after that."""
     vm = work_with("halted")
     vm = replace(vm, machine=replace(vm.machine, clock=clock))
     with pytest.raises(RunFailed, match=r"stuck in halted_add\+0x\w+ \[halted\]"):

@@ -118,7 +118,7 @@ def test_writes_of_the_handler() -> None:
     """Each write of the interrupt handler is in the journal, in order."""
     line = re.search(r"hammer: the handler wrote (\d+)", text(hammered(), "dmesg"))
     assert line
-    assert int(line[1]) >= 100  # depends on the host's speed
+    assert int(line[1]) >= 100  # the number depends on the host's speed
     everything = accesses()
     mine = (everything["what"] == What.STORE) & (everything["context"] == Context.HARD_INTERRUPT)
     stores = everything[mine & (everything["offset"] != STATUS)]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The fallback: instructions that the bus does not know, on a card's registers.
+"""The fallback: instructions on a card's registers that the bus does not know.
 
 A process and a driver (tests/vm/drivers/odd_instructions.h) run x87, CMPXCHG16B, FXSAVE, AVX and
 other instructions on the card odd, while two threads store to a register of the same page. The
-journal is compared with a model of each instruction's writes. The fallback journals only registers
-that change, in the narrowest access. None of the plain stores may be missed.
+journal is compared with a model of each instruction's writes: registers that change, in the
+narrowest access. No store of the two threads may be missed.
 """
 
 import re
@@ -147,7 +147,7 @@ class Held:
         return What.LOAD, offset, width, value
 
     def odd(self, offset: int, data: bytes = b"") -> Iterator[Seen]:
-        """Run an instruction that the bus does not know, and that writes `data`."""
+        """Run an instruction of the fallback, which writes `data`."""
         yield What.FALLBACK, offset, 0, 0
         old = bytes(self._bytes)
         self._bytes[offset : offset + len(data)] = data
@@ -197,7 +197,7 @@ def rounds(held: Held) -> Iterator[Seen]:
 
 
 def odd_thread(result: Result) -> Journal:
-    """Return the journal of the process without its storing threads."""
+    """Return the journal of the process, except for its two storing threads."""
     return of_thread(result, int(said(result, r"odd (\d+)")[0]))
 
 
@@ -264,7 +264,7 @@ def test_avx() -> None:
 
 @pytest.mark.parametrize("processor", PROCESSORS)
 def test_what_it_looks_at_stays(processor: str) -> None:
-    """The fallback does not read a register that a read clears."""
+    """The fallback does not read the register, which a read would clear."""
     assert said(ran(SEEN, processor), r"count (\w+)") == ["77"]
 
 
@@ -301,7 +301,7 @@ def test_a_card_that_is_pulled_out() -> None:
 
 @pytest.mark.slow
 def test_random_instructions() -> None:
-    """Most children end by a signal as expected, and the bus works afterwards.
+    """Most children end by a signal, as expected, and the bus works afterwards.
 
     `boot` checks the kernel's log.
     """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Instructions of a process that are more than one load or store of a register.
 
-The process (tests/vm/drivers/trapped_user.c) prints its results, and the journal shows the card's
-view. Each access occurs once, even if the kernel has to supply memory or an SSE register in
-between.
+The process (tests/vm/drivers/trapped_user.c) prints its results; the journal has the card's
+accesses. Each access occurs once, even if the kernel has to supply memory or an SSE register
+meanwhile.
 """
 
 import re
@@ -74,8 +74,9 @@ def seen(accesses: Journal) -> list[tuple[int, int, int, int]]:
 
 
 def test_vectors_are_moved_in_two_accesses() -> None:
-    """16 bytes are an access to SOURCE and one to DESTINATION; other SSE registers keep their
-    values.
+    """An access of 16 bytes is one to SOURCE and one to DESTINATION.
+
+    Other SSE registers keep their values.
     """
     assert said(r"vectors (\d+) bad")[0] == "0"
     value, high = 0x1122334455667788, 0x99AABBCCDDEEFF00
@@ -125,7 +126,10 @@ def test_the_kernel_may_do_what_the_process_may() -> None:
 
 @pytest.mark.parametrize("how", ["changed", "shifted"])
 def test_what_may_only_be_read_is_not_changed(how: str) -> None:
-    """The instruction reads the register first; the bus knows one of the two instructions."""
+    """The instruction reads before it writes.
+
+    The bus knows the first of the two instructions only.
+    """
     assert int(said(rf"{how}: signal (\d+)")[0]) == SIGSEGV
     assert said(r"kept (\d)") == ["1"]
 

@@ -134,8 +134,8 @@ def counts(what: str, sample: int) -> dict[str, float]:
 def test_no_leak(what: str) -> None:
     """A leak of half an object or half a page per plugged card would show in every sample.
 
-    What the kernel caches, or frees late, does not. It keeps vmap areas for long, but not the pages
-    that they map.
+    Objects that the kernel caches, or frees late, do not show. The kernel keeps vmap areas for
+    long, but not the pages that they map.
     """
     samples = [counts(what, sample) for sample in SAMPLES]
     for kind in samples[0].keys() - {"vmap_area"}:

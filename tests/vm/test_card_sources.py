@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What `understudy card generate` writes compiles against the stock kernel without changes and
-without warnings, and so do the examples of the programmer's manual, joined.
+"""The files that `understudy card generate` writes compile against the stock kernel, unchanged and
+without warnings.
+
+The examples of the programmer's manual, joined, do so as well.
 """
 
 import os

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Every part of CATS works in the kernel.
 
-In one of two workloads each counter becomes non-zero, and the records contain each reason for a
+Each counter becomes non-zero in one of two workloads, and the records contain each reason for a
 pick.
 """
 
@@ -51,14 +51,14 @@ def test_the_records_say_why() -> None:
 
 
 def test_the_shadow_foresees_the_disks_cache() -> None:
-    """The papers predict 97 % of the hits; our shadow cache has the disk's own parameters."""
+    """The papers' shadow cache predicts 97 % of the hits; ours has the disk's own parameters."""
     hits = surge().requests.filter("hit")
     assert hits.height > 100
     assert hits.filter(reason="hit").height > 0.95 * hits.height
 
 
 def test_no_write_starves() -> None:
-    """A write waits for MAX, and then at most for the burst and the reads that come before it."""
+    """A write waits for MAX, and then at most for the burst and the reads before it."""
     rows = writes().requests.filter(op="write")
     waited = (rows["dispatch_ns"] - rows["arrival_ns"]).to_numpy()
     assert waited.max() < 1_500_000_000

@@ -23,7 +23,7 @@ MODULES = {"iprobe": "", "vpt": "", "vdisk": f"size={64 * MIB}"}
 
 
 def noisy(seed: int, least: int, span: int) -> list[tuple[int, int]]:
-    """Return the largest number of samples, with values of many digits."""
+    """Return a curve with the largest number of samples, and with values of many digits."""
     draw = Draw(seed)
     places = [i * SECTORS // (SAMPLES - 1) for i in range(SAMPLES)]
     return [(place, least + draw.below(span)) for place in places]

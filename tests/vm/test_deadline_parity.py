@@ -37,8 +37,9 @@ def outcome(run: Experiment) -> Outcome:
 
 
 def seen_until_the_last_arrival(run: Experiment) -> pl.DataFrame:
-    """Return all requests; the last picks are not compared, since the records lack
-    later arrivals.
+    """Return all requests up to the last arrival.
+
+    Later picks may be of requests that are not in the records.
     """
     rows = outcome(run).requests.with_row_index("id").sort("arrival_ns", "id")
     assert rows["request_id"].n_unique() == rows.height, "requests were merged"
@@ -85,8 +86,8 @@ def first_difference(picks: pl.DataFrame, ours: np.ndarray) -> int:
 def test_with_expiry_they_differ_within_a_jiffy_only() -> None:
     """Reads expire far below the response time, so nearly each batch begins with an expired read.
 
-    With the same expiry our scheduler picks alike, unless the kernel's clock of 4 ms decides. With
-    its default expiry it picks otherwise much earlier.
+    With the same expiry, the first different pick is one for which the kernel's clock of 4 ms
+    decides. With the default expiry, picks differ much earlier.
     """
     expire_ms = 60
     run = mixed("mq-deadline", tunables=(("read_expire", expire_ms),))
@@ -112,8 +113,8 @@ def nearly_expired(rows: pl.DataFrame, picks: pl.DataFrame, first: int, expire_m
 
 @group("parity")
 def test_closed_loops_agree() -> None:
-    """In a closed loop a microsecond can decide who is in a batch, and later arrivals depend on
-    picks.
+    """In a closed loop a microsecond can decide which request is in a batch, and later arrivals
+    depend on picks.
 
     The orders therefore differ, and only the means agree.
     """

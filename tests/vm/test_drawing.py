@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A picture drawn in the guest, under emulation, is the picture drawn on the host."""
+"""The same picture is drawn in the guest, under emulation, and on the host."""
 
 import subprocess
 

@@ -37,6 +37,6 @@ def test_both_ways() -> None:
     "arguments", [("table3.1", "--requests", "5"), ("table2", "--triangles", "5")]
 )
 def test_what_another_table_takes(arguments: tuple[str, ...]) -> None:
-    """The error names the option's table."""
+    """The error names the table that takes the option."""
     with pytest.raises(UserError, match="takes no --"):
         invoke(*arguments)

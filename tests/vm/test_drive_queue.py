@@ -31,7 +31,7 @@ def test_each_read_ends_once_and_well(trouble: str) -> None:
 
 @full_disk.on_each("queue", TROUBLES)
 def test_who_detaches_lets_all_go_at_once(trouble: str) -> None:
-    """Other troubles leave each read its second."""
+    """In the other cases, each read still takes its second."""
     seconds = full_disk.seconds(full(trouble))
     if trouble in full_disk.DETACHING:
         assert seconds < 2
@@ -80,7 +80,7 @@ def asking() -> Result:
 
 @group("queue-asking")
 def test_sptf_is_refused_where_nobody_has_a_model() -> None:
-    """Before the disk is throttled and after the throttle is removed, the log says why."""
+    """The log says so twice: before the disk is throttled, and after the throttle is removed."""
     lines = text(asking(), "attempts").splitlines()
     assert [line.rpartition(": ")[2] for line in lines] == [
         "No such device",
@@ -94,10 +94,12 @@ def test_sptf_is_refused_where_nobody_has_a_model() -> None:
 
 @group("queue-asking")
 def test_the_throttle_stays_while_it_is_asked() -> None:
-    """It stays although the profile changes meanwhile, or the disk is released."""
+    """The module can't be unloaded even if the profile changes meanwhile, or the disk
+    is released.
+    """
     assert text(asking(), "rmmod").count("temporarily unavailable") == 2
     assert text(asking(), "completed") == "8"
-    # Four predictions with seeks, then four of 2 ms; without the model there are no more.
+    # Four predictions include a seek, four are of 2 ms; without the model there are none.
     foreseen_ns = int(text(asking(), "positioning"))
     assert 8 * 2_000_000 < foreseen_ns <= 8 * 2_000_000 + 4 * 9_000_000
     assert int(text(asking(), "positioning_after")) == foreseen_ns

@@ -23,7 +23,7 @@ pytestmark = group("flush")
 SECTORS = 4_000_000
 SOFTWARE_NS = 60_000  # what the kernel and the program may need for fsync() or FUA
 IDLE_NS = 2 * 10**9
-PLACES = (3_000_000, 100_000, 2_000_000)  # in the order of an ascending sweep that wraps around
+PLACES = (3_000_000, 100_000, 2_000_000)  # ascending from the first place on, with a wrap
 FIXED = {**KNOWN, "rotation": {"period_ms": 6.0, "phase": "mean"}}
 WRITES = {  # the first drive destages in the order of PLACES, the second has nothing to destage
     "write back": {"write_back_order": "ascending"},
@@ -88,9 +88,9 @@ class Medium:
 
 @pytest.mark.exact
 def test_a_flush_puts_all_away() -> None:
-    """The drive begins to destage right after the first write, and needs the medium's time for all.
+    """The drive begins to destage right after the first write, and takes the medium's time for all.
 
-    Nothing is left for the second flush.
+    The second flush has nothing to do.
     """
     done, _ = served("write back")
     medium = Medium()
@@ -109,13 +109,13 @@ def test_what_is_written_through_is_on_the_medium() -> None:
     done, _ = served("write back")
     through = next(each for each in done if each.op == "write through")
     medium = Medium()
-    medium.ns(PLACES[-1])  # the flush has left the head here
+    medium.ns(PLACES[-1])  # the head is here after the flush
     assert through.service_ns == pytest.approx(medium.ns(through.sector), abs=SOFTWARE_NS)
     assert flushes(done)[-1] < SOFTWARE_NS
 
 
 def test_flushes_are_requests_of_the_disk() -> None:
-    """fsync() sends three, and the kernel sends one after each write with FUA to a block device."""
+    """Three are from fsync(), and one is from the kernel, after the write with FUA."""
     _, counters = served("write back")
     assert counters["completed"] == counters["requests"] == len(list(asked())) + 1
     assert counters["missed"] == counters["untracked"] == counters["lost"] == 0
@@ -123,7 +123,7 @@ def test_flushes_are_requests_of_the_disk() -> None:
 
 @pytest.mark.exact
 def test_those_that_find_nothing_to_do_take_no_time() -> None:
-    """The virtual disk is therefore late for them."""
+    """Since the model takes no time for them, the virtual disk is late."""
     done, counters = served("write back")
     found_nothing = sum(ns < SOFTWARE_NS for ns in flushes(done)) + 1
     assert counters["late"] == found_nothing == 3

@@ -2,10 +2,10 @@
 """Our schedulers as elevators of the stock kernel, each file of core/schedulers/ a module.
 
 Fields: each scheduler can be selected, its tunables can be read and set within their ranges, and
-its counters only read. Merges: back and front, and more requests than the shim has slots.
-Switching: among all schedulers during writes, on two CPUs, with changes of the queue's depth; bytes
-written through one scheduler are read back through another. Unloading: refused while the scheduler
-is selected, and possible afterwards, also while the throttle watches it.
+its counters can only be read. Merges: back and front, and more requests than the shim has slots.
+Switching: from any scheduler to any other during writes, on two CPUs, with changes of the queue's
+depth; bytes written through one scheduler are read back through another. Unloading: refused while
+the scheduler is selected, and possible afterwards, even if the throttle watches it.
 """
 
 import pytest
@@ -57,7 +57,7 @@ stop_random() {
 
 
 def _try_values(name: str) -> str:
-    """Return shell code that writes good and bad values to each field, and at last the default."""
+    """Return shell code that writes good and bad values to each field, and finally the default."""
     lines = []
     for tunable in SCHEDULERS[name].tunables:
         bad = [-1, "x", "1.5", "", "NaN", tunable.max + 1, *([tunable.min - 1] * (tunable.min > 0))]
@@ -164,7 +164,7 @@ def tried(name: str) -> dict[tuple[str, str], tuple[str, str, str]]:
 @on_each
 @group("iosched-fields")
 def test_can_be_selected(name: str) -> None:
-    """Its name is its own, or begins with us- if the kernel uses the name."""
+    """The name is the scheduler's own; if the kernel uses it, us- is put before it."""
     assert text(fields(), f"selected-{name}") in (name, f"us-{name}")
     declared = SCHEDULERS[name].tunables + SCHEDULERS[name].counters
     listed = text(fields(), f"listed-{name}").split()

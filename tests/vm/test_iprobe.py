@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""iprobe on the running kernel: the self-test module with some rounds on two CPUs, and many.
+"""iprobe on the running kernel: the self-test module, with a few rounds on two CPUs and with many.
 
 The module checks, call by call, that after iprobe_register every call is replaced, after
 iprobe_unregister none is, and during a change each call is one or the other. Each line of its
 output is a test here. Another test shows that a module in use can't be unloaded.
 
-The two CPUs are one thread of TCG in wall clock: QEMU can't boot two CPUs with icount, and its two
-threads would miss patched code. Each round waits for some four RCU grace periods of 0.1 s, and the
-processor is idle meanwhile.
+The two CPUs are one thread of TCG in wall clock: QEMU can't boot two CPUs with icount, and two
+threads of TCG would miss patched code. Each round waits for some four RCU grace periods of 0.1 s,
+and the processor is idle meanwhile.
 """
 
 import re

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Our schedulers on a loop device, which differs from vdisk: it has no sectors until a file is
-bound to it, has a cache to flush, and takes many requests at once.
+"""Our schedulers on a loop device, which has no sectors until a file is bound to it.
 
-A scheduler is chosen while the disk has no sectors, as udev rules do. Then the disk grows to 20
-GiB, gets reads that are far apart, and carries a file system whose journal writes with FLUSH and
-FUA while processes read.
+Unlike vdisk it has a cache to flush, and takes many requests at once. A scheduler is chosen while
+the disk has no sectors, as udev rules do. Then the disk grows to 20 GiB, gets reads that are far
+apart, and carries a file system whose journal writes with FLUSH and FUA while processes read.
 """
 
 import subprocess
@@ -138,7 +137,7 @@ def fixture_vm(tmp_path_factory: pytest.TempPathFactory) -> Result:
 
 @on_each
 def test_a_disk_that_grew_is_served_to_its_new_end(vm: Result, name: str) -> None:
-    """There is no hang and no division by zero, and the tape has the new size once."""
+    """There is no hang and no division by zero, and the new size is on the tape once."""
     calls = shim_tape.parse(vm.out[f"tape-{name}"]).calls
     grown = calls[calls["kind"] == replay.GROWN]
     assert grown["sector"].tolist() == [DISK_BYTES // 512]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What Debian's lspci, which knows nothing of this project, finds on the virtual bus: ordinary
-cards, with and without their drivers.
+"""Debian's lspci, which knows nothing of this project, on the virtual bus: it finds ordinary cards,
+with and without their drivers.
 """
 
 import re
@@ -58,9 +58,7 @@ def test_identity() -> None:
 
 
 def test_regions() -> None:
-    """The registers and the framebuffer of zach1.yaml are at addresses that are multiples of their
-    size.
-    """
+    """Each of zach1.yaml's memory regions (registers, framebuffer) is aligned to its size."""
     regions = re.findall(
         r"Region (\d): Memory at ([0-9a-f]+) \((\d\d)-bit, .*\[size=(\S+)\]", card("bound", 1)
     )

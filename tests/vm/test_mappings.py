@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A driver removes the mappings of its processes, again and again.
 
-The kernel must not complain, and processes must only see the card's memory.
+The kernel has no complaint, and a mapping shows only what was mapped.
 """
 
 from guests import boot, group, once, text

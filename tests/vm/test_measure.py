@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`understudy measure` on disks of a stock kernel: disks with a known service time, that fail, and
-that are unplugged.
+"""`understudy measure` on disks of a stock kernel: with a known service time, with errors, and
+unplugged during a run.
 
 The disk is scsi_debug, which takes SERVICE_NS for each request, and serves one at a time if told
 to. tests/platforms/test_measure_device.py tests what needs no such disk: interruptions and
@@ -38,9 +38,9 @@ DISK = {
     "brd": "rd_nr=1 rd_size=1024",
 }
 
-# Unusual settings, then one command after another in a single process, since an emulated processor
-# takes longer to start Python than to measure. Matplotlib would take half a minute more, so the
-# reports' data are saved, and the reports are drawn on the host.
+# Makes unusual settings, then runs all commands in one process, since starting Python takes an
+# emulated processor longer than measuring. Matplotlib would take half a minute more, so the data of
+# the reports are saved, and the host draws them.
 DRIVER = f"""\
 import json, os, pickle, threading, time
 from pathlib import Path
@@ -163,7 +163,7 @@ def rows(name: str, scheduler: str = "mq-deadline") -> pl.DataFrame:
 
 
 def folder(at: Path, name: str) -> Path:
-    """Make a copy of the run folder on the host."""
+    """Copy the run folder to the host."""
     at.joinpath(name).mkdir()
     (at / name / "result.json").write_bytes(measured().out[f"{name}.result.json"])
     return at / name
@@ -200,7 +200,7 @@ def test_it_ends_well(name: str) -> None:
     ],
 )
 def test_what_is_refused(name: str, words: str) -> None:
-    """Refused are a partition, a queue deeper than the disk's, a disk in use, and one that never
+    """The refused disks are a partition, one with too short a queue, one in use, and one that never
     waits.
     """
     assert said(name)["code"] == 2
@@ -226,8 +226,9 @@ def test_a_disk_that_is_unplugged_ends_the_run() -> None:
 
 @group("measure")
 def test_every_scheduler_of_the_kernel_was_in_the_queue() -> None:
-    """This includes ours: a shell saw each scheduler selected, and each ran with the
-    VM's settings.
+    """The schedulers include ours.
+
+    A shell saw each scheduler selected, and each ran with the VM's settings.
     """
     runs = {run["scheduler"]: run["facts"]["settings"] for run in document("reads")["runs"]}
     assert set(runs) == OFFERED

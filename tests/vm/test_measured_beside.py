@@ -59,8 +59,7 @@ def measured() -> Result:
 def test_both_halves_of_a_table(tmp_path: Path) -> None:
     """No scheduler was served faster than by the model.
 
-    How much slower it was, and whether the schedulers rank alike, depends on the host, and is only
-    printed.
+    How much slower it was, and how the schedulers rank, depends on the host and is only printed.
     """
     real, virtual = tmp_path / "real", tmp_path / "virtual"
     real.mkdir()

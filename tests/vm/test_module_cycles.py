@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Probe, throttle and schedulers are unloaded and loaded again, while their disk is in use.
 
-The throttle is unloaded with requests held, then the disk's scheduler, and then the probe. All are
-loaded again, and the next cycle begins after the throttle has held some requests. The disk
+The throttle is unloaded while it holds requests, then the disk's scheduler, and then the probe. All
+are loaded again, and the next cycle begins after the throttle has held some requests. The disk
 completes exactly the requests that its processes saw. The test runs in the virtual clock on one
 processor, where RCU grace periods take no time, and in wall clock on two. MODULE_CYCLES is the
-number of cycles on each. `make test-debug-kernel` runs 500, with all schedulers except one that
-needs the throttle and so keeps it loaded.
+number of cycles on each. `make test-debug-kernel` runs 500, without the one scheduler that keeps
+the throttle loaded.
 """
 
 import os

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A module's bytes depend only on its sources, not on the folder where it is built.
+"""A module's bytes do not depend on the folder where it is built.
 
-test_same_bytes.py builds modules in another folder; this test looks for the folder's name in the
-modules.
+This test looks for the folder's name in the modules; test_same_bytes.py builds them in another
+folder.
 """
 
 from understudy.platforms.vm import modules, packages

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""MSI-X: a card with three vectors, whose driver gets an interrupt by each vector.
+"""MSI-X: a card with three vectors, whose driver gets an interrupt through each.
 
 The driver masks one vector for a while, and gets its interrupt after unmasking it. lspci shows the
 capability. The card's registers are in two pages.
@@ -194,7 +194,7 @@ rmmod card_ringer || fail 'the card stayed'
 
 @pytest.fixture(scope="module")
 def rung(tmp_path_factory: pytest.TempPathFactory) -> Result:
-    """Boot the VM, in which the driver's probe rings the card."""
+    """Boot the VM, in which the driver's probe makes the card interrupt."""
     folder = tmp_path_factory.mktemp("msix")
     (folder / "ringer.yaml").write_text(SPECIFICATION)
     (folder / "ringer.c").write_text(BEHAVIOUR)
@@ -230,7 +230,9 @@ def test_each_vector_comes_where_it_is_bound(rung: Result) -> None:
 
 
 def test_lspci(rung: Result) -> None:
-    """Both capabilities are there; the driver enables one, and removing the driver disables it."""
+    """lspci shows both capabilities; MSI-X is enabled by the driver, and disabled after it is
+    removed.
+    """
     output, after = text(rung, "lspci"), text(rung, "lspci-after")
     assert re.search(r"MSI-X: Enable\+ Count=3 Masked-\n\s+Vector table: BAR=2 offset=0+\n", output)
     assert re.search(r"PBA: BAR=2 offset=0+800\n", output)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The time that kernel and throttle need is not part of a service: in wall clock a service begins
-when it could have begun.
+"""The time that kernel and throttle need is not part of a service.
 
-The oracle is the chain of due times. With a queue, each request is due its service time after the
-request before, however late the dispatch was. If the elevator has kept a request back, its service
-begins at the pick. tests/vm/test_scaling.py tests how k is found.
+In wall clock a service begins when it could have begun. The oracle is the chain of due times: with
+a queue, each request is due one service time after the request before, however late its dispatch
+was. If the elevator has kept a request back, its service begins at the pick.
+tests/vm/test_scaling.py tests how k is found.
 """
 
 import polars as pl
@@ -47,7 +47,7 @@ def chain(answer: Outcome) -> pl.DataFrame:
 
 @group("overhead-none")
 def test_a_queue_is_served_without_a_gap() -> None:
-    """Each service begins when the one before is due, although the dispatch is later."""
+    """Each service begins when the previous one is due, although its dispatch is later."""
     rows = chain(measured("none", SCALE))
     waited = rows.filter((pl.col("arrival_ns") < pl.col("free_ns")) & ~pl.col("late"))
     assert len(waited) > 100

@@ -3,8 +3,8 @@
 share an array under sfq.
 
 The kernel's own statistics of each group (io.stat) say how many bytes it read and wrote. The
-throttle's records and the scheduler's tape must have the same groups, also for data that kernel
-threads write back.
+throttle's records and the scheduler's tape must assign the same bytes to the same groups, also for
+data that kernel threads write back.
 """
 
 import numpy as np
@@ -129,7 +129,9 @@ def test_all_went_well() -> None:
 @group("owner-groups")
 @pytest.mark.parametrize("place", [1, 2])
 def test_the_kernels_own_account_is_the_same(place: int) -> None:
-    """Bytes agree exactly, and exceed what the processes wrote, since they include metadata."""
+    """The bytes agree exactly. They exceed what the processes wrote, since they include
+    metadata.
+    """
     stat = pairs(shared().out[f"stat{place}"])
     mine = rows().filter(pl.col("owner") == numbers()[f"vm{place}"])
     read, written = (mine.filter(pl.col("op") == op)["sectors"].sum() for op in ("read", "write"))
@@ -139,7 +141,7 @@ def test_the_kernels_own_account_is_the_same(place: int) -> None:
 
 @group("owner-groups")
 def test_kernel_threads_wrote_it_back() -> None:
-    """Kernel threads belong to no group, so owners by process would not be the same."""
+    """Kernel threads do the writing, and belong to no group; owners by process would differ."""
     wrote = [line for line in text(shared(), "trace").splitlines() if "kworker" in line]
     assert len(wrote) > 10
     written = rows().filter(pl.col("op") == "write")
@@ -170,7 +172,7 @@ def test_the_scheduler_knows_them_by_group_and_weight() -> None:
 
 @group("owner-groups")
 def test_wrong_weights_are_refused() -> None:
-    """They change nothing."""
+    """A refused weight changes nothing."""
     reasons = attempts(shared())
     assert list(reasons.values())[:8] == [
         "Invalid argument",
@@ -227,8 +229,8 @@ release
 
 @group("owner-shares")
 def test_each_group_gets_its_share() -> None:
-    """The groups' shares differ in no interval by more than SFQ(D) allows (Jin, Chase and Kaur
-    2004): D + 1 requests of each, by weight.
+    """In no interval do the groups differ by more than SFQ(D) allows: D + 1 requests of each, by
+    weight (Jin, Chase and Kaur 2004).
     """
     result = boot(BUSY, {**MODULES, "sfq": f"queue_depth={DEPTH} cgroups=1"})
     requests = records.from_bytes(result.out["records"]).sort("request_id")

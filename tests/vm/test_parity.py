@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The same file of C decides alike in the kernel and in a program, and requests take the same time.
+"""A scheduler's file decides alike in the kernel and in a program, and requests take the same time.
 
-Each of our schedulers runs in a VM and tapes every call. The calls, repeated here with the same
-scheduler, get the same answers, to the byte: which request, why, and when to ask again. The drive,
-given the picks in their order, has the service times and hits of the VM's throttle, to the
-nanosecond.
+Each of our schedulers runs in a VM, where a tape records every call. The calls, repeated here with
+the same scheduler, get the same answers, to the byte: which request, why, and when to ask again.
+The drive, given the picks in their order, has the service times and hits of the VM's throttle, to
+the nanosecond.
 
 There are six loads. mixed: many processes read and write on a disk so small that requests merge,
 and the schedulers' times are so short that they expire. surge: SURGE with the defaults. buffered: a
@@ -83,7 +83,7 @@ done < /schedulers
 
 
 def with_everything(disk: DiskProfile) -> DiskProfile:
-    """Turn on each rule of the buffer that a profile can have."""
+    """Turn on every rule that a profile's buffer can have."""
     assert disk.buffer
     rules = {
         "bus_watermark_percent": 60,
@@ -132,7 +132,7 @@ def load(name: str) -> Experiment:
 
 
 def settings(name: str) -> str:
-    """Return a line with each scheduler and its tunables."""
+    """Return a text with each scheduler and its tunables, one a line."""
     lines = []
     for scheduler in OUR_SCHEDULERS:
         times = [t for t in SCHEDULERS[scheduler].tunables if t.name.endswith("_ns")]
@@ -232,7 +232,7 @@ def up_to_the_first_unrecorded(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.Dat
 
 
 def served(name: str, drive: Drive, picks: replay.Tape, known: pl.DataFrame) -> tuple[U64, ...]:
-    """Return due time, service time and hit of each request, from a drive with the same input.
+    """Return due time, service time and hit of each request, as the core's drive computes them.
 
     The drive gets the requests one by one after the same pauses, or chooses among them.
     """
@@ -261,7 +261,7 @@ def test_same_service_times(name: str, scheduler: str) -> None:
     drive = Drive(load(name).device.timing(kernel.capacity_sectors), SEED)
     due_ns, service_ns, hit = served(name, drive, picks, known)
 
-    # The drive may choose later, unknown requests before those that were queued.
+    # Among requests that arrive after the last known one, the drive may prefer unknown ones.
     rows = rows.filter(pl.col("due_ns") <= known["dispatch_ns"].max())
     assert len(rows) > REQUESTS[name] / 3
     of_row = rows["request_id"].to_numpy() - 1

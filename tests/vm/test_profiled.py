@@ -39,7 +39,7 @@ DISKS = {
 
 
 class Listener:
-    """A target that records its first answers."""
+    """A target that keeps its first answers."""
 
     def __init__(self, disk: target.VmTarget) -> None:
         self._disk = disk
@@ -96,8 +96,8 @@ def seeks(disk: DiskProfile, at: npt.ArrayLike, with_rotation: bool) -> npt.NDAr
 def both(name: str, at: npt.ArrayLike) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Return the known and the found curve.
 
-    If rotation takes half a turn for each request, it can't be told from a seek. The found curve
-    then contains it.
+    Half a turn for each request can't be told from a longer seek, so the found curve may contain
+    it.
     """
     disk = profiled(name).found.disk()
     with_rotation = disk.rotation is None
@@ -190,7 +190,7 @@ def test_the_read_cache_is_exact() -> None:
 @group("profiled-buffer")
 @pytest.mark.slow
 def test_the_write_cache_is_exact() -> None:
-    """Times are approximate."""
+    """Times are exact to 2 % or 0.3 ms."""
     known, fitted = DISKS["buffer"].buffer, profiled("buffer").found.disk().buffer
     assert known
     assert fitted
@@ -202,9 +202,9 @@ def test_the_write_cache_is_exact() -> None:
 
 @on_each
 def test_it_predicts_the_disk(name: str) -> None:
-    """The means of new requests agree, sequential runs included.
+    """The mean times of new requests agree, sequential runs included.
 
-    If rotational latencies are random, the means may differ by four standard errors.
+    If rotational latencies are random, they may differ by four standard errors.
     """
     for each in profiled(name).found.compared:
         times = (each.target_times_ms, each.model_times_ms)
@@ -222,7 +222,7 @@ def started(disk: DiskProfile, virtual_bytes: int = SECTORS * 512) -> None:
 
 @group("profiled-trouble")
 def test_trouble_is_told() -> None:
-    """A request is refused by the disk, a request is too long, and a resumed VM is killed."""
+    """One request is refused by the disk, one is too long, and then a resumed VM is killed."""
     gone = []
     with suppress(RunFailed), target.in_vm(DISKS["line"], SECTORS * 512) as disk:
         with pytest.raises(OSError, match="Input/output error"):
@@ -265,7 +265,9 @@ def test_what_is_no_disk_is_refused() -> None:
 @group("profiled-line")
 @pytest.mark.slow
 def test_the_same_requests_get_the_same_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The host's load makes no difference, nor does a machine that is booted instead of resumed."""
+    """The answers are the same on a busy host, and from a machine that is booted instead of
+    resumed.
+    """
     answers = profiled("line").answers
     assert len(answers) == KEPT
 

@@ -49,18 +49,18 @@ def folder(tmp_path: Path) -> Path:
     [pytest.param(name, marks=[pytest.mark.slow] * (name not in SOON)) for name in MISTAKES],
 )
 def test_a_broken_driver_is_caught_by_name(name: str, folder: Path) -> None:
-    """One processor makes the run repeatable."""
+    """On one processor the run is repeatable."""
     source = folder / f"{name}.c"
     source.write_text(MISTAKES[name].source())
     outcome = run.run(run.prepared(CARD, source), ONE)
     rules = {finding.rule for finding in outcome.findings}
-    # The guest's speed decides which check notices a loop first.
+    # Either check may notice a loop first, depending on the guest's speed.
     assert rules & {MISTAKES[name].finding, *(["the kernel hangs"] if name == "loops" else [])}
 
 
 def test_a_processor_that_hangs_beside_another_is_named(folder: Path) -> None:
-    """It is named within 20 s, although its output stops, and although the processor that is asked
-    works correctly.
+    """The processor is named within 20 s, although the other one, which answers, works
+    correctly.
     """
     source = folder / "beside.c"
     source.write_text(MISTAKES["loops_beside"].source())
@@ -116,7 +116,7 @@ def test_json_for_the_grader() -> None:
 
 @pytest.mark.parametrize("name", ["with space", "vpcib", "card_zach1", "iprobe"])
 def test_a_driver_with_a_name_that_no_module_can_have(name: str, folder: Path) -> None:
-    """Messages of kbuild or insmod would be misleading."""
+    """The error replaces messages of kbuild or insmod, which would be misleading."""
     source = folder / f"{name}.c"
     source.write_text(REFERENCE.read_text())
     with pytest.raises(UserError, match=r"rename the file"):

@@ -3,7 +3,7 @@
 
 SURGE runs twice with the same seed. The second time another process competes for the host, and
 QEMU's threads are delayed at the worst moments (late.c). All files from the guest are the same
-bytes, its kernel's log included. Another seed has other files. The schedulers are ours and the
+bytes, including its kernel's log. With another seed they differ. The schedulers are ours and the
 kernel's, some of which use timers; test_same_bytes.py tests all schedulers.
 """
 
@@ -22,7 +22,9 @@ on_each = pytest.mark.parametrize(
 
 
 def surge(scheduler: str, seed: int) -> Experiment:
-    """Return 400 requests of twenty processes, which are more than the disk can keep up with."""
+    """Return an experiment: twenty processes, 400 requests, more load than the disk can keep up
+    with.
+    """
     return experiment(
         workload="surge-direct",
         scheduler=scheduler,
@@ -57,7 +59,7 @@ def test_same_again_on_a_busy_host(scheduler: str, monkeypatch: pytest.MonkeyPat
 
 @group("repeat-vr")
 def test_a_late_host_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A late host changes the records unless QEMU's threads take turns."""
+    """If QEMU's threads do not take turns, a late host changes the records."""
     one = first("vr")
     monkeypatch.setenv("LD_PRELOAD", str(late_host()))
     monkeypatch.setattr(turns, "words_before", lambda clock: [])

@@ -3,10 +3,10 @@
 
 The checkout runs here, and a copy of it runs as if on another machine: in another folder, with one
 more scheduler, with another cache in a longer path, as another user on another host in another time
-zone and language, more than a year later. The copy has one processor of a busy host that delays
-QEMU's threads at the worst moments (late.c), and builds everything anew except the kernel's own
-files. What the VM boots, the throttle's records and the processes' log are the same bytes for each
-scheduler, and no pick used an outdated queue.
+zone and language, more than a year later. The copy runs on one processor of a busy host, where
+QEMU's threads are delayed at the worst moments (late.c). It builds everything anew except the
+kernel's own files. The files that the VM boots, the throttle's records and the processes' log are
+the same bytes for each scheduler, and no pick used an outdated queue.
 """
 
 import hashlib
@@ -156,8 +156,9 @@ def runs_here(here: Machine) -> dict[str, Run]:
 
 @pytest.fixture(scope="module")
 def runs_elsewhere(elsewhere: Machine) -> dict[str, Run]:
-    """Run all schedulers on a busy, late host; the first machine, which takes minutes there, is
-    booted before.
+    """Run all schedulers on a busy, late host.
+
+    The first machine is saved before that, since its boot would take minutes there.
     """
     elsewhere.runs(["none"])
     elsewhere.environment["LD_PRELOAD"] += f":{late_host()}"

@@ -42,7 +42,7 @@ KINDS = ("random", "surge-direct", "surge-buffered")
 
 
 def own_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Use an own folder for saved machines, in a cache that shares all other parts."""
+    """Use a separate folder for saved machines, in a cache that shares all other parts."""
     shared = paths.cache_dir()
     own = folder / "understudy"
     own.mkdir()
@@ -162,7 +162,7 @@ def test_another_machine_is_another_saved_machine(
 def test_in_wall_clock_a_machine_is_of_this_boot_of_the_host(
     machines: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Check that it is saved and resumed, but not after the host has rebooted."""
+    """Check that the machine is saved and resumed, but not after the host has rebooted."""
     wall = Vm(HELLO, machine=qemu.Machine(clock="wall", cpus=2))
     for _ in range(2):
         result = machine.run(wall)
@@ -178,8 +178,9 @@ def test_in_wall_clock_a_machine_is_of_this_boot_of_the_host(
 
 @pytest.mark.slow
 def test_a_guest_that_booted_on_a_busy_host_counts_seconds(machines: Path) -> None:
-    """A sleep takes as long as on the host, or longer. In a past bug it took a fifth of
-    the time.
+    """A guest's sleep takes as long as on the host, or longer.
+
+    A bug once made it a fifth of that.
     """
     sleeper = Vm("sleep 3\n", machine=qemu.Machine(clock="wall", cpus=2, memory_mib=448))
     with contextlib.ExitStack() as stack:
@@ -242,9 +243,9 @@ def test_a_broken_saved_machine_is_saved_again(
 def test_a_saved_machine_that_cannot_be_resumed_is_thrown_away(
     with_stock: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Check that the run would boot and says why.
+    """Check that the run would boot, and why.
 
-    Of such a large file the cache checks the size alone.
+    The cache checks only the size of such a large file.
     """
     vm = Vm(HELLO, timeout_seconds=200)
     before = keys(with_stock)
@@ -273,7 +274,9 @@ def test_who_cannot_resume_leaves_the_same(
 def test_who_talks_takes_the_same_machine_or_boots(
     with_stock: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Check that a conversation uses the machine of runs, and deletes it if it can't be resumed."""
+    """Check that a conversation uses the same machine as a run, and deletes it if it can't be
+    resumed.
+    """
     vm, before = Vm(HELLO), keys(with_stock)
     mine = key_of(vm, monkeypatch)
     for left in (before, [key for key in before if key != mine]):
@@ -295,7 +298,7 @@ def test_two_runs_at_once_share_what_one_of_them_saves(machines: Path) -> None:
 
 
 def test_a_cache_that_cannot_be_written_boots(machines: Path) -> None:
-    """Check that a run does not need saved machines."""
+    """Check that a run works without saved machines."""
     machines.write_text("not a folder")
     result = machine.run(Vm(HELLO))
     assert result.out["said"] == b"hello\n"
@@ -320,7 +323,7 @@ def test_what_cannot_be_saved_is_not_booted_for_it(
 
 
 def test_the_oldest_go(machines: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Check the limit, and that a machine that was used is kept."""
+    """Check the limit on the cache's size, and that a machine that was just used is kept."""
 
     def make(saved: snapshots.SavedMachine) -> None:
         saved.memory.write_bytes(b"x" * 10 * 4096)
@@ -336,7 +339,9 @@ def test_the_oldest_go(machines: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_line_of_a_dry_run_runs(with_stock: Path) -> None:
-    """Check that the command runs twice, and leaves the run's results on the wire."""
+    """Check that the command can be run twice, and leaves the run's results in the file
+    of `wire`.
+    """
     one = experiment(requests=50)
     command = in_vm.dry_run(one)
     for _ in range(2):

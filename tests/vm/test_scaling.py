@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How k is found, on a disk with a known service time: a SCSI disk with a time that is set, in the
-virtual clock.
+"""How k is found, on a SCSI disk whose service time is set by the test, in the virtual clock.
 
 The profile takes 0.4 ms for every request, so the smallest k without late requests is the disk's
 time divided by 0.4 ms.
@@ -81,7 +80,7 @@ def found(name: str) -> dict[str, int]:
 
 
 def needed_milli(disk_ns: int) -> float:
-    """Return the k in thousandths below which all requests are late."""
+    """Return the k, in thousandths, below which all requests are late."""
     return 1000 * disk_ns / PROFILE_NS
 
 
@@ -95,7 +94,7 @@ def test_by_hand_it_stays() -> None:
 
 @pytest.mark.parametrize(("name", "disk_ns"), [("slow", SLOW_NS), ("fast", FAST_NS)])
 def test_it_follows_the_disk(name: str, disk_ns: int) -> None:
-    """k reaches a value at which hardly a request is late.
+    """k settles where hardly a request is late.
 
     The limits allow for k's steps and the kernel's own time.
     """
@@ -127,7 +126,9 @@ def test_a_reset_begins_anew_and_keeps_k() -> None:
 
 
 def test_it_never_makes_the_slowest_request_too_slow() -> None:
-    """A full seek of 14 s may be prolonged by only 7 %, to 15 s, however late the disk is."""
+    """A full seek takes 14 s, so k can rise by only 7 % to the limit of 15 s, however late the disk
+    is.
+    """
     limit = found("limit")
     assert limit["scale_milli"] == 15_000_000_000_000 // (14_000_000_000 + PROFILE_NS)
     assert (limit["scale_raised"], limit["scale_lowered"]) == (1, 0)
@@ -135,8 +136,8 @@ def test_it_never_makes_the_slowest_request_too_slow() -> None:
 
 
 def test_nobody_is_served_faster_than_by_the_model() -> None:
-    """k = 1 is the minimum, two steps down, although the disk could act as one ten
-    times as fast.
+    """k falls from 1.1 to its minimum of 1, although the disk is ten times as fast as the
+    model.
     """
     assert found("faster")["scale_milli"] == 1000
     assert found("faster")["scale_lowered"] == 2

@@ -50,7 +50,7 @@ class Drawing:
     """Random rectangles, lines and triangles, some of them partly outside the picture."""
 
     def __init__(self, seed: int) -> None:
-        """Make the commands, and the picture that they should draw."""
+        """Make the commands, and the picture that the commands should draw."""
         self._draw = random.Random(seed)
         self._pairs: list[int] = []
         self.pixels: reference.Pixels = np.zeros((HEIGHT, WIDTH), np.uint32)
@@ -235,7 +235,7 @@ def test_the_daemon_writes_what_is_drawn(seen: Seen) -> None:
     ("when", "seed"), [("first", 1), ("second", 2), ("again", 2), ("resumed", 2), ("third", 3)]
 )
 def test_the_picture_is_in_the_middle(seen: Seen, when: str, seed: int) -> None:
-    """All pixels agree, and the area around is black, also after another daemon took over."""
+    """All pixels agree, and the area around is black, even if another daemon has taken over."""
     screen = seen.shown[when]
     assert screen.shape[0] > HEIGHT
     assert screen.shape[1] > WIDTH

@@ -26,8 +26,8 @@ def renamed(scheduler: str, name: str) -> str:
     return (FOLDER / f"{scheduler}.c").read_text().replace(scheduler, name)
 
 
-# In the kernel this scheduler has a better order. Any other way to improve its figures there would
-# look the same from outside.
+# In the kernel this scheduler has a better order. Any other trick in the kernel would look the same
+# from outside.
 TWO_FACED = "\n".join(
     ["#ifdef __KERNEL__", renamed("sstf", "faced"), "#else", renamed("fcfs", "faced"), "#endif\n"]
 )
@@ -59,7 +59,7 @@ def test_figures_that_only_the_kernel_has_do_not_count() -> None:
 
 
 def test_what_no_simulator_can_tell_is_said() -> None:
-    """Only a stranger's scheduler is reported as not checked."""
+    """Only strangers' schedulers are reported as not checked."""
 
     postmark, random = WORKLOADS["postmark"], WORKLOADS["random"]
     honest, ours = Choice("honest"), Choice("sstf")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The shim's tape: its content on two processors, and when it is refused.
 
-On two processors in wall clock no run can be repeated. But the calls on the tape, in the order of
+No run on two processors in wall clock can be repeated. But the calls on its tape, in the order of
 the shim's lock, get the same answers here.
 """
 
@@ -134,7 +134,7 @@ def test_begins_anew() -> None:
 
 @group("tape")
 def test_refused() -> None:
-    """Tapes are refused that are full, empty, too long, or without a disk."""
+    """A tape is refused if it is full, empty or too long, or if its module is gone."""
     with pytest.raises(RunFailed, match=r"full: \d+ calls, room for 100"):
         shim_tape.parse(taped().out["full"])
     with pytest.raises(RunFailed, match="empty"):

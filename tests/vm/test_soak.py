@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Everything at once: faults of every kind at random times under load, on two processors;
-afterwards the numbers of requests agree exactly.
+"""Everything at once: faults of every kind at random times under load, on two processors.
+Afterwards the numbers of requests agree exactly.
 
 Each disk completed the requests that its processes saw, one read for each new throttle, and at most
 one request more for each process. (A process may be killed between its disk's answer and its own
 log entry.) No process saw an error, and no request bypassed the throttle.
 
-Two other disks go wrong. One is removed under load; its processes saw as many requests complete as
-its throttle. The other has bad sectors, and as many errors as its readers saw.
+Two other disks go wrong. One is removed under load; its throttle and its processes counted the same
+completions. The other has bad sectors, and as many errors as its readers saw.
 
 Each kind of fault occurs at least once. Further faults are chosen at random with SOAK_SEED, until
-SOAK_REQUESTS requests have completed. `make test-debug-kernel` is the long run.
+SOAK_REQUESTS requests have completed. `make test-debug-kernel` has a longer run.
 """
 
 import os
@@ -346,7 +346,7 @@ def test_the_books_balance(disk: str) -> None:
 
 
 def test_the_books_balance_of_a_disk_that_goes() -> None:
-    """The throttle completed what the processes saw complete.
+    """The throttle completed as many requests as the processes saw complete.
 
     The processes also saw errors: no data to read, and no room to write.
     """
@@ -361,7 +361,7 @@ def test_the_books_balance_of_a_disk_that_goes() -> None:
 
 
 def test_the_errors_of_a_disk_balance() -> None:
-    """Each bad sector was one error, summed over all throttles."""
+    """Each bad sector caused one error; errors are summed over all throttles."""
     times = text(soaked(), "faults").split().count("bad_sector")
     assert total(f"failed-{BAD_DISK}") == len(text(soaked(), "bad_pages").split()) == times
     done = completed(f"after-{BAD_DISK}") - completed(f"before-{BAD_DISK}")
@@ -381,7 +381,7 @@ def test_nothing_leaks() -> None:
 
 
 def test_all_faults_came() -> None:
-    """All requests were completed, too.
+    """All faults occurred, and enough requests were completed.
 
     Only some kernels can simulate a shortage of memory (docs/kernels.md).
     """

@@ -43,8 +43,8 @@ def most_samples() -> profile.DiskProfile:
     )
 
 
-# Every controller has the papers' disk, at sizes at which its cache hits now and then. The papers'
-# own controller has the papers' size. Then there are other disks.
+# Each controller has a run with the papers' disk, so small that its cache hits now and then; the
+# papers' own controller has the papers' size. Further runs have other disks.
 RUNS = {
     "vdisk": experiment(controller="vdisk", processes=4, requests=600, scheduler="mq-deadline"),
     "null_blk": experiment(controller="null_blk", requests=600),
@@ -73,7 +73,7 @@ def outcome(run: str) -> Outcome:
 def served(run: str) -> pl.DataFrame:
     """Return requests in the order in which the disk served them.
 
-    They end before the first request without a record, which had only bios from after the
+    They end before the first request that has no record, since it carried only bios from after the
     measurement. Later service times can't be computed.
     """
     requests = (
@@ -144,7 +144,7 @@ def test_nothing_ends_before_it_is_due(run: str) -> None:
 @pytest.mark.exact
 @on_each
 def test_hardly_anything_ends_after_it_is_due(run: str) -> None:
-    """Where a budget is promised, the mean lateness is at most 0.05 % of the mean service."""
+    """The mean lateness is at most 0.05 % of the mean service, on controllers with that promise."""
     rows = served(run)
     lateness = (rows["completion_ns"] - rows["due_ns"]).to_numpy()
     facts = outcome(run).facts
@@ -168,7 +168,7 @@ def test_cache_is_hit() -> None:
 
 @group("throttle-random phase")
 def test_a_random_phase_is_seen() -> None:
-    """Latencies are between 0 and a rotation, and half a rotation on average."""
+    """The latencies are between 0 and a rotation, and half a rotation on average."""
     rows = served("random phase")
     run = RUNS["random phase"]
     timing = run.device.disk.timing(outcome("random phase").facts["capacity_sectors"])
@@ -355,12 +355,12 @@ def test_takes_a_disk_after_refusals() -> None:
     assert text(refusals(), "progress") == "5 5 5"
     rows = records.from_bytes(refusals().out["records"])
     records.check(rows)
-    assert set(rows["model_service_ns"]) == {4_000_000}  # each begins at the head's position
+    assert set(rows["model_service_ns"]) == {4_000_000}  # requests begin at the head's position
 
 
 @group("throttle-refusals")
 def test_refuses_bad_values_and_changes_nothing() -> None:
-    """Values are negative, no number, text, too large, or an invalid curve."""
+    """Bad values are negative, no number, text, too large, or an invalid curve."""
     assert text(refusals(), "before") == text(refusals(), "after")
     reasons = attempts(refusals())
     tried = {

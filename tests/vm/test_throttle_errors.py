@@ -102,7 +102,9 @@ def test_a_time_out_that_is_recovered_from_is_late(name: str) -> None:
 
 @group("errors-silent")
 def test_the_error_handler_ran() -> None:
-    """It aborts first. If a request times out again, it resets the device, and the log says so."""
+    """The error handler aborts first. If a request times out again, the handler resets the device,
+    and the log says so.
+    """
     aborted, reset = (int(text(silent(), f"resets-{name}")) for name in ("abort", "reset"))
     assert aborted < reset
 
@@ -207,7 +209,7 @@ on_each_scheduler = pytest.mark.parametrize("scheduler", SCHEDULERS)
 @on_each_disk
 @on_each_scheduler
 def test_each_sees_its_own_errors(disk: str, scheduler: str) -> None:
-    """A reader of bad pages sees one error for each, a writer one, and all other processes none."""
+    """A reader of bad pages sees one error for each, their writer one, and no other process any."""
     result = bad_sectors()
     bad = {f"bad-{process}": f"0 {BAD[disk].pages}" for process in range(EACH)}
     good = {f"good-{process}": "0 0" for process in range(EACH)}

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What the throttle must never do to a machine, whichever driver the disk has.
 
-Held requests: a driver that resets its controller, is unbound or times requests out finds them
-complete, and each ends once. Attaching: it takes as long as the disk's own answer, whatever the
-profile before, and can be killed. Limits: no request is held for longer than allowed, even if the
-profile changes. Records: only root reads them, a size beyond the memory is refused, and they show
-when a write was durable.
+Held requests: the driver may reset its controller, be unbound, or look for timed-out requests; held
+requests are complete for it, and each ends once. Attaching: it takes as long as the disk's own
+answer, whatever the profile before, and can be killed. Limits: no request is held for longer than
+allowed, even if the profile changes. Records: only root can read them, too large a number is
+refused, and they show when a write was durable.
 """
 
 import re
@@ -102,7 +102,7 @@ def test_a_machine_restarts_with_reads_held() -> None:
 
 @group("safety-nvme-time-out")
 def test_no_time_out_for_what_is_held() -> None:
-    """For the driver the requests are complete, so it does not reset its device."""
+    """For the driver, held requests are complete, so it does not reset its device."""
     assert "timeout" not in text(nvme("time-out"), "dmesg")
 
 
@@ -189,7 +189,7 @@ def instants() -> dict[str, float]:
 
 @group("safety-attaching")
 def test_an_old_profile_does_not_slow_the_next_attach() -> None:
-    """The first read is not slow, either, since a disk begins without a profile."""
+    """The first read is fast, too, since a disk begins without a profile."""
     clock = instants()
     assert clock["attached"] - clock["begin"] < 1
     assert clock["read"] - clock["attached"] < 1
@@ -197,7 +197,7 @@ def test_an_old_profile_does_not_slow_the_next_attach() -> None:
 
 @group("safety-attaching")
 def test_a_disk_has_its_files_once_it_is_accepted() -> None:
-    """Otherwise settings could change, or be reset, while the throttle attaches."""
+    """While the throttle attaches, no file of the disk can be written."""
     assert text(attaching(), "meanwhile").split() == ["add", "remove"]
     assert attempts(attaching())["add=/dev/sda"] == "ok"
 
@@ -210,7 +210,7 @@ def test_who_attaches_can_be_killed() -> None:
     assert text(attaching(), "attached").split() == ["add", "remove"]
     assert attempts(attaching())["add=/dev/vdisk"] == "ok"  # other disks are not affected
     assert clock["other"] - clock["looked"] < 10
-    assert clock["gone"] - clock["looked"] > 40  # the module waited for the second answer
+    assert clock["gone"] - clock["looked"] > 40  # the module waited for the disk's second answer
 
 
 # Limits.
@@ -327,9 +327,7 @@ cat $vpt/record > /out/progress
 
 @group("safety-memory")
 def test_records_that_do_not_fit_are_refused() -> None:
-    """No process is killed for memory (a kill is a panic in init), and a smaller size
-    is accepted.
-    """
+    """Too much memory is refused, and no process is killed for it (a kill is a panic in init)."""
     result = boot(MEMORY, {**CORE, "vdisk": f"size={64 * MIB}"}, memory_mib=512)
     reasons = attempts(result)
     assert reasons["record=10000000"] == "Cannot allocate memory"
@@ -377,7 +375,7 @@ def durable() -> Result:
 
 @group("safety-durable")
 def test_a_durable_write_ends_after_its_flush() -> None:
-    """The record ends with the flush, and its service time is the write's."""
+    """The record ends after the flush, although its service time is the write's."""
     result = durable()
     assert text(result, "fua") == "0"
     assert text(result, "progress") == f"{WRITES} {WRITES} {WRITES}"

@@ -91,7 +91,7 @@ def test_all_complete_and_none_twice(disk: str) -> None:
 
 @group("trouble-unloading")
 def test_requests_were_held() -> None:
-    """Otherwise unloading would prove nothing. Two CPUs took part."""
+    """Without held requests, unloading would prove nothing. Two CPUs took part."""
     held = [line.split() for line in text(unloading(), "held").splitlines()]
     assert {disk for disk, *_ in held} == {"vdisk", "nullb0"}
     assert all(int(count) > 0 for _, count, *_ in held)
@@ -336,7 +336,7 @@ def test_large_requests_are_split() -> None:
 @group("trouble-changes")
 @pytest.mark.parametrize("scheduler", ALL_SCHEDULERS)
 def test_recording_starts_again_with_another_scheduler(scheduler: str) -> None:
-    """Recordings continue under load, and each pick of the new scheduler is seen."""
+    """A recording starts again under load, and each pick of the new scheduler is seen."""
     rows = records.from_bytes(changes().out[f"records-switch-{scheduler}"], expected=30)
     records.check(rows)
     assert rows["error"].to_list() == [0] * 30

@@ -123,7 +123,7 @@ every collect
 
 
 def served(result: Result, load: Load) -> pl.DataFrame:
-    """Return real and expected service times of requests that follow a recorded one."""
+    """Return the real and the expected service times of requests that follow a recorded one."""
     rows = records.from_bytes(result.out[f"records-{load.disk}"])
     records.check(rows)
     by_request = rows.group_by("request_id").agg(
@@ -307,7 +307,7 @@ def test_changes_lose_nothing(load: Load) -> None:
 
 @group("disks-changes")
 def test_settings_change_in_any_order() -> None:
-    """Each value is sometimes accepted; a refused value contradicts another file."""
+    """Each value is accepted at times; a refused value contradicts another file."""
     lines = text(changes(), "mixed").splitlines()
     reasons = Counter(zip(MIX, lines, strict=True))
     print(reasons)
@@ -349,7 +349,7 @@ attempt /dev/vdisk2 /sys/kernel/vpt/add
 
 @once
 def going() -> Result:
-    """Boot the VM in which two of four disks are removed and added, and then all are removed with
+    """Boot the VM in which two of four disks are removed and added again; then all are removed with
     the module.
     """
     modules = {**CORE, "vdisk": f"size={SIZE} disks=4 queues=2", "cats": "", "clook": ""}

@@ -20,7 +20,9 @@ pytestmark = group("trouble")
 
 @pytest.fixture(autouse=True)
 def nothing_stays_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Use a temporary folder for each test, and check that it is empty afterwards, without QEMU."""
+    """Use a temporary folder for each test; check that it is empty afterwards and that no QEMU is
+    left.
+    """
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     monkeypatch.setenv("TMPDIR", str(scratch))
@@ -64,7 +66,7 @@ def test_a_hang_ends_at_the_time_out() -> None:
 
 
 def test_out_of_memory_fails_with_the_last_words() -> None:
-    """Any process may be the one to use up memory, whether or not the scenario notices."""
+    """The run fails whichever process the kernel kills."""
     vm = Vm(
         "tail /dev/zero & sleep 1000", machine=qemu.Machine(memory_mib=160), timeout_seconds=120
     )

@@ -60,7 +60,7 @@ def test_each_read_is_a_request(kind: str) -> None:
     """Most reads are held, since the clock is the wall clock, and all succeed without a kernel
     warning.
 
-    Reads that were refused because the queue was full are not counted.
+    A read that was refused because the queue was full, and sent again, counts once.
     """
     assert text(asked(kind), "said") == f"read {READS}"
     counters = pairs(asked(kind).out["counters"])

@@ -27,7 +27,7 @@ DISK_MIB = 600
 PARTITION_MIB = (DISK_MIB - 1) // 3
 SECTORS_PER_MIB = 2048
 TIMES = ("dispatch_ns", "completion_ns")
-MOST_NS = 1_000_000  # as for the other witness in a guest with a busy processor
+MOST_NS = 1_000_000  # as for the other witness if the guest's processor is busy
 ASKED: dict[str, dict[str, Any]] = {
     "postmark": {"configuration": 2},
     "ffsb": {"configuration": 1, "access": "random"},
@@ -116,7 +116,7 @@ def test_the_kernels_block_trace_has_the_same(workload: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("workload", BOTH)
 def test_vms_draw_differently(workload: str) -> None:
-    """The VMs access different places of their partitions."""
+    """The VMs access different places within their partitions."""
     rows = measured(workload)
     first, third = (
         [sector - (owner - 1) * PARTITION_MIB * SECTORS_PER_MIB for sector in mine["sector"][:200]]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A VM with the stock kernel that sees this machine's whole root file system. Commands of ours run
-in it as root, on disks that are only for tests.
+"""A VM with the stock kernel that sees this machine's whole root file system.
 
-The root is shared read-only (9p); writes go to memory. Everything that the commands compile must be
-in the cache before. The script runs in bash, in this checkout. Polars has one thread; some of its
-functions (group_by of 32-bit keys) crash in QEMU 7.2's vector instructions.
+Commands of ours run in it as root, on disks that are only for tests. The root is shared read-only
+(9p), and writes go to memory. Everything that the commands compile must be in the cache before. The
+script runs in bash, in this checkout. Polars has one thread; some of its functions (group_by of
+32-bit keys) crash in QEMU 7.2's vector instructions.
 """
 
 import sys

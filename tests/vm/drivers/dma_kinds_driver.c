@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Gives a copier memory to read in each way that drivers have, and again after the
- * memory was taken back. Prints "dma_kinds: WAY: right, refused" for each way.
+ * Gives a copier memory to read by each kind of DMA mapping, and again after unmapping.
+ * Prints "dma_kinds: WAY: right, refused" for each.
  */
 #include <linux/delay.h>
 #include <linux/dma-mapping.h>

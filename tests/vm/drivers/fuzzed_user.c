@@ -3,10 +3,10 @@
  * fuzzed SEED TRIES: runs random instructions on mapped registers of the card odd
  * (/dev/odd).
  *
- * Every general register points there. Half of the instructions are random bytes, and
- * half look like instructions with an operand in memory. Each ends in a signal, at the
- * latest from the UD2 after it. They run in child processes, since an instruction may
- * unmap its process's own memory.
+ * All general registers point there. Half of the instructions are random bytes, and
+ * half look like instructions with an operand in memory. Each instruction ends in a
+ * signal, at the latest from the UD2 that follows. Child processes run them, since an
+ * instruction may unmap its process's own memory.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -109,8 +109,8 @@ static void draw_instruction(uint8_t *to)
 
 /*
  * Leaves out system calls, which would have effects, and far returns. QEMU 7.2 reads
- * the stack of a far return with the kernel's rights, so that any process can crash the
- * guest by one.
+ * the stack of a far return with the kernel's rights, so that any process could crash
+ * the guest.
  */
 static int is_left_out(const uint8_t *at)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The n-th write of a writer: all widths, and values that differ.
+ * The n-th write of a writer: widths and values vary with n.
  *
- * tests/vm/test_card_accesses.py repeats this in Python. All writers write parts of one
- * register, whose writes have no effect.
+ * tests/vm/test_card_accesses.py repeats this in Python. All writers write parts of the
+ * same register, whose writes have no effect.
  */
 #ifndef HAMMER_PATTERN_H
 #define HAMMER_PATTERN_H

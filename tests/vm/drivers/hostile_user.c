@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 	state = strtoull(argv[2], NULL, 0);
 	for (n = atol(argv[3]); n; n--) {
 		/*
-		 * Half of the offsets and values are small, since most registers are at
+		 * Half of the offsets and values are small, as most registers are at
 		 * the front.
 		 */
 		uint64_t at = draw() % 2 ? draw() % 0x160 : draw() % 4088;

@@ -16,7 +16,10 @@ typedef unsigned char odd_byte;
 #define ODD_HELD(n) ODD_AT(odd_word, 0x100 + 8 * (n))
 #define ODD_SAVED 512
 
-/* Returns the bits of twice / 2 as a double, by integers only, as a driver has to. */
+/*
+ * Returns twice / 2 as the bits of a double. Uses integers only, since a driver has no
+ * floating point.
+ */
 static odd_word odd_real(odd_word twice)
 {
 	int high = 63 - __builtin_clzl(twice);
@@ -26,8 +29,8 @@ static odd_word odd_real(odd_word twice)
 }
 
 /*
- * Stores twice HELD_0 in HELD_1, the same bits as an integer in HELD_2, and as an
- * 80-bit real in the registers that follow.
+ * Stores twice HELD_0 to HELD_1, and the same bits to HELD_2 as an integer. An 80-bit
+ * real goes to the registers that follow.
  */
 static unsigned int odd_x87(odd_byte *page, odd_word n)
 {
@@ -50,7 +53,7 @@ static unsigned int odd_x87(odd_byte *page, odd_word n)
 }
 
 /*
- * Exchanges HELD_0 and HELD_1 if they compare equal, which they do the first time only.
+ * Exchanges HELD_0 and HELD_1 if they are as expected, which is so the first time only.
  */
 static unsigned int odd_exchange(odd_byte *page, odd_word n)
 {
@@ -69,7 +72,7 @@ static unsigned int odd_exchange(odd_byte *page, odd_word n)
 	return !done + again + (low != n + 1) + (high != n + 2);
 }
 
-/* Divides by WORD_0, and sets a half and a byte by a condition. */
+/* Divides by WORD_0; sets a half of a register and a byte by a condition. */
 static unsigned int odd_general(odd_byte *page, odd_word n)
 {
 	unsigned int low = 7 * n + 3, high = 0, taken = 0;

@@ -3,8 +3,8 @@
  * odd ROUNDS: runs instructions that the bus does not know, on mapped registers of the
  * card odd (/dev/odd).
  *
- * Two threads meanwhile store all numbers in PLAIN, from the first to the last. Unless
- * ROUNDS is 0, there are some further instructions, which are run once.
+ * Two threads meanwhile store all numbers in PLAIN, from the first to the last. If
+ * ROUNDS is not 0, some more instructions are run once.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -38,8 +38,8 @@ static void *store_plainly(void *unused)
 }
 
 /*
- * Reads a register that a read clears together with the doorbell: the read clears
- * nothing and rings nothing.
+ * One read covers a register that a read clears and the doorbell. It must neither clear
+ * the register nor ring.
  */
 static void look(void)
 {
@@ -67,7 +67,7 @@ static void say_saved(void)
 	printf("\n");
 }
 
-/* Restores from offsets without a register, where all bytes are 0. */
+/* Restores from offsets without a register, where a load returns 0. */
 static void restore_nothing(void)
 {
 	static uint8_t saved[ODD_SAVED] __attribute__((aligned(16)));

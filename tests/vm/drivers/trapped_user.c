@@ -50,7 +50,7 @@ static void copy_to_fresh(void)
 }
 
 /*
- * Copies by an SSE register, while other processes compute. The registers beside it
+ * Copies by an SSE register, while other processes compute. Neighbouring SSE registers
  * must keep their values.
  */
 static void move_vectors(void)
@@ -79,7 +79,10 @@ static void move_vectors(void)
 	printf("vectors %u bad, last %lx\n", bad, put[0]);
 }
 
-/* The kernel carries out a futex operation on a register, while it must not sleep. */
+/*
+ * The kernel carries out a futex operation on a register, in a context that must not
+ * sleep.
+ */
 static void ask_kernel(void)
 {
 	uint32_t word = 0;
@@ -130,7 +133,7 @@ static void change_what_may_be_read(uint8_t *readable)
 	printf("kept %d\n", *(volatile uint64_t *)(registers + SOURCE) == kept);
 }
 
-/* The kernel must not write for a process where the process itself may not write. */
+/* The kernel must not write to a page for a process that may not write there itself. */
 static void copy_to_what_may_be_read(int card)
 {
 	uint8_t *readable = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, card, 0);

@@ -261,7 +261,7 @@ def test_same_service_times(name: str, scheduler: str) -> None:
     drive = Drive(load(name).device.timing(kernel.capacity_sectors), SEED)
     due_ns, service_ns, hit = served(name, drive, picks, known)
 
-    # Among requests that arrive after the last known one, the drive may prefer unknown ones.
+    # The drive may serve later, unknown requests before some of the known ones.
     rows = rows.filter(pl.col("due_ns") <= known["dispatch_ns"].max())
     assert len(rows) > REQUESTS[name] / 3
     of_row = rows["request_id"].to_numpy() - 1

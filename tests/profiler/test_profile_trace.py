@@ -213,9 +213,7 @@ def test_a_drive_without_rotation_keeps_its_wait_in_the_curve() -> None:
 
 
 def test_writes_are_not_fitted() -> None:
-    """Reads that wait for a write, or start where a write left the arm, are left out of
-    the curve.
-    """
+    """Reads that wait for a write, or start where a write left the arm, do not bend the curve."""
     fitted = fit.profile(recorded(model(), 20_000, written=0.1).served())
     assert "# write_us: not seen: writes of a trace are not fitted" in fitted.to_toml()
     checked = {check.workload: check for check in fitted.checks}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A client of the NBD protocol of the tests' own, written from its specification
-(doc/proto.md of the NBD project): fixed newstyle handshake, simple replies."""
+"""An NBD client for the tests, written from the specification (doc/proto.md of the NBD project):
+fixed newstyle handshake, simple replies.
+"""
 
 import socket
 import struct
@@ -21,12 +22,12 @@ AT_ONCE = 24
 
 
 class RefusedError(Exception):
-    """The server did not take the connection."""
+    """The server refused the connection."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """Offset and length in bytes."""
+    """A request; its offset and length are in bytes."""
 
     kind: int
     offset: int = 0
@@ -36,10 +37,12 @@ class Request:
 
 
 class Client:
-    """One connection.  Requests may be sent before earlier ones are answered."""
+    """One connection, on which several requests may be in flight."""
 
     def __init__(self, at: Path | int) -> None:
-        """To a socket in the file system, or a port of this host."""
+        """Connect to a socket in the file system (a path) or to a TCP port of this host
+        (a number).
+        """
         if isinstance(at, Path):
             self.socket = socket.socket(socket.AF_UNIX)
             self.socket.connect(str(at))
@@ -70,18 +73,18 @@ class Client:
         while True:
             magic, option, kind, length = struct.unpack(">QIII", self._take(20))
             assert (magic, option) == (0x3E889045565A9, GO)
-            told = self._take(length)
+            reply = self._take(length)
             if kind == ACK:
                 return
             if kind != INFO:
-                raise RefusedError(told.decode())
-            if told[:2] == struct.pack(">H", INFO_EXPORT):
-                self.size, self.flags = struct.unpack(">QH", told[2:])
-            elif told[:2] == struct.pack(">H", INFO_BLOCK_SIZE):
-                self.blocks = struct.unpack(">III", told[2:])
+                raise RefusedError(reply.decode())
+            if reply[:2] == struct.pack(">H", INFO_EXPORT):
+                self.size, self.flags = struct.unpack(">QH", reply[2:])
+            elif reply[:2] == struct.pack(">H", INFO_BLOCK_SIZE):
+                self.blocks = struct.unpack(">III", reply[2:])
 
     def send(self, request: Request) -> int:
-        """Its number."""
+        """Send the request and return its number."""
         self._next += 1
         length = request.length or len(request.data)
         self._lengths[self._next] = length if request.kind == READ else 0
@@ -90,14 +93,14 @@ class Client:
         return self._next
 
     def receive(self) -> tuple[int, int, bytes]:
-        """The next answer: number, error, data."""
+        """Receive the next answer; return its request's number, its error and its data."""
         magic, error, number = struct.unpack(">IIQ", self._take(16))
         assert magic == 0x67446698
         length = self._lengths.pop(number)
         return number, error, b"" if error else self._take(length)
 
     def ask(self, request: Request) -> bytes:
-        """One request, alone; raises OSError with the server's error."""
+        """Send one request and return its data; raise OSError with the server's error."""
         number = self.send(request)
         answered, error, data = self.receive()
         assert answered == number
@@ -106,8 +109,11 @@ class Client:
         return data
 
     def ask_all(self, requests: Iterable[Request]) -> list[bytes]:
-        """All, so many of them before the first is answered; the answers in the order of the
-        requests.  More would fill both ends' buffers, and nobody would get on."""
+        """Send all requests and return their data in the order of the requests.
+
+        At most AT_ONCE requests are in flight. More could fill the buffers of both sockets, and
+        then client and server would block each other.
+        """
         numbers: list[int] = []
         answers: dict[int, bytes] = {}
         for request in requests:
@@ -124,11 +130,11 @@ class Client:
         answers[number] = data
 
     def read(self, sector: int, sectors: int = 8) -> bytes:
-        """From there."""
+        """Read `sectors` sectors from `sector` on."""
         return self.ask(Request(READ, 512 * sector, 512 * sectors))
 
     def write(self, sector: int, data: bytes, flags: int = 0) -> None:
-        """To there."""
+        """Write the data from `sector` on."""
         self.ask(Request(WRITE, 512 * sector, flags=flags, data=data))
 
     def _take(self, length: int) -> bytes:

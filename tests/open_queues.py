@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Open queues for tests: classes in numbers, and where their arrivals are written."""
+"""Open queues for tests: classes of customers, whose arrivals are written to files."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ def exponential(mean_ms: float) -> ServiceTimes:
 
 @dataclass
 class Given:
-    """One class in numbers."""
+    """The numbers that describe a class of customers."""
 
     at: Any
     pieces: Any
@@ -43,7 +43,7 @@ class Given:
 
 
 def writer(parent: Path) -> Write:
-    """What writes arrivals and pieces, each time into a folder of its own."""
+    """Return a function that writes arrivals and pieces into a new folder."""
 
     def written(at: Any, pieces: Any) -> Arrivals:
         folder = parent / str(len(list(parent.iterdir())))
@@ -54,8 +54,8 @@ def writer(parent: Path) -> Write:
 
 
 def queue(write: Write, classes: list[Given], servers: int, **more: Any) -> OpenQueue:
-    given = (
+    customers = (
         CustomerClass(write(one.at, one.pieces), one.service, one.weight, one.merge)
         for one in classes
     )
-    return OpenQueue(tuple(given), servers, **more)
+    return OpenQueue(tuple(customers), servers, **more)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A guest's program at work on the host, watched until it has done enough.
+"""A guest's program at work on the host, watched until it has made enough calls.
 
-How long that takes is the host's business: progress is counted in system calls.
+Since the host may be slow, progress is counted in system calls, not in seconds.
 """
 
 import signal
@@ -19,20 +19,20 @@ from understudy.platforms import guest_programs, reads
 
 PAGE = 4096
 FILES = 150
-GENEROUS = 300  # seconds, after which something is broken and not slow
+GENEROUS = 300  # seconds; a program that takes longer hangs
 Log = npt.NDArray[Any]
 
 
 def program(name: str) -> Path:
-    """Compile a guest program, or find it compiled."""
+    """Return a compiled guest program, from the cache if possible."""
     return programs.compiled(guest_programs.program(name))
 
 
 class Play:
-    """A workload that was told to begin."""
+    """A workload that has been started on the host."""
 
     def __init__(self, *command: str | Path | int) -> None:
-        """Start it and wait until it is ready; it does not outlive us, however we end."""
+        """Start the workload and wait until it is ready; it is killed when this process ends."""
         self.process = subprocess.Popen(
             ["setpriv", "--pdeathsig", "KILL", *(str(word) for word in command)],
             stdin=subprocess.PIPE,
@@ -52,7 +52,7 @@ class Play:
         self.process.stdin.flush()
 
     def until(self, done: int) -> None:
-        """Wait until each process has read, written or slept so many times since go()."""
+        """Wait until each process has read, written or slept `done` times since go()."""
         latest = time.monotonic() + GENEROUS
         for pid in self.children():
             while calls(pid) - self._before.get(pid, 0) < done:
@@ -60,20 +60,20 @@ class Play:
                 time.sleep(0.01)
 
     def children(self) -> list[int]:
-        """List the processes."""
+        """List the ids of the workload's processes."""
         pid = self.process.pid
         listed = Path(f"/proc/{pid}/task/{pid}/children").read_text()
         return [int(word) for word in listed.split()]
 
     def end(self, number: int = signal.SIGTERM) -> tuple[int, str, str]:
-        """Stop it; returns its exit code and the rest of its output."""
+        """Stop the workload; return its exit code and the rest of its output."""
         self.process.send_signal(number)
         stdout, stderr = self.process.communicate(timeout=GENEROUS)
         return self.process.returncode, stdout, stderr
 
 
 def make_files(top: Path) -> list[int]:
-    """Files of every kind of size, as the image would hold them; their sizes."""
+    """Make files of various sizes, in the image's folders; return their sizes."""
     sizes = [index * 131 for index in range(FILES)]
     for index, size in enumerate(sizes):
         path = top / image.file_path(index, FILES)
@@ -83,7 +83,7 @@ def make_files(top: Path) -> list[int]:
 
 
 def calls(pid: int) -> int:
-    """How often a process has read, written and slept."""
+    """Return how often a process has read, written and slept."""
     io = dict(line.split(": ") for line in Path(f"/proc/{pid}/io").read_text().splitlines())
     status = Path(f"/proc/{pid}/status").read_text()
     slept = int(status.partition("\nvoluntary_ctxt_switches:")[2].split()[0])
@@ -91,7 +91,7 @@ def calls(pid: int) -> int:
 
 
 def play(log: Path, done: int, *command: str | Path | int) -> Log:
-    """Run a workload until each process has done so much, and return its log."""
+    """Run a workload until each process has made `done` calls, and return its log."""
     workload = Play(*command, "--log", log)
     assert workload.ready == "ready\n"
     workload.go()
@@ -124,5 +124,5 @@ def surge(folder: Path, log: Path, done: int, **options: int) -> Log:
 
 
 def by_owner(entries: Log) -> list[Log]:
-    """Split a log into the processes, in the order of their start."""
+    """Split a log by process, in the order of their start."""
     return [entries[entries["owner"] == owner] for owner in np.unique(entries["owner"])]

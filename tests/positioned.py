@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A disk of ours as if somebody had found out where its sectors are."""
+"""A disk profile with the positions of sectors, as if the profiler had found them."""
 
 import random
 from dataclasses import replace
@@ -13,7 +13,7 @@ BAND = 5  # cylinders
 
 
 def positioned(disk: DiskProfile, seed: int = 1) -> DiskProfile:
-    """The disk with angles and skews that are drawn; no latency is."""
+    """Return the disk with random angles and skews, and without latency."""
     assert disk.layout
     assert disk.rotation
     draw = random.Random(seed)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Profiles written by a test, and one with sampled curves to begin with."""
+"""Profiles written by a test, among them one with sampled curves."""
 
 from pathlib import Path
 
@@ -21,14 +21,14 @@ capacity_sectors = 70312500
 
 
 def load_text(folder: Path, text: str) -> profile.DiskProfile:
-    """What the file mine.toml says, with this text."""
+    """Load a profile from mine.toml with this text."""
     file = folder / "mine.toml"
     file.write_text(text, encoding="utf-8")
     return profile.load(str(file))
 
 
 def sampled(folder: Path, *changes: tuple[str, str]) -> profile.DiskProfile:
-    """SAMPLED with parts of it replaced, each of which is there once."""
+    """Load SAMPLED with some parts replaced; each part occurs once in it."""
     text = SAMPLED
     for old, new in changes:
         assert text.count(old) == 1

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A rasteriser by definition, from docs/drawing.md: each point of the picture is tried.
+"""A rasteriser by definition, from docs/drawing.md, which tries each point of the picture.
 
-Pictures are arrays of 0x00RRGGBB, indexed by row and column.  A corner is (x, y, color).
-Nothing is walked and nothing is clipped: a pixel is in a triangle if it is on the inner side
-of its three edges.  Quotients are fractions, so nothing is rounded but where the page says so.
+Pictures are arrays of 0x00RRGGBB, indexed by row and column. A corner is (x, y, color). A pixel is
+in a triangle if it is on the inner side of all three edges. Quotients are fractions, so they are
+rounded only where docs/drawing.md says so.
 """
 
 import math
@@ -23,7 +23,7 @@ HALF = Fraction(1, 2)
 
 
 def channels(color: int) -> tuple[int, int, int]:
-    """Red, green, blue."""
+    """Return red, green and blue."""
     return color >> 16 & 255, color >> 8 & 255, color & 255
 
 
@@ -47,25 +47,26 @@ def line(picture: Pixels, one: Corner, other: Corner) -> None:
 
 
 def between(start: int, end: int, part: Fraction) -> int:
-    """The nearest whole number that far from one to the other, of two as near the lower."""
+    """Interpolate between start and end; round to the nearest integer, and a half down."""
     return math.ceil(start + (end - start) * part - HALF)
 
 
 def packed(color: Sequence[int]) -> int:
-    """The word of a pixel."""
+    """Return the word of a pixel."""
     red, green, blue = color
     return red << 16 | green << 8 | blue
 
 
 def inside(corners: Sequence[Corner], shape: tuple[int, int]) -> Points:
-    """Which points are in the triangle, or on one of its left or upper edges."""
+    """Return which points are in the triangle, or on one of its left or upper edges."""
     rows, columns = np.indices(shape, dtype=np.int64)
     result = np.full(shape, bool(twice_area(*corners)))
     if twice_area(*corners) < 0:
         corners = corners[::-1]
     for i, (x, y, _) in enumerate(corners):
         next_x, next_y, _ = corners[(i + 1) % 3]
-        # Clockwise as seen, with y downwards: the inner side is to the right of each edge.
+        # The corners are clockwise on the screen (y grows downwards), so the inner side is on the
+        # right of each edge.
         side = (next_x - x) * (rows - y) - (next_y - y) * (columns - x)
         left = next_y < y
         upper = next_y == y and next_x > x
@@ -74,14 +75,18 @@ def inside(corners: Sequence[Corner], shape: tuple[int, int]) -> Points:
 
 
 def twice_area(one: Corner, two: Corner, three: Corner) -> int:
-    """Positive if the corners go clockwise as seen, with y downwards."""
+    """Return twice the area, positive if the corners are clockwise on the screen (y grows
+    downwards).
+    """
     across = (two[0] - one[0], two[1] - one[1])
     along = (three[0] - one[0], three[1] - one[1])
     return across[0] * along[1] - across[1] * along[0]
 
 
 def plane(corners: Sequence[Corner], which: int) -> tuple[int, Fraction, Fraction]:
-    """A channel's value at corner a, and how much it grows to the right and downwards."""
+    """Return a channel's value at the first corner, and its growth per pixel to the
+    right and down.
+    """
     a, b, c = sorted(corners, key=lambda corner: (corner[1], corner[0]))
     v_a, v_b, v_c = (channels(corner[2])[which] for corner in (a, b, c))
     area = twice_area(a, b, c)
@@ -91,7 +96,7 @@ def plane(corners: Sequence[Corner], which: int) -> tuple[int, Fraction, Fractio
 
 
 def triangle(picture: Pixels, corners: Sequence[Corner]) -> None:
-    """Set the pixels of a triangle to their blended colours."""
+    """Set the pixels of a triangle to their interpolated colours."""
     points = inside(corners, picture.shape)
     if not points.any():
         return

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Runs that were never run: a small queue in plain Python, and a platform of them.
+"""Invented runs: a small queue in plain Python, and a platform that returns such runs.
 
-The times obey the definitions (one request at a time, due before completion),
-so they pass records.check; how good the schedulers are is made up.
+The times obey the definitions (one request at a time, due before completion), so they pass
+records.check. The speed of each scheduler is invented.
 """
 
 import threading
@@ -31,16 +31,16 @@ def experiment(
     disk: str | DiskProfile = "cheetah-15k4",
     tunables: Tunables = (),
     platform: str = "vm",
-    **given: Any,
+    **changes: Any,
 ) -> Experiment:
-    """The default prediction with cats, changed as asked."""
-    own = {"requests": 200, "virtual_bytes": 1_500_000_256} | given
-    found = profile.load(disk) if isinstance(disk, str) else disk
-    return asked(WORKLOADS[workload], Choice(scheduler, tunables), found, platform, **own)
+    """Return the default prediction with cats, with changes."""
+    own = {"requests": 200, "virtual_bytes": 1_500_000_256} | changes
+    device_profile = profile.load(disk) if isinstance(disk, str) else disk
+    return asked(WORKLOADS[workload], Choice(scheduler, tunables), device_profile, platform, **own)
 
 
 def frame(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
-    """Records from what matters of each row; the rest is ordinary."""
+    """Return records with these rows; missing columns get usual values."""
     ordinary = {
         "sector": 0,
         "sectors": 8,
@@ -65,7 +65,7 @@ def frame(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
 
 
 def facts(**changes: Any) -> dict[str, Any]:
-    """What a platform says about a run."""
+    """Return facts that a platform might report about a run."""
     return {
         "capacity_sectors": 2_929_687,
         "virtual_seconds": 12.5,
@@ -79,7 +79,7 @@ def facts(**changes: Any) -> dict[str, Any]:
 
 
 def outcome(run: Experiment) -> Outcome:
-    """A first-come-first-served queue with the scheduler's made-up speed."""
+    """Return a first-come-first-served queue at the scheduler's invented speed."""
     random = np.random.default_rng([run.seed, len(run.scheduler.name)])
     arrivals = np.cumsum(random.exponential(3e6, run.requests)).astype(int)
     hits = random.random(run.requests) < 0.4
@@ -105,23 +105,25 @@ def outcome(run: Experiment) -> Outcome:
 
 
 class FakePlatform:
-    """Answers at once; `broken` names a scheduler whose run fails, and a run of a platform
-    that is `stuck` ends when it is stopped; one that is `early` asks while the disk is busy."""
+    """A platform that answers at once.
+
+    The run of the scheduler `broken` fails. If `stuck`, a run ends only when it is stopped. If
+    `early`, all records are marked stale.
+    """
 
     def __init__(self, broken: str | None = None) -> None:
-        """Remember nothing yet."""
         self.broken = broken
         self.early = False
         self.stuck = False
         self.prepared: list[Experiment] = []
 
     def check(self, experiments: Sequence[Experiment]) -> None:
-        """Take anything."""
+        """Accept any experiment."""
 
     def prepare(
         self, experiments: Sequence[Experiment], report: Callable[[str, float], None]
     ) -> None:
-        """Only say so."""
+        """Record the experiments and report that all is ready."""
         self.prepared = list(experiments)
         report("ready", 1.0)
 
@@ -132,16 +134,16 @@ class FakePlatform:
         *,
         stop: threading.Event,
     ) -> Outcome:
-        """Answer, fail, or wait for being stopped."""
+        """Return an outcome, fail, or wait until the run is stopped."""
         report("measuring", 0.5)
         if experiment.scheduler.name == self.broken:
             raise RunFailed(f"the guest of {experiment.scheduler.name} panicked")
         if self.stuck:
             assert stop.wait(300), "nobody stopped this run"
             raise RunFailed("stopped")
-        found = outcome(experiment)
-        requests = found.requests.with_columns(stale=pl.lit(value=self.early))
-        return replace(found, requests=requests)
+        answer = outcome(experiment)
+        requests = answer.requests.with_columns(stale=pl.lit(value=self.early))
+        return replace(answer, requests=requests)
 
     def summarise(
         self,
@@ -150,9 +152,9 @@ class FakePlatform:
         *,
         stop: threading.Event,
     ) -> Summary:
-        """Figures of the same answer."""
+        """Return the summary of the outcome that run() returns."""
         return summarise(self.run(experiment, report, stop=stop))
 
     def dry_run(self, experiment: Experiment) -> list[str]:
-        """A line with something to quote."""
+        """Return a command line with a word that needs quotes."""
         return ["qemu-system-x86_64", "-append", f"scheduler {experiment.scheduler.name}"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`understudy serve-disk` as a process of its own, and what it wrote down of each request."""
+"""`understudy serve-disk` as a separate process, and its records."""
 
 import json
 import os
@@ -24,7 +24,7 @@ READ, WRITE, OTHER = range(3)
 
 @dataclass(frozen=True)
 class Row:
-    """One request, times in ns of CLOCK_MONOTONIC."""
+    """One request; times are in ns of CLOCK_MONOTONIC."""
 
     arrival_ns: int
     pick_ns: int
@@ -51,7 +51,7 @@ class Row:
 
 
 class Served:
-    """A disk in a home of its own, on its socket and with records."""
+    """A served disk with its own home, socket and records."""
 
     def __init__(self, home: Home, *words: str, extra: Mapping[str, str] | None = None) -> None:
         self.home = home
@@ -72,7 +72,7 @@ class Served:
         self.said = ""
 
     def wait_until_ready(self) -> None:
-        """Until it says so; it may also end."""
+        """Wait until the server is ready; fail if it ends before that."""
         assert self.process.stderr
         for line in self.process.stderr:
             self.said += line
@@ -85,30 +85,32 @@ class Served:
         return Client(int(port[1]) if port else self.socket)
 
     def end(self, how: int | None = signal.SIGINT) -> dict[str, Any]:
-        """Stop it; its report."""
+        """Stop the server and return its report."""
         if how is not None:
             os.kill(self.process.pid, how)
-        out, said = self.process.communicate()
-        self.said += said
+        out, errors = self.process.communicate()
+        self.said += errors
         return dict(json.loads(out)) if out else {}
 
     def wait_for_rows(self) -> None:
-        """Until each request that arrived before an answered one has been answered too: threads
-        answer, in any order, and one of a client that has gone may still sleep."""
+        """Wait until each request that arrived before an answered request has an answer, too.
+
+        Threads answer in any order, and the thread of a lost client's request may still sleep.
+        """
         latest = time.monotonic() + PATIENCE_SECONDS
         while (rows := self.rows()) and rows[-1].request_id > len(rows):
             assert time.monotonic() < latest, f"{len(rows)} of {rows[-1].request_id} answered"
             time.sleep(0.001)
 
     def rows(self) -> list[Row]:
-        """In order of arrival."""
-        found = [Row(*fields) for fields in ROW.iter_unpack(self.records.read_bytes())]
-        return sorted(found, key=lambda row: row.request_id)
+        """Return the records in order of arrival."""
+        all_rows = [Row(*fields) for fields in ROW.iter_unpack(self.records.read_bytes())]
+        return sorted(all_rows, key=lambda row: row.request_id)
 
 
 @contextmanager
 def serving(folder: Path, *words: str) -> Iterator[Served]:
-    """Until the block ends, when it is told to end, unless the block did so."""
+    """Serve a disk during the block, and stop the server afterwards if it still runs."""
     served = Served(Home(folder / "home").with_what_is_made(), *words)
     try:
         served.wait_until_ready()

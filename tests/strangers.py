@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Schedulers that strangers might write: fcfs, with one thing done otherwise."""
+"""Schedulers as strangers might write them: fcfs with one change."""
 
 from pathlib import Path
 
@@ -14,7 +14,9 @@ DECLARED = "static const struct scheduler fcfs_scheduler = {\n"
 
 
 def write(folder: Path, name: str, *changes: Change) -> Path:
-    """A file NAME.c whose scheduler has that name, with each first text made the second."""
+    """Write NAME.c: fcfs under that name, with the first text of each change replaced by the
+    second.
+    """
     source = FCFS.replace('.name = "fcfs"', f'.name = "{name}"')
     for old, new in changes:
         assert old in source, old
@@ -25,27 +27,27 @@ def write(folder: Path, name: str, *changes: Change) -> Path:
 
 
 def including(*headers: str) -> Change:
-    """With headers of libc."""
+    """Include headers of libc."""
     return INCLUDED, "".join(f"#include <{header}>\n" for header in headers) + INCLUDED
 
 
 def at_add(code: str) -> Change:
-    """Do that when a request `rq` is added, first."""
+    """Run `code` before a request `rq` is added."""
     return "\tfifo_add(&fcfs->pending, rq);", f"\t{code}\n\tfifo_add(&fcfs->pending, rq);"
 
 
 def at_next(code: str) -> Change:
-    """Do that when the oldest request, `rq`, would be given, first."""
+    """Run `code` before the oldest request `rq` is dispatched."""
     return GIVES, f"\t{code}\n{GIVES}"
 
 
 def at_init(code: str) -> Change:
-    """Have an init that does that."""
+    """Add an init function that runs `code`."""
     return _operation("init", "int fcfs_init(void *state, const struct sched_limits *limits)", code)
 
 
 def at_exit(code: str) -> Change:
-    """Have an exit that does that."""
+    """Add an exit function that runs `code`."""
     return _operation("exit", "void fcfs_exit(void *state)", code)
 
 
@@ -55,6 +57,6 @@ def _operation(name: str, head: str, code: str) -> Change:
 
 
 def at_load(code: str) -> Change:
-    """Do that before anybody calls anything."""
+    """Run `code` when the scheduler is loaded, before any of its functions is called."""
     constructor = f"__attribute__((constructor)) static void load(void)\n{{\n\t{code}\n}}\n\n"
     return DECLARED, constructor + DECLARED

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A real command in a terminal of its own, with everything that it may leave behind.
+"""A real command in its own terminal, and everything that it may leave behind.
 
-The command gets a home of its own (cache, temporary folder, working folder), is the
-foreground of a pseudo-terminal, and bears a mark that all its descendants inherit.
+The command has its own home (cache, temporary folder, working folder), runs in the foreground of a
+pseudo-terminal, and has a mark that all its descendants inherit.
 """
 
 import os
@@ -21,12 +21,12 @@ COMMAND = Path(sys.executable).parent / "understudy"
 CTRL_C = b"\x03"
 PATIENCE_SECONDS = 300
 STOP_SECONDS = 2
-LAST_WORDS_SECONDS = 3  # if somebody who can't end keeps the terminal
+LAST_WORDS_SECONDS = 3  # if a process that can't end keeps the terminal open
 INTERRUPTED = "understudy: interrupted: "
 
 
 class Home:
-    """Folders for one command, on a cache that holds the kernel but nothing made of it."""
+    """Folders for one command: cache, temporary folder, working folder."""
 
     def __init__(self, folder: Path) -> None:
         self.cache = folder / "cache"
@@ -37,7 +37,7 @@ class Home:
         self.mark = f"UNDERSTUDY_TEST={uuid.uuid4()}"
 
     def with_what_is_made(self) -> "Home":
-        """Share all with the cache of this machine, saved machines too."""
+        """Share all of this machine's cache, including saved machines."""
         return self.ready_to_boot()._sharing("machines")
 
     def ready_to_boot(self) -> "Home":
@@ -45,7 +45,7 @@ class Home:
         return self._sharing("kernel", "modules", "programs", "images", "schedulers", "kvm")
 
     def with_kernel(self) -> "Home":
-        """Share only the kernel: everything else is to be made."""
+        """Share only the kernel, so that the command makes everything else."""
         return self._sharing("kernel")
 
     def _sharing(self, *names: str) -> "Home":
@@ -60,18 +60,20 @@ class Home:
         return {**os.environ, **places, name: value, "TERM": "xterm", "COLUMNS": "160"}
 
     def processes(self) -> list[str]:
-        """Who bears the mark, by name."""
-        found = []
+        """List the names of the processes with the mark."""
+        commands = []
         for process in Path("/proc").glob("[0-9]*"):
             try:
                 if self.mark.encode() in (process / "environ").read_bytes().split(b"\0"):
-                    found.append((process / "comm").read_text().strip())
+                    commands.append((process / "comm").read_text().strip())
             except OSError:
                 continue
-        return found
+        return commands
 
     def left_overs(self) -> list[Path]:
-        """What is half made or should not be there; locks and what is whole may stay."""
+        """List half-made folders of the cache, and all files in the temporary and
+        working folders.
+        """
         hidden = [
             path
             for folder in (self.cache / "understudy").iterdir()
@@ -96,7 +98,9 @@ class Running:
         self._wait_until_it_hears()
 
     def _wait_until_it_hears(self) -> None:
-        """The shell that starts it takes some milliseconds."""
+        """Wait until the command handles signals; the shell that starts it takes some
+        milliseconds.
+        """
         deadline = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < deadline:
             if self._hears():
@@ -105,32 +109,35 @@ class Running:
         raise AssertionError("it never began")
 
     def _hears(self) -> bool:
-        """It is the interpreter, which began with its signals held back, or is gone."""
+        """Return whether the interpreter runs or has ended.
+
+        The interpreter starts with signals blocked.
+        """
         command = Path(f"/proc/{self.pid}/cmdline").read_bytes().split(b"\0")
         return command[1:2] == [b"-P"] or command == [b""]
 
     def press(self, keys: bytes) -> None:
-        """Type on the terminal."""
+        """Type keys on the terminal."""
         try:
             os.write(self._terminal, keys)
         except OSError:  # the command has ended
             assert self.ended
 
     def wait_for(self, text: str) -> None:
-        """Until the command says so, or ends."""
+        """Wait until the command prints the text, or ends."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while text not in self.said and not self.ended:
             assert time.monotonic() < deadline, f"it never said {text}:\n{self.said[-2000:]}"
             self._read()
 
     def pass_time(self, seconds: float) -> None:
-        """Keep reading, so that the command never waits for its terminal."""
+        """Read output for some seconds, so that the command never blocks on its terminal."""
         until = time.monotonic() + seconds
         while time.monotonic() < until and not self.ended:
             self._read()
 
     def end(self) -> int:
-        """Wait for the end; the exit code."""
+        """Wait for the end and return the exit code."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not self.ended:
             assert time.monotonic() < deadline, f"it does not end:\n{self.said[-2000:]}"
@@ -143,15 +150,17 @@ class Running:
         return self._code
 
     def stop(self) -> int:
-        """The end after a signal: in STOP_SECONDS, as long as the command's share of a processor
-        is one; the exit code."""
+        """Wait for the end after a signal, and return the exit code.
+
+        The command has STOP_SECONDS, and more if it has to share the processors.
+        """
         began, most = time.monotonic(), _waiting_for_a_processor()
         while not self.ended:
             self._read()
             most = max(most, _waiting_for_a_processor())
             allowed = STOP_SECONDS * max(1, most / len(os.sched_getaffinity(0)))
-            taken = time.monotonic() - began
-            assert taken < allowed, f"{taken:.1f} s after it was stopped:\n{self.said[-2000:]}"
+            elapsed = time.monotonic() - began
+            assert elapsed < allowed, f"{elapsed:.1f} s after it was stopped:\n{self.said[-2000:]}"
         return self.end()
 
     @property
@@ -163,31 +172,35 @@ class Running:
         return self._code is not None
 
     def lines(self) -> list[str]:
-        """What was said, without the keys that the terminal shows."""
+        """Return the lines of output, without the keys that the terminal echoes."""
         text = self.said.replace("^C", "").replace("\r", "\n")
         return [line.strip() for line in text.split("\n") if line.strip()]
 
     def _read(self) -> bool:
-        """Take what is there; whether more may come.  The kernel carries the last words over
-        after their writer has ended, when it has time."""
+        """Read available output; return whether more may come.
+
+        The kernel may deliver the last output after the writer has ended.
+        """
         if not select.select([self._terminal], [], [], 0.02)[0]:
             return True
         try:
             data = os.read(self._terminal, 65536)
-        except OSError:  # everyone on the other side has closed it
+        except OSError:  # no process has the terminal open
             return False
         self.said += data.decode(errors="replace")
         return bool(data)
 
 
 def _keep_what_is_said() -> None:
-    """Without this, Ctrl-C discards output that has not arrived yet: a second one, the command's
-    last words."""
+    """Keep output that is still pending at Ctrl-C.
+
+    Otherwise a second Ctrl-C discards the command's last lines.
+    """
     modes = termios.tcgetattr(pty.STDIN_FILENO)
     modes[3] |= termios.NOFLSH
     termios.tcsetattr(pty.STDIN_FILENO, termios.TCSANOW, modes)
 
 
 def _waiting_for_a_processor() -> int:
-    """Processes and threads of this machine that run or could run."""
+    """Return how many processes and threads of this machine run or could run."""
     return int(Path("/proc/loadavg").read_text().split()[3].partition("/")[0])

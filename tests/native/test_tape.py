@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tapes: the layout, what is refused, and what playing one answers."""
+"""Tapes of scheduler calls: their layout, the damage that is refused, and how a tape is played."""
 
 from typing import Any
 
@@ -13,39 +13,39 @@ from understudy.native import replay
 from understudy.native.replay import ADD, COMPLETED, GROWN, NEXT, REMOVE
 from understudy.platforms.vm import shim_tape
 
-# Request 1 grows by a merge; 1 and 2 are served, then there is no more.
+# Request 1 grows by a merge; the scheduler dispatches 1 and 2, and then has nothing left.
 STORY = [(ADD, 1, 0), (ADD, 2, 1), (REMOVE, 1, 0), (ADD, 1, 0), (NEXT, 1, 0), (ADD, 3, 2)]
 STORY += [(COMPLETED, 1, 0), (NEXT, 2, 1), (REMOVE, 3, 2), (COMPLETED, 2, 1), (NEXT, 0, 0)]
 
 
 def calls() -> replay.Tape:
-    """A good tape of fcfs."""
-    made = np.zeros(len(STORY), replay.CALL)
-    for call, (kind, request, place) in zip(made, STORY, strict=True):
+    """Return a valid tape of fcfs."""
+    tape = np.zeros(len(STORY), replay.CALL)
+    for call, (kind, request, place) in zip(tape, STORY, strict=True):
         call["kind"], call["id"], call["place"] = kind, request, place
-    asked = made["id"] > 0
-    made["now_ns"] = 1000 + np.arange(len(made))
-    made["arrival_ns"][asked] = 1000
-    made["sector"] = 100 * made["id"]
-    made["sectors"][asked] = 8
-    made["sectors"][3:][made["id"][3:] == 1] = 16
-    made["owner"] = made["id"]
-    made["weight"][asked] = 100
-    made["io_class"][asked] = 2
-    made["level"][asked] = 4
-    return made
+    about_request = tape["id"] > 0
+    tape["now_ns"] = 1000 + np.arange(len(tape))
+    tape["arrival_ns"][about_request] = 1000
+    tape["sector"] = 100 * tape["id"]
+    tape["sectors"][about_request] = 8
+    tape["sectors"][3:][tape["id"][3:] == 1] = 16
+    tape["owner"] = tape["id"]
+    tape["weight"][about_request] = 100
+    tape["io_class"][about_request] = 2
+    tape["level"][about_request] = 4
+    return tape
 
 
-def recorded(made: replay.Tape | None = None, **header: Any) -> bytes:
-    """The bytes of a tape, with another header if asked."""
-    made = calls() if made is None else made
+def recorded(tape: replay.Tape | None = None, **header: Any) -> bytes:
+    """Return a tape's bytes, with some header fields changed."""
+    tape = calls() if tape is None else tape
     head = np.zeros((), replay.TAPE_HEADER)
     good = {
         "magic": replay.TAPE_MAGIC,
         "header_bytes": 64,
         "call_bytes": 64,
         "room": 100,
-        "calls": len(made),
+        "calls": len(tape),
         "capacity_sectors": 1000,
         "max_requests": 3,
         "depth": 2,
@@ -53,14 +53,14 @@ def recorded(made: replay.Tape | None = None, **header: Any) -> bytes:
     }
     for field, value in (good | header).items():
         head[field] = value
-    return head.tobytes() + made.tobytes()
+    return head.tobytes() + tape.tobytes()
 
 
 def test_reads_what_the_shim_writes() -> None:
-    found = shim_tape.parse(recorded())
-    assert (found.scheduler, found.capacity_sectors) == ("fcfs", 1000)
-    assert (found.max_requests, found.depth) == (3, 2)
-    assert (found.calls == calls()).all()
+    tape = shim_tape.parse(recorded())
+    assert (tape.scheduler, tape.capacity_sectors) == ("fcfs", 1000)
+    assert (tape.max_requests, tape.depth) == (3, 2)
+    assert (tape.calls == calls()).all()
     assert recorded()[:8] == b"us-tape1"
 
 
@@ -119,46 +119,48 @@ def test_refuses_a_damaged_call(at: int, field: str, value: int) -> None:
 
 
 def grown(before: int, sectors: int) -> replay.Tape:
-    """A tape on which the disk has grown to so many sectors."""
+    """Return a tape on which the disk grows to `sectors` before call `before`."""
     call = np.zeros(1, replay.CALL)
     call["kind"], call["now_ns"], call["sector"] = GROWN, 1000 + before, sectors
     return np.insert(calls(), before, call)
 
 
 def test_a_disk_may_grow_on_the_tape() -> None:
-    """To where a request lies that comes after it; a scheduler answers the same."""
-    made = grown(1, 2000)
-    made["sector"][made["id"] == 2] = 1900
-    found = shim_tape.parse(recorded(made)).calls
-    assert (replay.play("fcfs", found)[0] == made).all()
-    assert (replay.play("vr", found, capacity_sectors=1000)[0]["kind"] == made["kind"]).all()
+    """Request 2 is beyond the old end of the disk, which has grown before; the answers stay the
+    same.
+    """
+    tape = grown(1, 2000)
+    tape["sector"][tape["id"] == 2] = 1900
+    parsed = shim_tape.parse(recorded(tape)).calls
+    assert (replay.play("fcfs", parsed)[0] == tape).all()
+    assert (replay.play("vr", parsed, capacity_sectors=1000)[0]["kind"] == tape["kind"]).all()
 
 
 @pytest.mark.parametrize(
     ("before", "sectors", "at", "field"),
     [
-        (2, 2000, 1, "sector"),  # the request came before it
-        (1, 1000, 1, "sector"),  # no more than there was
-        (1, 1500, 2, "sector"),  # not enough
+        (2, 2000, 1, "sector"),  # the request arrives before the disk grows
+        (1, 1000, 1, "sector"),  # the disk does not grow
+        (1, 1500, 2, "sector"),  # the disk grows too little
     ],
 )
 def test_refuses_requests_beyond_the_disk(before: int, sectors: int, at: int, field: str) -> None:
-    made = grown(before, sectors)
-    made["sector"][made["id"] == 2] = 1900
+    tape = grown(before, sectors)
+    tape["sector"][tape["id"] == 2] = 1900
     with pytest.raises(RunFailed, match=f"call {at} of the tape is damaged: {field} is"):
-        shim_tape.parse(recorded(made))
+        shim_tape.parse(recorded(tape))
 
 
 @pytest.mark.parametrize(
     ("at", "changes"),
     [
-        (2, {"id": 2}),  # it is in another place
-        (2, {"place": 2}),  # nothing is there
-        (3, {"place": 1}),  # it is taken
-        (4, {"sector": 101}),  # not as it was added
-        (6, {"kind": NEXT}),  # in service already
-        (9, {"kind": REMOVE}),  # handed out
-        (7, {"kind": COMPLETED}),  # never handed out
+        (2, {"id": 2}),  # request 2 is in another slot
+        (2, {"place": 2}),  # the slot is empty
+        (3, {"place": 1}),  # the slot is occupied
+        (4, {"sector": 101}),  # the request was added with another sector
+        (6, {"kind": NEXT}),  # request 1 is in service already
+        (9, {"kind": REMOVE}),  # request 2 has been dispatched
+        (7, {"kind": COMPLETED}),  # request 2 was never dispatched
     ],
 )
 def test_refuses_a_call_about_nothing(at: int, changes: dict[str, int]) -> None:
@@ -171,20 +173,20 @@ def test_refuses_a_call_about_nothing(at: int, changes: dict[str, int]) -> None:
 
 @given(st.integers(0, len(recorded()) - 1), st.integers(1, 255))
 def test_damage_is_refused_or_readable(at: int, change: int) -> None:
-    """One wrong byte anywhere: RunFailed, or a tape that can be played."""
+    """After one wrong byte anywhere, parse() raises RunFailed or the tape can be played."""
     data = bytearray(recorded())
     data[at] ^= change
     try:
-        found = shim_tape.parse(bytes(data))
+        tape = shim_tape.parse(bytes(data))
     except RunFailed:
         return
-    replay.play("fcfs", found.calls, capacity_sectors=1000, max_requests=4)
+    replay.play("fcfs", tape.calls, capacity_sectors=1000, max_requests=4)
 
 
 def test_plays_to_the_same_end() -> None:
-    """The answers are the scheduler's, whatever the tape says of them."""
-    played, counters = replay.play("fcfs", calls(), max_requests=3)
-    assert (played == calls()).all()
+    """The answers come from the scheduler, not from the tape."""
+    answers, counters = replay.play("fcfs", calls(), max_requests=3)
+    assert (answers == calls()).all()
     assert counters == {}
     blank = calls()
     for field in set(replay.CALL.names or ()) - {"kind", "now_ns"}:
@@ -194,11 +196,11 @@ def test_plays_to_the_same_end() -> None:
 
 
 def test_a_difference_shows() -> None:
-    """A sweep takes request 1 first as well, but would not go back for an earlier sector."""
-    made = calls()
-    made["sector"][made["id"] == 2] = 50
-    assert (replay.play("fcfs", made)[0] == made).all()
-    swept, counters = replay.play("clook", made)
+    """With request 2 at the lower sector, clook dispatches request 2 first, unlike fcfs."""
+    tape = calls()
+    tape["sector"][tape["id"] == 2] = 50
+    assert (replay.play("fcfs", tape)[0] == tape).all()
+    swept, counters = replay.play("clook", tape)
     assert swept["id"][4] == 2
     assert (swept["id"][swept["kind"] == NEXT] == [2, 1, 0]).all()
     assert counters["wraps"] == 0
@@ -206,11 +208,11 @@ def test_a_difference_shows() -> None:
 
 def test_play_refuses() -> None:
     for wrong in ({"kind": 9}, {"kind": ADD, "place": 1}):
-        made = calls()
+        tape = calls()
         for field, value in wrong.items():
-            made[field][2] = value
+            tape[field][2] = value
         with pytest.raises(ValueError, match="fcfs can't play this tape"):
-            replay.play("fcfs", made)
+            replay.play("fcfs", tape)
     with pytest.raises(ValueError, match="max_requests"):
         replay.play("fcfs", calls(), max_requests=1)
     with pytest.raises(ValueError, match="depth is 3000000000"):

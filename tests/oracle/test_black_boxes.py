@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The black boxes (oracle/): each does what its file says, seen by times wherever it can be."""
+"""The black boxes (oracle/): each behaves as its file says, judged by service times if possible."""
 
 import pickle
 import random
@@ -22,7 +22,7 @@ from oracle.smr import BLOCK, Smr
 from oracle.ssd import INVALID, Ssd
 from oracle.varying import Varying
 
-SOON_NS = 40_000_000  # no request takes longer here, of a mechanism that is free
+SOON_NS = 40_000_000  # longer than any request on an idle mechanism
 
 
 def ms(times_ms: float) -> int:
@@ -30,7 +30,7 @@ def ms(times_ms: float) -> int:
 
 
 def served(box: Box, seed: int, requests: int = 300) -> list[int]:
-    """Completions of reads and writes with pauses."""
+    """Send random reads and writes with pauses; return their completion times."""
     draw, now_ns, completions = random.Random(seed), 0, []
     for _ in range(requests):
         op = draw.choice(("read", "write"))
@@ -191,8 +191,8 @@ def test_an_ssd_without_room_to_collect_is_refused() -> None:
 # ---- smr ----------------------------------------------------------------------------
 
 
-def shingled(**given: Any) -> Smr:
-    return Smr(DetailedDrive(BARE), **{"band_sectors": 4096, "cache_blocks": 1024, **given})
+def shingled(**changes: Any) -> Smr:
+    return Smr(DetailedDrive(BARE), **{"band_sectors": 4096, "cache_blocks": 1024, **changes})
 
 
 def test_writes_are_appended_to_the_media_cache_and_read_from_there() -> None:
@@ -213,7 +213,7 @@ def test_a_band_is_cleaned_when_the_drive_is_idle() -> None:
     box = shingled(idle_ms=500)
     now_ns = box.request("write", 800_000, 8, box.request("write", 800_100, 8, 0))
     now_ns = box.request("read", 0, 8, now_ns + ms(499))
-    assert len(box.log) == 3  # 800,100 is in two blocks
+    assert len(box.log) == 3  # the write at 800,100 spans two blocks
     sent_ns = now_ns + ms(501)
     assert box.request("read", 0, 8, sent_ns) - sent_ns > 4 * BARE.period_ns
     assert not box.log
@@ -335,7 +335,7 @@ def test_a_share_of_clusters_is_in_the_spare_area() -> None:
         assert len(pieces) == 1
         first, last = pieces[0]
         assert (first >= spare) == (cluster in remapped)
-        assert 7 <= last - first <= 8  # one longer over a slip
+        assert 7 <= last - first <= 8  # one sector longer across a slip
     one = remapped[5] * 64
     same = DetailedDrive(BARE)
     first, last = next(box.pieces(one, one + 8))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The oracle (oracle/detailed/detailed.h) as a whole: its queue, random drives, bad input, fuzzing.
+"""The oracle (oracle/detailed/detailed.h) as a whole: queue, random drives, bad input, fuzzing.
 
-Its parts have tests of their own: test_detailed_*.py.
+Its parts are tested in test_detailed_*.py.
 """
 
 import subprocess
@@ -33,7 +33,7 @@ def served_alone_ns(drive: DetailedDrive, request: Request) -> int:
 
 
 def test_the_soonest_is_chosen() -> None:
-    """Each is tried alone; all are as long, so who begins first is done first."""
+    """Each request is timed alone. All are equally long, so the first to begin completes first."""
     drive = DetailedDrive(BARE)
     rng = np.random.default_rng(5)
     for _ in range(200):
@@ -65,11 +65,14 @@ def test_only_the_queues_head_is_looked_at() -> None:
     assert drive.choose(queue, now_ns) < 2
 
 
-# ---- what holds for all -------------------------------------------------------------
+# ---- all drives ------------------------------------------------------------------------
 
 
 def random_trace(drive: DetailedDrive, seed: int, n: int) -> list[npt.NDArray[np.int64]]:
-    """Streams, jumps, re-reads and writes, with pauses; write, sector, sectors, think_ns."""
+    """Return a random trace as columns write, sector, sectors and think_ns.
+
+    It has streams, jumps, re-reads, writes and pauses.
+    """
     rng = np.random.default_rng(seed)
     start = rng.integers(0, drive.capacity_sectors - 20_000, n)
     step = rng.integers(0, 64, n)
@@ -80,7 +83,7 @@ def random_trace(drive: DetailedDrive, seed: int, n: int) -> list[npt.NDArray[np
 
 @pytest.mark.parametrize("seed", range(12))
 def test_the_same_requests_take_the_same_time(seed: int) -> None:
-    """Again, one by one, and on another drive of the same seed."""
+    """The times are the same in a second batch, and for single requests to a second drive."""
     drive = random_drive(seed)
     write, sector, sectors, think_ns = random_trace(drive, seed, 3000)
     first = drive.batch(write, sector, sectors, 0, think_ns)
@@ -98,7 +101,7 @@ def test_the_same_requests_take_the_same_time(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_looking_does_not_change_anything(seed: int) -> None:
-    """What goes on while the drive idles does not depend on when it is looked at."""
+    """Background work in idle time does not depend on when choose() is called."""
     drive = random_drive(seed)
     write, sector, sectors, think_ns = random_trace(drive, seed, 1000)
     expected = drive.batch(write, sector, sectors, 0, think_ns)
@@ -150,7 +153,7 @@ def test_random_drives_are_plausible_and_differ() -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_random_drives_stream_at_their_mediums_rate(seed: int) -> None:
-    """Less the skews and what a small segment costs: no drive loses a turn for each request."""
+    """Skews and a small segment reduce the rate, but no drive loses a rotation per request."""
     drive = random_drive(seed)
     p = drive.parameters
     media = p.zone[0].sectors / p.period_ns
@@ -192,7 +195,7 @@ def test_parameters_of_no_drive_are_refused(wrong: dict[str, Any]) -> None:
 
 
 def test_fuzz_with_sanitizers(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """300,000 requests to 1,000 odd drives (drives/fuzz.c)."""
+    """The program drives/fuzz.c sends 300,000 requests to 1,000 odd drives."""
     program = tmp_path_factory.mktemp("fuzz") / "fuzz"
     names = ("fuzz", "background", "segments", "dirty", "mechanism", "layout")
     checks = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The oracle's platters, arm and bus: each sector has a place, and a request takes what it must."""
+"""The oracle's platters, arm and bus: where each sector is, and how long a request takes."""
 
 import math
 from dataclasses import replace
@@ -92,7 +92,7 @@ def test_neighbours_are_one_sector_or_one_skew_apart(layout: int) -> None:
 
 
 def tracks(p: Parameters, n: int) -> list[tuple[int, int]]:
-    """Cylinder and head of the first tracks."""
+    """Return cylinder and head of the first n tracks."""
     drive = DetailedDrive(p)
     places = (drive.locate(track * p.zone[0].sectors) for track in range(n))
     return [(place.cylinder, place.head) for place in places]
@@ -139,7 +139,7 @@ def test_half_a_turn_on_average() -> None:
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("op", ["read", "write"])
 def test_overhead_seek_rotation_and_transfer_add_up(layout: int, op: str) -> None:
-    """To the rounding, for any pair of places at any time."""
+    """The sum of the parts is the service time, up to rounding, for any sectors at any time."""
     drive = DetailedDrive(replace(BARE, layout=layout, band_cylinders=60))
     rng = np.random.default_rng(2)
     now_ns, before = 0, 0
@@ -156,7 +156,7 @@ def test_overhead_seek_rotation_and_transfer_add_up(layout: int, op: str) -> Non
 
 @pytest.mark.parametrize("distance", [1, 2, 5, 30, 100, 400, 401, 700, 999])
 def test_seek_curve_from_the_fastest_of_many(distance: int) -> None:
-    """As it is extracted from drives (WGPW95): the shortest over all angles."""
+    """Measure seeks as WGPW95 do on real drives: take the shortest time over all angles."""
     drive = DetailedDrive(replace(BARE, heads=1, zone=(Zone(1000, 400),)))
     rng = np.random.default_rng(distance)
     shortest_ns = math.inf
@@ -171,7 +171,7 @@ def test_seek_curve_from_the_fastest_of_many(distance: int) -> None:
 
 
 def test_sequential_reading_costs_turns_and_skews_only() -> None:
-    """Three cylinders as one request; the bus is faster and adds its last sector."""
+    """One request reads three cylinders. The bus is faster and adds only its last sector."""
     drive = DetailedDrive(BARE)
     zone = ZONES[0]
     track_ns = PERIOD_NS * (1 + zone.track_skew / 404)
@@ -196,7 +196,7 @@ def test_a_skew_that_is_too_small_loses_a_turn() -> None:
 
 
 def test_writes_settle_longer() -> None:
-    """A skew that is enough to read over the switch may not be enough to write over it."""
+    """A skew that suffices to read across a head switch may not suffice to write across it."""
     p = replace(BARE, zone=(Zone(300, 400, 0, 0, 40, 60),), segment_sectors=4000)
     read_ns = DetailedDrive(p).request("read", 0, 800, 0)
     write_ns = DetailedDrive(p).request("write", 0, 800, 0)
@@ -208,7 +208,7 @@ def test_writes_settle_longer() -> None:
 
 
 def test_a_slow_bus_limits_what_streams() -> None:
-    """The first sectors go while the rest pass, so the bus is all that is seen."""
+    """While the bus sends the first sectors, later ones pass the head, so only bus time counts."""
     p = replace(BARE, bus_sector_ns=100_000, segment_sectors=4096)
     drive = DetailedDrive(p)
     place = drive.locate(0)
@@ -219,7 +219,10 @@ def test_a_slow_bus_limits_what_streams() -> None:
 
 
 def test_a_slow_bus_and_a_small_buffer_lose_turns_but_no_bus_time() -> None:
-    """The head waits while the bus empties the buffer; half of it lasts for a turn here."""
+    """The head waits while the bus empties the buffer.
+
+    Half a buffer keeps the bus busy for a rotation.
+    """
     p = replace(BARE, bus_sector_ns=100_000, segment_sectors=200)
     drive = DetailedDrive(p)
     place = drive.locate(0)

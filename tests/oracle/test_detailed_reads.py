@@ -37,7 +37,11 @@ def test_a_hit_costs_overhead_and_length(sectors: int) -> None:
 
 
 def read_after(p: Parameters, gap_ns: int, ahead: int) -> tuple[float, float]:
-    """A miss of 8 sectors at 0; `gap_ns` after it 8 sectors `ahead`: took, and due then."""
+    """Read twice; return how long the second read takes, and how long it should take.
+
+    The first read is 8 sectors at 0. The second one is sent `gap_ns` after the completion of the
+    first, and skips `ahead` sectors.
+    """
     drive = DetailedDrive(p)
     first_ns = medium_ns(drive, "read", 0, 0, 8, 0)
     sent_ns = drive.request("read", 0, 8, 0) + gap_ns
@@ -59,7 +63,7 @@ def test_a_read_ahead_of_the_head_waits_until_it_has_come_by(gap_ns: int) -> Non
 
 @pytest.mark.parametrize(("share", "sectors"), [(0.5, 40), (1.0, 100), (1.0, 256)])
 def test_the_bus_waits_for_its_watermark(share: float, sectors: int) -> None:
-    """It sends all of a read from when a share of it has passed, or of a segment."""
+    """The bus begins to send when a given share of the read, or of a segment, is in the buffer."""
     p = replace(CACHED, bus_watermark=share, bus_sector_ns=30_000.0)
     drive = DetailedDrive(p)
     first_ns = medium_ns(drive, "read", 0, 0, 1, 0) - sector_ns(drive.locate(0))
@@ -77,7 +81,7 @@ def test_a_read_out_of_reach_is_a_miss() -> None:
 
 
 def cached_up_to(drive: DetailedDrive, start: int, now_ns: int) -> int:
-    """The first sector that is no hit; found without any effect on what comes before it."""
+    """Return the first sector from `start` on that misses."""
     p = drive.parameters
     sector = start
     while True:
@@ -99,7 +103,7 @@ def cached_up_to(drive: DetailedDrive, start: int, now_ns: int) -> int:
     ],
 )
 def test_where_read_ahead_ends(changes: dict[str, Any], expected: int) -> None:
-    """Seen once something else has been read, so that looking does not carry it on."""
+    """A read elsewhere ends read-ahead first, since the reads below would prolong it."""
     drive = DetailedDrive(replace(CACHED, **changes))
     now_ns = drive.request("read", 0, 8, 0) + 5 * SOON_NS
     now_ns = drive.request("read", 100_000, 8, now_ns)
@@ -108,7 +112,9 @@ def test_where_read_ahead_ends(changes: dict[str, Any], expected: int) -> None:
 
 
 def interrupted_by(p: Parameters, op: str, sector: int) -> float:
-    """Sectors that are read ahead by the time of another request, and one more look later."""
+    """Read 8 sectors, send `op` at `sector` 1 ms later, and return how many sectors were read
+    ahead.
+    """
     drive = DetailedDrive(p)
     now_ns = drive.request("read", 100_000, 8, 0) + SOON_NS
     now_ns = drive.request("read", 0, 8, now_ns)
@@ -118,7 +124,7 @@ def interrupted_by(p: Parameters, op: str, sector: int) -> float:
 
 
 def test_who_stops_read_ahead() -> None:
-    """1 ms is some 50 sectors; the medium begins with it while the bus is still busy."""
+    """Read-ahead covers some 50 sectors in 1 ms, and begins while the bus is still busy."""
     stopped = pytest.approx(1 * MS / (PERIOD_NS / 404), abs=12)
     p = replace(CACHED, write_sectors=64, write_extents=4, write_idle_ns=1e9)
     strict = replace(p, ahead_stops_at_hits=True)
@@ -132,9 +138,9 @@ def test_who_stops_read_ahead() -> None:
 
 @pytest.mark.parametrize("stops", [False, True])
 def test_a_stream_of_hits_carries_read_ahead_on(stops: bool) -> None:
-    """At the pace of the medium, with no turn lost, over many segments and tracks.
+    """The stream runs at the medium's rate over many segments and tracks, and loses no rotation.
 
-    The first request of a track would come too late if it had to be a miss.
+    A miss at the first read of a track would lose one.
     """
     p = replace(CACHED, segment_sectors=512, ahead_sectors=512, read_miss_overhead_ns=0.5 * MS)
     p = replace(p, ahead_stops_at_track_end=stops)
@@ -148,7 +154,7 @@ def test_a_stream_of_hits_carries_read_ahead_on(stops: bool) -> None:
 
 @pytest.mark.parametrize("sector", ALL_AROUND)
 def test_a_switch_that_has_begun_goes_on(sector: int) -> None:
-    """Read-ahead is on its way to the next track when the arm is wanted elsewhere."""
+    """Read-ahead is switching to the next track when a read needs the arm elsewhere."""
     drive = DetailedDrive(CACHED)
     medium_done_ns = medium_ns(drive, "read", 0, 392, 8, 0)
     now_ns = drive.request("read", 392, 8, 0)
@@ -159,7 +165,9 @@ def test_a_switch_that_has_begun_goes_on(sector: int) -> None:
 
 
 def test_what_the_bus_still_carries_is_not_overwritten() -> None:
-    """200 of 256 sectors take it 20 ms: 56 are read ahead until then, however idle the arm."""
+    """The bus needs 20 ms for 200 of the segment's 256 sectors. Until then only 56 are
+    read ahead.
+    """
     drive = DetailedDrive(replace(CACHED, bus_sector_ns=100_000))
     now_ns = drive.request("read", 0, 200, 0)
     now_ns = drive.request("read", 100_000, 8, now_ns)
@@ -185,7 +193,7 @@ def test_slow_streams_hit_always() -> None:
 
 
 def test_streams_in_turns_have_a_segment_each() -> None:
-    """Four segments: four streams live, the fifth drives them all out."""
+    """With four segments, four streams hit; a fifth stream evicts them all."""
     shares = {}
     for streams in (4, 5):
         drive = DetailedDrive(replace(CACHED, ahead_keeps_request=True))
@@ -216,7 +224,7 @@ def test_the_least_recently_used_segment_goes() -> None:
 
 
 def test_the_beginning_of_a_request_may_be_cached() -> None:
-    """Only the rest is awaited; it comes as if it alone had been asked for."""
+    """The cached beginning takes no extra time: the request waits only for its other sectors."""
     p = replace(CACHED, ahead_sectors=0)
     drive = DetailedDrive(p)
     now_ns = drive.request("read", 0, 8, 0) + 123_456

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The oracle's write cache: what waits, when and in which order it is put away."""
+"""The oracle's write cache: which writes wait, and when and in which order they are destaged."""
 
 import math
 from dataclasses import replace
@@ -42,7 +42,7 @@ def test_a_write_into_the_cache_costs_overhead_and_length() -> None:
 
 
 def test_a_write_without_a_cache_takes_the_medium() -> None:
-    """And so does one that is larger than the cache."""
+    """A write larger than the cache takes the medium, too."""
     for p, sectors in ((BARE, 8), (WRITING, 65)):
         drive = DetailedDrive(p)
         expected_ns = medium_ns(drive, "write", 0, 50_000, sectors, 0)
@@ -52,7 +52,7 @@ def test_a_write_without_a_cache_takes_the_medium() -> None:
 
 @pytest.mark.parametrize("idle_ns", [0, 30_000_000])
 def test_dirty_data_are_put_away_once_the_drive_has_idled(idle_ns: int) -> None:
-    """The flush tells when they were: nothing is left to do, or the rest of it."""
+    """The completion of a flush shows when the data were destaged."""
     p = replace(WRITING, write_idle_ns=idle_ns)
     for gap_ns in range(0, 60_000_000, 1_700_000):
         drive = DetailedDrive(p)
@@ -60,7 +60,7 @@ def test_dirty_data_are_put_away_once_the_drive_has_idled(idle_ns: int) -> None:
         begin_ns = completion_ns + min(gap_ns, idle_ns)
         put_ns = medium_ns(drive, "write", 0, 50_000, 8, begin_ns - p.write_overhead_ns)
         if gap_ns < idle_ns:
-            # The flush begins it.
+            # The flush begins the destage.
             there_ns = begin_ns + move_ns(p, drive.locate(0), drive.locate(50_000), "write")
             put_ns = begins_ns(drive.locate(50_000), there_ns) + 8 * sector_ns(drive.locate(50_000))
         sent_ns = completion_ns + gap_ns
@@ -84,7 +84,7 @@ def test_a_read_waits_for_the_write_under_way_but_not_for_all() -> None:
 @pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize("sector", ALL_AROUND)
 def test_a_read_waits_for_a_track_or_for_all_of_a_write(whole: bool, sector: int) -> None:
-    """64 sectors over a track's end, 40 of them before it."""
+    """The write covers 64 sectors, 40 of them before a track's end."""
     drive = DetailedDrive(replace(WRITING, write_whole_extent=whole))
     sent_ns = drive.request("write", 360, 64, 0)
     free_ns = medium_ns(drive, "write", 0, 360, 40, sent_ns - WRITING.write_overhead_ns)
@@ -99,7 +99,9 @@ def test_a_read_waits_for_a_track_or_for_all_of_a_write(whole: bool, sector: int
 
 @pytest.mark.parametrize(("low", "left"), [(0, 0), (32, 4), (64, 8)])
 def test_once_room_was_short_it_is_made_down_to_the_mark(low: int, left: int) -> None:
-    """Nine writes into room for eight, and no idleness would be long enough."""
+    """Nine writes exceed the room for eight. No pause is long enough to start a destage
+    by itself.
+    """
     p = replace(WRITING, write_extents=16, write_idle_ns=1e12, write_low_sectors=low)
     drive = DetailedDrive(p)
     sectors = range(50_000, 500_000, 50_000)
@@ -122,7 +124,7 @@ def test_a_read_of_dirty_data_hits() -> None:
     sent_ns = now_ns + 1000
     now_ns = drive.request("read", 50_002, 4, sent_ns)
     assert now_ns - sent_ns == pytest.approx(hit_ns(p, 4), abs=1)
-    # Dirty in part only: it is put away first, then read a turn later at least.
+    # Partly dirty data are destaged first, and read at least a rotation later.
     sent_ns = now_ns
     now_ns = drive.request("read", 50_000, 16, sent_ns)
     assert now_ns - sent_ns > PERIOD_NS
@@ -133,7 +135,7 @@ def test_a_read_of_dirty_data_hits() -> None:
     ("extents", "gap", "fast"), [(4, 8, 8), (4, 1000, 4), (1, 8, 8), (1, 1000, 1)]
 )
 def test_how_many_writes_it_takes_at_once(extents: int, gap: int, fast: int) -> None:
-    """64 sectors of room: by sectors, if they continue each other, or by places."""
+    """The cache has room for 64 sectors, in at most `extents` contiguous runs."""
     p = replace(WRITING, write_extents=extents, write_idle_ns=1e9)
     drive = DetailedDrive(p)
     completions = drive.batch(1, 50_000 + np.arange(12) * gap, 8)
@@ -143,7 +145,7 @@ def test_how_many_writes_it_takes_at_once(extents: int, gap: int, fast: int) -> 
 
 
 def test_sequential_writes_run_at_the_mediums_rate() -> None:
-    """Joined, they make a stream; written through, each one costs a turn."""
+    """Cached sequential writes form a stream. Without a cache each write costs a rotation."""
     n = 1000
     p = replace(WRITING, write_sectors=512, write_extents=1)
     drive = DetailedDrive(p)
@@ -173,7 +175,9 @@ def test_a_write_makes_what_was_read_before_stale() -> None:
 
 
 def first_gone_ns(p: Parameters, written: list[int], sector: int) -> float:
-    """After which gap one of four dirty places has been put away: no read of it hits then."""
+    """Return the length in ns of a pause after which `sector` has been destaged, so that a read
+    misses.
+    """
     for gap_ns in range(51_000_000, 130_000_000, 500_000):
         drive = DetailedDrive(p)
         now_ns = drive.request("read", 100_000, 1, 0)
@@ -187,7 +191,9 @@ def first_gone_ns(p: Parameters, written: list[int], sector: int) -> float:
 
 @pytest.mark.parametrize("order", [SHORTEST_POSITIONING, CLOOK])
 def test_order_of_putting_away(order: int) -> None:
-    """From sector 100,000: upwards and then the rest; or whose sector comes first."""
+    """CLOOK goes up from sector 100,000 and wraps; the other order takes the nearest
+    write in time.
+    """
     written = [300_000, 50_000, 600_000, 150_000]
     p = replace(WRITING, write_order=order, write_idle_ns=50 * MS)
     gone = {sector: first_gone_ns(p, written, sector) for sector in written}

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""guest/commands.c does what cards/zach1.yaml and docs/drawing.md say, also to those who mean
-it harm.  Offsets are read from the specification; pictures are the reference's."""
+"""guest/commands.c obeys cards/zach1.yaml and docs/drawing.md, even with hostile commands.
+
+Register offsets come from the specification, and expected pictures from raster_reference.py.
+"""
 
 import random
 from typing import Any
@@ -37,7 +39,7 @@ class Card:
     """The drawing half of a card, after a reset."""
 
     def __init__(self, width: int = WIDTH, height: int = HEIGHT, size: int = BYTES) -> None:
-        """A black framebuffer of so many bytes."""
+        """Allocate a black framebuffer of `size` bytes."""
         self.framebuffer = np.zeros(size // 4, np.uint32)
         self._kept = ffi().from_buffer("uint32_t[]", self.framebuffer, require_writable=True)
         self.state = ffi().new("struct commands *")
@@ -47,35 +49,39 @@ class Card:
         library().commands_reset(self.state)
 
     def take(self, *pairs: tuple[str | int, int]) -> tuple[int, int]:
-        """How many were taken, and what ended that."""
+        """Send commands; return how many the card took, and why it stopped."""
         words = [word for name, value in pairs for word in (COMMANDS.get(str(name), name), value)]
         end = ffi().new("enum commands_end *")
-        given = ffi().new("uint32_t[]", words)
-        return int(library().commands_take(self.state, given, len(pairs), end)), int(end[0])
+        buffer = ffi().new("uint32_t[]", words)
+        return int(library().commands_take(self.state, buffer, len(pairs), end)), int(end[0])
 
     def shown(self) -> tuple[int, int, int, int]:
-        """Where the shown picture begins in the framebuffer, in bytes, and its measures."""
-        shown = self.state.shown
-        first = 4 * (shown.pixel - self._kept)
-        return first, shown.width, shown.height, shown.stride
+        """Return the shown picture's offset in the framebuffer in bytes, its width, height and
+        stride.
+        """
+        picture = self.state.shown
+        first = 4 * (picture.pixel - self._kept)
+        return first, picture.width, picture.height, picture.stride
 
 
 def signed(half: int) -> int:
-    """A 16-bit number in two's complement."""
+    """Interpret 16 bits as a number in two's complement."""
     return half - 0x10000 if half & 0x8000 else half
 
 
 class Reference:
-    """The same by the specification: registers by name, and pictures by definition."""
+    """A reference for the drawing half, written from the specification."""
 
     def __init__(self) -> None:
-        """As after a reset."""
+        """Set the registers as after a reset."""
         self.framebuffer = np.zeros(BYTES // 4, np.uint32)
         self.register = dict.fromkeys(COMMANDS, 0) | {"STRIDE": 2560}
         self.drawn = 0
 
     def picture(self, base: str) -> Any:
-        """The pixels of a picture in the framebuffer; None if it does not fit."""
+        """Return the pixels of the picture at register `base`, or None if the picture
+        does not fit.
+        """
         first, stride = self.register[base], self.register["STRIDE"] & 0xFFFF
         end = first + (HEIGHT - 1) * stride + 4 * WIDTH
         if first % 4096 or stride % 4 or stride < 4 * WIDTH or end > BYTES:
@@ -84,12 +90,12 @@ class Reference:
         return np.lib.stride_tricks.as_strided(rows[0], (HEIGHT, WIDTH), (stride, 4))
 
     def corner(self, i: int) -> reference.Corner:
-        """Corner 0, 1 or 2."""
+        """Return corner 0, 1 or 2."""
         vertex = self.register[f"VERTEX{i}"]
         return signed(vertex & 0xFFFF), signed(vertex >> 16), self.register[f"COLOR{i}"]
 
     def execute(self, name: str, value: int) -> int:
-        """What it ends in."""
+        """Execute one command and return how it ends."""
         self.register[name] = value
         if name == "FLIP":
             return FAILED if self.picture("FRAME_BASE") is None else FLIP
@@ -98,7 +104,7 @@ class Reference:
         return self.draw(name) if name in DOORBELLS else ALL
 
     def draw(self, doorbell: str) -> int:
-        """What a doorbell draws."""
+        """Draw what a doorbell asks for, and return how the command ends."""
         picture = self.picture("DRAW_BASE")
         if picture is None:
             return FAILED
@@ -119,12 +125,12 @@ class Reference:
 
 
 def place(draw: random.Random) -> int:
-    """A vertex, most of them near."""
+    """Return a random vertex near the picture."""
     return draw.randint(-60, 60) & 0xFFFF | (draw.randint(-60, 60) & 0xFFFF) << 16
 
 
 def value(draw: random.Random, name: str) -> int:
-    """One that mostly makes sense for that register."""
+    """Return a random value that is mostly valid for the register."""
     if name in ("DRAW_BASE", "FRAME_BASE"):
         return draw.choice([0, 4096, 4096, 8192] * 5 + [12288, 4, 4100, 2**32 - 4096])
     if name == "STRIDE":
@@ -140,24 +146,24 @@ def value(draw: random.Random, name: str) -> int:
 @pytest.mark.parametrize("seed", range(60))
 def test_streams_do_what_they_say(seed: int) -> None:
     draw = random.Random(seed)
-    card, wanted = Card(), Reference()
+    card, expected = Card(), Reference()
     ends: list[int] = []
     card.take(("STRIDE", 160))
-    wanted.register["STRIDE"] = 160
+    expected.register["STRIDE"] = 160
     names = [*COMMANDS, *DOORBELLS, *DOORBELLS]
     while FAILED not in ends and len(ends) < 300:
         name = draw.choice(names)
         new = value(draw, name)
-        end = wanted.execute(name, new)
+        end = expected.execute(name, new)
         assert card.take((name, new)) == (int(end != FAILED), end)
         ends.append(end)
         if end == FLIP:
-            stride = wanted.register["STRIDE"] & 0xFFFF
-            assert card.shown() == (wanted.register["FRAME_BASE"], WIDTH, HEIGHT, stride)
+            stride = expected.register["STRIDE"] & 0xFFFF
+            assert card.shown() == (expected.register["FRAME_BASE"], WIDTH, HEIGHT, stride)
         if end == FENCE:
             assert card.state.fence_passed == new
-    assert (card.framebuffer == wanted.framebuffer).all()
-    assert card.state.drawn == wanted.drawn
+    assert (card.framebuffer == expected.framebuffer).all()
+    assert card.state.drawn == expected.drawn
     assert card.state.error == (ERRORS["TARGET"] if FAILED in ends else ERRORS["NONE"])
 
 
@@ -222,8 +228,8 @@ def test_a_picture_has_to_fit(
     card = Card(width, height)
     drawing = (("DRAW_BASE", base), ("FRAME_BASE", base), ("STRIDE", stride), ("CLEAR_COLOR", 1))
     assert card.take(*drawing) == (4, ALL)
-    taken, end = card.take((doorbell, 0))
-    assert (taken, end != FAILED) == (int(fits), fits)
+    count, end = card.take((doorbell, 0))
+    assert (count, end != FAILED) == (int(fits), fits)
     assert card.state.error == ERRORS["NONE" if fits else "TARGET"]
     assert card.framebuffer.sum() == (width * height if doorbell == "CLEAR" and fits else 0)
 
@@ -260,7 +266,7 @@ def test_only_a_reset_starts_a_failed_card_again() -> None:
 def test_a_call_pauses_once_it_has_drawn_enough(
     doorbell: str, width: int, height: int, cost: int
 ) -> None:
-    """What draws nothing counts by the picture's rows."""
+    """A shape that draws no pixel still costs one pixel for each row of the picture."""
     card = Card(width, height, 16 * 2**20)
     card.take(("STRIDE", 4000))
     calls = -(-PIXELS_A_CALL // cost)

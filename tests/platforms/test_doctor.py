@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""understudy doctor: real answers on this machine, and the right mend where something lacks."""
+"""understudy doctor: its findings on this machine, and the remedies for missing parts."""
 
 import json
 import subprocess
@@ -14,13 +14,13 @@ from understudy.platforms.vm import kvm, packages, qemu
 
 
 def listed() -> list[str]:
-    """The packages of packages.txt."""
+    """List the packages of packages.txt."""
     lines = (ROOT / "packages.txt").read_text().splitlines()
     return [line.split()[0] for line in lines if line and not line.startswith("#")]
 
 
 def test_everything_needed_is_here_after_setup() -> None:
-    """make setup came before this test, so doctor finds nothing lacking."""
+    """make setup ran before this test, so doctor finds nothing missing."""
     done = subprocess.run(
         [sys.executable, "-m", "understudy", "doctor", "--json"],
         capture_output=True,
@@ -33,12 +33,12 @@ def test_everything_needed_is_here_after_setup() -> None:
     assert all(finding["ok"] for finding in findings.values() if finding["needed"])
     assert not findings["KVM"]["needed"]
     assert findings["its series"]["mend"] == ""
-    said = done.stderr.splitlines()
-    assert [line.split()[0] for line in said] == ["checking"] * 5
+    lines = done.stderr.splitlines()
+    assert [line.split()[0] for line in lines] == ["checking"] * 5
 
 
 def test_a_missing_package_names_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that Debian does not have stands for any that is not installed."""
+    """A package unknown to Debian stands for any package that is not installed."""
     monkeypatch.setattr(Path, "read_text", lambda path: "no-such-package  is for this test\n")
     (finding,) = doctor._debian_packages()
     assert not finding.ok
@@ -47,7 +47,7 @@ def test_a_missing_package_names_its_command(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_without_qemu_its_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """An empty PATH has no QEMU."""
+    """An empty PATH contains no QEMU."""
     monkeypatch.setenv("PATH", str(tmp_path))
     (finding,) = doctor._qemu()
     assert not finding.ok
@@ -55,18 +55,17 @@ def test_without_qemu_its_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_
 
 
 def test_a_series_that_nobody_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was tried is named, and how to have it."""
+    """The finding names the kernel series that were tested, and the setting that selects one."""
     monkeypatch.setattr(packages, "TRIED", ("5.4", "5.10"))
-    found = next(each for each in doctor._kernel() if each.name == "its series")
-    assert not found.ok
-    assert not found.needed
-    assert found.detail.endswith("our modules are tried with 5.4 and 5.10")
-    assert found.mend == "UNDERSTUDY_KERNEL=5.10"
+    finding = next(each for each in doctor._kernel() if each.name == "its series")
+    assert not finding.ok
+    assert not finding.needed
+    assert finding.detail.endswith("our modules are tried with 5.4 and 5.10")
+    assert finding.mend == "UNDERSTUDY_KERNEL=5.10"
 
 
 def test_kvm_is_not_believed_without_its_device(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """No device, no boot."""
     monkeypatch.setattr(kvm, "DEVICE", tmp_path / "kvm")
     assert kvm.probe() == kvm.Answer(False, "there is no /dev/kvm")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""guest/draw_triangles draws the same whoever draws, and says what is wrong with its options."""
+"""guest/draw_triangles: the same picture with and without --by-commands, and wrong options."""
 
 import re
 import subprocess
@@ -18,22 +18,22 @@ DONE = re.compile(r"done (\d+\.\d{6}) ([0-9a-f]{16})\n")
 
 
 def run(*words: object) -> "subprocess.CompletedProcess[str]":
-    """The program with these options."""
+    """Run the program with these options."""
     command = [str(compiled(draw_triangles())), *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def checksum(*words: object) -> str:
-    """What it says of the picture."""
+    """Return the checksum that the program prints."""
     done = run(*words)
     assert (done.returncode, done.stderr) == (0, "")
-    found = DONE.fullmatch(done.stdout)
-    assert found, done.stdout
-    return found[2]
+    match = DONE.fullmatch(done.stdout)
+    assert match, done.stdout
+    return match[2]
 
 
 def pixels(file: Path) -> npt.NDArray[Any]:
-    """The words of a PPM file."""
+    """Return a PPM file's pixels as 0x00RRGGBB."""
     with Image.open(file) as image:
         channels = np.asarray(image).astype(np.uint32)
     return channels[..., 0] << 16 | channels[..., 1] << 8 | channels[..., 2]
@@ -41,7 +41,7 @@ def pixels(file: Path) -> npt.NDArray[Any]:
 
 @pytest.mark.parametrize("size", [1, 20, 100, 480])
 def test_the_picture_is_the_same_by_commands(size: int, tmp_path: Path) -> None:
-    """Of more triangles than a buffer of commands holds."""
+    """There are more triangles than a buffer of commands holds."""
     one = ("--size", size, "--triangles", 5000, "--ppm", tmp_path / "one.ppm")
     other = ("--size", size, "--triangles", 5000, "--ppm", tmp_path / "other.ppm")
     assert checksum(*one) == checksum(*other, "--by-commands")
@@ -49,16 +49,16 @@ def test_the_picture_is_the_same_by_commands(size: int, tmp_path: Path) -> None:
 
 
 def test_the_checksum_is_that_of_the_picture(tmp_path: Path) -> None:
-    said = checksum("--size", 50, "--triangles", 200, "--ppm", tmp_path / "picture.ppm")
+    printed = checksum("--size", 50, "--triangles", 200, "--ppm", tmp_path / "picture.ppm")
     value = 0xCBF29CE484222325
     for word in pixels(tmp_path / "picture.ppm").ravel().tolist():
         value = (value ^ word) * 0x100000001B3 % 2**64
-    assert said == f"{value:016x}"
+    assert printed == f"{value:016x}"
 
 
 @pytest.mark.parametrize("size", [1, 20, 100, 480])
 def test_a_triangle_has_the_size(size: int, tmp_path: Path) -> None:
-    """As high as wide, and half of that square, wherever the seed puts it."""
+    """A triangle is as high as wide, and covers half of that square, whatever the seed."""
     for seed in range(20):
         file = tmp_path / f"{seed}.ppm"
         checksum("--size", size, "--triangles", 1, "--seed", seed, "--ppm", file)
@@ -76,7 +76,7 @@ def test_the_seed_decides() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ((), "draw_triangles --size PIXELS"),
         (("--triangles", 5), "draw_triangles --size PIXELS"),
@@ -89,10 +89,10 @@ def test_the_seed_decides() -> None:
         (("--size", 20, "--seed", -1), '--seed: "-1" is not a whole number'),
     ],
 )
-def test_wrong_options_are_refused(words: tuple[object, ...], said: str) -> None:
+def test_wrong_options_are_refused(words: tuple[object, ...], message: str) -> None:
     done = run(*words)
     assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The guest's programs, run on the host: on real files in a folder, without a VM."""
+"""The guest's programs, run on the host on real files, without a VM."""
 
 import os
 import signal
@@ -25,14 +25,14 @@ from understudy.platforms import guest_programs, reads
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make a folder of files of every kind of size."""
+    """Make a folder of files of various sizes."""
     top = tmp_path_factory.mktemp("files")
     make_files(top)
     return top
 
 
 def same_start(one: Log, two: Log) -> bool:
-    """Tell whether two processes asked for the same, as far as both went."""
+    """Return whether two logs have the same reads, up to the end of the shorter log."""
     n = min(len(one), len(two))
     assert n > 20
     return all((one[field][:n] == two[field][:n]).all() for field in ("offset", "result"))
@@ -42,7 +42,7 @@ def same_start(one: Log, two: Log) -> bool:
 
 
 def test_surge_reads_every_file_page_by_page(folder: Path, tmp_path: Path) -> None:
-    """Check that the pages of a file follow one another up to its last, partial one."""
+    """Check that the pages of a file follow one another up to the last, partial page."""
     entries = surge(folder, tmp_path / "log", 2000, processes=1, think_scale_milli=0)
     index = (entries["offset"] >> 32).astype(np.int64)
     byte = (entries["offset"] & 0xFFFFFFFF).astype(np.int64)
@@ -57,7 +57,7 @@ def test_surge_reads_every_file_page_by_page(folder: Path, tmp_path: Path) -> No
 
 
 def test_surge_draws_depend_on_nothing_but_seed_and_process(folder: Path, tmp_path: Path) -> None:
-    """Check that neither time nor the other processes change what a process asks for."""
+    """Check that neither think times nor other processes change what a process reads."""
     few = by_owner(surge(folder, tmp_path / "few", 500, processes=2, think_scale_milli=0))
     many = by_owner(surge(folder, tmp_path / "many", 500, processes=6, think_scale_milli=1))
     other = by_owner(
@@ -71,14 +71,14 @@ def test_surge_draws_depend_on_nothing_but_seed_and_process(folder: Path, tmp_pa
 
 
 def test_a_rehearsal_changes_nothing_in_the_run(folder: Path, tmp_path: Path) -> None:
-    """Check that the draws begin again after it."""
+    """Check that the random numbers start again after the rehearsal."""
     plain = surge(folder, tmp_path / "plain", 500, processes=1, think_scale_milli=0)
     warm = surge(folder, tmp_path / "warm", 500, processes=1, think_scale_milli=0, rehearse=500)
     assert same_start(plain, warm)
 
 
 def test_surge_goes_on_after_an_error(folder: Path, tmp_path: Path) -> None:
-    """Check that missing files are logged, and slept on."""
+    """Check that reads of missing files are logged as errors."""
     workload = Play(
         program("surge"), "--dir", folder, "--files", 10**6, "--processes", 3,
         "--think-scale-milli", 10, "--log", tmp_path / "log",
@@ -98,7 +98,7 @@ def test_surge_goes_on_after_an_error(folder: Path, tmp_path: Path) -> None:
 
 
 def test_nothing_is_read_before_the_word_go(folder: Path, tmp_path: Path) -> None:
-    """Check that the processes wait, all of them, and end without having begun."""
+    """Check that all processes wait for "go", and that they end without a read when stopped."""
     workload = Play(
         program("surge"), "--dir", folder, "--files", FILES, "--processes", 4,
         "--log", tmp_path / "log",
@@ -111,7 +111,6 @@ def test_nothing_is_read_before_the_word_go(folder: Path, tmp_path: Path) -> Non
 
 
 def test_the_end_of_the_input_is_a_go_too(folder: Path, tmp_path: Path) -> None:
-    """Check a workload whose input is empty."""
     workload = Play(program("surge"), "--dir", folder, "--files", FILES, "--log", tmp_path / "log")
     assert workload.process.stdin is not None
     workload.process.stdin.close()
@@ -123,7 +122,7 @@ def test_the_end_of_the_input_is_a_go_too(folder: Path, tmp_path: Path) -> None:
 
 
 def test_a_process_that_dies_fails_the_run(folder: Path, tmp_path: Path) -> None:
-    """Check that the parent says which, ends the others and still writes the log."""
+    """Check that the parent names the process, ends the others and still writes the log."""
     workload = Play(
         program("surge"), "--dir", folder, "--files", FILES, "--processes", 5,
         "--log", tmp_path / "log",
@@ -141,7 +140,7 @@ def test_a_process_that_dies_fails_the_run(folder: Path, tmp_path: Path) -> None
 
 
 def test_no_process_outlives_the_parent(folder: Path) -> None:
-    """Check a parent that is killed without a chance to clean up."""
+    """Check that the children end after SIGKILL to the parent."""
     workload = Play(program("surge"), "--dir", folder, "--files", FILES, "--processes", 5)
     workload.go()
     children = workload.children()
@@ -161,7 +160,6 @@ def _runs(pid: int) -> bool:
 
 
 def test_a_full_log_fails_and_says_how_much_is_missing(folder: Path, tmp_path: Path) -> None:
-    """Check that a witness who missed something does not pass for a whole one."""
     workload = Play(
         program("surge"), "--dir", folder, "--files", FILES, "--processes", 2,
         "--think-scale-milli", 0, "--log", tmp_path / "log", "--log-max", 30,
@@ -177,7 +175,7 @@ def test_a_full_log_fails_and_says_how_much_is_missing(folder: Path, tmp_path: P
 
 
 def test_a_log_that_cannot_be_written_fails(folder: Path, tmp_path: Path) -> None:
-    """Check that the file and the reason are named."""
+    """Check that the error names the file and the reason."""
     target = tmp_path / "missing" / "log"
     workload = Play(program("surge"), "--dir", folder, "--files", FILES, "--log", target)
     code, _, stderr = workload.end()
@@ -185,7 +183,7 @@ def test_a_log_that_cannot_be_written_fails(folder: Path, tmp_path: Path) -> Non
 
 
 def test_a_group_that_cannot_be_joined_fails(folder: Path, tmp_path: Path) -> None:
-    """Check that nobody runs outside the group in silence."""
+    """Check that the program does not start if it can't join its control group."""
     workload = Play(
         program("surge"), "--dir", folder, "--files", FILES, "--processes", 1,
         "--cgroup", tmp_path / "none",
@@ -201,7 +199,7 @@ def test_a_group_that_cannot_be_joined_fails(folder: Path, tmp_path: Path) -> No
 
 @pytest.fixture
 def disk() -> Iterator[Path]:
-    """Make a file that stands in for a disk, where O_DIRECT is possible: not on a tmpfs."""
+    """Make a file that stands in for a disk, on a file system with O_DIRECT (not a tmpfs)."""
     with tempfile.TemporaryDirectory(dir=cache_dir()) as folder:
         path = Path(folder) / "disk"
         path.write_bytes(b"x" * (64 * PAGE + 100))
@@ -209,7 +207,7 @@ def disk() -> Iterator[Path]:
 
 
 def test_random_covers_the_disk_in_whole_pages(disk: Path, tmp_path: Path) -> None:
-    """Check places, results, and that the disk is left as it was."""
+    """Check offsets and results, and that the disk is unchanged."""
     before = disk.read_bytes()
     entries = play(tmp_path / "log", 1000, program("random"), "--device", disk)
     assert (entries["result"] == PAGE).all()
@@ -218,7 +216,7 @@ def test_random_covers_the_disk_in_whole_pages(disk: Path, tmp_path: Path) -> No
 
 
 def test_random_writes_the_share_that_was_asked_for(disk: Path, tmp_path: Path) -> None:
-    """Check that writes are marked in the log, and reads go where they would go anyway."""
+    """Check that the log marks writes, and that --writes does not change the offsets."""
     command = (program("random"), "--device", disk, "--think-us", 10)
     mixed = play(tmp_path / "mixed", 8000, *command, "--writes", 30)
     plain = play(tmp_path / "plain", 4000, *command)
@@ -232,7 +230,7 @@ def test_random_writes_the_share_that_was_asked_for(disk: Path, tmp_path: Path) 
 
 
 def test_random_goes_on_after_an_error(disk: Path, tmp_path: Path) -> None:
-    """Check reads of a disk that shrinks under the workload."""
+    """Check reads from beyond the end of a disk that has shrunk."""
     workload = Play(
         program("random"), "--device", disk, "--log", tmp_path / "log", "--think-us", 100
     )
@@ -246,11 +244,11 @@ def test_random_goes_on_after_an_error(disk: Path, tmp_path: Path) -> None:
 def test_random_refuses_what_is_no_disk(tmp_path: Path) -> None:
     """Check a missing device and one smaller than a page."""
     (tmp_path / "tiny").write_bytes(b"x")
-    for name, said in (("missing", "No such file"), ("tiny", "")):
+    for name, message in (("missing", "No such file"), ("tiny", "")):
         done = run("random", "--device", tmp_path / name)
         assert done.returncode == 1
         assert done.stderr.startswith(str(tmp_path / name))
-        assert said in done.stderr
+        assert message in done.stderr
 
 
 # restore, drain, port and options.
@@ -263,7 +261,7 @@ def run(name: str, *words: str | Path | int) -> "subprocess.CompletedProcess[str
 
 
 def blocks_file(numbers: Sequence[int], image_blocks: int = 100, **broken: Any) -> bytes:
-    """Write a compact image by hand; block n is filled with the byte n."""
+    """Return a compact image, built by hand; block n is filled with the byte n."""
     header = struct.pack(
         "<8sQQ",
         broken.get("magic", b"USBLOCK1"),
@@ -275,7 +273,7 @@ def blocks_file(numbers: Sequence[int], image_blocks: int = 100, **broken: Any) 
 
 
 def test_restore_writes_the_blocks_and_nothing_else(tmp_path: Path) -> None:
-    """Check neighbours, gaps, the first and the last block."""
+    """Check adjacent blocks, gaps, the first and the last block."""
     numbers = [0, 1, 2, 50, 52, 98, 99]
     (tmp_path / "blocks").write_bytes(blocks_file(numbers))
     (tmp_path / "disk").write_bytes(b"\xff" * 101 * PAGE)
@@ -288,7 +286,7 @@ def test_restore_writes_the_blocks_and_nothing_else(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"", "not a file of blocks"),
         (blocks_file([1, 2], magic=b"USBLOCK2"), "not a file of blocks"),
@@ -301,14 +299,14 @@ def test_restore_writes_the_blocks_and_nothing_else(tmp_path: Path) -> None:
         (blocks_file([1], image_blocks=102), "holds 413696 bytes, the image needs 417792"),
     ],
 )
-def test_restore_checks_all_before_it_writes(tmp_path: Path, content: bytes, said: str) -> None:
-    """Check that a bad file leaves the disk alone."""
+def test_restore_checks_all_before_it_writes(tmp_path: Path, content: bytes, message: str) -> None:
+    """Check that a bad file leaves the disk unchanged."""
     before = b"\xff" * 101 * PAGE
     (tmp_path / "blocks").write_bytes(content)
     (tmp_path / "disk").write_bytes(before)
     done = run("restore", tmp_path / "blocks", tmp_path / "disk")
     assert done.returncode == 1
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("\n") == 1
     assert (tmp_path / "disk").read_bytes() == before
 
@@ -338,7 +336,7 @@ def test_restore_checks_all_before_it_writes(tmp_path: Path, content: bytes, sai
     ],
 )
 def test_wrong_use_is_exit_code_2(command: tuple[str, ...]) -> None:
-    """Check that nothing starts and something is said."""
+    """Check that the program prints an error and does not start."""
     done = run(*command)
     assert done.returncode == 2
     assert done.stderr
@@ -346,7 +344,6 @@ def test_wrong_use_is_exit_code_2(command: tuple[str, ...]) -> None:
 
 
 def test_serve_needs_a_disk() -> None:
-    """Check that it says which one it has not got."""
     done = run("serve", "/nowhere")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "/nowhere: No such file or directory (errno 2)\n"
@@ -356,7 +353,7 @@ def test_serve_needs_a_disk() -> None:
 
 
 def test_drain_takes_what_is_there_and_waits_for_no_more(tmp_path: Path) -> None:
-    """Check two pipes whose writers stay."""
+    """Check two pipes whose writers stay open."""
     pipes = [tmp_path / "one", tmp_path / "other"]
     with ExitStack() as open_pipes:
         for number, pipe in enumerate(pipes):
@@ -370,10 +367,10 @@ def test_drain_takes_what_is_there_and_waits_for_no_more(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("words", [(), ("/nowhere",), ("/dev/null", "/nowhere"), ("/",)])
 def test_drain_says_what_it_cannot_read(words: tuple[str, ...]) -> None:
-    """Check one line, and the exit code."""
+    """Check the error message and the exit code."""
     done = run("drain", *words)
-    said = {(): "drain FILE...", ("/",): "/: Is a directory (errno 21)"}
-    expected = said.get(words, "/nowhere: No such file or directory (errno 2)")
+    messages = {(): "drain FILE...", ("/",): "/: Is a directory (errno 21)"}
+    expected = messages.get(words, "/nowhere: No such file or directory (errno 2)")
     assert (done.returncode, done.stderr) == (1 if words else 2, expected + "\n")
 
 
@@ -397,7 +394,7 @@ def test_all_programs_are_static() -> None:
 
 
 def test_a_compile_error_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Check that the compiler's own words reach the user, and nothing is cached."""
+    """Check that the user sees the compiler's message, and that nothing is cached."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     (tmp_path / "broken.c").write_text("int main(void) { return nothing; }\n")
     broken = programs.Program("broken", (str(tmp_path / "broken.c"),))
@@ -409,7 +406,7 @@ def test_a_compile_error_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_a_source_that_changes_while_a_command_runs_changes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Check that what is in the cache under a name is what the name says."""
+    """Check that the cached program comes from the old source, which its name is computed from."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     source = tmp_path / "answer.c"
     source.write_text("int main(void) { return 3; }\n")
@@ -420,21 +417,21 @@ def test_a_source_that_changes_while_a_command_runs_changes_nothing(
 
 
 def test_a_changed_source_is_compiled_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Check that the cache goes by content, headers included."""
+    """Check that the cache key depends on the content of source and headers."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     source, header = tmp_path / "answer.c", tmp_path / "answer.h"
     source.write_text('#include "answer.h"\nint main(void) { return ANSWER; }\n')
     answer = programs.Program("answer", (str(source),))
     for value in (3, 4, 3):
         header.write_text(f"#define ANSWER {value}\n")
-        programs._source.cache_clear()  # as a new command does
+        programs._source.cache_clear()  # as at the start of a new command
         done = subprocess.run([programs.compiled(answer)], check=False)
         assert done.returncode == value
     assert len(list((tmp_path / "cache" / "understudy" / "programs").glob("[!.]*"))) == 2
 
 
 def test_a_generated_header_is_compiled_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Check that it is found beside the source without being there, and goes by content."""
+    """Check that a header needs no file beside the source, and that the cache key depends on it."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     source = tmp_path / "answer.c"
     source.write_text('#include "answer.h"\nint main(void) { return ANSWER; }\n')
@@ -446,7 +443,7 @@ def test_a_generated_header_is_compiled_in(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"USREADS1", "cut off in its header"),
         (b"USREADS2" + struct.pack("<II", 32, 0), "not a log of reads"),
@@ -454,8 +451,7 @@ def test_a_generated_header_is_compiled_in(tmp_path: Path, monkeypatch: pytest.M
         (b"USREADS1" + struct.pack("<II", 32, 2) + bytes(32), "2 entries announced"),
     ],
 )
-def test_a_broken_log_is_refused(tmp_path: Path, content: bytes, said: str) -> None:
-    """Check that half a witness is none."""
+def test_a_broken_log_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "log").write_bytes(content)
-    with pytest.raises(RunFailed, match=said):
+    with pytest.raises(RunFailed, match=message):
         reads.read_log(tmp_path / "log")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The file system that SURGE reads: sizes, places, and that it is a sound ext4."""
+"""The file system that SURGE reads: file sizes, extents, and whether it is a sound ext4."""
 
 import hashlib
 import multiprocessing
@@ -26,16 +26,16 @@ TOOLS = os.environ["PATH"] + ":/usr/sbin:/sbin"
 
 @pytest.fixture(autouse=True, scope="module")
 def _e2fsprogs() -> None:
-    """These tests look at images with tools of their own."""
+    """Fail early without e2fsprogs, since these tests examine images with its tools."""
     assert shutil.which("mke2fs", path=TOOLS), "no mke2fs: apt-get install -y e2fsprogs"
 
 
 def silent(phase: str, fraction: float) -> None:
-    """Report to nobody."""
+    """Ignore progress reports."""
 
 
 def run(*command: str | Path, script: str = "") -> "subprocess.CompletedProcess[str]":
-    """Run a tool and keep what it says."""
+    """Run a tool and capture its output."""
     environment = os.environ | {"PATH": TOOLS}
     return subprocess.run(
         command, input=script, capture_output=True, text=True, env=environment, check=False
@@ -44,25 +44,25 @@ def run(*command: str | Path, script: str = "") -> "subprocess.CompletedProcess[
 
 @pytest.fixture
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give the test an empty cache."""
+    """Point the cache to an empty folder."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache" / "understudy"
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, image.Layout]:
-    """Make one raw image of the default size."""
+    """Make a raw image of the default size."""
     return image.make_raw(tmp_path_factory.mktemp("raw"), DEFAULT, 1, silent)
 
 
 def assert_clean(raw: Path) -> None:
-    """Let e2fsck look at every structure."""
+    """Check every structure with e2fsck."""
     checked = run("e2fsck", "-fn", raw)
     assert checked.returncode == 0, checked.stdout
 
 
 def stat_of(raw: Path, *paths: str) -> str:
-    """Ask debugfs about files."""
+    """Return what debugfs prints about these files."""
     script = "".join(f"stat {path}\n" for path in paths)
     return run("debugfs", "-f", "-", raw, script=script).stdout
 
@@ -71,7 +71,7 @@ def stat_of(raw: Path, *paths: str) -> str:
 
 
 def test_sizes_follow_the_papers_mixture() -> None:
-    """Check mass, mean and median on both sides of the cut."""
+    """Check the share of large files, the mean and the medians."""
     sizes = image.draw_sizes(np.random.default_rng(7), 1_000_000, int(73.4e9))
     large = sizes >= image.LARGE_BYTES
     assert large.mean() == pytest.approx(0.032, abs=0.001)
@@ -83,7 +83,7 @@ def test_sizes_follow_the_papers_mixture() -> None:
 
 
 def test_no_file_takes_more_than_a_sixteenth_of_a_small_disk() -> None:
-    """Check our own rule for small disks."""
+    """Check the largest file; this limit is ours and not the papers'."""
     sizes = image.draw_sizes(np.random.default_rng(7), 100_000, SMALL)
     assert sizes.max() == SMALL // 16
 
@@ -93,7 +93,7 @@ def test_no_file_takes_more_than_a_sixteenth_of_a_small_disk() -> None:
     [(int(73.4e9), 1_000_000), (DEFAULT, 21_943), (16 * MIB, 229)],
 )
 def test_number_of_files_scales_with_the_disk(virtual_bytes: int, files: int) -> None:
-    """Check the papers' million and its fractions."""
+    """Check that a disk of the papers' size has a million files, and smaller ones a fraction."""
     assert image.file_count(virtual_bytes) == files
 
 
@@ -107,7 +107,7 @@ def test_impossible_disks_are_refused(virtual_bytes: int) -> None:
 def test_a_draw_that_does_not_fit_is_refused(
     own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Check that nothing stays behind either."""
+    """Check that nothing stays in the cache."""
     monkeypatch.setattr(image, "LOG_MEAN", image.LOG_MEAN + 2)
     with pytest.raises(UserError, match="take another --virtual-size"):
         image.build(SMALL, silent, 1)
@@ -115,7 +115,7 @@ def test_a_draw_that_does_not_fit_is_refused(
 
 
 def test_paths_have_two_levels_of_small_directories() -> None:
-    """Check a full-size set: at most 100 entries in any directory."""
+    """Check a full-size set: at most 100 entries in each directory."""
     files = 1_000_000
     paths = [image.file_path(index, files) for index in range(0, files, 997)]
     assert all(path.count("/") == 2 for path in paths)
@@ -132,7 +132,7 @@ def test_paths_have_two_levels_of_small_directories() -> None:
 def test_the_image_is_sound_and_about_as_full_as_the_papers(
     built: tuple[Path, image.Layout],
 ) -> None:
-    """Check e2fsck, number of files and fullness."""
+    """Check e2fsck's verdict, the number of files and the used share of the disk."""
     raw, layout = built
     assert_clean(raw)
     assert len(layout.size) == 21_943
@@ -143,23 +143,23 @@ def test_the_image_is_sound_and_about_as_full_as_the_papers(
 def test_extents_are_initialised_and_where_the_layout_says(
     built: tuple[Path, image.Layout],
 ) -> None:
-    """Check a sample of files, the most fragmented ones included."""
+    """Check a sample of files and the most fragmented files."""
     raw, layout = built
     extents = np.diff(layout.first)
     sample = [*range(0, 21_943, 800), *np.argsort(extents)[-5:].tolist()]
     for index in sample:
-        said = stat_of(raw, image.file_path(index, 21_943))
-        assert "(uninit" not in said.lower()
-        assert f"Inode: {layout.inode[index]} " in said
-        assert f"Size: {layout.size[index]}\n" in said
+        output = stat_of(raw, image.file_path(index, 21_943))
+        assert "(uninit" not in output.lower()
+        assert f"Inode: {layout.inode[index]} " in output
+        assert f"Size: {layout.size[index]}\n" in output
         first, last = layout.first[index], layout.first[index + 1]
         for start, length in zip(layout.start[first:last], layout.length[first:last], strict=True):
             end = f"-{start + length - 1}" if length > 1 else ""
-            assert f":{start}{end}" in said
+            assert f":{start}{end}" in output
 
 
 def test_erasing_half_leaves_fragments(built: tuple[Path, image.Layout]) -> None:
-    """Check that some files are in pieces and most are not."""
+    """Check that some files are in several extents and most are in one."""
     extents = np.diff(built[1].first)
     assert 0.02 < (extents > 1).mean() < 0.3
 
@@ -167,7 +167,7 @@ def test_erasing_half_leaves_fragments(built: tuple[Path, image.Layout]) -> None
 def test_files_do_not_overlap_and_have_all_their_blocks(
     built: tuple[Path, image.Layout],
 ) -> None:
-    """Check the layout by itself."""
+    """Check the layout alone, without the image."""
     layout = built[1]
     order = np.argsort(layout.start)
     ends = (layout.start + layout.length)[order]
@@ -177,31 +177,31 @@ def test_files_do_not_overlap_and_have_all_their_blocks(
 
 
 def test_popular_files_lie_all_over_the_disk(built: tuple[Path, image.Layout]) -> None:
-    """Check that the first hundred files, half of all accesses, are spread."""
+    """Check the first hundred files, which get half of all accesses."""
     layout = built[1]
     places = layout.start[layout.first[:100]] / (DEFAULT / image.BLOCK_BYTES)
     assert len(np.unique((places * 12).astype(int))) >= 10
 
 
 def test_two_builds_are_equal_to_the_byte(own_cache: Path) -> None:
-    """Check all that is kept, and that another seed differs."""
+    """Check every file in the cache, and that another seed results in another image."""
     first = image.build(SMALL, silent, 5)
-    kept = {path.name: path.read_bytes() for path in first.folder.iterdir()}
-    assert set(kept) == {"blocks.bin", "layout.npz", "facts.json"}
+    content = {path.name: path.read_bytes() for path in first.folder.iterdir()}
+    assert set(content) == {"blocks.bin", "layout.npz", "facts.json"}
     shutil.rmtree(own_cache)
     again = image.build(SMALL, silent, 5)
-    assert {path.name: path.read_bytes() for path in again.folder.iterdir()} == kept
+    assert {path.name: path.read_bytes() for path in again.folder.iterdir()} == content
     other = image.build(SMALL, silent, 6)
     assert other.folder != first.folder
-    assert other.blocks.read_bytes() != kept["blocks.bin"]
+    assert other.blocks.read_bytes() != content["blocks.bin"]
 
 
 def test_the_second_build_comes_from_the_cache(own_cache: Path) -> None:
-    """Check that nothing is done twice."""
+    """Check that the second build reports no work."""
     first = image.build(SMALL, silent, 5)
-    said: list[str] = []
-    assert image.build(SMALL, lambda phase, fraction: said.append(phase), 5) == first
-    assert said == []
+    phases: list[str] = []
+    assert image.build(SMALL, lambda phase, fraction: phases.append(phase), 5) == first
+    assert phases == []
     assert first.folder.is_relative_to(own_cache)
 
 
@@ -210,7 +210,7 @@ def _build_small(_: int) -> Path:
 
 
 def test_two_processes_may_build_at_once(own_cache: Path) -> None:
-    """Check that both get the one image, whole."""
+    """Check that all processes get the same complete image."""
     with multiprocessing.get_context("fork").Pool(3) as pool:
         folders = pool.map(_build_small, range(3))
     assert len(set(folders)) == 1
@@ -219,7 +219,7 @@ def test_two_processes_may_build_at_once(own_cache: Path) -> None:
 
 
 def test_progress_runs_from_0_to_1(own_cache: Path) -> None:
-    """Check that a bar drawn from the reports never goes back."""
+    """Check that the reported fraction never decreases."""
     seen: list[float] = []
     image.build(DEFAULT, lambda phase, fraction: seen.append(fraction), 3)
     assert seen == sorted(seen)
@@ -228,26 +228,25 @@ def test_progress_runs_from_0_to_1(own_cache: Path) -> None:
 
 
 def test_restored_blocks_are_the_file_system(own_cache: Path, tmp_path: Path) -> None:
-    """Check that restore makes a clean disk from the compact image."""
-    made = image.build(SMALL, silent, 5)
+    """Check that restore writes a clean disk from the compact image."""
+    built = image.build(SMALL, silent, 5)
     disk = tmp_path / "disk"
     with disk.open("wb") as empty:
-        empty.truncate(made.facts.image_bytes)
+        empty.truncate(built.facts.image_bytes)
     restore = programs.compiled(guest_programs.program("restore"))
-    done = run(restore, made.blocks, disk)
+    done = run(restore, built.blocks, disk)
     assert (done.returncode, done.stderr) == (0, "")
-    assert int(done.stdout) == made.facts.metadata_blocks
-    assert hashlib.sha256(made.blocks.read_bytes()).hexdigest() == made.facts.blocks_sha256
+    assert int(done.stdout) == built.facts.metadata_blocks
+    assert hashlib.sha256(built.blocks.read_bytes()).hexdigest() == built.facts.blocks_sha256
     assert_clean(disk)
-    path, size = made.files()[17]
+    path, size = built.files()[17]
     assert f"Size: {size}\n" in stat_of(disk, path)
-    assert made.blocks.stat().st_size < SMALL / 50
+    assert built.blocks.stat().st_size < SMALL / 50
 
 
 def test_no_mke2fs_is_said_with_the_command_that_mends_it(
     own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Check the message."""
     monkeypatch.setattr(shutil, "which", lambda name, path=None: None)
     with pytest.raises(UserError, match="no mke2fs here: apt-get install e2fsprogs"):
         image._tool("mke2fs")
@@ -256,7 +255,7 @@ def test_no_mke2fs_is_said_with_the_command_that_mends_it(
 def test_a_failing_mkfiles_fails_the_build(
     own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Check that its line reaches the user and nothing is kept."""
+    """Check that the user sees mkfiles' message, and that the cache stays empty."""
     monkeypatch.setattr(image, "_script", lambda *_: iter(["d a\n", "d a\n"]))
     with pytest.raises(RunFailed, match="script line 2: it exists already"):
         image.build(SMALL, silent, 5)
@@ -281,7 +280,7 @@ def mkfiles(raw: Path, script: str) -> "subprocess.CompletedProcess[str]":
 
 
 def test_mkfiles_makes_what_the_script_says(fresh: Path) -> None:
-    """Check sizes around a block, an empty file, erasing, and a big directory."""
+    """Check sizes around a block, an empty file, erased files and a big directory."""
     sizes = [0, 1, 4095, 4096, 4097, 123_456]
     lines = ["d a", "d a/b", *(f"f a/b/{size} {size}" for size in sizes)]
     lines += ["e a/b/4096", "f a/b/4096 8192", "f top 1"]
@@ -289,7 +288,7 @@ def test_mkfiles_makes_what_the_script_says(fresh: Path) -> None:
     done = mkfiles(fresh, "\n".join([*lines, "l a/b/4096", "l a/b/0", "end", ""]))
     assert (done.returncode, done.stderr) == (0, "")
     place, empty, last = done.stdout.splitlines()
-    assert place.split()[1:3] == ["8192", "2"]  # first fit: the hole, then the rest
+    assert place.split()[1:3] == ["8192", "2"]  # the first fit is the hole
     assert empty.split()[1:] == ["0", "0"]
     assert last == "done 107"
     assert_clean(fresh)
@@ -297,7 +296,7 @@ def test_mkfiles_makes_what_the_script_says(fresh: Path) -> None:
 
 
 def test_erasing_all_gives_every_block_back(fresh: Path) -> None:
-    """Check the free blocks of a file in many pieces."""
+    """Erase small files and one file in many extents, and check the free blocks."""
     before = run("dumpe2fs", "-h", fresh).stdout
     small = [f"{index:03d}" for index in range(150)]
     lines = [f"f {name} 4096" for name in small] + [f"e {name}" for name in small[::2]]
@@ -311,7 +310,7 @@ def test_erasing_all_gives_every_block_back(fresh: Path) -> None:
 
 
 def test_the_last_block_of_the_disk_can_be_given_and_taken(fresh: Path) -> None:
-    """Check a disk filled to the brim (another trap of libext2fs)."""
+    """Fill the disk to its last block (a trap of libext2fs)."""
     before = run("dumpe2fs", "-h", fresh).stdout
     free = next(line for line in before.splitlines() if line.startswith("Free blocks"))
     blocks = int(free.split()[-1])
@@ -329,7 +328,7 @@ def test_the_last_block_of_the_disk_can_be_given_and_taken(fresh: Path) -> None:
 
 
 def test_a_file_in_many_pieces_is_sound(fresh: Path) -> None:
-    """Check the extent tree with a block of its own (a trap of libext2fs)."""
+    """Check an extent tree that needs a block of its own (a trap of libext2fs)."""
     small = [f"{index:03d}" for index in range(150)]
     lines = [f"f {name} 4096" for name in small] + [f"e {name}" for name in small[::2]]
     done = mkfiles(fresh, "\n".join([*lines, "f pieces 4000000", "l pieces", "end", ""]))
@@ -339,7 +338,7 @@ def test_a_file_in_many_pieces_is_sound(fresh: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("script", "said"),
+    ("script", "message"),
     [
         ("", "script line 0: the script is cut off"),
         ("d a\n", "script line 1: the script is cut off"),
@@ -370,18 +369,18 @@ def test_a_file_in_many_pieces_is_sound(fresh: Path) -> None:
         ("d a\0b\nend\n", "a zero byte"),
     ],
 )
-def test_bad_scripts_are_refused(fresh: Path, script: str, said: str) -> None:
-    """Check one line that says where and why, exit code 1, and no "done"."""
+def test_bad_scripts_are_refused(fresh: Path, script: str, message: str) -> None:
+    """Check the one-line message, exit code 1 and that "done" is not printed."""
     done = mkfiles(fresh, script)
     assert done.returncode == 1
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("\n") == 1
     assert "done" not in done.stdout
     assert "not clean" in run("dumpe2fs", "-h", fresh).stdout
 
 
 def test_mkfiles_wants_an_ext4_image(tmp_path: Path) -> None:
-    """Check a missing file, a file of zeros and no argument."""
+    """Check a missing file, a file of zeros and a call without arguments."""
     missing = mkfiles(tmp_path / "missing", "end\n")
     assert missing.returncode == 1
     assert "No such file" in missing.stderr
@@ -393,7 +392,7 @@ def test_mkfiles_wants_an_ext4_image(tmp_path: Path) -> None:
 
 
 def test_too_many_files_end_in_an_error(fresh: Path) -> None:
-    """Check the end of the inodes."""
+    """Check a script with more files than inodes."""
     lines = [f"f {index} 0" for index in range(2000)]
     done = mkfiles(fresh, "\n".join([*lines, "end", ""]))
     assert done.returncode == 1
@@ -401,7 +400,6 @@ def test_too_many_files_end_in_an_error(fresh: Path) -> None:
 
 
 def test_a_full_output_is_not_reported_as_done(fresh: Path) -> None:
-    """Check that a layout which can't be written fails."""
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [programs.compiled(image.MKFILES), fresh],

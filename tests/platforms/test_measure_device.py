@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""`understudy measure` on a disk of this machine: what is refused, and that the disk's settings
-are what they were, however it ends.
+"""`understudy measure` on a disk of this machine: what it refuses, and that it restores the disk's
+settings however it ends.
 
-Loop devices stand in for disks, on this machine's kernel; tests/vm/test_measure.py has disks
-that keep a time.
+Loop devices of this machine stand in for disks. tests/vm/test_measure.py has disks with service
+times of their own.
 """
 
 import fcntl
@@ -30,7 +30,7 @@ MIB = 2**20
 SIZE = 64 * MIB
 PATIENCE_SECONDS = 120
 INSTANCES = Path("/sys/kernel/tracing/instances")
-# Two schedulers, neither of them the one that is there, and no end in sight.
+# Two schedulers that the disk does not have at first, and more requests than a test waits for.
 ENDLESS = ("--requests", "1000000", "--think", "2", "--schedulers", "kyber,none")
 
 pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("measure")]
@@ -47,7 +47,7 @@ def losetup(*words: str) -> str:
 
 @contextmanager
 def looped(file: Path, *words: str) -> Iterator[Path]:
-    """A disk made of a file."""
+    """Make a loop device of a file."""
     name = losetup("--find", "--show", *words, str(file))
     try:
         yield Path(name)
@@ -56,21 +56,21 @@ def looped(file: Path, *words: str) -> Iterator[Path]:
 
 
 def image(folder: Path) -> Path:
-    """Content that one would miss."""
+    """Make an image with random content, so that a test notices any change."""
     file = folder / "image"
     file.write_bytes(random.Random(1).randbytes(MIB) * (SIZE // MIB))
     return file
 
 
 def settings(disk: Path) -> dict[str, str]:
-    """All that its kernel shows of its queue."""
+    """Return all that the kernel shows of the disk's queue."""
     queue = Path("/sys/block") / disk.name / "queue"
     files = (file for file in sorted(queue.rglob("*")) if file.is_file())
     return {str(file.relative_to(queue)): text(file) for file in files}
 
 
 def scheduler(disk: Path) -> str:
-    """This file stays while those of the scheduler that leaves come and go."""
+    """Return the disk's scheduler. No other file in queue/ is safe to read while it changes."""
     return text(Path("/sys/block") / disk.name / "queue" / "scheduler")
 
 
@@ -83,7 +83,7 @@ def text(file: Path) -> str:
 
 @pytest.fixture
 def disk(on_disk: Path) -> Iterator[Path]:
-    """Set as no kernel would set it by itself; in the end as it was before."""
+    """Make a disk with unusual settings, and restore the kernel's settings afterwards."""
     with looped(image(on_disk)) as disk:
         queue = Path("/sys/block") / disk.name / "queue"
         if "mq-deadline" not in text(queue / "scheduler") or "kyber" not in text(
@@ -105,7 +105,7 @@ def disk(on_disk: Path) -> Iterator[Path]:
 
 @contextmanager
 def unchanged(disk: Path) -> Iterator[None]:
-    """Its settings, and nothing of ours is left."""
+    """Check that the settings are the same afterwards, and that no file of ours is left."""
     before = settings(disk)
     yield
     assert settings(disk) == before
@@ -114,12 +114,12 @@ def unchanged(disk: Path) -> Iterator[None]:
 
 
 def invoked(*words: str | Path) -> Result:
-    """In this process."""
+    """Run the command in this process."""
     return CliRunner().invoke(main, ["measure", *map(str, words)], catch_exceptions=False)
 
 
 def measured(folder: Path, disk: Path, *words: str) -> Path:
-    """The run folder."""
+    """Run the command and return its run folder."""
     out = folder / f"run-{time.monotonic_ns()}"
     done = invoked("--on", disk, "--out", out, *words)
     assert done.exit_code == 0, done.output
@@ -134,7 +134,7 @@ def digest(file: Path) -> str:
 
 
 def test_a_whole_answer(disk: Path, tmp_path: Path) -> None:
-    """Result, requests and report of each scheduler, in places that the disk has."""
+    """Check result and requests of each scheduler; all sectors are on the disk."""
     with unchanged(disk):
         out = measured(tmp_path, disk, "--requests", "400", "--processes", "3", "--seeds", "2")
     document = json.loads((out / "result.json").read_text())
@@ -146,18 +146,18 @@ def test_a_whole_answer(disk: Path, tmp_path: Path) -> None:
         assert run["platform"] == "real"
         assert run["requests"] == run["dispatched"] == 400
         assert run["facts"]["settings"]["queue/scheduler"] == run["scheduler"]
-    found = pl.read_parquet(out / "requests.parquet")
-    assert found.height == 400 * 2 * len(offered)
-    assert set(found["op"]) == {"read"}
-    assert found["sector"].max() < SIZE // 512  # type: ignore[operator]
-    assert (found["arrival_ns"] <= found["dispatch_ns"]).all()
-    assert (found["dispatch_ns"] <= found["completion_ns"]).all()
-    assert found["due_ns"].null_count() == found.height
+    requests = pl.read_parquet(out / "requests.parquet")
+    assert requests.height == 400 * 2 * len(offered)
+    assert set(requests["op"]) == {"read"}
+    assert requests["sector"].max() < SIZE // 512  # type: ignore[operator]
+    assert (requests["arrival_ns"] <= requests["dispatch_ns"]).all()
+    assert (requests["dispatch_ns"] <= requests["completion_ns"]).all()
+    assert requests["due_ns"].null_count() == requests.height
     assert "loop" in (out / "report.html").read_text()
 
 
 def test_long_runs_lose_no_event(disk: Path, tmp_path: Path) -> None:
-    """More than the kernel's buffer has room for."""
+    """There are more events than the kernel's buffer holds."""
     with unchanged(disk):
         words = ("--requests", "60000", "--processes", "4", "--schedulers", "none")
         out = measured(tmp_path, disk, *words)
@@ -186,14 +186,16 @@ def test_writes_change_the_disk_where_somebody_says_so(
 
 @pytest.mark.parametrize("workload", ["surge-direct", "surge-buffered"])
 def test_a_file_server_on_a_real_disk(workload: str, disk: Path, tmp_path: Path) -> None:
-    """It gets a file system, which nobody else sees mounted, and reads files in it: pages, or what
-    the page cache reads ahead."""
+    """The workload gets its own file system, mounted where no other process sees it.
+
+    surge-direct reads single pages; surge-buffered also reads what the page cache reads ahead.
+    """
     with unchanged(disk):
         words = ("--workload", workload, "--requests", "500", "--processes", "5")
         out = measured(tmp_path, disk, *words, "--schedulers", "kyber", "--destroy-data")
-    found = pl.read_parquet(out / "requests.parquet")
-    assert found.height == 500
-    assert (set(found["sectors"]) == {8}) == (workload == "surge-direct")
+    requests = pl.read_parquet(out / "requests.parquet")
+    assert requests.height == 500
+    assert (set(requests["sectors"]) == {8}) == (workload == "surge-direct")
     assert not list(Path("/sys/fs/cgroup").glob("**/understudy-*"))
     assert str(disk) not in Path("/proc/mounts").read_text()
     probe = subprocess.run(["blkid", "-p", disk], capture_output=True, text=True, check=False)
@@ -215,7 +217,7 @@ def test_the_dry_run_only_says_what_would_be_run(disk: Path, on_disk: Path) -> N
 
 
 def started(disk: Path, folder: Path) -> "subprocess.Popen[str]":
-    """A command that does not end by itself."""
+    """Start a command that does not end by itself."""
     words = (COMMAND, "measure", "--on", disk, *ENDLESS, "--out", folder / "out")
     return subprocess.Popen(
         words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder
@@ -223,7 +225,7 @@ def started(disk: Path, folder: Path) -> "subprocess.Popen[str]":
 
 
 def wait_for_change(disk: Path, command: "subprocess.Popen[str]") -> None:
-    """The scheduler is one of the command's."""
+    """Wait until the command has changed the disk's scheduler."""
     end = time.monotonic() + PATIENCE_SECONDS
     while "[mq-deadline]" in scheduler(disk):
         assert command.poll() is None, command.communicate()
@@ -232,7 +234,7 @@ def wait_for_change(disk: Path, command: "subprocess.Popen[str]") -> None:
 
 
 def descendants(of: int) -> list[int]:
-    """By number, the nearest first."""
+    """List the process ids of all descendants, parents before children."""
     lists = Path(f"/proc/{of}/task").glob("*/children")
     children = [int(child) for listed in lists for child in text(listed).split()]
     return children + [further for child in children for further in descendants(child)]
@@ -240,7 +242,7 @@ def descendants(of: int) -> list[int]:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_interrupted_at_any_moment(seed: int, disk: Path, tmp_path: Path) -> None:
-    """While it starts, while it chooses a scheduler, while it measures; by any signal."""
+    """A signal arrives during start-up, when a scheduler is set, or during a run."""
     chance = random.Random(seed)
     how = chance.choice([signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP])
     with unchanged(disk):
@@ -251,25 +253,25 @@ def test_interrupted_at_any_moment(seed: int, disk: Path, tmp_path: Path) -> Non
         else:
             time.sleep(1.5 * chance.random())
         command.send_signal(how)
-        _, said = command.communicate(timeout=PATIENCE_SECONDS)
-    assert command.returncode == 130, said
-    assert said.splitlines()[-1] == "understudy: interrupted: every run was stopped"
+        _, message = command.communicate(timeout=PATIENCE_SECONDS)
+    assert command.returncode == 130, message
+    assert message.splitlines()[-1] == "understudy: interrupted: every run was stopped"
     assert not list(tmp_path.iterdir())
 
 
 def test_when_the_process_that_works_is_killed(disk: Path, tmp_path: Path) -> None:
-    """The one that waits puts back."""
+    """The parent process restores the settings."""
     with unchanged(disk):
         command = started(disk, tmp_path)
         wait_for_change(disk, command)
         os.kill(descendants(command.pid)[0], signal.SIGKILL)
-        _, said = command.communicate(timeout=PATIENCE_SECONDS)
+        _, message = command.communicate(timeout=PATIENCE_SECONDS)
     assert command.returncode == 1
-    assert "killed by SIGKILL" in said
+    assert "killed by SIGKILL" in message
 
 
 def test_when_the_workload_is_killed(disk: Path, tmp_path: Path) -> None:
-    """A run that failed; the other scheduler's, too, if it is killed again."""
+    """Both schedulers' runs fail, since the workload is killed each time."""
     with unchanged(disk):
         command = started(disk, tmp_path)
         wait_for_change(disk, command)
@@ -280,13 +282,13 @@ def test_when_the_workload_is_killed(disk: Path, tmp_path: Path) -> None:
                 if text(Path(f"/proc/{pid}/comm")) == "random\n":
                     os.kill(pid, signal.SIGKILL)
             time.sleep(0.2)
-        _, said = command.communicate()
+        _, message = command.communicate()
     assert command.returncode == 1
-    assert said.count("understudy: the workload") == 2
+    assert message.count("understudy: the workload") == 2
 
 
 def test_the_next_command_puts_back_what_nobody_could(disk: Path, tmp_path: Path) -> None:
-    """After kill -9 of all; it says so, whatever else it is asked."""
+    """After SIGKILL to all processes, any later command restores the settings and reports it."""
     with unchanged(disk):
         command = started(disk, tmp_path)
         wait_for_change(disk, command)
@@ -334,7 +336,7 @@ def test_a_tunable_that_nobody_has_fails_the_run(disk: Path) -> None:
 
 
 def refused(disk: Path, *words: str) -> str:
-    """The one line, without what all begin with."""
+    """Return the one-line error message without its common prefix."""
     done = invoked("--on", disk, *words)
     assert done.exit_code == 2, done.output
     assert done.stdout == ""
@@ -359,16 +361,18 @@ def test_a_disk_with_nothing_behind_it() -> None:
 
 
 def test_one_that_somebody_uses(disk: Path, on_disk: Path) -> None:
-    """Also for reading: the requests of others would be measured."""
+    """A disk in use is refused even for reads, since the measurement would contain
+    other requests.
+    """
     subprocess.run(["mke2fs", "-q", disk], check=True, capture_output=True)
     mounted = on_disk / "mounted"
     mounted.mkdir()
     subprocess.run(["mount", "-o", "ro", disk, mounted], check=True)
     try:
         with unchanged(disk):
-            said = refused(disk)
-            assert said == f"{disk.name} is mounted on {mounted}; umount it first"
-            assert refused(disk, "--writes", "10", "--destroy-data") == said
+            message = refused(disk)
+            assert message == f"{disk.name} is mounted on {mounted}; umount it first"
+            assert refused(disk, "--writes", "10", "--destroy-data") == message
     finally:
         subprocess.run(["umount", mounted], check=True)
     with looped(disk) as upper:
@@ -383,7 +387,7 @@ def test_one_that_somebody_uses(disk: Path, on_disk: Path) -> None:
 
 
 def test_one_that_is_locked(disk: Path) -> None:
-    """As udev and others ask for it."""
+    """The test locks the disk as udev and other programs do."""
     with disk.open("rb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         done = invoked("--on", disk, "--requests", "10", "--schedulers", "none")
@@ -395,13 +399,13 @@ def test_one_that_is_locked(disk: Path) -> None:
 
 def test_one_that_is_read_only(on_disk: Path, tmp_path: Path) -> None:
     with looped(image(on_disk), "--read-only") as disk:
-        said = refused(disk, "--writes", "10", "--destroy-data")
-        assert said == "is read-only; leave --destroy-data out"
+        message = refused(disk, "--writes", "10", "--destroy-data")
+        assert message == "is read-only; leave --destroy-data out"
         measured(tmp_path, disk, "--requests", "20", "--schedulers", "none")
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("--writes", "30"), "--writes: what is on {} would be lost: add --destroy-data"),
         (
@@ -425,9 +429,9 @@ def test_one_that_is_read_only(on_disk: Path, tmp_path: Path) -> None:
         (("--set", "bfq.low_latency=0", "--schedulers", "none"), "--set: bfq is not among"),
     ],
 )
-def test_what_is_asked_wrong(words: tuple[str, ...], said: str, disk: Path) -> None:
+def test_what_is_asked_wrong(words: tuple[str, ...], message: str, disk: Path) -> None:
     with unchanged(disk):
-        assert said.format(disk) in refused(disk, *words)
+        assert message.format(disk) in refused(disk, *words)
 
 
 def test_only_root_chooses_a_scheduler(disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The disk that VMs share: read back by the programs that know tables and file systems."""
+"""The disk that VMs share, read back with e2fsprogs and util-linux."""
 
 import shutil
 import struct
@@ -23,18 +23,18 @@ ARRAY = profile.load("array-32")
 
 
 def said(*command: str | Path) -> str:
-    """By a program that e2fsprogs or util-linux has, which must succeed."""
-    found = shutil.which(command[0], path="/usr/sbin:/sbin:/usr/bin:/bin")
-    assert found, f"no {command[0]}: apt-get install e2fsprogs util-linux"
+    """Return the output of a program of e2fsprogs or util-linux, which must succeed."""
+    program = shutil.which(command[0], path="/usr/sbin:/sbin:/usr/bin:/bin")
+    assert program, f"no {command[0]}: apt-get install e2fsprogs util-linux"
     done = subprocess.run(
-        [found, *command[1:]], capture_output=True, text=True, check=False, env={"LC_ALL": "C"}
+        [program, *command[1:]], capture_output=True, text=True, check=False, env={"LC_ALL": "C"}
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
 def restored(blocks: Path, folder: Path) -> Path:
-    """The whole disk, sparse, from the blocks that were kept."""
+    """Rebuild the whole disk, sparse, from a compact image."""
     content = blocks.read_bytes()
     size, count = struct.unpack_from("<8xQQ", content)
     numbers = struct.unpack_from(f"<{count}Q", content, 24)
@@ -71,7 +71,7 @@ def test_a_disk_beyond_the_table_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "reason"),
+    ("options", "reason"),
     [
         ({"virtual_bytes": 512 * MIB}, r"^--virtual-size: .* each of 3 VMs needs 192 MiB"),
         ({"controller": "null_blk", "queue_depth": 1}, "^--controller: null_blk has no partitions"),
@@ -80,9 +80,9 @@ def test_a_disk_beyond_the_table_is_refused() -> None:
         ({"configuration": 3}, "^--configuration: 3 is outside 1 to 2"),
     ],
 )
-def test_what_vms_cannot_do_is_refused(asked: dict[str, Any], reason: str) -> None:
+def test_what_vms_cannot_do_is_refused(options: dict[str, Any], reason: str) -> None:
     with pytest.raises(UserError, match=reason):
-        scenario.check(experiment(workload="postmark", platform="vm", disk=ARRAY, **asked))
+        scenario.check(experiment(workload="postmark", platform="vm", disk=ARRAY, **options))
 
 
 def test_a_missing_program_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,7 +92,7 @@ def test_a_missing_program_is_named_with_its_package(monkeypatch: pytest.MonkeyP
 
 
 def test_a_program_comes_with_its_loader_and_libraries() -> None:
-    found = debian_programs.files("postmark")
-    assert {"bin/postmark", "lib64/ld-linux-x86-64.so.2"} < set(found)
-    assert any(name.endswith("/libc.so.6") for name in found)
-    assert all(path.is_file() for path in found.values())
+    files = debian_programs.files("postmark")
+    assert {"bin/postmark", "lib64/ld-linux-x86-64.so.2"} < set(files)
+    assert any(name.endswith("/libc.so.6") for name in files)
+    assert all(path.is_file() for path in files.values())

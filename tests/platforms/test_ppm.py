@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""guest/ppm.c writes what other readers of PPM read."""
+"""guest/ppm.c writes PPM files that other programs read."""
 
 import errno
 from pathlib import Path

@@ -21,27 +21,27 @@ BLACK = np.zeros((HEIGHT, WIDTH), np.uint32)
 
 
 def near(draw: random.Random) -> tuple[int, int]:
-    """A place in the picture."""
+    """Return a point in the picture."""
     return draw.randrange(WIDTH), draw.randrange(HEIGHT)
 
 
 def around(draw: random.Random) -> tuple[int, int]:
-    """A place in the picture or not far from it."""
+    """Return a point in or around the picture."""
     return draw.randint(-WIDTH, 2 * WIDTH), draw.randint(-HEIGHT, 2 * HEIGHT)
 
 
 def anywhere(draw: random.Random) -> tuple[int, int]:
-    """A place as far away as 16 bits allow."""
+    """Return any point that 16-bit coordinates can express."""
     return draw.randint(-FAR - 1, FAR), draw.randint(-FAR - 1, FAR)
 
 
 def extreme(draw: random.Random) -> tuple[int, int]:
-    """A place where one goes wrong by one."""
+    """Return a point at which off-by-one errors show."""
     return draw.choice(EXTREMES), draw.choice(EXTREMES)
 
 
 def crowded(draw: random.Random) -> tuple[int, int]:
-    """One of few places, so that corners coincide or are in a row."""
+    """Return one of few points, so that corners often coincide or are collinear."""
     return draw.randrange(10, 14), draw.randrange(10, 14)
 
 
@@ -49,21 +49,21 @@ KINDS = (near, around, anywhere, extreme, crowded)
 
 
 def color(draw: random.Random) -> int:
-    """Any, or of channels that are as small or as large as can be, with a top byte."""
+    """Return a random color, half of the time with extreme channels and a top byte."""
     if draw.random() < 0.5:
         return draw.getrandbits(32)
     return draw.getrandbits(8) << 24 | sum(draw.choice((0, 255)) << 8 * i for i in range(3))
 
 
 def corners(draw: random.Random, kind: Callable[[random.Random], tuple[int, int]]) -> list[Corner]:
-    """Three of a kind, or two and one of any other."""
+    """Return three corners of one kind, or two of one kind and a third of any kind."""
     kinds = [kind, kind, draw.choice((kind, draw.choice(KINDS)))]
     draw.shuffle(kinds)
     return [(*each(draw), color(draw)) for each in kinds]
 
 
 def slivers(draw: random.Random) -> Iterator[list[Corner]]:
-    """Long ones past the picture, as thin as can be: one corner is just beside the edge."""
+    """Yield long triangles, as thin as possible: one corner is just beside the opposite edge."""
     for _ in range(1000):
         middle, one = near(draw), draw.choice((anywhere, around))(draw)
         x, y = (min(max(2 * m - p, -FAR - 1), FAR) for m, p in zip(middle, one, strict=True))
@@ -71,20 +71,20 @@ def slivers(draw: random.Random) -> Iterator[list[Corner]]:
         yield [(*one, color(draw)), (x, y, color(draw)), (i, j, color(draw))]
 
 
-def check_triangle(wanted: Sequence[Corner]) -> int:
-    """Draw one on a canvas and by definition; how many pixels it has."""
+def check_triangle(triangle: Sequence[Corner]) -> int:
+    """Compare a triangle with its definition; return how many pixels it has."""
     canvas, picture = Canvas(WIDTH, HEIGHT), BLACK.copy()
-    drawn = canvas.triangle(wanted)
-    reference.triangle(picture, wanted)
-    points = reference.inside(wanted, picture.shape)
-    assert (canvas.pixels == picture).all(), wanted
-    assert drawn == points.sum(), wanted
-    assert canvas.is_clean_beside(), wanted
+    count = canvas.triangle(triangle)
+    reference.triangle(picture, triangle)
+    points = reference.inside(triangle, picture.shape)
+    assert (canvas.pixels == picture).all(), triangle
+    assert count == points.sum(), triangle
+    assert canvas.is_clean_beside(), triangle
     for which in range(3):
-        ends = [reference.channels(corner[2])[which] for corner in wanted]
+        ends = [reference.channels(corner[2])[which] for corner in triangle]
         values = canvas.pixels[points] >> np.uint32(16 - 8 * which) & np.uint32(255)
-        assert ((values >= min(ends)) & (values <= max(ends))).all(), wanted
-    return drawn
+        assert ((values >= min(ends)) & (values <= max(ends))).all(), triangle
+    return count
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -92,46 +92,46 @@ def test_triangles_are_those_by_definition(
     kind: Callable[[random.Random], tuple[int, int]],
 ) -> None:
     draw = random.Random(f"triangles {kind.__name__}")
-    drawn = [check_triangle(corners(draw, kind)) for _ in range(2000)]
-    assert sum(pixels > 0 for pixels in drawn) > 300
+    counts = [check_triangle(corners(draw, kind)) for _ in range(2000)]
+    assert sum(pixels > 0 for pixels in counts) > 300
 
 
 def test_slivers_are_those_by_definition() -> None:
-    drawn = [check_triangle(wanted) for wanted in slivers(random.Random("slivers"))]
-    assert sum(pixels > 0 for pixels in drawn) > 300
+    counts = [check_triangle(sliver) for sliver in slivers(random.Random("slivers"))]
+    assert sum(pixels > 0 for pixels in counts) > 300
 
 
 def test_colours_are_off_by_little_more_than_half_a_step() -> None:
-    """Against the plane itself, which the reference rounds as the page says."""
+    """Compare with the exact plane; the reference rounds the plane as docs/drawing.md says."""
     draw = random.Random("plane")
     limit = reference.HALF + Fraction(1, 128)
     for _ in range(300):
-        wanted = corners(draw, draw.choice(KINDS))
+        triangle = corners(draw, draw.choice(KINDS))
         canvas = Canvas(WIDTH, HEIGHT)
-        canvas.triangle(wanted)
-        rows, columns = np.nonzero(reference.inside(wanted, (HEIGHT, WIDTH)))
+        canvas.triangle(triangle)
+        rows, columns = np.nonzero(reference.inside(triangle, (HEIGHT, WIDTH)))
         if not len(rows):
             continue
-        x_a, y_a = min((y, x) for x, y, _ in wanted)[::-1]
-        planes = [reference.plane(wanted, which) for which in range(3)]
+        x_a, y_a = min((y, x) for x, y, _ in triangle)[::-1]
+        planes = [reference.plane(triangle, which) for which in range(3)]
         for i in {0, len(rows) - 1, draw.randrange(len(rows))}:
             x, y = int(columns[i]), int(rows[i])
-            got = reference.channels(int(canvas.pixels[y, x]))
-            for value, (v_a, right, down) in zip(got, planes, strict=True):
+            channels = reference.channels(int(canvas.pixels[y, x]))
+            for value, (v_a, right, down) in zip(channels, planes, strict=True):
                 exact = v_a + right * (x - x_a) + down * (y - y_a)
-                assert abs(value - exact) <= limit, (wanted, x, y)
+                assert abs(value - exact) <= limit, (triangle, x, y)
 
 
 def test_the_order_of_corners_changes_nothing() -> None:
     draw = random.Random("order")
     for _ in range(300):
-        wanted = corners(draw, draw.choice((near, around)))
+        triangle = corners(draw, draw.choice((near, around)))
         canvas = Canvas(WIDTH, HEIGHT)
-        canvas.triangle(wanted)
-        for other in permutations(wanted):
+        canvas.triangle(triangle)
+        for other in permutations(triangle):
             again = Canvas(WIDTH, HEIGHT)
             again.triangle(other)
-            assert (again.pixels == canvas.pixels).all(), wanted
+            assert (again.pixels == canvas.pixels).all(), triangle
 
 
 def test_what_has_no_area_draws_nothing() -> None:
@@ -151,20 +151,21 @@ def test_the_page_s_own_example() -> None:
 
 @pytest.mark.parametrize("far", [False, True], ids=["near", "far"])
 def test_a_mesh_covers_each_pixel_once(far: bool) -> None:
-    """Triangles around a common corner, and a grid of them whose inner corners are moved."""
     draw = random.Random(f"mesh {far}")
     for _ in range(40):
         times = np.zeros_like(BLACK)
-        for wanted in mesh(draw, far):
+        for triangle in mesh(draw, far):
             canvas = Canvas(WIDTH, HEIGHT)
             canvas.clear(0)
-            canvas.triangle([(x, y, 0xFFFFFF) for x, y in wanted])
+            canvas.triangle([(x, y, 0xFFFFFF) for x, y in triangle])
             times += (canvas.pixels != 0).astype(np.uint32)
         assert (times == 1).all()
 
 
 def mesh(draw: random.Random, far: bool) -> Iterator[tuple[tuple[int, int], ...]]:
-    """Triangles that fill a rectangle with the picture in it, all corners of a grid shifted."""
+    """Yield triangles that fill a rectangle around the picture; the grid's corners are moved a
+    little.
+    """
     left, top, right, bottom = (-FAR - 1, -FAR - 1, FAR, FAR) if far else (0, 0, WIDTH, HEIGHT)
     xs = [left, *sorted(draw.sample(range(6, WIDTH - 6, 6), 3)), right]
     ys = [top, *sorted(draw.sample(range(6, HEIGHT - 6, 6), 3)), bottom]
@@ -181,13 +182,13 @@ def mesh(draw: random.Random, far: bool) -> Iterator[tuple[tuple[int, int], ...]
 
 
 def moved(draw: random.Random, place: int, first: int, last: int) -> int:
-    """By how much a corner inside is moved; less than lets a triangle turn over."""
+    """Return how far an inner corner is moved; a larger distance could flip a triangle."""
     return 0 if place in (first, last) else draw.randint(-1, 1)
 
 
 def check_line(one: Corner, other: Corner) -> None:
     canvas, picture = Canvas(WIDTH, HEIGHT), BLACK.copy()
-    drawn = canvas.line(one, other)
+    count = canvas.line(one, other)
     reference.line(picture, one, other)
     assert (canvas.pixels == picture).all(), (one, other)
     assert canvas.is_clean_beside(), (one, other)
@@ -196,8 +197,8 @@ def check_line(one: Corner, other: Corner) -> None:
         back.line(other, one)
         assert (back.pixels == canvas.pixels).all(), (one, other)
     white = Canvas(WIDTH, HEIGHT)
-    assert drawn == white.line((*one[:2], 0xFFFFFF), (*other[:2], 0xFFFFFF))
-    assert drawn == np.count_nonzero(white.pixels), (one, other)
+    assert count == white.line((*one[:2], 0xFFFFFF), (*other[:2], 0xFFFFFF))
+    assert count == np.count_nonzero(white.pixels), (one, other)
 
 
 @pytest.mark.parametrize("kind", [near, around, crowded])
@@ -208,7 +209,7 @@ def test_lines_are_those_by_definition(kind: Callable[[random.Random], tuple[int
 
 
 def test_lines_from_far_away_are_those_by_definition() -> None:
-    """All 65,536 steps are tried by the reference, so they are few."""
+    """The reference tries all 65,536 steps of a line, so there are only a few lines."""
     draw = random.Random("far lines")
     for _ in range(6):
         check_line((*anywhere(draw), color(draw)), (*near(draw), color(draw)))
@@ -224,15 +225,15 @@ def test_rectangles_are_those_by_definition() -> None:
     for _ in range(1000):
         x, y = draw.choice(KINDS)(draw)
         width, height = (draw.choice((0, 1, draw.randrange(100), 4095, 65535)) for _ in range(2))
-        wanted = color(draw)
+        fill = color(draw)
         canvas, picture = Canvas(WIDTH, HEIGHT), BLACK.copy()
-        drawn = canvas.rectangle(x, y, width, height, wanted)
-        reference.rectangle(picture, x, y, width, height, wanted)
+        count = canvas.rectangle(x, y, width, height, fill)
+        reference.rectangle(picture, x, y, width, height, fill)
         assert (canvas.pixels == picture).all(), (x, y, width, height)
         assert canvas.is_clean_beside(), (x, y, width, height)
         picture[:] = 0
         reference.rectangle(picture, x, y, width, height, 1)
-        assert drawn == picture.sum(), (x, y, width, height)
+        assert count == picture.sum(), (x, y, width, height)
 
 
 @pytest.mark.parametrize(("width", "height"), [(0, 0), (0, 9), (9, 0), (1, 1), (3, 2), (700, 1)])

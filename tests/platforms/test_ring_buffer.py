@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The kernel's trace is read as it was written, or refused in one line."""
+"""The kernel's trace: its events are read as they were written, or refused in one line."""
 
 import random
 import struct
@@ -15,13 +15,13 @@ from understudy.platforms import ring_buffer
 SECOND = 10**9
 
 
-def rows(found: pl.DataFrame) -> list[tuple[int, int, int]]:
-    """Time, sector, sectors."""
-    return found.select("time_ns", "sector", "nr_sector").rows()
+def rows(frame: pl.DataFrame) -> list[tuple[int, int, int]]:
+    """Return time, sector and sectors of each row."""
+    return frame.select("time_ns", "sector", "nr_sector").rows()
 
 
 def test_each_event_has_its_time_and_its_numbers() -> None:
-    """Over several pages; text in it is no number."""
+    """The events are on several pages, and fields of text are left out."""
     written = [
         (SECOND, data(ISSUE, 800)),
         (SECOND + 7, data(COMPLETE, 800, 16)),
@@ -29,23 +29,23 @@ def test_each_event_has_its_time_and_its_numbers() -> None:
         (SECOND + 2**27, data(ISSUE, 24)),
         (SECOND + 2**27 + 2**30 + 5, data(COMPLETE, 24)),
     ]
-    found = ring_buffer.events(trace(written), FORMATS)
-    assert found["block_rq_issue"].columns == [
+    tables = ring_buffer.events(trace(written), FORMATS)
+    assert tables["block_rq_issue"].columns == [
         *("time_ns", "common_type", "common_pid", "sector", "nr_sector", "rwbs")
     ]
-    assert rows(found["block_rq_issue"]) == [
+    assert rows(tables["block_rq_issue"]) == [
         (SECOND, 800, 8),
         (SECOND + 9, 2**40, 8),
         (SECOND + 2**27, 24, 8),
     ]
-    assert rows(found["block_rq_complete"]) == [
+    assert rows(tables["block_rq_complete"]) == [
         (SECOND + 7, 800, 16),
         (SECOND + 2**27 + 2**30 + 5, 24, 8),
     ]
 
 
 def test_long_events_other_events_and_stamps_of_time() -> None:
-    """What nobody asks for is passed by; a stamp is a time, not a difference."""
+    """Unknown events are skipped; a time stamp is absolute, not a difference."""
     stamp = struct.pack("<II", 31 | 5 << 5, 3)
     left_out = struct.pack("<II", 29 | 1 << 5, 12) + b"?" * 8
     end = struct.pack("<I", 29)
@@ -62,23 +62,23 @@ def test_long_events_other_events_and_stamps_of_time() -> None:
             b"what was there before",
         ],
     )
-    found = ring_buffer.events(pages, FORMATS)["block_rq_issue"]
+    events = ring_buffer.events(pages, FORMATS)["block_rq_issue"]
     stamped = 3 * 2**27 + 5
-    assert rows(found) == [(stamped + 2, 24, 8), (SECOND + 1, 8, 8), (SECOND + 4, 16, 8)]
+    assert rows(events) == [(stamped + 2, 24, 8), (SECOND + 1, 8, 8), (SECOND + 4, 16, 8)]
 
 
 def test_the_rings_of_several_processors_are_one_trace() -> None:
-    """Each is in order of time by itself."""
+    """Each processor's ring is in order of time."""
     one = trace([(at, data(ISSUE, at)) for at in (10, 30, 50)])
     other = trace([(at, data(ISSUE, at)) for at in (20, 40)])
-    found = ring_buffer.events(one + other, FORMATS)["block_rq_issue"]
-    assert found["sector"].to_list() == [10, 20, 30, 40, 50]
+    events = ring_buffer.events(one + other, FORMATS)["block_rq_issue"]
+    assert events["sector"].to_list() == [10, 20, 30, 40, 50]
 
 
 def test_nothing_happened() -> None:
-    """The tables are there."""
-    found = ring_buffer.events(b"", FORMATS)
-    assert {name: table.height for name, table in found.items()} == {
+    """Empty tables are returned."""
+    tables = ring_buffer.events(b"", FORMATS)
+    assert {name: table.height for name, table in tables.items()} == {
         "block_rq_issue": 0,
         "block_rq_complete": 0,
     }
@@ -90,7 +90,7 @@ WHOLE = trace([(SECOND, data(ISSUE, 800))])
 
 
 @pytest.mark.parametrize(
-    ("given", "why"),
+    ("content", "why"),
     [
         (LOST, "events are lost"),
         (TOO_FULL, "a page of 4096 bytes says that it holds 4081"),
@@ -102,14 +102,13 @@ WHOLE = trace([(SECOND, data(ISSUE, 800))])
         (page(0, [event(0, data(ISSUE, 8)[:24])]), "shorter than its fields"),
     ],
 )
-def test_what_is_no_trace_is_refused(given: bytes, why: str) -> None:
-    """In one line that says why."""
+def test_what_is_no_trace_is_refused(content: bytes, why: str) -> None:
     with pytest.raises(RunFailed, match="^the kernel's trace can't be read: .*" + why):
-        ring_buffer.events(given, FORMATS)
+        ring_buffer.events(content, FORMATS)
 
 
 def test_any_bytes_are_read_or_refused() -> None:
-    """With one seed; most begin as a trace does."""
+    """The bytes are a trace with changes in its first 200 bytes, cut at a random length."""
     draw = random.Random(1)
     whole = trace([(SECOND + i, data(draw.choice((ISSUE, COMPLETE)), i)) for i in range(9)])
     for _ in range(3000):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which k a warm-up leads to, and which runs count; the machines are not booted here."""
+"""Which k a warm-up leads to, and which runs count; no VM is booted here."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -26,7 +26,7 @@ def nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def warmed_up(scale_milli: int, overshoot_ns: int, before: int = 0) -> dict[str, bytes]:
-    """What is left of 1,000 requests, after others that were `before` ns late."""
+    """Return a warm-up's files: 500 early requests, late by `before` ns more, and 1,000 others."""
     rows = np.zeros(1500, RECORD)
     rows["arrival_ns"] = rows["pick_ns"] = rows["dispatch_ns"] = np.arange(1, 1501) * 10**9
     rows["model_service_ns"], rows["sectors"] = SERVICE_NS, 8
@@ -40,29 +40,29 @@ def warmed_up(scale_milli: int, overshoot_ns: int, before: int = 0) -> dict[str,
 @pytest.mark.parametrize(
     ("scale_milli", "overshoot_ns", "before", "scale"),
     [
-        (1000, 8_000, 0, 1.0),  # exact already
-        (3051, 8_000, 0, 3.051),  # the kernel raised it
+        (1000, 8_000, 0, 1.0),  # precise enough already
+        (3051, 8_000, 0, 3.051),  # the kernel raised k to this value
         (1000, 180_000, 0, 3.0),  # 180 us are 1.5 % of three times 4 ms
-        (1000, 8_000, 10**8, 1.0),  # what was before k had settled
+        (1000, 8_000, 10**8, 1.0),  # the early requests do not count
         (1000, 10**9, 0, 100.0),
     ],
 )
 def test_k(scale_milli: int, overshoot_ns: int, before: int, scale: float) -> None:
-    """The kernel's, or what makes lateness a small share of a service."""
+    """The result is the kernel's k, or the k at which lateness is a small share of a service."""
     out = warmed_up(scale_milli, overshoot_ns, before)
     assert self_scaling.needed(out) == pytest.approx(scale)
 
 
 def late(run: Experiment, number: int) -> Outcome:
-    """A run of which so many requests were late."""
-    found = outcome(run)
+    """Return the outcome of a run with this number of late requests."""
+    answer = outcome(run)
     return replace(
-        found, requests=found.requests.with_columns(late=pl.int_range(pl.len()) < number)
+        answer, requests=answer.requests.with_columns(late=pl.int_range(pl.len()) < number)
     )
 
 
 class Host:
-    """On which so many of 1,000 requests are late, run by run."""
+    """A host with a given number of late requests among 1,000, for each run."""
 
     def __init__(self, *late: int) -> None:
         self._late: Iterator[int] = iter(late)
@@ -85,7 +85,7 @@ class Host:
 
 
 def test_a_run_with_too_many_late_is_repeated() -> None:
-    """With a larger k, which later runs begin with."""
+    """The second run has a larger k, and later runs begin with this k."""
     host = Host(11, 500, 10, 0)
     assert host.measured().experiment.platform.scale == 5
     assert host.scales == [3, 4, 5]
@@ -102,14 +102,14 @@ def test_another_question_is_warmed_up_for_again() -> None:
 
 
 def test_a_host_that_is_too_busy() -> None:
-    """Nothing is said to be measured."""
+    """The run fails."""
     host = Host(300, 200, 100, 50)
     with pytest.raises(RunFailed, match="50 of 1,000 requests were late with k = 7, in 4 runs"):
         host.measured()
 
 
 def told(*runs: tuple[str, float, int], clock: str = "wall") -> str:
-    """What stands below the table of runs: scheduler, k, and how many of 1,000 were late."""
+    """Return the lines below the table of runs (scheduler, k, late requests in 1,000)."""
     outcomes = tuple(
         late(experiment(scheduler=name, scale=scale, clock=clock, requests=1000), number)
         for name, scale, number in runs
@@ -118,12 +118,12 @@ def told(*runs: tuple[str, float, int], clock: str = "wall") -> str:
 
 
 def test_what_a_table_says_of_k() -> None:
-    """Nothing, unless runs do not count or differ in it."""
+    """The table mentions k only if some runs do not count or have different k."""
     assert "k was" not in told(("cats", 3, 10), ("none", 3, 0))
     assert "late" not in told(("cats", 3, 10), ("none", 3, 0))
     assert "no pick: k was 3 to 4, raised" in told(("cats", 3, 10), ("none", 4, 0))
-    said = told(("cats", 2, 11), ("none", 2, 10), ("sstf", 2, 300))
-    assert "more than 10 were late (cats 11, sstf 300): these runs do not count" in said
-    assert "pick " not in said
+    sentences = told(("cats", 2, 11), ("none", 2, 10), ("sstf", 2, 300))
+    assert "more than 10 were late (cats 11, sstf 300): these runs do not count" in sentences
+    assert "pick " not in sentences
     assert "pick " in told(("cats", 2, 10), ("none", 2, 10))
     assert "late" not in told(("cats", 1, 11), clock="virtual")

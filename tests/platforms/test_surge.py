@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""SURGE as PERFORM 2010 section 5 writes it down, against the guest's program and the simulator.
+"""SURGE as PERFORM 2010 section 5 defines it, against the guest's program and the simulator.
 
-The ON/OFF loop of Figure 2 is told once more here, with the generator's published definition
-(SplitMix64), the equations in floating point and the papers' parameters.
+This file repeats the ON/OFF loop of Figure 2 with the published generator (SplitMix64), the
+equations in floating point and the papers' parameters.
 """
 
 import math
@@ -19,8 +19,8 @@ from sample_runs import experiment
 
 from understudy.platforms.sim import in_simulator
 
-COUNT_ALPHA, COUNT_K = 2.43, 1.00  # files of one round
-SLEEP_ALPHA, SLEEP_K_MS = 1.5, 2.0  # after each page
+COUNT_ALPHA, COUNT_K = 2.43, 1.00  # files in one round
+SLEEP_ALPHA, SLEEP_K_MS = 1.5, 2.0  # sleep after each page
 SEED = 1
 WORD = 2**64
 STEP = 0x9E3779B97F4A7C15
@@ -28,14 +28,14 @@ Step = tuple[int, int, float]
 
 
 def mixed(x: int) -> int:
-    """SplitMix64's finaliser."""
+    """Apply SplitMix64's finaliser."""
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % WORD
     x = (x ^ x >> 27) * 0x94D049BB133111EB % WORD
     return x ^ x >> 31
 
 
 def uniforms(stream: int) -> Iterator[float]:
-    """Numbers from (0, 1]: a stream of its own for each process."""
+    """Yield random numbers in (0, 1]; each process has its own stream."""
     state = mixed((mixed((SEED + STEP) % WORD) + stream) % WORD)
     while True:
         state = (state + STEP) % WORD
@@ -43,17 +43,17 @@ def uniforms(stream: int) -> Iterator[float]:
 
 
 def pareto(u: float, alpha: float, k: float) -> float:
-    """Equation 1, solved for x."""
+    """Solve equation 1 for x."""
     return float(k * u ** (-1 / alpha))
 
 
 def zipf(u: float, n: int) -> int:
-    """Equation 3, the continuous form, from 0."""
+    """Evaluate equation 3 in its continuous form, counting from 0."""
     return int(min(n - 1, math.floor((n + 1) ** u - 1)))
 
 
 def figure_2(process: int, sizes: Sequence[int]) -> Iterator[Step]:
-    """File, page of it, and the sleep after that in ms."""
+    """Yield file, page within the file, and the sleep after the read in ms."""
     u = uniforms(process)
     while True:
         for _ in range(math.floor(pareto(next(u), COUNT_ALPHA, COUNT_K))):
@@ -63,13 +63,15 @@ def figure_2(process: int, sizes: Sequence[int]) -> Iterator[Step]:
 
 
 def expected(process: int, sizes: Sequence[int], count: int) -> npt.NDArray[Any]:
-    """The first steps of a process, as columns."""
+    """Return the first steps of a process, as columns."""
     return np.array(list(islice(figure_2(process, sizes), count))).T
 
 
 def test_the_guest_reads_and_sleeps_as_figure_2(tmp_path: Path) -> None:
-    """Each page of each process; no sleep is shorter than drawn, and however busy the host is,
-    one of hundreds is hardly longer."""
+    """Check each page of each process, and that no sleep is too short.
+
+    A busy host prolongs sleeps; the shortest excess among hundreds must still be below 1 ms.
+    """
     sizes = make_files(tmp_path / "files")
     log = surge(tmp_path / "files", tmp_path / "log", 150, processes=4, seed=SEED)
     longer_ms = []
@@ -85,7 +87,7 @@ def test_the_guest_reads_and_sleeps_as_figure_2(tmp_path: Path) -> None:
 
 
 def simulated() -> tuple[list[int], list[Any]]:
-    """Sizes of the files, and the rows of each process in its order."""
+    """Return the sizes of the files, and each process's rows in order of arrival."""
     one = experiment(
         "none", "surge-direct", platform="sim", requests=20_000, processes=20,
         virtual_bytes=2**28, seed=SEED,
@@ -97,7 +99,7 @@ def simulated() -> tuple[list[int], list[Any]]:
 
 
 def test_the_simulator_sleeps_as_figure_2() -> None:
-    """To the nanosecond, process by process."""
+    """Sleeps are exact to 2 ns."""
     sizes, processes = simulated()
     assert len(processes) == 20
     for process, mine in enumerate(processes):
@@ -105,7 +107,7 @@ def test_the_simulator_sleeps_as_figure_2() -> None:
         arrival, completion = (mine[name].to_numpy() for name in ("arrival_ns", "completion_ns"))
         assert np.abs(arrival[1:] - completion[:-1] - sleep_ms[:-1] * 1e6).max() <= 2
         sectors = np.diff(mine["sector"].to_numpy())
-        assert (sectors[page[1:] == page[:-1] + 1] == 8).mean() > 0.9  # files are in few pieces
+        assert (sectors[page[1:] == page[:-1] + 1] == 8).mean() > 0.9  # most files have few extents
 
 
 @pytest.mark.parametrize("change", [{"SLEEP_ALPHA": 1.6}, {"SLEEP_K_MS": 2.01}, {"COUNT_K": 1.2}])

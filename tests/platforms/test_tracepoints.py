@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The kernel's events of the block layer become requests: the instrument of a real disk.
+"""The kernel's events of the block layer become requests, as on a real disk.
 
-A folder of files stands for an instance of the kernel's trace.
+A folder of files stands in for an instance of the kernel's trace.
 """
 
 import struct
@@ -22,7 +22,7 @@ from understudy.platforms.reads import ENTRY
 from understudy.platforms.real.tracepoints import Tracepoints
 from understudy.platforms.witness import compare_requests
 
-# By the letter that blktrace has for it; the sector that is split off stands where sectors do.
+# Tracepoints by blktrace's letter; for a split, the count's field holds the sector of the split.
 NAMES = {
     "Q": "block_bio_queue",
     "M": "block_bio_backmerge",
@@ -50,7 +50,10 @@ print fmt: "%d", REC->sector
 
 
 def held(event: Event, error: int = 0) -> bytes:
-    """What the kernel keeps of an event; behind a text is what was there before."""
+    """Return an event as the kernel stores it.
+
+    A text shorter than its field is followed by old bytes.
+    """
     letters = b"W" if WRITE in event.also else b"R"
     letters = b"N" if PC in event.also else letters
     count = struct.unpack(">Q", event.payload)[0] if event.action == "X" else event.sectors
@@ -60,7 +63,7 @@ def held(event: Event, error: int = 0) -> bytes:
 
 
 def instance(folder: Path, events: Iterable[Event], error: int = 0, stats: str = "") -> Tracepoints:
-    """A trace of these events, which has been taken."""
+    """Return a trace of these events, after it has been read from its files."""
     for letter, name in NAMES.items():
         place = folder / "events" / "block" / name
         place.mkdir(parents=True)
@@ -75,14 +78,14 @@ def instance(folder: Path, events: Iterable[Event], error: int = 0, stats: str =
         own = [(event.time_ns, held(event, error)) for event in in_order if event.cpu == cpu]
         (place / "trace_pipe_raw").write_bytes(kernel_trace.trace(own))
         (place / "stats").write_text(f"entries: 3\noverrun: 0\n{stats}")
-    found = Tracepoints(folder)
-    found.take()
-    return found
+    trace = Tracepoints(folder)
+    trace.take()
+    return trace
 
 
 @given(st.integers(0, 2**32))
 def test_requests_of_all_kinds(seed: int) -> None:
-    """Merged, split, requeued and completed in parts, on four processors."""
+    """Requests are merged, split, requeued and completed in parts, on four processors."""
     requests = Requests(seed)
     with TemporaryDirectory() as folder:
         rows, left_out = instance(Path(folder), requests.events).requests()
@@ -94,22 +97,24 @@ def test_requests_of_all_kinds(seed: int) -> None:
 
 
 def life(begin_ns: int, sector: int, end_ns: int) -> list[Event]:
-    """Of one page: it arrives, and is issued and answered at the end."""
+    """Return the events of a request for one page, which is dispatched 10 ns before it
+    completes.
+    """
     times = {"Q": begin_ns, "D": end_ns - 10, "C": end_ns}
     return [Event(at, 0, what, sector, 8, also=(FS,)) for what, at in times.items()]
 
 
 def test_the_first_are_answered_once_none_of_them_waits(tmp_path: Path) -> None:
-    """The second one starves; the third is answered and does not count before it."""
+    """Request 2 starves. Request 3 completes earlier, but counts only after request 2."""
     starved = life(200, 16, 900)
     events = [*life(100, 8, 500), *life(300, 24, 600), starved[0]]
-    found = instance(tmp_path / "before", events)
-    assert found.answered_first(1)
-    assert not found.answered_first(2)
-    assert not found.answered_first(3)
-    found = instance(tmp_path / "after", [*events, *starved[1:]])
-    assert found.answered_first(3)
-    assert not found.answered_first(4)
+    trace = instance(tmp_path / "before", events)
+    assert trace.answered_first(1)
+    assert not trace.answered_first(2)
+    assert not trace.answered_first(3)
+    trace = instance(tmp_path / "after", [*events, *starved[1:]])
+    assert trace.answered_first(3)
+    assert not trace.answered_first(4)
 
 
 def test_a_merge_is_not_waited_for(tmp_path: Path) -> None:
@@ -119,13 +124,13 @@ def test_a_merge_is_not_waited_for(tmp_path: Path) -> None:
         Event(at, 0, what, 8, 16, also=(FS,)) for at, what in ((160, "D"), (300, "C"))
     )
     queue = Event(100, 0, "Q", 8, 8, also=(FS,))
-    found = instance(tmp_path, [queue, merged, merge, issue, complete, *life(200, 64, 400)])
-    assert found.answered_first(2)
-    assert found.requests()[0]["sectors"].to_list() == [16, 8]
+    trace = instance(tmp_path, [queue, merged, merge, issue, complete, *life(200, 64, 400)])
+    assert trace.answered_first(2)
+    assert trace.requests()[0]["sectors"].to_list() == [16, 8]
 
 
 def test_several_may_ask_for_one_page_at_once(tmp_path: Path) -> None:
-    """Each is a request of its own, the first that came the first that is served."""
+    """Each read is a request of its own, and they are served in order of arrival."""
     times = {"Q": (100, 110, 400), "D": (120, 210, 410), "C": (200, 300, 500)}
     events = [
         Event(at, number, what, 8, 8, pid=50 + number if what == "Q" else 9, also=(FS,))
@@ -147,8 +152,11 @@ def test_several_may_ask_for_one_page_at_once(tmp_path: Path) -> None:
     ("reads", "agree"),
     [
         ([(90, 510), (590, 720)], True),
-        ([(90, 510), (520, 580), (590, 720)], True),  # one of them was merged into another's
-        ([(90, 510)], True),  # the last one is torn, and in no log
+        (
+            [(90, 510), (520, 580), (590, 720)],
+            True,
+        ),  # merged into another process's read
+        ([(90, 510)], True),  # the log was cut off before the last read
         ([(101, 510), (590, 720)], False),
         ([(90, 499), (590, 720)], False),
         ([(90, 510), (610, 720)], False),
@@ -158,7 +166,7 @@ def test_several_may_ask_for_one_page_at_once(tmp_path: Path) -> None:
 def test_each_request_lies_within_a_read_of_its_process(
     reads: list[tuple[int, int]], agree: bool, tmp_path: Path
 ) -> None:
-    """The witness, and its canaries."""
+    """Check that matching reads are accepted and others are refused."""
     rows, _ = instance(tmp_path, [*life(100, 8, 500), *life(600, 64, 700)]).requests()
     entries = np.zeros(len(reads), ENTRY)
     entries["owner"] = 100
@@ -171,7 +179,7 @@ def test_each_request_lies_within_a_read_of_its_process(
 
 
 def test_others_business_is_counted_and_no_request(tmp_path: Path) -> None:
-    """A passthrough command, a flush."""
+    """The other requests are a passthrough command and a flush."""
     others = [
         Event(20, 1, "D", 0, 1, also=(PC,)),
         Event(30, 1, "C", 0, 1, also=(PC,)),
@@ -183,9 +191,9 @@ def test_others_business_is_counted_and_no_request(tmp_path: Path) -> None:
 
 
 def test_a_failed_request_fails_the_run(tmp_path: Path) -> None:
-    found = instance(tmp_path, life(100, 8, 500), error=-5)
+    trace = instance(tmp_path, life(100, 8, 500), error=-5)
     with pytest.raises(RunFailed, match="the disk failed: sector 8: Input/output error; see dmesg"):
-        found.requests()
+        trace.requests()
 
 
 def test_nothing_and_too_much(tmp_path: Path) -> None:

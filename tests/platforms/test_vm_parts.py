@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The parts of the VM layer that need no VM: parsers of foreign bytes, the cache, the
-witnesses' judgement."""
+"""Parts of the VM layer that need no VM: parsers of foreign bytes, the cache, the witnesses."""
 
 import contextlib
 import gzip
@@ -37,7 +36,7 @@ WIDE = profile.DiskProfile(name="wide", array=profile.Servers(servers=129, servi
 
 
 def bz_image(payload: bytes) -> bytes:
-    """The smallest thing that calls itself a bzImage."""
+    """Return the smallest bytes that pass for a bzImage."""
     setup = bytearray(1024)
     setup[0x1F1] = 1
     setup[0x202:0x206] = b"HdrS"
@@ -47,12 +46,12 @@ def bz_image(payload: bytes) -> bytes:
 
 @pytest.mark.parametrize("pack", [lzma.compress, gzip.compress, zstandard.compress])
 def test_a_packed_kernel_is_unpacked(pack) -> None:  # type: ignore[no-untyped-def]
-    """The ways that Debian packs kernels, with bytes after the payload."""
+    """Debian packs its kernels in these ways, with some bytes after the payload."""
     assert packages.unpack_image(bz_image(pack(b"\x7fELF" * 100))) == b"\x7fELF" * 100
 
 
 @pytest.mark.parametrize(
-    ("image", "said"),
+    ("image", "message"),
     [
         (b"", "not a bzImage"),
         (bytes(4096), "not a bzImage"),
@@ -63,22 +62,21 @@ def test_a_packed_kernel_is_unpacked(pack) -> None:  # type: ignore[no-untyped-d
         (bz_image(lzma.compress(bytes(range(256)) * 9)[:90])[:-8], "damaged"),
     ],
 )
-def test_what_is_no_kernel_is_refused(image: bytes, said: str) -> None:
-    """One line that says why."""
-    with pytest.raises(RunFailed, match=said):
+def test_what_is_no_kernel_is_refused(image: bytes, message: str) -> None:
+    with pytest.raises(RunFailed, match=message):
         packages.unpack_image(image)
 
 
 @given(st.binary(max_size=2000))
 def test_any_bytes_are_a_kernel_or_refused(data: bytes) -> None:
-    """No other exception, whatever comes."""
+    """unpack_image() raises no other exception, whatever the payload."""
     image = bz_image(data)
     with contextlib.suppress(RunFailed):
         packages.unpack_image(image)
 
 
 def test_the_archive_is_the_same_for_the_same_content() -> None:
-    """And holds each folder once."""
+    """The archive also contains each folder only once."""
 
     def archive() -> bytes:
         initramfs = Initramfs()
@@ -93,7 +91,7 @@ def test_the_archive_is_the_same_for_the_same_content() -> None:
 
 
 def test_a_folder_that_fails_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Neither under its name nor under another."""
+    """Nothing is left under its name, nor under a temporary name."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
     def fails(folder: Path) -> None:
@@ -106,12 +104,12 @@ def test_a_folder_that_fails_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 def test_two_at_once_make_it_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The second waits and takes what the first made."""
+    """The other threads wait, and use what the first one made."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    made = []
+    folders = []
 
     def make(folder: Path) -> None:
-        made.append(folder)
+        folders.append(folder)
         time.sleep(0.2)
         (folder / "whole").write_text("done")
 
@@ -123,17 +121,18 @@ def test_two_at_once_make_it_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(made) == 1
+    assert len(folders) == 1
 
 
 def fake_module(folder: Path, name: str, depends: str) -> None:
-    """What ModuleTree looks at of a module."""
+    """Write a module with the parts that ModuleTree reads."""
     (folder / f"{name}.ko").write_bytes(b"ELF\0depends=" + depends.encode() + b"\0name=x\0")
 
 
 def test_modules_come_after_what_they_need(tmp_path: Path) -> None:
-    """Dashes and underscores are the same; what is built in is left out, and a stranger's may say
-    that it needs itself."""
+    """A name's "-" and "_" are equal, built-in modules are left out, and a module may
+    need itself.
+    """
     kernel = packages.Kernel("6", "1", tmp_path)
     kernel.modules.mkdir(parents=True)
     fake_module(kernel.modules, "disk-helper", "")
@@ -146,14 +145,14 @@ def test_modules_come_after_what_they_need(tmp_path: Path) -> None:
 
 
 def trace_of(rows: list[tuple[int, int, int]]) -> bytes:
-    """The kernel's trace of requests (dispatch, completion, sector), us after 1 s."""
+    """Return the kernel's trace of requests (dispatch, completion, sector), in us after 1 s."""
     events = [(dispatch, ISSUE, sector) for dispatch, _, sector in rows]
     events += [(completion, COMPLETE, sector) for _, completion, sector in rows]
     return trace((10**9 + us * 1000, data(kind, sector)) for us, kind, sector in sorted(events))
 
 
 def records_of(rows: list[tuple[int, int, int]]) -> pl.DataFrame:
-    """The throttle's records of the same, ns."""
+    """Return the throttle's records of the same requests, in ns."""
     return pl.DataFrame(
         {
             "request_id": range(1, len(rows) + 1),
@@ -171,14 +170,14 @@ ROWS = [(100, 6100, 800), (6150, 12000, 16), (12050, 12300, 24)]
 
 
 def test_a_trace_that_agrees() -> None:
-    """Every request is found, and how far the trace is from it."""
+    """Every request is found, and the mean difference of the times is reported."""
     answer = witness.compare_trace(records_of(ROWS), trace_of(ROWS), FORMATS, witness.VIRTUAL)
     assert answer["requests"] == 3
     assert answer["complete_mean_ns"] == -400
 
 
 def test_of_many_events_that_may_be_a_request_the_nearest_is() -> None:
-    """The same sector each microsecond, before and after it."""
+    """The same sector is requested each microsecond, before and after each record."""
     rows = [(us, us + 1000, 800) for us in range(100, 400)]
     answer = witness.compare_trace(records_of(rows), trace_of(rows), FORMATS, witness.VIRTUAL)
     for kind in ("issue", "complete"):
@@ -197,13 +196,13 @@ def test_of_many_events_that_may_be_a_request_the_nearest_is() -> None:
     ids=["one missing", "another time", "another sector", "all a little later", "nothing"],
 )
 def test_a_trace_that_disagrees_fails_the_run(seen: list[tuple[int, int, int]]) -> None:
-    """The canary of the witness: it must be able to say no."""
+    """Every disagreement is noticed."""
     with pytest.raises(RunFailed, match="record is wrong"):
         witness.compare_trace(records_of(ROWS), trace_of(seen), FORMATS, witness.VIRTUAL)
 
 
 def entries(rows: list[tuple[int, int]]) -> reads.Entries:
-    """A process's reads (start, end), us after 1 s."""
+    """Return a log of a process's reads (start, end), in us after 1 s."""
     log = np.zeros(len(rows), dtype=reads.ENTRY)
     log["owner"] = 7
     log["start_ns"] = [10**9 + start * 1000 for start, _ in rows]
@@ -212,7 +211,7 @@ def entries(rows: list[tuple[int, int]]) -> reads.Entries:
 
 
 def test_processes_that_agree() -> None:
-    """Each read encloses its record."""
+    """Each read of the log encloses its record."""
     seen = entries([(99, 6110), (6149, 12010), (12049, 12310)])
     answer = witness.compare_processes(records_of(ROWS), seen, witness.VIRTUAL)
     assert answer["reads"] == 3
@@ -230,13 +229,13 @@ def test_processes_that_agree() -> None:
     ids=["ended before", "began after", "far longer", "nothing"],
 )
 def test_processes_that_disagree_fail_the_run(seen: list[tuple[int, int]]) -> None:
-    """Another canary."""
+    """Every disagreement is noticed."""
     with pytest.raises(RunFailed):
         witness.compare_processes(records_of(ROWS), entries(seen), witness.VIRTUAL)
 
 
 def test_arrivals_within_reads_agree() -> None:
-    """Buffered: reads that the page cache answered lie between those that reached the disk."""
+    """Some buffered reads are page cache hits, between the reads that reach the disk."""
     seen = entries([(50, 60), (99, 6110), (6120, 6121), (6149, 12010), (12049, 12310)])
     assert witness.compare_arrivals(records_of(ROWS), seen)["arrivals"] == 3
 
@@ -247,13 +246,12 @@ def test_arrivals_within_reads_agree() -> None:
     ids=["began after", "before the first", "nothing"],
 )
 def test_an_arrival_outside_all_reads_fails_the_run(seen: list[tuple[int, int]]) -> None:
-    """The canary for buffered reads."""
     with pytest.raises(RunFailed):
         witness.compare_arrivals(records_of(ROWS), entries(seen))
 
 
 def test_a_block_trace_with_gaps_fails_the_run() -> None:
-    """Of programs that keep no log of their own it is taken, and of no others."""
+    """Only programs without a log of their own have a block trace."""
     out = {"disk.blktrace.0": b"records", "block_trace": b"block_trace_dropped 0\n", "records": b""}
     stock = experiment(workload="postmark", disk="array-32")
     assert outcome.block_trace(stock, out) == {"disk.blktrace.0": b"records"}
@@ -264,7 +262,7 @@ def test_a_block_trace_with_gaps_fails_the_run() -> None:
 
 
 def test_what_lies_outside_every_file_is_metadata() -> None:
-    """Before, in, between and after the extents of blocks 10-11 and 20."""
+    """The sectors lie before, in, between and after the extents of blocks 10-11 and 20."""
     none = np.zeros(0, dtype=np.int64)
     layout = image.Layout(none, none, none, start=np.array([20, 10]), length=np.array([1, 2]))
     rows = pl.DataFrame({"sector": [0, 80, 95, 96, 160, 167, 168], "meta": [False] * 7})
@@ -273,7 +271,7 @@ def test_what_lies_outside_every_file_is_metadata() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"virtual_bytes": 2**20}, "1048576 bytes is less than the 64MiB that the files of surge"),
         ({"virtual_bytes": 2**30 + 512}, "--virtual-size: not a multiple of 4096"),
@@ -304,8 +302,8 @@ def test_what_lies_outside_every_file_is_metadata() -> None:
         ({"scale": 1.5, "clock": "wall"}, "--scale: the VM scales by whole factors"),
     ],
 )
-def test_what_no_vm_can_do_is_refused(changes: dict[str, Any], said: str) -> None:
-    with pytest.raises(UserError, match=re.escape(said)):
+def test_what_no_vm_can_do_is_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=re.escape(message)):
         scenario.describe(experiment(**changes), lambda phase, fraction: None)
 
 
@@ -314,14 +312,14 @@ def test_the_help_names_every_controller() -> None:
 
 
 def test_what_the_software_needs_is_between_what_was_measured() -> None:
-    """By length; of what was not measured nothing is known."""
+    """Times are interpolated by length; they are 0 for an operation that was not measured."""
     software = target.Software({"read": [10.0 * sectors for sectors in target.LENGTHS]})
     assert [software.ns("read", sectors) for sectors in (1, 3, 8, 9000)] == [10, 30, 80, 25600]
     assert software.ns("flush", 0) == 0
 
 
 def test_a_drive_with_a_write_cache_says_so() -> None:
-    """Nobody else does, and no controller that can't."""
+    """Other drives report no write cache, and some controllers can't report one."""
     mine, other = CONTROLLERS["vdisk"], CONTROLLERS["virtio-blk"]
     cached, plain = (profile.load(name).timing(10**6) for name in ("cheetah-9lp", "cheetah-15k4"))
     assert "echo 'write back'" in scenario.write_cache(cached, mine)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is read out of a guest's console when it is in trouble."""
+"""The text that is found in a guest's console when the guest is in trouble."""
 
 import subprocess
 from pathlib import Path
@@ -44,7 +44,7 @@ def test_a_warning_before_it_is_not_where_it_died() -> None:
 def test_a_warning_before_it_is_not_where_it_hangs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The guest answers when it is asked where it is."""
+    """The guest answers when it is asked where it is stuck."""
     monkeypatch.setattr(trouble, "_STUCK_CPU_SECONDS", -1)
     console = tmp_path / "console"
     console.write_text(WARNED)

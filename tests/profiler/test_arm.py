@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How far the arm goes, counted in tracks, against the detailed drive's cylinders."""
+"""Distances of the arm, counted in tracks, against the detailed drive's cylinders."""
 
 import random
 import re
@@ -22,7 +22,7 @@ OVER = {"ms": [0.0, 9.0], "over": "tracks"}
 
 
 def counted(seed: int) -> tuple[DetailedDrive, DiskProfile]:
-    """A drive, and its profile with the arm's way in tracks."""
+    """Return a drive, and its profile with the arm's distances in tracks."""
     parameters = random_parameters(seed)
     surfaces = parameters.layout == SURFACE_SERPENTINE
     disk = document(parameters, seek=OVER, surfaces=surfaces)
@@ -30,7 +30,7 @@ def counted(seed: int) -> tuple[DetailedDrive, DiskProfile]:
 
 
 def found(disk: DiskProfile, capacity_sectors: int) -> Layout:
-    """As the profiler would have it."""
+    """Return the layout as the profiler would find it."""
     assert disk.layout
     zones = []
     for zone in disk.layout.zones:
@@ -45,7 +45,9 @@ def found(disk: DiskProfile, capacity_sectors: int) -> Layout:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_over_one_distance_the_arm_passes_as_many_cylinders(seed: int) -> None:
-    """But for spare tracks, which nobody counts, and part of a cylinder."""
+    """The distances agree, except for part of a cylinder and for spare tracks, which are not
+    counted.
+    """
     detailed, disk = counted(seed)
     of = detailed.parameters
     drive = Drive(disk.timing(detailed.capacity_sectors))
@@ -73,7 +75,7 @@ def test_the_profiler_counts_as_the_core_does(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [1, 9, 82, 201])
 def test_a_track_is_where_the_arm_was_sent(seed: int) -> None:
-    """Within a cylinder, or where spare tracks lie between zones."""
+    """The error is at most a cylinder and the spare tracks between two zones."""
     detailed, disk = counted(seed)
     drive = Drive(disk.timing(detailed.capacity_sectors))
     assert drive.place(0) == 0
@@ -97,7 +99,7 @@ def test_without_tracks_distances_are_sectors() -> None:
 
 @pytest.mark.parametrize("seed", [16, 17, 82])
 def test_zones_too_short_on_a_smaller_disk_are_part_of_those_before(seed: int) -> None:
-    """A band that is cut short at a zone's end is a few tracks, of which 1.5 GB leave none."""
+    """A short zone of a few tracks disappears when the disk is scaled down to 1 GiB."""
     detailed, disk = counted(seed)
     real, small = detailed.capacity_sectors, 2**21
     assert disk.layout
@@ -110,9 +112,8 @@ def test_zones_too_short_on_a_smaller_disk_are_part_of_those_before(seed: int) -
 
 
 def test_tracks_are_counted_where_angles_are_known(tmp_path: Path) -> None:
-    """One line says so."""
     file = tmp_path / "mine.toml"
     file.write_text('[seek]\nms = [1, 2]\nover = "tracks"\n[rotation]\nperiod_ms = 6\n')
-    said = f'{file}: seek.over: "tracks" needs rotation.phase = "known"'
-    with pytest.raises(UserError, match=re.escape(said)):
+    message = f'{file}: seek.over: "tracks" needs rotation.phase = "known"'
+    with pytest.raises(UserError, match=re.escape(message)):
         device.read(file)

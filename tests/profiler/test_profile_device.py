@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A disk of this machine as a target: what is refused, what goes wrong, and true times.
+"""A disk of this machine as a target: which disks are refused, what can fail, and true times.
 
-Loop devices stand in for disks; where none can be made, these tests say so.
+Loop devices stand in for disks. Without loop devices these tests are skipped.
 """
 
 import os
@@ -33,11 +33,11 @@ pytestmark = pytest.mark.thorough
 
 MIB = 2**20
 SIZE = 160 * MIB
-PLAIN = ("setpriv", "--bounding-set=-all", "--inh-caps=-all", "--")  # permissions count for root
+PLAIN = ("setpriv", "--bounding-set=-all", "--inh-caps=-all", "--")  # root without capabilities
 
 
 def image(folder: Path, size: int = SIZE) -> Path:
-    """A file that may be measured."""
+    """Make a sparse file that may be profiled."""
     file = folder / "image"
     with file.open("wb") as content:
         content.truncate(size)
@@ -51,7 +51,7 @@ def losetup(*words: str) -> str:
 
 @contextmanager
 def looped(file: Path, *words: str) -> Iterator[Path]:
-    """A disk made of a file."""
+    """Make a loop device of a file."""
     try:
         name = losetup("--find", "--show", *words, str(file))
     except (OSError, subprocess.CalledProcessError) as error:
@@ -64,7 +64,7 @@ def looped(file: Path, *words: str) -> Iterator[Path]:
 
 @pytest.fixture
 def tmp_path(on_disk: Path) -> Path:
-    """An image in memory is refused."""
+    """Use a folder on a disk, since an image in memory is refused."""
     return on_disk
 
 
@@ -75,7 +75,7 @@ def loop(tmp_path: Path) -> Iterator[Path]:
 
 
 def command(folder: Path, target: Path, *words: str) -> Result:
-    """Its last line is what went wrong, and nothing was written."""
+    """Run `understudy profile` on the target."""
     words = (
         "profile",
         "--device",
@@ -90,7 +90,7 @@ def command(folder: Path, target: Path, *words: str) -> Result:
 
 
 def refused(folder: Path, target: Path, *words: str) -> str:
-    """The one line, without what they all begin with."""
+    """Return the one-line message, without its usual beginning."""
     done = command(folder, target, *words)
     assert done.exit_code == 2, done.output
     assert not list(folder.glob("*.toml"))
@@ -116,8 +116,8 @@ def test_what_is_no_disk(tmp_path: Path) -> None:
 
 def test_one_that_is_too_small(tmp_path: Path) -> None:
     small = image(tmp_path, 100 * MIB)
-    said = refused(tmp_path, small)
-    assert said == "204800 sectors are too few to profile, at least 262144; name a larger disk"
+    message = refused(tmp_path, small)
+    assert message == "204800 sectors are too few to profile, at least 262144; name a larger disk"
 
 
 def test_one_in_memory(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_no_permission(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ((), "profile: name what to profile: one of --device, --target and --trace"),
         (("--device", "a", "--target", "b:c"), "name what to profile: one of --device"),
@@ -155,16 +155,16 @@ def test_no_permission(tmp_path: Path) -> None:
         (("--device", "a", "--out", "nowhere/x.toml"), "--out: nowhere: no such folder"),
     ],
 )
-def test_what_is_asked_wrong(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
+def test_what_is_asked_wrong(words: tuple[str, ...], message: str, tmp_path: Path) -> None:
     words = ("profile", "--out", str(tmp_path / "x.toml"), *words)
     done = CliRunner().invoke(main, list(words))
     assert done.exit_code == 2
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 def test_a_file_below_a_loop_device(loop: Path, tmp_path: Path) -> None:
-    said = refused(tmp_path, tmp_path / "image")
-    assert said == f"{loop.name} is made of it; losetup -d {loop} first"
+    message = refused(tmp_path, tmp_path / "image")
+    assert message == f"{loop.name} is made of it; losetup -d {loop} first"
 
 
 def test_a_disk_below_a_loop_device(loop: Path, tmp_path: Path) -> None:
@@ -183,25 +183,25 @@ def test_a_disk_that_is_mounted(loop: Path, tmp_path: Path) -> None:
     if mounted.returncode:
         pytest.skip("nothing can be mounted here")
     try:
-        said = refused(tmp_path, loop)
+        message = refused(tmp_path, loop)
     finally:
         subprocess.run(["umount", place], check=True)
-    assert said == f"{loop.name} is mounted on {place}; umount it first"
+    assert message == f"{loop.name} is mounted on {place}; umount it first"
 
 
 def test_a_disk_that_somebody_claims(loop: Path, tmp_path: Path) -> None:
     claimed = os.open(loop, os.O_RDONLY | os.O_EXCL)
     try:
-        said = refused(tmp_path, loop)
+        message = refused(tmp_path, loop)
     finally:
         os.close(claimed)
-    assert said == "is in use by something that can't be seen from here; end it first"
+    assert message == "is in use by something that can't be seen from here; end it first"
 
 
 def test_a_read_only_disk(tmp_path: Path) -> None:
     with looped(image(tmp_path), "--read-only") as loop:
-        said = refused(tmp_path, loop, "--destroy-data")
-        assert said == "is read-only; leave --destroy-data out"
+        message = refused(tmp_path, loop, "--destroy-data")
+        assert message == "is read-only; leave --destroy-data out"
         with Disk(loop) as disk:
             assert not disk.writable
 
@@ -218,11 +218,13 @@ def test_a_partition_is_named_with_its_disk(
     assert refused(tmp_path, loop) == "is a partition; take the whole disk, /dev/sdx"
 
 
-# ---- who uses it, in the kernel's tables ----------------------------------------------
+# ---- users of the disk, in the kernel's tables -----------------------------------------
 
 
 class Tables:
-    """A /proc and a /sys with a disk sdx (8:0), its partition sdx1 (8:1) and a loop device."""
+    """A fake /proc and a fake /sys with a disk sdx (8:0), its partition sdx1 (8:1) and a loop
+    device.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.proc, self.sys = folder / "proc", folder / "sys"
@@ -265,7 +267,7 @@ def test_a_partition_of_it_is_mounted(tmp_path: Path) -> None:
 def test_file_systems_of_several_disks_have_numbers_of_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As btrfs: then the source names the disk."""
+    """A mounted btrfs has a device number of its own, so the mount's source identifies the disk."""
     tables = Tables(tmp_path)
     tables.mounts("30 1 0:40 /home /home rw - btrfs /dev/sdx1 rw\n")
     names = {"/dev/sdx1": "8:1"}
@@ -313,7 +315,7 @@ def test_tables_of_any_kernel(mounts: str, swaps: str) -> None:
 
 
 def test_requests_move_data_at_true_times(tmp_path: Path) -> None:
-    """Sent when it was said, or as soon as may be; written only where it was asked for."""
+    """Each request is sent on time or as soon as possible, and a write changes only its sectors."""
     file = image(tmp_path)
     with Disk(file, destroy_data=True) as disk:
         at_ns = 30_000_000
@@ -351,7 +353,7 @@ def test_its_clock_goes_on_while_nobody_asks(tmp_path: Path) -> None:
 
 
 def test_sectors_that_can_not_be_read_end_it(loop: Path, tmp_path: Path) -> None:
-    """The file below the disk is cut off."""
+    """The file under the loop device is truncated."""
     with Disk(loop) as disk:
         os.truncate(tmp_path / "image", MIB)
         what = "read of 8 sectors at sector 200000: Input/output error; see dmesg"
@@ -394,11 +396,11 @@ def test_no_sender_is_left(tmp_path: Path) -> None:
     assert not Path(f"/proc/{pid}").exists()
 
 
-# ---- the bench with a host that takes its time ----------------------------------------
+# ---- the bench on a slow host ----------------------------------------------------------
 
 
 class Says:
-    """A target that lies about when it sent."""
+    """A target that reports a wrong time at which it sent a request."""
 
     capacity_sectors = 10**6
     writable = False
@@ -428,24 +430,26 @@ def test_service_begins_when_it_was_sent() -> None:
 
 @pytest.mark.parametrize(("seed", "noise_ns"), [(201, 2000), (203, 10_000), (208, 10_000)])
 def test_a_drive_behind_a_host_is_recovered(seed: int, noise_ns: int) -> None:
-    """Turns of 60 us, 10 us of noise in each time, and a host that is away for 1 ms now and
-    then; bounds from seeds 204 to 207."""
+    """The host takes 60 us between requests, adds noise, and sometimes delays for 1 ms.
+
+    The bounds are from seeds 204 to 207.
+    """
     drive = random_drive(seed)
     is_so = drive.parameters
-    found = profile(Hosted(drive, noise_ns=noise_ns), destroy_data=True)
-    assert found.value("rotation.period_ms") == pytest.approx(is_so.period_ns / 1e6, rel=1e-5)
+    fitted = profile(Hosted(drive, noise_ns=noise_ns), destroy_data=True)
+    assert fitted.value("rotation.period_ms") == pytest.approx(is_so.period_ns / 1e6, rel=1e-5)
     outer = is_so.zone[0].sectors + is_so.zone[0].spare_sectors
-    layout = found.disk().layout
+    layout = fitted.disk().layout
     assert layout
     assert layout.zones[0].sectors == pytest.approx(outer, rel=0.005)
-    assert found.value("buffer.segments") == is_so.segments
-    assert found.value("buffer.segment_sectors") == is_so.segment_sectors
-    buffer = found.disk().buffer
+    assert fitted.value("buffer.segments") == is_so.segments
+    assert fitted.value("buffer.segment_sectors") == is_so.segment_sectors
+    buffer = fitted.disk().buffer
     assert buffer
     assert buffer.write_room[:2] == (is_so.write_extents, is_so.write_sectors)
-    for check in found.checks[:3]:
+    for check in fitted.checks[:3]:
         assert check.model_ms == pytest.approx(check.target_ms, rel=0.08), check.workload
-    assert found.checks[0].demerit_percent < 3
+    assert fitted.checks[0].demerit_percent < 3
 
 
 # ---- the command ----------------------------------------------------------------------
@@ -475,7 +479,7 @@ FAILURES = {
 def test_a_disk_that_fails_on_the_way(
     what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One line that names it, and no file."""
+    """The error names the request, and no file is written."""
     program = tmp_path / "failing.py"
     words = {"folder": str(Path(sender.__file__).parent), "bytes": SIZE}
     program.write_text(FAILING.format(what=what.format(**words), **words))
@@ -493,8 +497,8 @@ def test_a_disk_that_fails_on_the_way(
 def test_a_disk_is_profiled(loop: Path, tmp_path: Path) -> None:
     done = command(tmp_path, loop)
     assert done.exit_code == 0, done.output
-    found = device.load(str(tmp_path / "x.toml"))
-    assert found.seek
+    disk = device.load(str(tmp_path / "x.toml"))
+    assert disk.seek
     assert "# model: not seen: the device has no name" in (tmp_path / "x.toml").read_text()
 
 
@@ -513,7 +517,7 @@ FREEZER = Path("/sys/fs/cgroup/freezer")
 
 @contextmanager
 def frozen(pid: str) -> Iterator[None]:
-    """It can't be killed, as one in a read that a disk never answers."""
+    """Freeze a process, so that SIGKILL has no effect, as during a read that never completes."""
     group = FREEZER / f"understudy-{os.getpid()}"
     try:
         group.mkdir()
@@ -531,7 +535,7 @@ def frozen(pid: str) -> Iterator[None]:
 
 
 def sender_of(running: Running) -> str:
-    """Its process."""
+    """Return the process id of the command's sender."""
     worker = subprocess.check_output(["pgrep", "-P", str(running.pid)], text=True).strip()
     return subprocess.check_output(["pgrep", "-P", worker], text=True).strip()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a disk says of itself: pages as the standards lay them out, and any bytes at all."""
+"""What a disk says about itself: pages as the standards define them, and arbitrary bytes."""
 
 import os
 import tomllib
@@ -22,7 +22,7 @@ def inquiry(vendor: bytes, model: bytes, kind: int = 0) -> bytes:
 
 
 def sensed(page: bytes, descriptor: bytes = bytes(8)) -> bytes:
-    """As MODE SENSE (10) answers."""
+    """Wrap a page as in the answer to MODE SENSE (10)."""
     rest = bytes([0, 0, 0, 0]) + len(descriptor).to_bytes(2, "big") + descriptor + page
     return len(rest).to_bytes(2, "big") + rest
 
@@ -38,7 +38,7 @@ def test_vendor_and_model() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rate", "said"),
+    ("rate", "facts"),
     [
         (15_000, Said(rpm=15_000, rotates=True)),
         (1, Said(rotates=False)),
@@ -47,10 +47,10 @@ def test_vendor_and_model() -> None:
         (0xFFFF, Said()),
     ],
 )
-def test_how_fast_it_turns(rate: int, said: Said) -> None:
+def test_how_fast_it_turns(rate: int, facts: Said) -> None:
     page = bytes([0, 0xB1, 0, 0x3C]) + rate.to_bytes(2, "big") + bytes(58)
-    assert scsi.characteristics(page) == said
-    assert scsi.mode_page(sensed(geometry(rate))) == said
+    assert scsi.characteristics(page) == facts
+    assert scsi.mode_page(sensed(geometry(rate))) == facts
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,8 @@ def test_how_fast_it_turns(rate: int, said: Said) -> None:
 @pytest.mark.parametrize("descriptor", [b"", bytes(8), bytes(16)])
 def test_caches(flags: int, write: bool, read: bool, descriptor: bytes) -> None:
     page = CACHING[:2] + bytes([flags]) + CACHING[3:]
-    said = Said(write_cache=write, read_cache=read)
-    assert scsi.mode_page(sensed(page, descriptor)) == said
+    expected = Said(write_cache=write, read_cache=read)
+    assert scsi.mode_page(sensed(page, descriptor)) == expected
 
 
 def test_pages_that_are_none() -> None:
@@ -79,10 +79,10 @@ def test_the_page_of_a_longer_answer_is_not_read_beyond_its_end() -> None:
 @given(st.binary(max_size=scsi.ROOM))
 def test_any_bytes(data: bytes) -> None:
     for parse in (scsi.inquiry, scsi.characteristics, scsi.mode_page):
-        said = parse(data)
-        for words in (said.vendor, said.model):
+        answer = parse(data)
+        for words in (answer.vendor, answer.model):
             assert words is None or (words.isprintable() and words.isascii() and words.strip())
-        assert said.rpm is None or 1025 <= said.rpm <= 65534
+        assert answer.rpm is None or 1025 <= answer.rpm <= 65534
 
 
 @given(
@@ -96,13 +96,17 @@ def test_any_bytes(data: bytes) -> None:
         rotates=st.none() | st.booleans(),
     )
 )
-def test_whatever_it_says_the_profile_can_be_read(said: Said) -> None:
-    found = tomllib.loads("\n".join(toml_lines(facts.findings(said, 1000))))
-    if not said.model:
-        assert found == {}
+def test_whatever_it_says_the_profile_can_be_read(answer: Said) -> None:
+    document = tomllib.loads("\n".join(toml_lines(facts.findings(answer, 1000))))
+    if not answer.model:
+        assert document == {}
         return
-    read = DiskFacts.model_validate(found["facts"])
-    assert (read.vendor, read.model, read.rpm) == (said.vendor or "unknown", said.model, said.rpm)
+    read = DiskFacts.model_validate(document["facts"])
+    assert (read.vendor, read.model, read.rpm) == (
+        answer.vendor or "unknown",
+        answer.model,
+        answer.rpm,
+    )
     assert read.capacity_sectors == 1000
 
 

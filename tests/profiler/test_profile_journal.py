@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A profile that is interrupted goes on where it was; a journal that does not fit is one line."""
+"""A profile that is interrupted continues later; a journal that does not fit is refused."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -53,7 +53,7 @@ def make():
 
 
 class Stateless:
-    """Its answers depend on the request alone."""
+    """A target whose service times depend on the request alone."""
 
     capacity_sectors = 10**6
     writable = True
@@ -95,7 +95,9 @@ def test_interrupted_it_comes_to_the_same_profile(stop_at: int, tmp_path: Path) 
 
 
 def test_what_is_whole_needs_no_target(tmp_path: Path) -> None:
-    """If the profile itself could not be written."""
+    """If the profile's file could not be written, the complete journal suffices to
+    write it later.
+    """
     file = tmp_path / "x.toml.partial"
     with journaled(model(), file) as first:
         whole = profile(first, destroy_data=True)
@@ -107,7 +109,7 @@ def test_what_is_whole_needs_no_target(tmp_path: Path) -> None:
 
 
 def test_a_target_with_a_clock_of_its_own(tmp_path: Path) -> None:
-    """Its new clock begins at 0; that of the run goes on, and what was sent late stays so."""
+    """The second target's clock starts at 0. The run's clock continues, and delays remain in it."""
     file = tmp_path / "x.toml.partial"
     with journaled(Hosted(Stateless()), file) as first:
         bench = Bench(first, 1)
@@ -125,14 +127,14 @@ def test_a_target_with_a_clock_of_its_own(tmp_path: Path) -> None:
 
 def test_another_run_is_at_work(tmp_path: Path) -> None:
     file = tmp_path / "x.toml.partial"
-    said = "another profile is being written there"
+    message = "another profile is being written there"
     with journaled(Stateless(), file) as first, journaled(Stateless(), file) as second:
         first.request("read", 0, 1, 0)
         first.milestone()
-        with pytest.raises(UserError, match=said), journaled(Stateless(), file):
+        with pytest.raises(UserError, match=message), journaled(Stateless(), file):
             pass
         second.request("read", 0, 1, 0)
-        with pytest.raises(UserError, match=said):
+        with pytest.raises(UserError, match=message):
             second.milestone()
         second.done()
         assert file.exists()
@@ -141,20 +143,20 @@ def test_another_run_is_at_work(tmp_path: Path) -> None:
 
 
 def test_a_journal_that_can_not_be_written(tmp_path: Path) -> None:
-    with journaled(Stateless(), tmp_path / "absent" / "x.toml.partial") as kept:
-        kept.request("read", 0, 1, 0)
+    with journaled(Stateless(), tmp_path / "absent" / "x.toml.partial") as target:
+        target.request("read", 0, 1, 0)
         with pytest.raises(RunFailed, match=r"cannot write .*x.toml.partial: No such file"):
-            kept.milestone()
+            target.milestone()
 
 
 @pytest.fixture
 def begun(tmp_path: Path) -> Path:
-    """A journal of two parts."""
+    """Return a journal with two milestones."""
     file = tmp_path / "x.toml.partial"
-    with journaled(Stateless(), file) as kept:
+    with journaled(Stateless(), file) as target:
         for sector in (1, 2):
-            kept.request("read", sector, 1, sector * 10**8)
-            kept.milestone()
+            target.request("read", sector, 1, sector * 10**8)
+            target.milestone()
     return file
 
 
@@ -164,8 +166,8 @@ def test_a_last_line_that_was_cut_off_is_asked_again(begun: Path) -> None:
     for length in range(len(text)):
         begun.write_text(text[:length])
         whole = sum(len("".join(lines[: n + 1])) <= length for n in (1, 2))
-        with journaled(Stateless(), begun) as kept:
-            assert kept.told == whole
+        with journaled(Stateless(), begun) as target:
+            assert target.told == whole
         assert begun.read_text() == "".join(lines[: 1 + whole])
 
 
@@ -186,10 +188,10 @@ DAMAGES: dict[str, tuple[Callable[[list[str]], list[str]], str]] = {
 
 @pytest.mark.parametrize("name", DAMAGES)
 def test_a_damaged_journal(name: str, begun: Path) -> None:
-    damage, said = DAMAGES[name]
+    damage, message = DAMAGES[name]
     text = "".join(f"{line}\n" for line in damage(begun.read_text().splitlines()))
     begun.write_text(text)
-    with pytest.raises(UserError, match=rf"x\.toml\.partial: {said}; delete it to begin"):
+    with pytest.raises(UserError, match=rf"x\.toml\.partial: {message}; delete it to begin"):
         refuse(begun)
     assert begun.read_text() == text
 
@@ -221,15 +223,15 @@ def test_the_journal_of_another_version(begun: Path, monkeypatch: pytest.MonkeyP
 
 def test_the_journal_of_other_questions(begun: Path) -> None:
     with (
-        journaled(Stateless(), begun) as kept,
+        journaled(Stateless(), begun) as target,
         pytest.raises(UserError, match="does not fit what is asked now; delete it"),
     ):
-        kept.request("read", 5, 1, 10**8)
+        target.request("read", 5, 1, 10**8)
 
 
 @given(st.lists(st.text() | st.sampled_from(['[["read", 1, 1, 1, 1, 1]]', "[[]]", "{}"])))
 def test_any_lines(lines: list[str]) -> None:
-    """Refused, or answers."""
+    """The journal is refused, or read up to its last complete line."""
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory() as folder:
@@ -237,8 +239,8 @@ def test_any_lines(lines: list[str]) -> None:
         identity = {**IDENTITY, "capacity_sectors": Stateless.capacity_sectors}
         header = json.dumps({**identity, "version": journal._version()})
         file.write_bytes("\n".join([header, *lines]).encode(errors="replace"))
-        with suppress(UserError), journaled(Stateless(), file) as kept:
-            assert kept.told == "\n".join(lines).rpartition("\n")[0].count("read")
+        with suppress(UserError), journaled(Stateless(), file) as target:
+            assert target.told == "\n".join(lines).rpartition("\n")[0].count("read")
 
 
 # ---- the command ----------------------------------------------------------------------
@@ -266,19 +268,19 @@ def test_an_interrupted_command_says_how_to_go_on(tmp_path: Path) -> None:
         "to go on"
     )
     assert not (home.work / "x.toml").exists()
-    told = sum(len(json.loads(line)) for line in partial.read_text().splitlines()[1:])
+    answers = sum(len(json.loads(line)) for line in partial.read_text().splitlines()[1:])
     (home.work / "asked").unlink()
     (home.work / "slow").unlink()
     again = Running(home, *words)
     assert again.end() == 0
-    assert f"{told:,} requests were answered before; resuming from there" in again.said
+    assert f"{answers:,} requests were answered before; resuming from there" in again.said
     assert not partial.exists()
     first = (home.work / "x.toml").read_text()
     asked_again = len((home.work / "asked").read_text())
     (home.work / "asked").unlink()
     assert Running(home, *words).end() == 0
     assert (home.work / "x.toml").read_text() == first
-    assert len((home.work / "asked").read_text()) == told + asked_again - journal.FORGET
+    assert len((home.work / "asked").read_text()) == answers + asked_again - journal.FORGET
 
 
 def test_an_interrupted_device_goes_on(tmp_path: Path) -> None:
@@ -302,11 +304,11 @@ def test_a_target_whose_code_has_changed(tmp_path: Path, monkeypatch: pytest.Mon
     partial = tmp_path / "x.toml.partial"
     (tmp_path / "slow.py").write_text(SLOW)
     named = {"target": "slow:make", "code": "other", "method": "full"}
-    asked = {**named, "capacity_sectors": 20_000_000}
-    identity = {**asked, "seed": 1, "destroy_data": False, "minutes": None, "as_disk": True}
-    with closing(Journal(Stateless(), partial, identity)) as kept:
-        kept.request("read", 1, 1, 0)
-        kept.milestone()
+    document = {**named, "capacity_sectors": 20_000_000}
+    identity = {**document, "seed": 1, "destroy_data": False, "minutes": None, "as_disk": True}
+    with closing(Journal(Stateless(), partial, identity)) as target:
+        target.request("read", 1, 1, 0)
+        target.milestone()
     done = command(tmp_path)
     assert done.exit_code == 2
     assert "x.toml.partial: is of code other, not " in done.stderr

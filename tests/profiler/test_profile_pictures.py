@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `understudy profile --picture` draws: all that was measured, legibly, always the same."""
+"""What `understudy profile --picture` draws: all measurements, legible, the same in each run."""
 
 import subprocess
 import sys
@@ -29,7 +29,7 @@ from understudy.profiler.profile_fit import Fitted, profile
 from understudy.profiler.targets.model import ModelTarget
 from understudy.show import picture, profiled
 
-# Together, since each overview is drawn for several tests.
+# One worker runs all of these tests, since each overview is drawn for several tests.
 pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("pictures")]
 
 MODULE = """
@@ -47,7 +47,7 @@ def untouched(): return Untouched()
 
 
 class Flash:
-    """No disk: nothing of a disk is seen."""
+    """A device whose answers show neither rotation nor seeks."""
 
     capacity_sectors = 2**20
     writable = True
@@ -80,15 +80,15 @@ PAPERS = {
 
 @dataclass(frozen=True)
 class Drawn:
-    """What was found, its figure, and where words are on that."""
+    """A profile, its figure, and the position of each text in the figure."""
 
     found: Fitted
     figure: Figure
     words: dict[Text, Bbox]
 
 
-def drawn(found: Fitted) -> Drawn:
-    """The figure, as it is before it becomes a file."""
+def drawn(fitted: Fitted) -> Drawn:
+    """Draw the profile's figure without writing it to a file."""
     figures: list[Figure] = []
     words: dict[Text, Bbox] = {}
     draw = Text.draw
@@ -108,18 +108,18 @@ def drawn(found: Fitted) -> Drawn:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(picture, "save", keep)
         patch.setattr(Text, "draw", noted)
-        profiled.draw(found, "mine", Path("mine.png"))
-    return Drawn(found, figures[0], words)
+        profiled.draw(fitted, "mine", Path("mine.png"))
+    return Drawn(fitted, figures[0], words)
 
 
 @pytest.fixture(scope="module", params=OVERVIEWS)
 def overview(request: pytest.FixtureRequest) -> Drawn:
-    """Of one target."""
+    """Return the overview of one target."""
     return drawn(OVERVIEWS[request.param]())
 
 
 def said(part: Figure | Axes) -> str:
-    """Everything that is written on it."""
+    """Return all text in this part of the figure."""
     texts = part.findobj(Text)
     return "\n".join(each.get_text() for each in texts if isinstance(each, Text))
 
@@ -134,7 +134,7 @@ def test_the_papers_figures_are_legible(name: str) -> None:
 
 
 def is_legible(drawing: Drawn) -> None:
-    """Nothing is cut off, and no words cover others."""
+    """Check that nothing is cut off and that no words overlap."""
     assert len(drawing.words) > 15
     whole = drawing.figure.bbox.padded(1)
     for text, box in drawing.words.items():
@@ -151,9 +151,9 @@ def is_legible(drawing: Drawn) -> None:
 
 
 def test_each_check_has_its_two_distributions_and_its_demerit(overview: Drawn) -> None:
-    found, figure = overview.found, overview.figure
+    fitted, figure = overview.found, overview.figure
     panels = [axes for axes in figure.axes if axes.get_xlabel() == "service time (ms)"]
-    for axes, check in zip(panels, found.checks, strict=True):
+    for axes, check in zip(panels, fitted.checks, strict=True):
         within = "within" if check.within else "not within"
         demerit = f"demerit {check.demerit_percent:.1f} %: {within} the limits"
         assert axes.get_title(loc="left").splitlines()[::2] == [check.workload, demerit]
@@ -162,13 +162,13 @@ def test_each_check_has_its_two_distributions_and_its_demerit(overview: Drawn) -
 
 
 def values(line: Line2D) -> npt.NDArray[np.float64]:
-    """Its points."""
+    """Return the points of the line."""
     return np.array(line.get_xydata(), float)
 
 
 def test_all_samples_of_the_curve_are_drawn_with_what_is_left(overview: Drawn) -> None:
-    found, figure = overview.found, overview.figure
-    seen = found.finding("seek.ms")
+    fitted, figure = overview.found, overview.figure
+    seen = fitted.finding("seek.ms")
     assert seen
     assert len(seen.seen) >= 36
     [above] = [axes for axes in figure.axes if axes.get_ylabel() == "seek (ms)"]
@@ -191,9 +191,9 @@ def test_what_was_not_seen_is_said(overview: Drawn) -> None:
 
 
 def test_the_line_is_drawn_as_in_perform_2010() -> None:
-    """Filtered times by distance in sectors, and the line that is in the profile."""
-    found = profile(model("cheetah-15k4"), method="perform-2010")
-    [axes] = drawn(found).figure.axes
+    """The figure shows filtered times by distance in sectors, and the line of the profile."""
+    fitted = profile(model("cheetah-15k4"), method="perform-2010")
+    [axes] = drawn(fitted).figure.axes
     filtered, line = map(values, axes.lines)
     assert len(filtered) > 99_000
     assert filtered[:, 0].max() == pytest.approx(143.4, abs=0.5)
@@ -203,23 +203,23 @@ def test_the_line_is_drawn_as_in_perform_2010() -> None:
 
 
 def test_the_curves_are_drawn_as_in_sigcse_2006() -> None:
-    """256 samples each, the seeks without half a rotation; what it is off by as in Table 1."""
-    found = profile(random_drive(8), method="sigcse-2006")
-    figure = drawn(found).figure
+    """Each curve has 256 samples, seeks without half a rotation. Errors are named as in Table 1."""
+    fitted = profile(random_drive(8), method="sigcse-2006")
+    figure = drawn(fitted).figure
     seeks, rates = (values(axes.lines[0]) for axes in figure.axes)
-    half_ms = found.value("rotation.period_ms") / 2
-    assert seeks[:, 1] == pytest.approx(np.array(found.value("seek.ms")) - half_ms, abs=1e-6)
-    assert rates[:, 1] == pytest.approx(found.value("throughput.mb_per_s"), abs=1e-4)
+    half_ms = fitted.value("rotation.period_ms") / 2
+    assert seeks[:, 1] == pytest.approx(np.array(fitted.value("seek.ms")) - half_ms, abs=1e-6)
+    assert rates[:, 1] == pytest.approx(fitted.value("throughput.mb_per_s"), abs=1e-4)
     assert len(seeks) == len(rates) == 256
-    for check in found.checks:
+    for check in fitted.checks:
         error = f"{check.workload} {check.difference_percent:+.1f} %"
         assert (error in said(figure)) == (check.workload in (SEEK, TRANSFER))
 
 
 def test_a_method_without_a_figure_has_the_overview() -> None:
-    """Whatever it found: here a line and a cache, and no samples of seeks."""
-    found = profile(model("cheetah-15k4"), method="perform-2010")
-    drawing = drawn(replace(found, method="somebodys-own"))
+    """The overview has only what was found: here a line and a cache, but no samples of seeks."""
+    fitted = profile(model("cheetah-15k4"), method="perform-2010")
+    drawing = drawn(replace(fitted, method="somebodys-own"))
     is_legible(drawing)
     words = " ".join(said(drawing.figure).split())
     assert "intercept_ms 4.25" in words
@@ -231,8 +231,8 @@ def command(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> Resul
     (folder / "someones.py").write_text(MODULE)
     monkeypatch.chdir(folder)
     monkeypatch.syspath_prepend(folder)
-    given = ["profile", "--target", "someones:drive", "--out", "mine.toml", *words]
-    return CliRunner().invoke(main, given, catch_exceptions=False)
+    arguments = ["profile", "--target", "someones:drive", "--out", "mine.toml", *words]
+    return CliRunner().invoke(main, arguments, catch_exceptions=False)
 
 
 @pytest.mark.parametrize(
@@ -241,12 +241,12 @@ def command(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> Resul
 def test_the_same_seed_the_same_picture(
     ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In another process too, with hashes of its own and another matplotlibrc."""
+    """Another process with other hash seeds and another matplotlibrc draws the same picture."""
     (tmp_path / "someones.py").write_text(MODULE)
     (tmp_path / "matplotlibrc").write_text("lines.linewidth: 9\n")
-    given = ["profile", "--target", "someones:drive", "--out", "mine.toml"]
+    arguments = ["profile", "--target", "someones:drive", "--out", "mine.toml"]
     done = subprocess.run(
-        [sys.executable, "-m", "understudy", *given, "--picture", f"there.{ending}"],
+        [sys.executable, "-m", "understudy", *arguments, "--picture", f"there.{ending}"],
         cwd=tmp_path,
         env={"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "7", "PATH": "/usr/bin"},
         capture_output=True,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A profile from a trace: our own model recovered, detailed drives predicted, and what a trace
-does not show.
+"""A profile from a trace: our own model is recovered, and detailed drives are predicted.
 
-The bounds are some more than what seeds 206 to 225 show.
+Values that a trace does not show are reported as not seen. The bounds are a little wider than the
+results for seeds 206 to 225.
 """
 
 import random
@@ -42,7 +42,7 @@ SIZES = tuple(2**power for power in range(9))
 
 @dataclass(frozen=True)
 class Recorded:
-    """Columns of a trace."""
+    """The columns of a trace."""
 
     op: list[int]
     sector: list[int]
@@ -64,7 +64,10 @@ def recorded(
     written: float = 0.0,
     queue: int = 1,
 ) -> Recorded:
-    """Random requests, some of them one of the last three again; so many wait at a time."""
+    """Record random requests, with `queue` of them waiting at once.
+
+    Some requests repeat one of the last three.
+    """
     draw = random.Random("trace")
     rows: list[tuple[int, int, int, int, int]] = []
     free_ns = 0
@@ -83,9 +86,11 @@ def recorded(
     return Recorded(*(list(column) for column in zip(*rows, strict=True)))
 
 
-def fresh(target: Target, found: Fitted) -> tuple[float, float]:
-    """The mean of reads that are not in the trace, on the drive and as predicted."""
-    mine = Bench(ModelTarget.of(found.disk(), target.capacity_sectors, seed=3), 0)
+def fresh(target: Target, fitted: Fitted) -> tuple[float, float]:
+    """Compare reads that are not in the trace: return the ratio of the means and the relative
+    demerit.
+    """
+    mine = Bench(ModelTarget.of(fitted.disk(), target.capacity_sectors, seed=3), 0)
     theirs = Bench(target, 0)
     theirs.wait(10**15)
     draw = random.Random("fresh")
@@ -100,12 +105,12 @@ def known() -> Fitted:
 
 
 def test_a_known_curve_is_recovered(known: Fitted) -> None:
-    is_so, found = (
+    is_so, fitted = (
         np.array(disk.timing(CAPACITY).seek, float)
         for disk in (DiskProfile.model_validate(KNOWN), known.disk())
     )
     at = np.linspace(0.02, 0.8, 100) * CAPACITY
-    there, here = np.interp(at, *is_so.T), np.interp(at, *found.T)
+    there, here = np.interp(at, *is_so.T), np.interp(at, *fitted.T)
     assert np.abs(here - there).max() < 600_000
     assert abs(float(np.mean(here - there))) < 100_000
 
@@ -126,7 +131,7 @@ def test_known_hits_are_recovered(known: Fitted) -> None:
 
 
 def in_runs(target: Target, run: int, requests: int = READS) -> Recorded:
-    """Of 8 sectors, some in a row at random places, with pauses, and one in five again."""
+    """Record reads of 8 sectors in sequential runs at random places, with pauses and repeats."""
     draw = random.Random("runs")
     rows: list[tuple[int, int, int, int, int]] = []
     sector = at_ns = 0
@@ -143,21 +148,21 @@ def in_runs(target: Target, run: int, requests: int = READS) -> Recorded:
 
 
 def test_how_far_it_reads_ahead_is_found() -> None:
-    found = fit.profile(in_runs(model(), 6).served()).disk().buffer
-    assert found
-    assert found.ahead >= 40
+    buffer = fit.profile(in_runs(model(), 6).served()).disk().buffer
+    assert buffer
+    assert buffer.ahead >= 40
 
 
 @pytest.mark.parametrize("again", [0.01, 0.8])
 def test_hits_are_seen_be_they_few_or_most(again: float) -> None:
-    found = fit.profile(recorded(model(), again=again).served())
-    assert found.value("buffer.read_hit_us") == pytest.approx(150, abs=0.1)
-    assert found.checks[0].demerit_percent < 10
+    fitted = fit.profile(recorded(model(), again=again).served())
+    assert fitted.value("buffer.read_hit_us") == pytest.approx(150, abs=0.1)
+    assert fitted.checks[0].demerit_percent < 10
 
 
 def test_zones_are_seen_where_there_are_many_reads() -> None:
-    found = fit.profile(recorded(model(), 40_000).served())
-    rates = found.value("throughput.mb_per_s")
+    fitted = fit.profile(recorded(model(), 40_000).served())
+    rates = fitted.value("throughput.mb_per_s")
     assert len(rates) == 9
     assert rates[0] == pytest.approx(40, rel=0.06)
     assert rates[-1] == pytest.approx(30, rel=0.06)
@@ -165,58 +170,58 @@ def test_zones_are_seen_where_there_are_many_reads() -> None:
 
 @pytest.mark.parametrize("seed", [201, 202, 203, 204, 205])
 def test_a_detailed_drive_is_predicted(seed: int) -> None:
-    """Also for reads that are not in the trace."""
+    """Predictions also hold for reads that are not in the trace."""
     drive = random_drive(seed)
-    found = fit.profile(recorded(drive).served())
-    reads = found.checks[0]
+    fitted = fit.profile(recorded(drive).served())
+    reads = fitted.checks[0]
     assert reads.model_ms == pytest.approx(reads.target_ms, rel=0.02)
     assert reads.demerit_percent < 4
-    mean, off = fresh(drive, found)
+    mean, off = fresh(drive, fitted)
     assert mean == pytest.approx(1, abs=0.03)
     assert off < 0.04
 
 
 def test_requests_that_wait_in_the_disk() -> None:
-    """Service begins when the one before is done."""
+    """The service of a request begins when the request before it completes."""
     drive = random_drive(204)
-    found = fit.profile(recorded(drive, queue=4).served())
-    assert found.checks[0].demerit_percent < 4
+    fitted = fit.profile(recorded(drive, queue=4).served())
+    assert fitted.checks[0].demerit_percent < 4
 
 
 def test_one_size_leaves_the_transfer_in_the_curve() -> None:
-    found = fit.profile(recorded(model(), sizes=(8,)).served())
-    assert found.value("throughput.mb_per_s") is None
-    assert "# mb_per_s: not seen: lengths or places do not differ enough" in found.to_toml()
-    assert "all hits have 8 sectors" in found.to_toml()
-    assert found.checks[0].demerit_percent < 4
+    fitted = fit.profile(recorded(model(), sizes=(8,)).served())
+    assert fitted.value("throughput.mb_per_s") is None
+    assert "# mb_per_s: not seen: lengths or places do not differ enough" in fitted.to_toml()
+    assert "all hits have 8 sectors" in fitted.to_toml()
+    assert fitted.checks[0].demerit_percent < 4
 
 
 def test_without_hits_nothing_is_said_of_a_buffer() -> None:
-    found = fit.profile(recorded(model(), again=0).served())
-    assert found.disk().buffer is None
-    assert "# read_hit_us: not seen: no short time comes again and again" in found.to_toml()
-    assert [check.workload for check in found.checks] == ["random reads of the trace", "the trace"]
+    fitted = fit.profile(recorded(model(), again=0).served())
+    assert fitted.disk().buffer is None
+    assert "# read_hit_us: not seen: no short time comes again and again" in fitted.to_toml()
+    assert [check.workload for check in fitted.checks] == ["random reads of the trace", "the trace"]
 
 
 def test_a_drive_without_rotation_keeps_its_wait_in_the_curve() -> None:
     known = {**KNOWN, "rotation": {"period_ms": 6.0, "phase": "mean"}}
     target = ModelTarget.of(DiskProfile.model_validate(known), CAPACITY)
-    found = fit.profile(recorded(target, again=0).served())
-    assert found.value("rotation.period_ms") is None
-    assert "rotational latency included" in found.to_toml()
-    assert found.checks[0].demerit_percent < 2
+    fitted = fit.profile(recorded(target, again=0).served())
+    assert fitted.value("rotation.period_ms") is None
+    assert "rotational latency included" in fitted.to_toml()
+    assert fitted.checks[0].demerit_percent < 2
 
 
 def test_writes_are_not_fitted() -> None:
-    """Nor do reads that wait for them, or come from where they left the arm, spoil the curve."""
-    found = fit.profile(recorded(model(), 20_000, written=0.1).served())
-    assert "# write_us: not seen: writes of a trace are not fitted" in found.to_toml()
-    checked = {check.workload: check for check in found.checks}
+    """Reads that wait for a write, or start where a write left the arm, do not bend the curve."""
+    fitted = fit.profile(recorded(model(), 20_000, written=0.1).served())
+    assert "# write_us: not seen: writes of a trace are not fitted" in fitted.to_toml()
+    checked = {check.workload: check for check in fitted.checks}
     assert [name for name, check in checked.items() if "writes" in check.asks] == [
         "writes of the trace",
         "the trace",
     ]
-    assert found.value("rotation.period_ms") == pytest.approx(6, rel=0.05)
+    assert fitted.value("rotation.period_ms") == pytest.approx(6, rel=0.05)
 
 
 def test_parts_of_one_request_are_one() -> None:
@@ -237,7 +242,7 @@ def test_too_few_reads() -> None:
 @settings(max_examples=60)
 @given(st.integers(0, 10**6), st.sampled_from([1, 8, 2**20]), st.integers(0, 10**9))
 def test_any_times(seed: int, sectors: int, ns: int) -> None:
-    """A profile that can be read, or a reason."""
+    """The result is a readable profile or RunFailed."""
     draw, rows, now_ns = random.Random(seed), [], 0
     for _ in range(300):
         now_ns += draw.choice((0, 1, ns))
@@ -246,10 +251,10 @@ def test_any_times(seed: int, sectors: int, ns: int) -> None:
         rows.append((draw.randrange(2) & draw.randrange(2), place, sectors, now_ns, end_ns))
     columns = (np.array(column, np.int64) for column in zip(*rows, strict=True))
     try:
-        found = fit.profile(Served.of(*columns))
+        fitted = fit.profile(Served.of(*columns))
     except RunFailed:
         return
-    assert found.disk().seek
+    assert fitted.disk().seek
 
 
 # ---- the command ----------------------------------------------------------------------
@@ -301,16 +306,16 @@ def test_a_trace_of_any_format(write: Callable[[Recorded, Path], None], tmp_path
     done = command(tmp_path, tmp_path / "trace")
     assert done.exit_code == 0, done.output
     assert "reads of the trace" in done.stdout
-    found = device.load(str(tmp_path / "x.toml"))
-    assert found.rotation
-    assert found.rotation.period_ms == pytest.approx(6, rel=0.03)
+    disk = device.load(str(tmp_path / "x.toml"))
+    assert disk.rotation
+    assert disk.rotation.period_ms == pytest.approx(6, rel=0.03)
     assert (
         "Fitted by understudy profile --trace to 5000 requests" in (tmp_path / "x.toml").read_text()
     )
 
 
 def test_the_records_of_a_run(tmp_path: Path) -> None:
-    """A line of the papers' disk: a curve without rotation, which replays to the nanosecond."""
+    """The papers' disk is a curve without rotation, and its own profile replays the run exactly."""
     run = outcome(experiment(scheduler="none", requests=3000))
     requests_table([run]).write_parquet(tmp_path / "requests.parquet")
     (tmp_path / "result.json").write_text('{"inputs": {"scale": 1.0}}')
@@ -320,17 +325,17 @@ def test_the_records_of_a_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "code", "said"),
+    ("text", "code", "message"),
     [
         ("arrival_ns,sector,sectors\n1,2,3\n", 2, "has arrivals only, so it does not say how long"),
         ("arrival_ns,sector,sectors,completion_ns\n1,2,3,4\n", 1, "0 reads in it came from the"),
         ("hello", 2, "is in no format of a trace"),
     ],
 )
-def test_what_can_not_be_fitted(text: str, code: int, said: str, tmp_path: Path) -> None:
+def test_what_can_not_be_fitted(text: str, code: int, message: str, tmp_path: Path) -> None:
     (tmp_path / "trace").write_text(text)
     done = command(tmp_path, tmp_path / "trace")
     assert done.exit_code == code
-    assert done.stderr.startswith(f"understudy: --trace: {tmp_path / 'trace'}: {said}")
+    assert done.stderr.startswith(f"understudy: --trace: {tmp_path / 'trace'}: {message}")
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "x.toml").exists()

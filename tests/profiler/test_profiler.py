@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A drive measured as a black box: our own model recovered, detailed drives predicted.
+"""A drive measured as a black box: our own model is recovered, detailed drives are predicted.
 
-The bounds for detailed drives are from seeds 101 to 112, where the mean of 20,000 random reads is
+The bounds for detailed drives are from seeds 101 to 112. There the mean of 20,000 random reads is
 within 0.6 % and the demerit below 0.9 %.
 """
 
@@ -57,20 +57,20 @@ KNOWN = {
 
 
 def model(**buffer: object) -> ModelTarget:
-    """The known drive, but for what is said."""
+    """Return the known drive, with changes to its buffer."""
     known = {**KNOWN, "buffer": {**KNOWN["buffer"], **buffer}}  # type: ignore[dict-item]
     return ModelTarget.of(DiskProfile.model_validate(known), CAPACITY, seed=5)
 
 
 @pytest.fixture(scope="module")
 def recovered() -> Fitted:
-    """The known drive, measured with reads and writes."""
+    """Profile the known drive with reads and writes."""
     return profile(model(), destroy_data=True)
 
 
-def buffer_of(found: Fitted) -> dict[str, object]:
-    """The section as it was found."""
-    section = found.disk().buffer
+def buffer_of(fitted: Fitted) -> dict[str, object]:
+    """Return the buffer section of the profile."""
+    section = fitted.disk().buffer
     assert section
     return section.model_dump()
 
@@ -82,31 +82,31 @@ def test_a_known_period_and_rate_are_recovered(recovered: Fitted) -> None:
 
 
 def test_a_known_curve_is_recovered(recovered: Fitted) -> None:
-    """Each place within 2 % but for the shortest, where 40 us are more."""
-    known, found = (
+    """Each point is within 2 % or 40 us, whichever is more."""
+    known, fitted = (
         np.array(disk.timing(CAPACITY).seek, float)
         for disk in (DiskProfile.model_validate(KNOWN), recovered.disk())
     )
     at = np.linspace(0.0005, 1, 500) * CAPACITY
-    there, here = np.interp(at, *known.T), np.interp(at, *found.T)
+    there, here = np.interp(at, *known.T), np.interp(at, *fitted.T)
     assert (np.abs(here - there) < np.maximum(0.02 * there, 40_000)).all()
 
 
 def test_a_known_read_cache_is_recovered(recovered: Fitted) -> None:
-    found = buffer_of(recovered)
+    buffer = buffer_of(recovered)
     for key in ("segments", "segment_sectors", "read_ahead_sectors"):
-        assert found[key] == KNOWN["buffer"][key], key  # type: ignore[index]
-    assert (found["segment_keeps"], found["after_hit"]) == ("request", "go on")
-    assert found["read_hit_us"] == pytest.approx(150, abs=0.1)
-    assert found["bus_mb_per_s"] == pytest.approx(80, rel=1e-3)
+        assert buffer[key] == KNOWN["buffer"][key], key  # type: ignore[index]
+    assert (buffer["segment_keeps"], buffer["after_hit"]) == ("request", "go on")
+    assert buffer["read_hit_us"] == pytest.approx(150, abs=0.1)
+    assert buffer["bus_mb_per_s"] == pytest.approx(80, rel=1e-3)
 
 
 def test_a_known_write_cache_is_recovered(recovered: Fitted) -> None:
-    found = buffer_of(recovered)
-    assert found["write_back"] == [4, 4 * 640]
-    assert found["write_us"] == pytest.approx(200, abs=0.1)
-    assert found["write_settle_ms"] == pytest.approx(0.6, abs=0.3)
-    assert (found["write_back_idle_ms"], found["write_back_order"]) == (0, "shortest positioning")
+    buffer = buffer_of(recovered)
+    assert buffer["write_back"] == [4, 4 * 640]
+    assert buffer["write_us"] == pytest.approx(200, abs=0.1)
+    assert buffer["write_settle_ms"] == pytest.approx(0.6, abs=0.3)
+    assert (buffer["write_back_idle_ms"], buffer["write_back_order"]) == (0, "shortest positioning")
 
 
 @pytest.mark.parametrize("after_hit", ["stop", "return"])
@@ -130,8 +130,8 @@ def test_the_order_of_writes_is_recovered(order: str, idle_ms: float) -> None:
 
 def test_what_a_full_drive_keeps_is_recovered() -> None:
     known = model(write_back=[16, 1000, 250], write_back_idle_ms=60.0)
-    found = buffer_of(profile(known, destroy_data=True))
-    assert found["write_back"] == [16, 1000, 250]
+    buffer = buffer_of(profile(known, destroy_data=True))
+    assert buffer["write_back"] == [16, 1000, 250]
 
 
 @pytest.mark.parametrize(
@@ -140,25 +140,28 @@ def test_what_a_full_drive_keeps_is_recovered() -> None:
 def test_a_drive_that_leaves_writes_for_later_is_foreseen(
     seed: int, percent: float, demerit: float
 ) -> None:
-    """It waits for 1, 3, 30 or 100 ms, destages in another order each; think times are 10 ms.
-    With them 40 is 3.5 % too short, and its bursts have a demerit of 11 %."""
-    found = profile(random_idle_writes(seed), destroy_data=True)
+    """The drives destage after 1, 3, 30 or 100 ms of idleness, in different orders.
+
+    Drive 40 is the worst: with think times of 10 ms predictions are 3.5 % too short, and bursts
+    have a demerit of 11 %.
+    """
+    fitted = profile(random_idle_writes(seed), destroy_data=True)
     for workload in ("reads and writes with think times", "bursts of reads and writes"):
-        check = check_of(found, workload)
+        check = check_of(fitted, workload)
         assert abs(check.difference_percent) < percent, workload
         assert check.demerit_percent < demerit, workload
 
 
 def test_one_that_writes_through(recovered: Fitted) -> None:
-    found = buffer_of(profile(model(write_back=0), destroy_data=True))
-    assert found["write_back"] == 0
-    assert found["write_settle_ms"] == pytest.approx(0.6, abs=0.3)
+    buffer = buffer_of(profile(model(write_back=0), destroy_data=True))
+    assert buffer["write_back"] == 0
+    assert buffer["write_settle_ms"] == pytest.approx(0.6, abs=0.3)
 
 
 @pytest.mark.parametrize("idle_ms", [0.4, 3.0, 80.0])
 def test_writes_that_wait_for_idleness(idle_ms: float) -> None:
-    found = buffer_of(profile(model(write_back_idle_ms=idle_ms), destroy_data=True))
-    assert found["write_back_idle_ms"] == pytest.approx(idle_ms, abs=0.03 + 0.02 * idle_ms)
+    buffer = buffer_of(profile(model(write_back_idle_ms=idle_ms), destroy_data=True))
+    assert buffer["write_back_idle_ms"] == pytest.approx(idle_ms, abs=0.03 + 0.02 * idle_ms)
 
 
 PAPERS_CACHES = {
@@ -170,7 +173,7 @@ PAPERS_CACHES = {
 
 @pytest.mark.parametrize("name", PAPERS_CACHES)
 def test_a_cache_that_answers_at_once_is_the_papers(name: str) -> None:
-    """All of it is exact, and the check finds nothing that the model lacks."""
+    """All values are exact, and the check finds nothing that the model lacks."""
     segments, segment_sectors, prefetch_sectors = PAPERS_CACHES[name]
     cache = {
         "segments": segments,
@@ -180,42 +183,42 @@ def test_a_cache_that_answers_at_once_is_the_papers(name: str) -> None:
     }
     line = {"intercept_ms": 4.25, "full_seek_ms": 5.25}
     known = {"name": "known", "model": line, "cache": cache}
-    found = profile(ModelTarget.of(DiskProfile.model_validate(known), CAPACITY), destroy_data=True)
-    section = found.disk().cache
+    fitted = profile(ModelTarget.of(DiskProfile.model_validate(known), CAPACITY), destroy_data=True)
+    section = fitted.disk().cache
     assert section
     assert section.model_dump(exclude={"source", "hit_us"}) == {
         key: value for key, value in cache.items() if key != "hit_us"
     }
     assert section.hit_us == pytest.approx(250, abs=0.1)
-    assert found.disk().buffer is None
-    for check in found.checks:
+    assert fitted.disk().buffer is None
+    for check in fitted.checks:
         assert check.model_ms == pytest.approx(check.target_ms, rel=0.001), check.workload
 
 
 def test_zones_of_a_drive_without_angles() -> None:
-    """Each rate, also if no request may be long."""
+    """Each zone's rate is found, even if requests must not be long."""
     vesper = device.load("vesper-zoned")
     target = ModelTarget.of(vesper, CAPACITY)
     target.longest_sectors = 2560  # type: ignore[attr-defined]
-    found = profile(target).disk().throughput
-    assert found
+    throughput = profile(target).disk().throughput
+    assert throughput
     assert vesper.throughput
-    assert found.mb_per_s == pytest.approx(vesper.throughput.mb_per_s, rel=0.005)
-    assert found.at == pytest.approx(vesper.throughput.at, abs=1 / 256)
+    assert throughput.mb_per_s == pytest.approx(vesper.throughput.mb_per_s, rel=0.005)
+    assert throughput.at == pytest.approx(vesper.throughput.at, abs=1 / 256)
 
 
 def test_a_drive_without_rotation_keeps_its_wait_in_the_curve() -> None:
     known = {**KNOWN, "rotation": {"period_ms": 6.0, "phase": "mean"}}
     target = ModelTarget.of(DiskProfile.model_validate(known), CAPACITY)
-    found = profile(target)
-    assert found.value("rotation.period_ms") is None
-    assert "# period_ms: not seen: no latency that is uniform" in found.to_toml()
-    assert found.checks[0].model_ms == pytest.approx(found.checks[0].target_ms, rel=0.002)
+    fitted = profile(target)
+    assert fitted.value("rotation.period_ms") is None
+    assert "# period_ms: not seen: no latency that is uniform" in fitted.to_toml()
+    assert fitted.checks[0].model_ms == pytest.approx(fitted.checks[0].target_ms, rel=0.002)
 
 
 @pytest.mark.parametrize("seed", [201, 202, 203])
 def test_a_detailed_drive_is_predicted(seed: int) -> None:
-    """Mean and distribution within 1 %."""
+    """The mean is within 1 %, and the demerit is below 1 % of the mean."""
     target = random_drive(seed)
     disk = profile(target, destroy_data=True).disk()
     target.reset()
@@ -230,64 +233,65 @@ def test_a_detailed_drive_is_predicted(seed: int) -> None:
     assert demerit(there, here) < 0.01 * there.mean()
 
 
-def check_of(found: Fitted, workload: str) -> Check:
-    """How well that is foreseen."""
-    return next(check for check in found.checks if check.workload == workload)
+def check_of(fitted: Fitted, workload: str) -> Check:
+    """Return the check of this workload."""
+    return next(check for check in fitted.checks if check.workload == workload)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.75, 1.0])
 def test_a_bus_that_waits_for_its_watermark(share: float) -> None:
-    """Its reads are up to 9 % too short without a word for that."""
+    """A profile without the watermark would predict reads up to 9 % too short."""
     parameters = replace(random_drive(103).parameters, bus_watermark=share)
-    found = profile(DetailedDrive(parameters))
-    assert found.value("buffer.bus_watermark_percent") == pytest.approx(100 * share, abs=2)
+    fitted = profile(DetailedDrive(parameters))
+    assert fitted.value("buffer.bus_watermark_percent") == pytest.approx(100 * share, abs=2)
     for workload in ("random reads", "reads of many sizes"):
-        assert abs(check_of(found, workload).difference_percent) < 0.3
+        assert abs(check_of(fitted, workload).difference_percent) < 0.3
 
 
 def test_a_drive_that_misses_the_next_sector() -> None:
-    """A stream takes it a turn for each read."""
+    """A stream takes a whole rotation for each read."""
     disk = device.load("detailed-10k")
     assert disk.buffer
     assert disk.facts
     assert disk.rotation
     buffer = disk.buffer.model_copy(update={"read_reach_sectors": 0})
     misses = disk.model_copy(update={"buffer": buffer})
-    found = profile(ModelTarget.of(misses, disk.facts.capacity_sectors))
-    assert found.value("buffer.read_reach_sectors") == 0
-    check = check_of(found, "sequential reads")
+    fitted = profile(ModelTarget.of(misses, disk.facts.capacity_sectors))
+    assert fitted.value("buffer.read_reach_sectors") == 0
+    check = check_of(fitted, "sequential reads")
     assert check.target_ms > disk.rotation.period_ms
     assert abs(check.difference_percent) < 0.5
 
 
 @pytest.mark.parametrize("seed", [808, 814, 819])
 def test_runs_of_a_detailed_drive_are_foreseen(seed: int) -> None:
-    """808 reads ahead to the next track's end: who waits for the rest of its one long segment
-    to come by waits for 0.2 s.  Of 814's runs some begin at a track's end, where nothing is read
-    ahead and the arm has to go to the next one.  819 waits for nothing but the next sector.
+    """At most one of 1,000 reads is off by a rotation, since the drive always finishes a head
+    switch.
 
-    Of 1,000 reads one may be a turn off: a switch of heads under way is not given up, of which the
-    model knows nothing.
+    Drive 808 reads ahead to the next track's end, and a read far ahead in its one long segment
+    waits 0.2 s. On drive 814 some runs begin at a track's end, where nothing is read ahead. On
+    drive 819 a read waits only for the next sector.
     """
-    found = profile(random_drive(seed))
-    assert (found.value("buffer.read_reach_sectors") == 1) == (seed == 819)
-    [runs] = [each for each in found.compared if each.workload == "sequential reads"]
+    fitted = profile(random_drive(seed))
+    assert (fitted.value("buffer.read_reach_sectors") == 1) == (seed == 819)
+    [runs] = [each for each in fitted.compared if each.workload == "sequential reads"]
     off_ms = np.abs(runs.model_times_ms - runs.target_times_ms)
     assert (off_ms > 0.01 * runs.check.target_ms).sum() <= 1
 
 
 @pytest.mark.parametrize("seed", [818, 820])
 def test_what_a_detailed_drive_puts_away_is_foreseen(seed: int) -> None:
-    """818 has no command to understand then.  820 has room for two, and one that is far away
-    may stay as long as there are nearer ones."""
-    found = profile(random_drive(seed), destroy_data=True)
-    assert found.value("buffer.write_back_order") == "shortest positioning"
-    assert check_of(found, "reads and writes").demerit_percent < 5
+    """Drive 818 has no command overhead when it destages. Drive 820 has room for two writes; a
+    distant write may wait as long as nearer writes arrive.
+    """
+    fitted = profile(random_drive(seed), destroy_data=True)
+    assert fitted.value("buffer.write_back_order") == "shortest positioning"
+    assert check_of(fitted, "reads and writes").demerit_percent < 5
 
 
 @dataclass
 class Noisy:
-    """Completions some microseconds late, as interrupts are."""
+    """A drive whose completions arrive some microseconds late, as interrupts do."""
 
     drive: DetailedDrive
     writable: bool = True
@@ -306,21 +310,21 @@ class Noisy:
 def test_noise_hides_nothing(seed: int) -> None:
     drive = random_drive(seed)
     is_so = drive.parameters
-    found = profile(Noisy(drive), destroy_data=True)
+    fitted = profile(Noisy(drive), destroy_data=True)
     for key, value in {
         "segments": is_so.segments,
         "segment_sectors": is_so.segment_sectors,
     }.items():
-        assert found.value(f"buffer.{key}") == value, key
-    buffer = found.disk().buffer
+        assert fitted.value(f"buffer.{key}") == value, key
+    buffer = fitted.disk().buffer
     assert buffer
     assert buffer.write_room[:2] == (is_so.write_extents, is_so.write_sectors)
-    assert found.value("rotation.period_ms") == pytest.approx(is_so.period_ns / 1e6, rel=1e-5)
+    assert fitted.value("rotation.period_ms") == pytest.approx(is_so.period_ns / 1e6, rel=1e-5)
     outer = is_so.zone[0].sectors + is_so.zone[0].spare_sectors
-    layout = found.disk().layout
+    layout = fitted.disk().layout
     assert layout
     assert layout.zones[0].sectors == pytest.approx(outer, abs=2)
-    assert found.value("buffer.read_hit_us") == pytest.approx(
+    assert fitted.value("buffer.read_hit_us") == pytest.approx(
         is_so.read_hit_overhead_ns / 1e3, abs=6
     )
 
@@ -330,9 +334,9 @@ def test_noise_hides_nothing(seed: int) -> None:
 
 @dataclass
 class Trouble:
-    """The known drive, until something goes wrong."""
+    """The known drive, which misbehaves after `after` requests."""
 
-    what: Callable[["Trouble", int], int]  # completion from it
+    what: Callable[["Trouble", int], int]  # completion -> wrong completion
     capacity_sectors: int = CAPACITY
     writable: bool = True
     after: int = 1000
@@ -367,8 +371,10 @@ TROUBLES = {
 
 @pytest.mark.parametrize("name", TROUBLES)
 def test_trouble_is_one_line_with_sector_and_reason(name: str) -> None:
-    what, said = TROUBLES[name]
-    with pytest.raises(RunFailed, match=rf"^target: read of \d+ sectors at sector \d+, .*{said}"):
+    what, message = TROUBLES[name]
+    with pytest.raises(
+        RunFailed, match=rf"^target: read of \d+ sectors at sector \d+, .*{message}"
+    ):
         understudy.profile(Trouble(what))
 
 
@@ -399,9 +405,9 @@ def test_what_is_no_disk_is_told_from_one(name: str) -> None:
 
     with pytest.raises(RunFailed, match=r"no arm and no rotation: .*; --as disk writes one"):
         profile(Strange(), destroy_data=True)
-    found = profile(Strange(), destroy_data=True, as_disk=True)
-    assert found.value("rotation.period_ms") is None
-    assert found.disk().buffer is None
+    fitted = profile(Strange(), destroy_data=True, as_disk=True)
+    assert fitted.value("rotation.period_ms") is None
+    assert fitted.disk().buffer is None
 
 
 def test_a_cache_without_end() -> None:
@@ -420,13 +426,13 @@ def test_a_cache_without_end() -> None:
             self.late_ns = drive.request(op, sector, sectors, max(at_ns, self.late_ns))
             return self.late_ns
 
-    found = profile(Remembers())
-    assert found.value("buffer.segments") == 256
-    assert "# segments: 5 of 5 tries, or more" in found.to_toml()
+    fitted = profile(Remembers())
+    assert fitted.value("buffer.segments") == 256
+    assert "# segments: 5 of 5 tries, or more" in fitted.to_toml()
 
 
 def test_a_segment_behind_all_that_was_asked_for() -> None:
-    """The prefetch goes on to the next track's end and keeps nothing but the last sectors."""
+    """The prefetch reads to the next track's end, but keeps only the last sectors."""
     track, window, hit_ns = 334, 74, 50_000
 
     class Windowed:
@@ -449,7 +455,7 @@ def test_a_segment_behind_all_that_was_asked_for() -> None:
 
 
 def test_no_request_is_longer_than_a_target_takes() -> None:
-    """On a drive whose segments are longer than that, and its writes."""
+    """The drive's segments and write cache are larger than the longest request."""
     parameters = replace(
         random_drive(102).parameters, segment_sectors=60_000, write_sectors=60_000, write_extents=8
     )
@@ -473,8 +479,8 @@ def test_no_request_is_longer_than_a_target_takes() -> None:
 def test_a_small_disk() -> None:
     parameters = random_drive(7).parameters
     zone = replace(parameters.zone[0], cylinders=60)
-    found = profile(DetailedDrive(replace(parameters, zone=(zone,), heads=12)))
-    layout = found.disk().layout
+    fitted = profile(DetailedDrive(replace(parameters, zone=(zone,), heads=12)))
+    layout = fitted.disk().layout
     assert layout
     slots = zone.sectors + zone.spare_sectors
     assert [(one.sectors, one.slots) for one in layout.zones] == [(zone.sectors, slots)]
@@ -508,14 +514,14 @@ def test_ascending() -> None:
 
 def test_the_period_of_a_detailed_drive() -> None:
     drive = random_drive(3)
-    found = rotation.measure(Bench(drive, 1))
-    assert found
-    assert found.has_phase
-    assert found.period_ns == pytest.approx(drive.parameters.period_ns, rel=1e-6)
+    finding = rotation.measure(Bench(drive, 1))
+    assert finding
+    assert finding.has_phase
+    assert finding.period_ns == pytest.approx(drive.parameters.period_ns, rel=1e-6)
 
 
 def test_an_arm_that_is_there_already_is_no_hit() -> None:
-    """Without a cache the same place again costs half as much now and then: there is no seek."""
+    """A repeated read needs no seek, so it sometimes takes half the time even without a cache."""
     disk = device.load("vesper-zoned")
     benches = (Bench(ModelTarget.of(disk, CAPACITY), seed) for seed in range(40))
     assert [hits.measure(bench) for bench in benches] == [None] * 40
@@ -525,8 +531,8 @@ def test_no_cache_no_hits() -> None:
     known = {key: value for key, value in KNOWN.items() if key != "buffer"}
     disk = DiskProfile.model_validate(known)
     assert hits.measure(Bench(ModelTarget.of(disk, CAPACITY), 1)) is None
-    found = profile(ModelTarget.of(disk, CAPACITY))
-    assert "buffer" not in found.disk().model_dump(exclude_none=True)
+    fitted = profile(ModelTarget.of(disk, CAPACITY))
+    assert "buffer" not in fitted.disk().model_dump(exclude_none=True)
 
 
 # ---- the command ----------------------------------------------------------------------
@@ -557,15 +563,15 @@ def test_the_command_writes_a_profile(tmp_path: Path, monkeypatch: pytest.Monkey
     words = ("--target", "someones_drives:drive", "--out", "mine.toml", "--json")
     done = command(tmp_path, monkeypatch, *words)
     assert done.exit_code == 0
-    found = json.loads(done.stdout)["found"]
-    assert found["buffer.segments"] == {"value": 8, "confidence": "5 of 5 tries"}
-    assert found["buffer.write_back"]["value"] is None
+    document = json.loads(done.stdout)["found"]
+    assert document["buffer.segments"] == {"value": 8, "confidence": "5 of 5 tries"}
+    assert document["buffer.write_back"]["value"] is None
     assert device.load(str(tmp_path / "mine.toml")).buffer
     assert "wrote mine.toml" in done.stderr
 
 
 @pytest.mark.parametrize(
-    ("name", "code", "said"),
+    ("name", "code", "message"),
     [
         ("someones_drives:broken", 1, "target: read of 8 sectors at sector "),
         (
@@ -579,17 +585,17 @@ def test_the_command_writes_a_profile(tmp_path: Path, monkeypatch: pytest.Monkey
     ],
 )
 def test_trouble_leaves_no_file(
-    name: str, code: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, code: int, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done = command(tmp_path, monkeypatch, "--target", name, "--out", "mine.toml")
     assert done.exit_code == code
-    assert said in done.stderr.splitlines()[-1]
+    assert message in done.stderr.splitlines()[-1]
     assert {file.name for file in tmp_path.iterdir()} <= {"someones_drives.py", "__pycache__"}
 
 
 def test_streams_are_told_by_a_model_that_is_much_slower() -> None:
-    """It has not caught up when the next one begins."""
+    """The slow model has not completed one stream when the next begins."""
     slow = [Bench(model(read_hit_us=20_000.0), 1) for _ in range(2)]
-    found = streams.measure(Bench(model(), 1), lambda _: slow.pop())
-    assert found.value == "request"
-    assert "it makes no difference" in found.confidence
+    finding = streams.measure(Bench(model(), 1), lambda _: slow.pop())
+    assert finding.value == "request"
+    assert "it makes no difference" in finding.confidence

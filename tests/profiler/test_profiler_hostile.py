@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whatever a target answers, `profile` ends with a profile that can be read, or one clear line."""
+"""Whatever a target answers, `profile` ends with a readable profile or a clear one-line error."""
 
 import random
 from collections.abc import Callable
@@ -20,11 +20,11 @@ from understudy.profiler.profile_fit import Fitted
 pytestmark = pytest.mark.thorough
 
 Answer = Callable[[str, int, int, float, int], float]
-"""Of an op at a sector, sent then, that takes so long, the how manieth request it is: how long."""
+"""(op, sector, time of sending, service time, number of the request) -> changed service time."""
 
 
 def odd(draw: random.Random) -> tuple[str, Answer]:
-    """Something that a drive does which nobody has thought of."""
+    """Return a random oddity that no probe expects."""
     share, ns = draw.choice((0.01, 0.1, 0.5)), draw.choice((1e4, 1e5, 1e6, 5e6))
     salt = draw.randrange(10**6)
 
@@ -54,7 +54,7 @@ def odd(draw: random.Random) -> tuple[str, Answer]:
 
 
 class Hostile:
-    """A detailed drive with some oddities, and now and then a cache of unlikely size."""
+    """A detailed drive with one to three oddities, and sometimes with an unusual cache size."""
 
     writable = True
 
@@ -84,7 +84,7 @@ class Hostile:
 
 
 def profiled(target: Hostile, seed: int) -> tuple[Fitted | None, str]:
-    """A profile, or what is said instead."""
+    """Return a profile, or else the error message."""
     try:
         return understudy.profile(target, seed, destroy_data=True), ""
     except (RunFailed, UserError) as error:
@@ -96,15 +96,15 @@ def profiled(target: Hostile, seed: int) -> tuple[Fitted | None, str]:
 )
 def test_a_profile_or_one_clear_line(seed: int, tmp_path: Path) -> None:
     target = Hostile(seed)
-    found, said = profiled(target, seed)
-    if not found:
-        assert "\n" not in said, target.oddities
-        assert said.startswith("target: "), target.oddities
+    fitted, message = profiled(target, seed)
+    if not fitted:
+        assert "\n" not in message, target.oddities
+        assert message.startswith("target: "), target.oddities
         return
     file = tmp_path / "hostile.toml"
-    file.write_text(found.to_toml())
-    shown = CliRunner().invoke(main, ["disks", "show", str(file)])
-    assert shown.exit_code == 0, (target.oddities, shown.output)
+    file.write_text(fitted.to_toml())
+    result = CliRunner().invoke(main, ["disks", "show", str(file)])
+    assert result.exit_code == 0, (target.oddities, result.output)
 
 
 SEEK = [Finding("seek.ms", [1.0, 9.0]), Finding("seek.at", [0.0, 1.0])]
@@ -117,11 +117,11 @@ BUFFER = [
 
 
 def test_what_contradicts_the_rest_is_not_seen() -> None:
-    """The key, and nothing else of what was measured."""
+    """Only the contradicting finding is dropped."""
     wrong = Finding("buffer.read_ahead_sectors", 307)
-    kept = document.complete([*SEEK, *BUFFER, wrong])
-    assert [found for found in kept if found.value is not None] == [*SEEK, *BUFFER]
-    [dropped] = [found for found in kept if found.value is None]
+    findings = document.complete([*SEEK, *BUFFER, wrong])
+    assert [finding for finding in findings if finding.value is not None] == [*SEEK, *BUFFER]
+    [dropped] = [finding for finding in findings if finding.value is None]
     assert dropped.key == wrong.key
     assert dropped.confidence == "not seen: 307 is more than a segment's 100"
     buffer = document.disk([*SEEK, *BUFFER, wrong]).buffer
@@ -130,9 +130,12 @@ def test_what_contradicts_the_rest_is_not_seen() -> None:
 
 
 def test_a_section_that_lacks_what_it_needs_is_dropped() -> None:
-    lacking = [found for found in BUFFER if found.name != "read_hit_us"]
-    kept = document.complete([*SEEK, *lacking])
-    assert [found.key for found in kept if found.value is not None] == ["seek.ms", "seek.at"]
+    lacking = [finding for finding in BUFFER if finding.name != "read_hit_us"]
+    findings = document.complete([*SEEK, *lacking])
+    assert [finding.key for finding in findings if finding.value is not None] == [
+        "seek.ms",
+        "seek.at",
+    ]
     assert document.disk([*SEEK, *lacking]).buffer is None
 
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The layout of the platters, found by timing reads: to the sector on detailed drives, which know
-where each sector is, and never claimed of what has none."""
+"""The layout of the platters, found by timing reads.
+
+On detailed drives, which know where each sector is, the layout is exact to the sector. On a target
+without a layout, none is reported.
+"""
 
 import math
 import random
@@ -36,14 +39,14 @@ from understudy.profiler.targets.model import ModelTarget
 
 pytestmark = pytest.mark.thorough
 
-SECTORS = 1000  # random ones that are held against the drive
+SECTORS = 1000  # random sectors compared with the drive
 PERIOD_NS = 8_000_000
 PARAMETERS = random_parameters(7)
 OUTER, INNER = PARAMETERS.zone[:2]
 
 
 def look(target: Target, seed: int = 1) -> tuple[Layout | Unseen, int]:
-    """What is found, and with how many reads."""
+    """Return the layout, or why it is unseen, and the number of reads that this took."""
     bench = Bench(target, seed)
     turning = rotation.measure(bench)
     held = hits.measure(bench)
@@ -53,36 +56,37 @@ def look(target: Target, seed: int = 1) -> tuple[Layout | Unseen, int]:
 
 
 def seen(target: Target, seed: int = 1) -> Layout:
-    found, _ = look(target, seed)
-    assert isinstance(found, Layout), found
-    return found
+    layout, _ = look(target, seed)
+    assert isinstance(layout, Layout), layout
+    return layout
 
 
-def off(found: Layout, drive: DetailedDrive, seed: int = 1) -> list[float]:
-    """By how many turns random sectors are somewhere else; all may be by the same.
+def off(layout: Layout, drive: DetailedDrive, seed: int = 1) -> list[float]:
+    """Return by how many turns random sectors are off, apart from a common offset.
 
-    The drive sends a sector once it has been read: to a profile, which has it on the bus from its
-    beginning, it begins by the quicker of the two later.
+    The drive sends a sector after reading it; a profile assumes that sending begins with the
+    sector. The expected angle is therefore later, by a sector's time on the medium or on the bus,
+    whichever is shorter.
     """
     draw = random.Random(seed)
     bus_turns = drive.parameters.bus_sector_ns / drive.parameters.period_ns
     turns = []
     for _ in range(SECTORS):
         sector = draw.randrange(drive.capacity_sectors)
-        zone = found.zone(sector)
+        zone = layout.zone(sector)
         begins = drive.locate(sector).angle + min(1 / zone.slots, bus_turns)
         turns.append(zone.turn(sector) - begins)
     return [abs(centred(turn - turns[0])) for turn in turns]
 
 
 def firsts(drive: DetailedDrive) -> list[int]:
-    """First sectors of its zones."""
+    """Return the first sector of each zone of the drive."""
     of = drive.parameters
     sizes = [(z.cylinders * of.heads - z.spare_tracks) * z.sectors for z in of.zone]
     return [0, *accumulate(sizes[:-1])]
 
 
-# ---- all of it --------------------------------------------------------------------------
+# ---- the whole layout ------------------------------------------------------------------
 
 SEEDS = {
     203: (CYLINDERS, 0, 2),
@@ -95,23 +99,23 @@ SEEDS = {
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_each_sector_of_a_detailed_drive_is_where_it_is(seed: int) -> None:
-    """And zones, tracks, slots are exact, at some thousand reads."""
+    """Zones, tracks and slots are exact, too, after at most 6,400 reads."""
     drive = random_drive(seed)
     of = drive.parameters
     assert (of.layout, of.band_cylinders, of.zone[0].spare_sectors) == SEEDS[seed]
-    found, reads = look(drive)
-    assert isinstance(found, Layout), found
-    assert max(off(found, drive)) < 1e-4
-    assert set(firsts(drive)) <= {zone.first for zone in found.zones}
+    layout, reads = look(drive)
+    assert isinstance(layout, Layout), layout
+    assert max(off(layout, drive)) < 1e-4
+    assert set(firsts(drive)) <= {zone.first for zone in layout.zones}
     for first, there in zip(firsts(drive), of.zone, strict=True):
-        zone = found.zone(first)
+        zone = layout.zone(first)
         assert zone.sectors == there.sectors
         assert zone.slots == there.sectors + there.spare_sectors
     assert reads < 6400
 
 
 def made(layout: int = CYLINDERS, heads: int = 12, **zone: int) -> DetailedDrive:
-    """Two zones like those of a random drive, but for what is said."""
+    """Return a drive with two zones of a random drive, with some of their parameters changed."""
     zones = tuple(replace(each, **zone) for each in (OUTER, INNER))
     return DetailedDrive(replace(PARAMETERS, layout=layout, heads=heads, zone=zones))
 
@@ -132,13 +136,13 @@ MADE: dict[str, Callable[[], DetailedDrive]] = {
 @pytest.mark.parametrize("name", MADE)
 def test_whatever_is_regular_is_found(name: str) -> None:
     drive = MADE[name]()
-    found = seen(drive)
-    assert max(off(found, drive)) < 1e-4
-    assert {zone.first for zone in found.zones} >= set(firsts(drive))
+    layout = seen(drive)
+    assert max(off(layout, drive)) < 1e-4
+    assert {zone.first for zone in layout.zones} >= set(firsts(drive))
 
 
 def test_skews_are_those_of_the_drive() -> None:
-    """In turns from the last sector that can be addressed."""
+    """Skews are counted from a track's last addressable sector, so spare slots add to them."""
     zone = seen(made()).zones[0]
     slots = OUTER.sectors + OUTER.spare_sectors
     assert (zone.cylinder, zone.has_bands) == (12, False)
@@ -149,27 +153,29 @@ def test_skews_are_those_of_the_drive() -> None:
 
 
 def test_bands_are_those_of_the_drive() -> None:
-    """Along a surface the arm moves; then the head is another one, and for a band both are."""
+    """The arm moves along a surface within a band; then the head changes. A new band
+    changes both.
+    """
     zone = Zone(3000, 500, track_skew=40, cylinder_skew=60)
     drive = DetailedDrive(
         replace(PARAMETERS, layout=SURFACE_SERPENTINE, heads=3, band_cylinders=40, zone=(zone,))
     )
-    (found,) = seen(drive).zones
-    assert (found.cylinder, found.band) == (40, 120)
-    skews = (found.skew, found.cylinder_skew, found.band_skew)
+    (zone_seen,) = seen(drive).zones
+    assert (zone_seen.cylinder, zone_seen.band) == (40, 120)
+    skews = (zone_seen.skew, zone_seen.cylinder_skew, zone_seen.band_skew)
     assert [500 * skew for skew in skews] == pytest.approx([60, 40, 60], abs=0.01)
 
 
 def test_small_zones() -> None:
-    """Some have three cylinders, less than a 512th of the disk."""
+    """The smallest zone has 4 of the disk's 1,322 cylinders."""
     zones = [
         replace(OUTER, cylinders=3 + index, sectors=OUTER.sectors - 9 * index)
         for index in range(1, 30)
     ]
     drive = DetailedDrive(replace(PARAMETERS, zone=(replace(OUTER, cylinders=800), *zones)))
-    found = seen(drive)
-    assert max(off(found, drive)) < 1e-4
-    assert {zone.first for zone in found.zones} >= set(firsts(drive))
+    layout = seen(drive)
+    assert max(off(layout, drive)) < 1e-4
+    assert {zone.first for zone in layout.zones} >= set(firsts(drive))
 
 
 # ---- targets that are less exact ----------------------------------------------------------
@@ -177,7 +183,7 @@ def test_small_zones() -> None:
 
 @dataclass
 class Around:
-    """A detailed drive, seen through something."""
+    """A detailed drive, seen through a layer that changes its times."""
 
     drive: DetailedDrive
     writable: bool = False
@@ -192,14 +198,14 @@ class Around:
 
 
 class Noisy(Around):
-    """Completions some microseconds late, as interrupts are."""
+    """A drive whose completions arrive some microseconds late, as interrupts do."""
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
         return super().request(op, sector, sectors, at_ns) + round(abs(self.draw.gauss(0, 3000)))
 
 
 class Away(Around):
-    """A host that is somewhere else once in a thousand answers."""
+    """A host that is sometimes busy and notices one in a thousand completions late."""
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
         completion_ns = super().request(op, sector, sectors, at_ns)
@@ -207,7 +213,7 @@ class Away(Around):
 
 
 class Drifting(Around):
-    """Its platters become slower against the clock: by a part in 10^5 after some minutes."""
+    """A drive that slows down by a part in 10^5 over some minutes."""
 
     per_ns = 1e-16
     there_ns = 0
@@ -223,27 +229,29 @@ class Drifting(Around):
 @pytest.mark.parametrize("seed", [7, 203, 205])
 def test_what_is_less_exact_is_found_within_a_hundredth(kind: type[Around], seed: int) -> None:
     drive = random_drive(seed)
-    found = seen(kind(drive))
-    assert sum(each < 0.01 for each in off(found, drive)) > 0.99 * SECTORS
+    layout = seen(kind(drive))
+    assert sum(each < 0.01 for each in off(layout, drive)) > 0.99 * SECTORS
 
 
 @pytest.mark.parametrize("number", [201, 202, 210])
 @pytest.mark.parametrize("seed", range(1, 9))
 def test_a_host_that_is_away_now_and_then_makes_no_zones(number: int, seed: int) -> None:
-    """Where a track seems to end too early, or one of another length to be in line: of these draws
-    some were told as layouts that contradict themselves."""
+    """A late completion must not look like a track's end, or like a track of another length.
+
+    With some of these seeds the profiler used to find layouts that contradict themselves.
+    """
     drive = random_drive(number)
-    found = seen(Hosted(drive, 100 * seed + 12), seed)
-    assert {zone.first for zone in found.zones} >= set(firsts(drive))
-    assert sum(each < 0.01 for each in off(found, drive)) > 0.98 * SECTORS
+    layout = seen(Hosted(drive, 100 * seed + 12), seed)
+    assert {zone.first for zone in layout.zones} >= set(firsts(drive))
+    assert sum(each < 0.01 for each in off(layout, drive)) > 0.98 * SECTORS
 
 
-# ---- what real drives do: sectors that are bad are left out ---------------------------------
+# ---- slipped and spare sectors, as on real drives --------------------------------------
 
 
 @dataclass
 class Rearranged:
-    """A drive whose sectors have other numbers, some of them none."""
+    """A drive that numbers its sectors differently and leaves some sectors out."""
 
     drive: DetailedDrive
     number: int
@@ -251,19 +259,19 @@ class Rearranged:
     capacity_sectors: int = 0
 
     def place(self, sector: int) -> int:
-        """Where it is on the drive."""
+        """Return the detailed drive's number of a sector."""
         raise NotImplementedError
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
         first, last = self.place(sector), self.place(sector + sectors - 1)
         return self.drive.request(op, first, last + 1 - first, at_ns)
 
-    def off(self, found: Layout) -> list[float]:
-        """By how many turns random sectors are somewhere else; all may be by the same."""
+    def off(self, layout: Layout) -> list[float]:
+        """Return by how many turns random sectors are off, apart from a common offset."""
         draw = random.Random("sectors")
         sectors = [draw.randrange(self.capacity_sectors) for _ in range(SECTORS)]
         turns = [
-            found.zone(sector).turn(sector) - self.drive.locate(self.place(sector)).angle
+            layout.zone(sector).turn(sector) - self.drive.locate(self.place(sector)).angle
             for sector in sectors
         ]
         return [abs(centred(turn - turns[0])) for turn in turns]
@@ -271,7 +279,7 @@ class Rearranged:
 
 @dataclass
 class Slipped(Rearranged):
-    """A drive on which sectors are left out: what lies behind one is a slot farther on."""
+    """A drive that leaves out bad sectors, each of which shifts all later sectors by a slot."""
 
     def __post_init__(self) -> None:
         there = self.drive.capacity_sectors
@@ -285,17 +293,19 @@ class Slipped(Rearranged):
 
 @pytest.mark.parametrize(("seed", "zones"), [(201, 200), (202, 18), (203, 17), (207, 80)])
 def test_sectors_that_are_left_out_are_slips(seed: int, zones: int) -> None:
-    """As many as the Cheetah 9LP has, to the sector; some on surfaces end a zone."""
+    """The drive leaves out 400 sectors, as many as the Cheetah 9LP. Each is found as a slip, or as
+    a new zone.
+    """
     drive = Slipped(random_drive(seed), 400)
-    found = seen(drive)
-    assert len(found.zones) <= zones
-    assert 400 - zones <= len(found.slips) <= 400
-    assert sum(each < 5e-4 for each in drive.off(found)) > 0.99 * SECTORS
+    layout = seen(drive)
+    assert len(layout.zones) <= zones
+    assert 400 - zones <= len(layout.slips) <= 400
+    assert sum(each < 5e-4 for each in drive.off(layout)) > 0.99 * SECTORS
 
 
 @dataclass
 class Spared(Rearranged):
-    """A drive that keeps the last sectors of so many cylinders, as many, for others that go bad."""
+    """A drive that keeps `number` spare sectors at the end of every `together` cylinders."""
 
     together: int = 1
 
@@ -305,11 +315,11 @@ class Spared(Rearranged):
         cylinders = [self.together * of.heads * zone.sectors for zone in of.zone]
         self._cylinders = cylinders
         self._there = [0, *accumulate(sizes)]
-        kept = [
+        sizes_left = [
             size // cylinder * (cylinder - self.number)
             for size, cylinder in zip(sizes, cylinders, strict=True)
         ]
-        self._here = [0, *accumulate(kept)]
+        self._here = [0, *accumulate(sizes_left)]
         self.capacity_sectors = self._here[-1]
 
     def place(self, sector: int) -> int:
@@ -322,63 +332,66 @@ class Spared(Rearranged):
 @pytest.mark.parametrize("seed", [202, 203, 204, 206])
 @pytest.mark.parametrize("spare", [1, 7, 60])
 def test_spare_sectors_at_the_end_of_each_cylinder(seed: int, spare: int) -> None:
-    """Cylinder by cylinder, and there and back."""
+    """The drives order tracks by cylinders, plain or serpentine."""
     drive = Spared(random_drive(seed), spare)
-    found = seen(drive)
-    assert len(found.zones) == len(drive.drive.parameters.zone)
-    assert {zone.cylinder_spare for zone in found.zones} == {spare}
-    assert max(drive.off(found)) < 1e-3
+    layout = seen(drive)
+    assert len(layout.zones) == len(drive.drive.parameters.zone)
+    assert {zone.cylinder_spare for zone in layout.zones} == {spare}
+    assert max(drive.off(layout)) < 1e-3
 
 
 @pytest.mark.parametrize("seed", [203, 204])
 def test_spare_sectors_at_the_end_of_some_cylinders(seed: int) -> None:
-    """They are a band."""
+    """The cylinders that share spare sectors are found as a band."""
     drive = Spared(random_drive(seed), 60, together=6)
-    found = seen(drive)
-    assert len(found.zones) == len(drive.drive.parameters.zone)
-    assert {(zone.band // zone.cylinder, zone.band_spare) for zone in found.zones} == {(6, 60)}
-    assert max(drive.off(found)) < 1e-3
+    layout = seen(drive)
+    assert len(layout.zones) == len(drive.drive.parameters.zone)
+    assert {(zone.band // zone.cylinder, zone.band_spare) for zone in layout.zones} == {(6, 60)}
+    assert max(drive.off(layout)) < 1e-3
 
 
 def test_a_drive_with_spare_sectors_is_predicted() -> None:
-    """By the profile, and by the core that has read it; streams beside one another, of which the
-    model is off on other drives too, less well."""
-    found = profile(Spared(random_drive(203), 60), seed=1)
-    layout = found.disk().layout
+    """Every check is predicted within 1 %, and parallel streams within 3 %.
+
+    The model is less accurate for parallel streams on other drives, too.
+    """
+    fitted = profile(Spared(random_drive(203), 60), seed=1)
+    layout = fitted.disk().layout
     assert layout
     assert {zone.cylinder.spare for zone in layout.zones if zone.cylinder} == {60}
-    for check in found.checks:
+    for check in fitted.checks:
         most = 3 if check.asks.get("beside", 0) > 0.5 else 1
         assert abs(check.difference_percent) < most, check.workload
 
 
 @pytest.mark.parametrize(("seed", "keeps"), [(1, "ahead"), (2, "ahead"), (1, "request")])
 def test_the_cheetah_is_found_again(seed: int, keeps: str) -> None:
-    """Its 406 zones end where sectors are left out, and its bus is slower than its medium: what
-    comes meanwhile was not waited for, nor did an arm return for it.
+    """The Cheetah has 406 zones, which end where sectors are left out.
 
-    Its streams stop every other track, and for a turn more or less: of 2,000 times of a ms each
-    that is a demerit of 3 % and more.  What its segments keep makes no difference to them.
+    Its bus is slower than its medium: a sector that passes the head while the bus is busy costs
+    neither a wait nor a seek. Its streams stop at every other track. There, one rotation more or
+    less among 2,000 reads of about 1 ms is a demerit of 3 % or more. segment_keeps makes no
+    difference to streams.
     """
     disk = profiles.load("cheetah-9lp")
     assert disk.buffer
     buffer = disk.buffer.model_copy(update={"segment_keeps": keeps})
     disk = disk.model_copy(update={"buffer": buffer})
     assert disk.facts
-    found = profile(ModelTarget.of(disk, disk.facts.capacity_sectors), seed)
-    assert found.value("seek.over") == "tracks"
-    assert found.value("buffer.after_hit") == "stop"
-    assert found.value("buffer.read_reach_sectors") == 1
-    for check in found.checks:
+    fitted = profile(ModelTarget.of(disk, disk.facts.capacity_sectors), seed)
+    assert fitted.value("seek.over") == "tracks"
+    assert fitted.value("buffer.after_hit") == "stop"
+    assert fitted.value("buffer.read_reach_sectors") == 1
+    for check in fitted.checks:
         assert abs(check.difference_percent) < 0.5, check.workload
         assert check.demerit_percent < (5 if "sequential" in check.workload else 2)
 
 
 def test_a_layout_that_contradicts_itself_is_none() -> None:
     zone = Found.even(0, 237, 291, 0.0, 0.1)
-    found = worded(Layout((zone,), 237_000))
-    assert isinstance(found, Unseen)
-    assert found.why == (
+    layout = worded(Layout((zone,), 237_000))
+    assert isinstance(layout, Unseen)
+    assert layout.why == (
         "what was found contradicts itself: line 2: a skew of 0.1 is less than the 54 spare slots "
         "of 291"
     )
@@ -386,12 +399,12 @@ def test_a_layout_that_contradicts_itself_is_none() -> None:
     assert worded(alone) == alone
 
 
-# ---- what has no layout, or none that there are words for -----------------------------------
+# ---- targets without a layout, or with one that a profile can't express ----------------
 
 
 @dataclass
 class Platters:
-    """No cache; a sector is under the head at the angle that somebody says."""
+    """A disk without cache; `turn` returns the angle at which a sector passes the head."""
 
     turn: Callable[[int], float]
     capacity_sectors: int = 2**22
@@ -407,7 +420,10 @@ class Platters:
 
 
 def shifted(share: float) -> Callable[[int], float]:
-    """Tracks of 500 sectors, of which that share follow each other by chance."""
+    """Return the angles of tracks of 500 sectors.
+
+    A `share` of the tracks has a random skew.
+    """
 
     def turn(sector: int) -> float:
         track = sector // 500
@@ -426,28 +442,28 @@ def test_a_target_in_python_that_is_regular() -> None:
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 1.0])
 def test_chance_is_no_layout(share: float) -> None:
-    """Said, and at no great cost; it would be wrong for a tenth of the sectors."""
-    found, reads = look(Platters(shifted(share)))
-    assert isinstance(found, Unseen)
+    """No layout is reported, after few reads; any layout would be wrong for many sectors."""
+    layout, reads = look(Platters(shifted(share)))
+    assert isinstance(layout, Unseen)
     assert reads < 20_000
 
 
 def test_some_tracks_that_are_elsewhere_change_nothing() -> None:
-    """One in a hundred was slipped: the others are as they are."""
-    found = seen(Platters(shifted(0.01)))
-    assert found.share > 0.97
+    """One track in a hundred is shifted, and the layout ignores it."""
+    layout = seen(Platters(shifted(0.01)))
+    assert layout.share > 0.97
 
 
 def test_angles_that_are_never_the_same() -> None:
     draw = random.Random(1)
-    found, reads = look(Platters(lambda sector: draw.random()))
-    assert isinstance(found, Unseen)
-    assert found.why.startswith("completions have no phase")
+    layout, reads = look(Platters(lambda sector: draw.random()))
+    assert isinstance(layout, Unseen)
+    assert layout.why.startswith("completions have no phase")
     assert reads == 0
 
 
 class Remembers(Around):
-    """Whatever was read once is held for ever."""
+    """A drive that keeps every sector in its cache after the first read."""
 
     def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
         seen = self.__dict__.setdefault("seen", set())
@@ -459,49 +475,52 @@ class Remembers(Around):
 
 
 def test_a_cache_without_end() -> None:
-    """Each place is new, or says nothing."""
-    found, _ = look(Remembers(random_drive(2)))
-    assert isinstance(found, Unseen) or found.share > 0.95
+    """Only the first read of a sector shows its angle.
+
+    The layout is not found, or it is nearly complete.
+    """
+    layout, _ = look(Remembers(random_drive(2)))
+    assert isinstance(layout, Unseen) or layout.share > 0.95
 
 
 # ---- in the profile ---------------------------------------------------------------------------
 
 
-def zones(found: Fitted) -> Sequence[Recorded]:
-    """Of its profile."""
-    layout = found.disk().layout
+def zones(fitted: Fitted) -> Sequence[Recorded]:
+    """Return the zones of the profile."""
+    layout = fitted.disk().layout
     assert layout
     return layout.zones
 
 
 def test_the_profile_says_where_sectors_are() -> None:
     drive = random_drive(2)
-    found = understudy.profile(drive)
-    disk = found.disk()
+    fitted = understudy.profile(drive)
+    disk = fitted.disk()
     assert disk.knows_positions
     assert disk.layout
     assert [zone.first for zone in disk.layout.zones] == list(firsts(drive))
     assert {zone.cylinder and zone.cylinder.tracks for zone in disk.layout.zones} == {
         drive.parameters.heads
     }
-    assert "# zones: 100.0% of 400 random sectors are within 1 % of a turn" in found.to_toml()
+    assert "# zones: 100.0% of 400 random sectors are within 1 % of a turn" in fitted.to_toml()
 
 
 def test_what_is_not_seen_is_a_comment_and_latencies_are_drawn() -> None:
-    found = profile(Platters(shifted(1.0)))
-    disk = found.disk()
+    fitted = profile(Platters(shifted(1.0)))
+    disk = fitted.disk()
     assert disk.rotation
     assert disk.rotation.phase == "random"
     assert disk.layout
     assert not disk.layout.knows_angles
-    why = found.finding("layout.angles")
+    why = fitted.finding("layout.angles")
     assert why
     assert why.confidence.startswith("not seen: ")
-    assert f"# angles: {why.confidence}" in found.to_toml()
+    assert f"# angles: {why.confidence}" in fitted.to_toml()
 
 
 def test_our_own_model_with_known_angles_is_recovered() -> None:
-    """What a profile says of a detailed drive, measured again."""
+    """The profile of a detailed drive becomes a model, which is profiled again."""
     first = understudy.profile(random_drive(2))
     again = understudy.profile(ModelTarget.of(first.disk(), first.capacity_sectors))
     for one, other in zip(zones(again), zones(first), strict=True):
@@ -514,7 +533,7 @@ def test_our_own_model_with_known_angles_is_recovered() -> None:
 
 
 class Interrupted(Around):
-    """Somebody presses Ctrl-C."""
+    """A drive whose profile is interrupted by Ctrl-C."""
 
     stop_at = 0
 
@@ -526,7 +545,7 @@ class Interrupted(Around):
 
 
 def test_a_run_that_was_interrupted_meanwhile_finds_the_same(tmp_path: Path) -> None:
-    """The platters have turned on between: all angles are measured anew."""
+    """The platters turn between the runs, so all angles are measured anew."""
     drive = random_drive(2)
     whole = look_for(drive, tmp_path / "whole.partial")
     target = Interrupted(random_drive(2))
@@ -551,7 +570,7 @@ def look_for(target: Target, file: Path) -> Fitted:
 
 
 def test_an_angle_by_hand() -> None:
-    """Tracks of 10 sectors and a spare one, two a cylinder, three cylinders a band."""
+    """A track has 10 sectors and a spare slot, a cylinder two tracks, a band three cylinders."""
     zone = Found(100, 10, 11, 0.25, 0.1, 2, 0.2, 6, 0.4)
     turns = {
         100: 0.25,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The papers' ways to measure a drive, and the check of SIGCSE 2006 on all of them."""
+"""The papers' methods to measure a drive, and the check of SIGCSE 2006 for all methods."""
 
 import random
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ def model(name: str) -> ModelTarget:
 
 
 def line(**cache: object) -> ModelTarget:
-    """A line with a cache."""
+    """Return a model whose seek curve is a line, with this cache."""
     described = {
         "name": "line",
         "model": {"intercept_ms": 4.0, "full_seek_ms": 6.0},
@@ -45,15 +45,15 @@ def line(**cache: object) -> ModelTarget:
     return ModelTarget.of(DiskProfile.model_validate(described), CAPACITY)
 
 
-def error(found: Fitted, workload: str) -> float:
-    """Of the model's mean, per cent."""
-    [check] = [check for check in found.checks if check.workload == workload]
+def error(fitted: Fitted, workload: str) -> float:
+    """Return the error of the model's mean, in per cent."""
+    [check] = [check for check in fitted.checks if check.workload == workload]
     return check.difference_percent
 
 
 @dataclass
 class Watched:
-    """A target that keeps what it was asked."""
+    """A target that records its requests."""
 
     target: Target
     asked: list[tuple[str, int, int]] = field(default_factory=list)
@@ -68,7 +68,7 @@ class Watched:
         return self.target.request(op, sector, sectors, at_ns)
 
 
-# ---- any of them ----------------------------------------------------------------------
+# ---- any method ------------------------------------------------------------------------
 
 
 def test_the_full_method_is_the_default() -> None:
@@ -110,31 +110,31 @@ def test_the_same_seed_the_same_profile(method: str, tmp_path: Path) -> None:
 
 
 def test_the_papers_line_is_found_again() -> None:
-    found = profile(model("cheetah-15k4"), method="perform-2010").disk()
-    assert found.model
-    assert (found.model.intercept_ms, found.model.full_seek_ms) == pytest.approx(
+    disk = profile(model("cheetah-15k4"), method="perform-2010").disk()
+    assert disk.model
+    assert (disk.model.intercept_ms, disk.model.full_seek_ms) == pytest.approx(
         (4.25, 5.25), abs=0.01
     )
-    assert found.cache
-    assert (found.cache.segments, found.cache.prefetch_sectors) == (64, 64)
-    assert found.cache.hit_us == 250
+    assert disk.cache
+    assert (disk.cache.segments, disk.cache.prefetch_sectors) == (64, 64)
+    assert disk.cache.hit_us == 250
 
 
 def test_a_line_is_straight_though_the_drive_is_not() -> None:
-    """Its mean for random pages is the drive's; what it lacks is the wait's scatter."""
-    found = profile(random_drive(3), method="perform-2010")
-    [check] = [check for check in found.checks if check.workload == "random reads"]
+    """The line predicts the mean of random pages, but not the scatter of the rotational latency."""
+    fitted = profile(random_drive(3), method="perform-2010")
+    [check] = [check for check in fitted.checks if check.workload == "random reads"]
     assert abs(check.difference_percent) < 1
     assert check.demerit_percent > 5
 
 
 def test_hits_are_no_part_of_the_line() -> None:
-    """A cache that holds a twentieth of the disk."""
+    """The cache holds a twentieth of the disk."""
     target = line(segments=200, segment_sectors=264, prefetch_sectors=256, hit_us=100.0)
-    found = profile(target, method="perform-2010").disk()
-    assert found.model
-    assert found.model.intercept_ms == pytest.approx(4.0, abs=0.03)
-    assert found.model.full_seek_ms == pytest.approx(6.0, abs=0.06)
+    disk = profile(target, method="perform-2010").disk()
+    assert disk.model
+    assert disk.model.intercept_ms == pytest.approx(4.0, abs=0.03)
+    assert disk.model.full_seek_ms == pytest.approx(6.0, abs=0.06)
 
 
 def test_a_drive_that_holds_everything_has_no_line() -> None:
@@ -153,14 +153,14 @@ def test_a_drive_that_holds_everything_has_no_line() -> None:
 
 
 def test_without_a_cache_there_is_no_section_of_it() -> None:
-    found = profile(model("vesper-flat"), method="perform-2010")
-    assert found.disk().cache is None
-    assert "# hit_us: not seen: a second read is not quicker" in found.to_toml()
+    fitted = profile(model("vesper-flat"), method="perform-2010")
+    assert fitted.disk().cache is None
+    assert "# hit_us: not seen: a second read is not quicker" in fitted.to_toml()
 
 
 @pytest.mark.parametrize("seed", [1, 4, 6])
 def test_a_segment_holds_a_page_and_what_is_read_ahead(seed: int) -> None:
-    """Else the page itself would be overwritten (a span that is too long wraps around)."""
+    """A longer prefetch would overwrite the page itself, since a segment wraps around."""
     cache = profile(random_drive(seed), method="perform-2010").disk().cache
     assert cache
     assert cache.prefetch_sectors + perform_2010.A_PAGE <= cache.segment_sectors
@@ -195,7 +195,10 @@ def test_its_samples_are_from_the_beginning_and_of_16_mb() -> None:
 
 
 def test_a_read_that_hits_is_no_sample() -> None:
-    """A quarter of the places is held.  Where it is the beginning, the arm would not go there."""
+    """A quarter of the sectors hit.
+
+    If the sector where the arm should start is a hit, the arm does not move there.
+    """
     drive = line(segments=0, segment_sectors=1, prefetch_sectors=0, hit_us=1.0)
 
     class Holds(Watched):
@@ -206,35 +209,38 @@ def test_a_read_that_hits_is_no_sample() -> None:
                 return at_ns + 50_000
             return self.target.request(op, sector, sectors, at_ns)
 
-    found = profile(Holds(drive), method="sigcse-2006")
+    fitted = profile(Holds(drive), method="sigcse-2006")
     at = np.linspace(0, 1, 256)
-    assert np.abs(np.array(found.value("seek.ms")) - 4 - 6 * at)[1:].max() < 0.2
+    assert np.abs(np.array(fitted.value("seek.ms")) - 4 - 6 * at)[1:].max() < 0.2
 
 
 def test_its_curves_are_those_of_a_model() -> None:
     target = model("vesper-zoned")
-    found = profile(target, method="sigcse-2006").disk()
+    disk = profile(target, method="sigcse-2006").disk()
     known = device.load("vesper-zoned")
-    assert found.seek
+    assert disk.seek
     assert known.seek
-    assert found.throughput
+    assert disk.throughput
     assert known.throughput
     transfer_ms = 512 / 58e6 * 1e3
-    assert np.array(found.seek.ms)[1:] == pytest.approx(
+    assert np.array(disk.seek.ms)[1:] == pytest.approx(
         np.array(known.seek.ms)[1:] + 3 + transfer_ms, rel=0.005
     )
     places, ps = np.array(known.timing(target.capacity_sectors).transfer).T
     starts = np.linspace(1, target.capacity_sectors - 2**15, 256)
     rates = 512e6 / np.interp(starts, places, ps)
-    assert np.array(found.throughput.mb_per_s) == pytest.approx(rates, rel=0.025)
+    assert np.array(disk.throughput.mb_per_s) == pytest.approx(rates, rel=0.025)
 
 
 @pytest.mark.parametrize("seed", [1, 5, 8])
 def test_its_bias_is_kept(seed: int) -> None:
-    """From the beginning seeks are over fewer cylinders: too short by more than chance, 2 %."""
-    found = profile(random_drive(seed), method="sigcse-2006")
-    assert found.disk().seek
-    assert -8 < error(found, checks.SEEK) < -2
+    """Seeks from the disk's beginning cross fewer cylinders, so the measured times are too short.
+
+    Chance alone explains errors up to 2 %.
+    """
+    fitted = profile(random_drive(seed), method="sigcse-2006")
+    assert fitted.disk().seek
+    assert -8 < error(fitted, checks.SEEK) < -2
     assert abs(error(profile(random_drive(seed)), checks.SEEK)) < 2.5
 
 
@@ -243,27 +249,33 @@ def test_its_bias_is_kept(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(1, 9))
 def test_the_full_method_is_within_the_papers_table(seed: int) -> None:
-    """Seeks within 2 %, and 1 % for chance; transfers within 1 %.  The paper: 10.1 and 2.6."""
-    found = profile(random_drive(seed))
-    assert abs(error(found, checks.SEEK)) < 3
-    assert abs(error(found, checks.TRANSFER)) < 1
+    """Errors of seeks are at most 2 % (plus 1 % for chance), and of transfers 1 %.
+
+    The paper has 10.1 % and 2.6 %.
+    """
+    fitted = profile(random_drive(seed))
+    assert abs(error(fitted, checks.SEEK)) < 3
+    assert abs(error(fitted, checks.TRANSFER)) < 1
 
 
 @pytest.mark.parametrize("name", ["vesper-flat", "vesper-zoned", "cheetah-9lp"])
 def test_and_so_it_is_on_our_own_models(name: str) -> None:
-    found = profile(model(name))
-    assert abs(error(found, checks.SEEK)) < 2
-    assert abs(error(found, checks.TRANSFER)) < 1
+    fitted = profile(model(name))
+    assert abs(error(fitted, checks.SEEK)) < 2
+    assert abs(error(fitted, checks.TRANSFER)) < 1
 
 
 def test_what_is_longer_than_a_segment_says_nothing_of_the_bus() -> None:
-    """The Cheetah's hold 342 sectors: of 256 what is read on has overwritten a part."""
-    found = hits.measure(Bench(model("cheetah-9lp"), 1))
+    """A segment of the Cheetah holds 342 sectors.
+
+    After a read of 256 sectors, read-ahead overwrites part of them.
+    """
+    finding = hits.measure(Bench(model("cheetah-9lp"), 1))
     known = device.load("cheetah-9lp").buffer
-    assert found
+    assert finding
     assert known
-    assert found.longest == 128
-    assert 512e3 / found.bus_sector_ns == pytest.approx(known.bus_mb_per_s, rel=1e-3)
+    assert finding.longest == 128
+    assert 512e3 / finding.bus_sector_ns == pytest.approx(known.bus_mb_per_s, rel=1e-3)
 
 
 def test_a_model_that_is_a_tenth_too_slow_is_seen() -> None:
@@ -273,12 +285,14 @@ def test_a_model_that_is_a_tenth_too_slow_is_seen() -> None:
             return at_ns + ns + ns // 10
 
     is_so, slow = Watched(model("vesper-flat")), Slow(model("vesper-flat"))
-    found = checks.compare(Bench(is_so, 1), Bench(slow, 1), 1, checks.SIGCSE_2006)
-    assert [check.workload for check in found] == [checks.SEEK, checks.TRANSFER]
-    assert [check.check.difference_percent for check in found] == pytest.approx([10, 10], abs=0.01)
-    assert [len(check.target_times_ms) for check in found] == [1000, 200]
+    comparisons = checks.compare(Bench(is_so, 1), Bench(slow, 1), 1, checks.SIGCSE_2006)
+    assert [check.workload for check in comparisons] == [checks.SEEK, checks.TRANSFER]
+    assert [check.check.difference_percent for check in comparisons] == pytest.approx(
+        [10, 10], abs=0.01
+    )
+    assert [len(check.target_times_ms) for check in comparisons] == [1000, 200]
     assert is_so.asked == slow.asked
-    seeks, transfers = is_so.asked[1:2001], is_so.asked[2002:]  # each begins with one more
+    seeks, transfers = is_so.asked[1:2001], is_so.asked[2002:]  # the first read is extra
     assert {sectors for _, _, sectors in seeks} == {1}
     sizes = [sectors for _, _, sectors in transfers[1::2]]
     assert 1 <= min(sizes) < 800
@@ -288,7 +302,7 @@ def test_a_model_that_is_a_tenth_too_slow_is_seen() -> None:
 
 
 def test_what_is_not_timed_is_not_counted() -> None:
-    """Bringing the head there takes seconds, what is timed takes a millisecond."""
+    """Moving the head takes 5 s; the timed request takes 1 ms."""
 
     class Alternates:
         capacity_sectors = CAPACITY
@@ -299,13 +313,19 @@ def test_what_is_not_timed_is_not_counted() -> None:
             self.served += 1
             return at_ns + (10**6 if self.served % 2 else 5 * 10**9)
 
-    for workload in checks.SIGCSE_2006:  # each begins with one more
-        (found,) = checks.compare(Bench(Alternates(), 1), Bench(Alternates(), 1), 1, (workload,))
-        assert found.check.target_ms == 1
+    for workload in checks.SIGCSE_2006:  # the first read is extra
+        (comparison,) = checks.compare(
+            Bench(Alternates(), 1), Bench(Alternates(), 1), 1, (workload,)
+        )
+        assert comparison.check.target_ms == 1
 
 
 def test_what_chance_may_make_of_a_mean_is_asked_anew_and_longer() -> None:
-    """4 % off, of which chance makes 1.5 or none."""
+    """More requests are sent only if chance may explain the difference of the means.
+
+    The targets are 4 and 10 % slower than the model; chance explains 1.5 % of the first and nothing
+    of the second.
+    """
 
     class Takes:
         capacity_sectors = CAPACITY
@@ -317,14 +337,14 @@ def test_what_chance_may_make_of_a_mean_is_asked_anew_and_longer() -> None:
         def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
             return at_ns + 1000 * self.draws.randint(*self.us)
 
-    for us, more, asked in (
+    for us, more, requests in (
         ((200, 1880), 4, 4000),
         ((200, 1880), 1, 1000),
         ((1100, 1100), 4, 1000),
     ):
         target, model = Bench(Takes(*us), 1), Bench(Takes(1000, 1000), 1)
-        (found,) = checks.compare(target, model, 1, checks.READS[:1], more=more)
-        assert len(found.target_times_ms) == asked
+        (comparison,) = checks.compare(target, model, 1, checks.READS[:1], more=more)
+        assert len(comparison.target_times_ms) == requests
 
 
 # ---- the command ----------------------------------------------------------------------
@@ -340,8 +360,8 @@ def command(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> Resul
     (folder / "someones_drive.py").write_text(MODULE)
     monkeypatch.chdir(folder)
     monkeypatch.syspath_prepend(folder)
-    given = ["profile", "--target", "someones_drive:drive", "--out", "mine.toml", *words]
-    return CliRunner().invoke(main, given, catch_exceptions=False)
+    arguments = ["profile", "--target", "someones_drive:drive", "--out", "mine.toml", *words]
+    return CliRunner().invoke(main, arguments, catch_exceptions=False)
 
 
 def test_the_command_takes_a_method(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -379,5 +399,5 @@ def test_no_request_is_longer_than_a_target_takes(method: str) -> None:
             assert sectors <= self.longest_sectors
             return super().request(op, sector, sectors, at_ns)
 
-    found = profile(Short.of(device.load("vesper-zoned"), 20_000_000), method=method)
-    assert found.disk()
+    fitted = profile(Short.of(device.load("vesper-zoned"), 20_000_000), method=method)
+    assert fitted.disk()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Single requests foreseen: by a profile that knows angles and counts the arm's way in tracks.
+"""Predictions of single requests, by a profile with angles and with seek distances in tracks.
 
-The bounds are from seeds 601 to 610, where 99.98 % of single random reads are foreseen within
-2 % of a turn; with distances in sectors it was 96.6 %.
+The bounds are from seeds 601 to 610. There 99.98 % of single random reads are predicted within 2 %
+of a turn. With seek distances in sectors 96.6 % were.
 """
 
 import random
@@ -20,15 +20,15 @@ from understudy.profiler.targets.model import ModelTarget
 pytestmark = pytest.mark.thorough
 
 READS = 1000
-WITHIN = 0.02  # of a turn
+WITHIN = 0.02  # in turns
 NEAR_NS = 5_000  # a quarter of the shortest sector
 
 
-def foreseen(found: Fitted, drive: DetailedDrive) -> float:
-    """Share of single random reads, each as soon as the one before is complete."""
+def foreseen(fitted: Fitted, drive: DetailedDrive) -> float:
+    """Return the share of random reads that are predicted within WITHIN, without pauses."""
     drive.reset()
     target = Bench(drive, 1)
-    model = Bench(ModelTarget.of(found.disk(), drive.capacity_sectors), 1)
+    model = Bench(ModelTarget.of(fitted.disk(), drive.capacity_sectors), 1)
     draw = random.Random("single reads")
     off = []
     for _ in range(READS):
@@ -39,19 +39,24 @@ def foreseen(found: Fitted, drive: DetailedDrive) -> float:
 
 @pytest.mark.parametrize("seed", [203, 7, 9, 82, 201, 549, 818])
 def test_single_reads_are_foreseen(seed: int) -> None:
-    """Cylinder by cylinder, there and back, along whole surfaces, along bands; and with a
-    segment as long as sixty tracks."""
+    """The seeds have every order of tracks: by cylinders, serpentine, by surfaces and by bands.
+
+    One drive has a segment as long as sixty tracks.
+    """
     drive = random_drive(seed)
-    found = profile(drive)
-    assert found.value("seek.over") == "tracks"
-    layout = found.disk().layout
+    fitted = profile(drive)
+    assert fitted.value("seek.over") == "tracks"
+    layout = fitted.disk().layout
     assert layout
     assert layout.zones[0].surfaces == (seed in (9, 82, 201, 549, 818))
-    assert foreseen(found, drive) > 0.985
+    assert foreseen(fitted, drive) > 0.985
 
 
 def test_the_curve_is_the_drive_s() -> None:
-    """Of the arm and the overhead, over as many cylinders; spare ones are passed, too."""
+    """The curve is the arm's seek time plus the overhead.
+
+    A distance includes spare cylinders on the way.
+    """
     drive = random_drive(203)
     of = drive.parameters
     bench = Bench(drive, 1)
@@ -62,19 +67,19 @@ def test_the_curve_is_the_drive_s() -> None:
     assert isinstance(layout, Layout)
     assert not reach.has_surfaces(bench, layout, turning.period_ns, held)
     before = bench.requests
-    found = reach.measure(bench, layout, turning.period_ns, held, of.segment_sectors)
-    assert found
+    finding = reach.measure(bench, layout, turning.period_ns, held, of.segment_sectors)
+    assert finding
     assert bench.requests - before < 4000
     for share in (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9):
         cylinders = share * sum(zone.cylinders for zone in of.zone)
         near = min(cylinders, of.seek_threshold)
         arm_ns = of.seek_a_ns + of.seek_b_ns * near**0.5 + of.seek_slope_ns * (cylinders - near)
         there_ns = of.read_miss_overhead_ns + arm_ns + of.read_settle_ns + of.bus_sector_ns
-        assert np.interp(share, found.at, found.ns) == pytest.approx(there_ns, abs=NEAR_NS)
+        assert np.interp(share, finding.at, finding.ns) == pytest.approx(there_ns, abs=NEAR_NS)
 
 
 class Lame:
-    """A drive whose arm needs a turn more to get to half of the disk, however far it goes."""
+    """A drive whose arm takes a turn longer for each long seek to the upper half of the disk."""
 
     writable = False
 
@@ -92,7 +97,7 @@ class Lame:
 
 
 def test_an_arm_that_goes_otherwise_has_no_curve_over_tracks() -> None:
-    """Its angles are seen; but no distance has a time of its own."""
+    """Angles are found, but no curve, since seek times do not depend on distance alone."""
     bench = Bench(Lame(random_drive(203)), 1)
     turning = rotation.measure(bench)
     held = hits.measure(bench)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Who imports whom in understudy/, and which part of the C includes what of another, is what
-docs/architecture.md says."""
+"""The imports in understudy/ and the includes between parts of the C code are those that
+docs/architecture.md allows.
+"""
 
 import ast
 import re
@@ -37,7 +38,7 @@ INCLUDE = re.compile(r'^#include "([^"]*)"', re.MULTILINE)
 
 
 def imported(file: Path, package: str = "understudy") -> Iterator[str]:
-    """Modules of a package that a file imports, wherever in it."""
+    """Yield the modules of a package that a file imports, at any depth of its code."""
     for node in ast.walk(ast.parse(file.read_text())):
         assert not getattr(node, "level", 0), f"{file}: a relative import"
         if isinstance(node, ast.Import):
@@ -81,8 +82,9 @@ def test_a_platform_does_not_know_another(one: str, other: str) -> None:
 
 
 def c_files() -> list[str]:
-    """All of ours but the tests and benchmarks, which may include anything, and host/image/, which
-    includes none."""
+    """List our C files without tests and benchmarks, which may include anything, and without
+    host/image/, which includes none of our files.
+    """
     listed = subprocess.run(
         ["git", "ls-files", "*.c", "*.h"], cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -91,18 +93,21 @@ def c_files() -> list[str]:
 
 
 def lies_in(file: str, part: str) -> bool:
-    """A part may leave out that it is the kernel's, and a header its end."""
+    """Return whether a file is in a part.
+
+    The part may leave out `kernel/` and the end of a file's name.
+    """
     if "*" in part:
         return PurePath("/", file).match(f"/{part}")
     return file.startswith((part, f"kernel/{part}"))
 
 
 def included(file: str) -> Iterator[str]:
-    """What it includes of our files; all else is the kernel's, or generated."""
+    """Yield our files that a file includes; all other headers are the kernel's, or generated."""
     for name in INCLUDE.findall((ROOT / file).read_text()):
-        found = (ROOT / file).parent.joinpath(name).resolve()
-        if found.is_file():
-            yield str(found.relative_to(ROOT))
+        path = (ROOT / file).parent.joinpath(name).resolve()
+        if path.is_file():
+            yield str(path.relative_to(ROOT))
         else:
             assert not name.startswith("."), f"{file} includes {name}, which is nowhere"
 

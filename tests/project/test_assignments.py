@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/assignments.md: its commands, run as they stand there, print its figures."""
+"""The figures in docs/assignments.md are those that its commands print."""
 
 import re
 import shlex
@@ -27,13 +27,13 @@ READ_AHEADS = {"no page cache": None, "0": "0", "1 KiB": "1", "2 KiB": "2", "4 K
 
 
 def changed(command: list[str], option: str, value: str | None) -> list[str]:
-    """The command with another value for an option, or without it."""
+    """Return the command with another value for an option, or without the option."""
     at = command.index(option)
     return [*command[:at], *([option, value] if value else []), *command[at + 2 :]]
 
 
 def printed(command: list[str]) -> dict[str, list[str]]:
-    """The cells of the table that it prints, by the row's label."""
+    """Run the command and return the cells of its table, by the row's label."""
     return _printed(*command[1:])
 
 
@@ -47,29 +47,29 @@ def _printed(*words: str) -> dict[str, list[str]]:
 
 
 def on_the_page(label: str) -> list[str]:
-    """The cells of the row that begins with this."""
+    """Return the cells of a row in docs/assignments.md, by the row's label."""
     [row] = re.findall(rf"^\| {re.escape(label)} \| (.*) \|$", PAGE, re.MULTILINE)
     return [cell.strip() for cell in str(row).split("|")]
 
 
 @pytest.mark.parametrize("disk", SMALL)
 def test_what_schedulers_gain(disk: str) -> None:
-    found = printed(changed(SEEKS, "--disk", disk))
-    assert on_the_page(f"`{disk}`") == found["mean service (ms)"]
+    cells = printed(changed(SEEKS, "--disk", disk))
+    assert on_the_page(f"`{disk}`") == cells["mean service (ms)"]
 
 
 def test_a_disk_without_a_constant_part(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(NACHOS)
-    found = printed(changed(SEEKS, "--disk", str(tmp_path / "mine.toml")))
-    fcfs, sstf, clook = (cell.split()[0] for cell in found["mean service (ms)"])
+    cells = printed(changed(SEEKS, "--disk", str(tmp_path / "mine.toml")))
+    fcfs, sstf, clook = (cell.split()[0] for cell in cells["mean service (ms)"])
     assert f"{fcfs}, {sstf} and {clook} ms" in PAGE
 
 
 def test_who_starves_shows_in_the_longest_response() -> None:
-    found = printed(SEEKS)
-    _, sstf, clook = (cell.split()[0] for cell in found["longest response (ms)"])
+    cells = printed(SEEKS)
+    _, sstf, clook = (cell.split()[0] for cell in cells["longest response (ms)"])
     assert re.search(rf"longest response is\s+{sstf} ms against {clook} with C-LOOK", PAGE)
-    assert float(found["p99.9 response (ms)"][1].split()[0]) < 10
+    assert float(cells["p99.9 response (ms)"][1].split()[0]) < 10
 
 
 @pytest.mark.parametrize("label", READ_AHEADS)
@@ -91,7 +91,9 @@ def test_the_faster_disk_gains_more_if_throughput_is_scaled() -> None:
 
 
 def gain(disk: str) -> float:
-    """How much longer sstf's work takes without reading ahead than with all of it."""
+    """Return sstf's disk seconds without reading ahead, divided by those with a read-ahead of 4
+    KiB.
+    """
     none, whole = (
         float(
             printed(changed(changed(READ_AHEAD, "--disk", disk), "--read-ahead", kib))[

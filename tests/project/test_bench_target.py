@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""python -m bench fidelity --target: anybody's black box against what its profile predicts."""
+"""python -m bench fidelity --target: any black box against the predictions of its profile."""
 
 import json
 import sys
@@ -39,7 +39,7 @@ def mine():
 
 @pytest.fixture
 def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ran:
-    """The command, in a folder that has somebody's drives, with two small workloads."""
+    """Return a function that runs the command, with two small workloads and a module of drives."""
     (tmp_path / "somebodys.py").write_text(SOURCE)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "somebodys", raising=False)
@@ -66,19 +66,21 @@ def test_a_table_of_somebodys_drive(ran: Ran) -> None:
 
 
 def test_its_figures_as_json(ran: Ran) -> None:
-    """One without reset() is made anew for each run; one that takes no writes is asked for none."""
+    """A target without reset() is made anew for each run; a target that takes no writes
+    gets none.
+    """
     words = ("fidelity", "--quick", "--seeds", "3", "--json", "--target")
     results = [ran(*words, "somebodys:Box") for _ in range(2)]
     assert results[0].output == results[1].output
-    found = json.loads(results[0].output)
-    assert found["target"] == "somebodys:Box"
-    [row] = found["workloads"]
+    document = json.loads(results[0].output)
+    assert document["target"] == "somebodys:Box"
+    [row] = document["workloads"]
     assert (row["workload"], row["within"], row["trusted"]) == ("random1", 1, True)
     assert [run["scheduler"] for run in row["schedulers"]] == ["fcfs"]
 
 
 @pytest.mark.parametrize(
-    ("words", "exit_code", "said"),
+    ("words", "exit_code", "message"),
     [
         (("fidelity", "--target", "somebodys"), 1, "not of the form module:factory"),
         (("fidelity", "--target", "nobodys:mine"), 1, "No module named 'nobodys'"),
@@ -90,8 +92,8 @@ def test_its_figures_as_json(ran: Ran) -> None:
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(
-    ran: Ran, words: tuple[str, ...], exit_code: int, said: str
+    ran: Ran, words: tuple[str, ...], exit_code: int, message: str
 ) -> None:
     result = ran(*words)
     assert result.exit_code == exit_code
-    assert said in result.output.splitlines()[-1]
+    assert message in result.output.splitlines()[-1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every benchmark still runs, and docs/benchmarks.md is made of what they found."""
+"""Every benchmark still runs, and docs/benchmarks.md is generated from the results."""
 
 import re
 import shlex
@@ -26,7 +26,7 @@ COMMANDS = sorted(set(COMMAND.findall(page.FILE.read_text())))
 
 
 def param(one: Part) -> Any:
-    """Those that boot VMs do it one after another."""
+    """Group the benchmarks that boot VMs, so that they run one after another."""
     marks = [pytest.mark.xdist_group("benchmarks")] if one.in_vm else []
     return pytest.param(one, id=one.name, marks=marks)
 
@@ -36,12 +36,12 @@ def test_a_benchmark_measures_what_its_page_can_show(
     one: Part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(results, "FOLDER", tmp_path)
-    found = results.take(one, "tiny", lambda table, row: None)
-    assert set(found.tables) == set(one.tables)
-    results.write(one.name, found)
-    assert results.read(one.name) == found
+    result = results.take(one, "tiny", lambda table, row: None)
+    assert set(result.tables) == set(one.tables)
+    results.write(one.name, result)
+    assert results.read(one.name) == result
     rendered = page.render({one.name: one})
-    for name, rows in found.tables.items():
+    for name, rows in result.tables.items():
         for column in one.tables[name]:
             assert any(column.cell(row) for row in rows) or "±" in column.heading, column
         assert all(one.tables[name][0].cell(row) in rendered for row in rows)
@@ -60,8 +60,8 @@ def test_the_page_is_what_the_results_make_of_it() -> None:
 def test_every_result_is_of_a_benchmark_and_was_taken_with_its_arguments() -> None:
     assert {file.stem for file in results.FOLDER.glob("*.json")} <= set(PARTS)
     for name, one in PARTS.items():
-        if found := results.read(name):
-            assert found.arguments == one.sizes[found.size], name
+        if result := results.read(name):
+            assert result.arguments == one.sizes[result.size], name
 
 
 def test_the_page_names_commands() -> None:
@@ -74,16 +74,16 @@ def test_a_command_on_the_page_exists_and_parses(command: str) -> None:
     if words[0] == "make":
         assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
     elif words[0] == "understudy":
-        found = understudy.get_command(click.Context(understudy), words[1])
-        assert found
-        found.make_context(words[1], words[2:])
+        subcommand = understudy.get_command(click.Context(understudy), words[1])
+        assert subcommand
+        subcommand.make_context(words[1], words[2:])
     else:
         context = bench.main.make_context("bench", words[3:])
         assert set(context.params["names"]) <= set(PARTS)
 
 
 def invented(name: str, measure: Any) -> Part:
-    """A benchmark with one table of one column."""
+    """Return a benchmark with one table of one column."""
     tables = {"found": (Column("it", "{it:.1f}"),)}
     sizes: dict[str, dict[str, Any]] = {"full": {"it": 2}, "quick": {"it": 1}}
     return Part(name, f"Of {name}", "Says {{ found }}", tables, sizes, False, measure)
@@ -91,7 +91,7 @@ def invented(name: str, measure: Any) -> Part:
 
 @pytest.fixture
 def two_of_three(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Benchmarks of which the first fails, the second has a mistake and the third is sound."""
+    """Make three benchmarks: the first fails, the second has a bug, and the third works."""
 
     def fails(it: int) -> Rows:
         yield "found", {"it": it}
@@ -103,8 +103,8 @@ def two_of_three(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     def sound(it: int) -> Rows:
         yield "found", {"it": it}
 
-    made = {"a": invented("a", fails), "b": invented("b", mistaken), "c": invented("c", sound)}
-    monkeypatch.setattr(part, "found", lambda: made)
+    parts = {"a": invented("a", fails), "b": invented("b", mistaken), "c": invented("c", sound)}
+    monkeypatch.setattr(part, "found", lambda: parts)
     monkeypatch.setattr(results, "FOLDER", tmp_path)
     monkeypatch.setattr(page, "FILE", tmp_path / "page.md")
     return tmp_path
@@ -146,9 +146,9 @@ def test_a_cell_without_a_value_is_empty() -> None:
 
 
 def test_ninja_is_told_nothing_of_makes_jobs(tmp_path: Path) -> None:
-    """It would print an error that it has none of them."""
-    shown = tmp_path / "shown"
-    shown.write_text('include Makefile\nshown:\n\t@echo "<$$MAKEFLAGS>"\n')
-    command = ["make", "--no-print-directory", "--jobs", "2", "--file", str(shown), "shown"]
-    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert said == "<>\n"
+    """Without this, ninja would print an error about make's job server."""
+    makefile = tmp_path / "shown"
+    makefile.write_text('include Makefile\nshown:\n\t@echo "<$$MAKEFLAGS>"\n')
+    command = ["make", "--no-print-directory", "--jobs", "2", "--file", str(makefile), "shown"]
+    output = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert output == "<>\n"

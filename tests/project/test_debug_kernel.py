@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The kernel that looks for mistakes: that it can, and which tests run on it (docs/kernels.md)."""
+"""The debug kernel: its configuration, and which tests run on it (docs/kernels.md)."""
 
 import os
 import subprocess
@@ -34,22 +34,27 @@ def test_a_configuration_that_has_all(tmp_path: Path) -> None:
     ],
 )
 def test_what_a_configuration_lacks_is_named(tmp_path: Path, config: str) -> None:
-    """As KASAN was without SLUB: left out, and nobody said so."""
+    """KASAN was once left out of the kernel without a warning, since SLUB was missing."""
     done = checked(tmp_path, config)
     assert done.returncode == 1
     assert done.stderr == "config lacks options that fragment sets: CONFIG_KASAN=y\n"
 
 
 def in_makefile(name: str) -> list[str]:
-    """Also where make itself runs the tests: the one in it is told nothing of that."""
+    """Return the words of a variable of the Makefile.
+
+    The variables of a make that runs this test are removed from the environment.
+    """
     show = ["make", "--no-print-directory", f"--eval=show:;@echo $({name})", "show"]
-    told = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
-    done = subprocess.run(show, cwd=ROOT, env=told, capture_output=True, text=True, check=True)
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
+    done = subprocess.run(
+        show, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
     return done.stdout.split()
 
 
 def test_every_test_in_a_vm_is_run_on_it_or_left_out() -> None:
-    """Once, and there is a file of that name."""
+    """Each file of tests is listed once, and each name in the lists has a file."""
     named = in_makefile("DEBUG_TESTS") + in_makefile("LEFT_OUT")
     files = (ROOT / "tests" / "vm").glob("test_*.py")
     assert sorted(named) == sorted(file.stem.removeprefix("test_") for file in files)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The mutants' tool: what it changes, how it draws a sample, and that its list is true."""
+"""The mutation tool: its mutants, its samples, and its list of equivalent mutants."""
 
 import random
 from pathlib import Path
@@ -106,11 +106,11 @@ def test_what_is_changed_in_python() -> None:
 
 
 def test_every_mutant_is_another_program() -> None:
-    """Not one leaves its file as it was, and the same sources give the same mutants."""
-    found = tool.all_mutations()
-    assert found == tool.all_mutations()
-    assert {one.file for one in found} > {"core/surge.h", "sim/engine.c", *tool.PYTHON_FILES}
-    for one in random.Random(1).sample(found, 300):
+    """Every mutant changes its file, and the same sources result in the same mutants."""
+    mutants = tool.all_mutations()
+    assert mutants == tool.all_mutations()
+    assert {one.file for one in mutants} > {"core/surge.h", "sim/engine.c", *tool.PYTHON_FILES}
+    for one in random.Random(1).sample(mutants, 300):
         source = (tool.CHECKOUT / one.file).read_text(encoding="utf-8")
         assert one.apply(source) != source
         assert one.apply(source)[: one.start] == source[: one.start]
@@ -132,8 +132,8 @@ def test_an_entry_that_no_mutant_has_is_told(tmp_path: Path) -> None:
 
 def test_a_sample_is_the_seeds() -> None:
     def sample(seed: int, count: int, files: str = "*") -> list[Mutation]:
-        asked = tool.arguments(["--seed", str(seed), "--sample", str(count), "--files", files])
-        return tool.choose(asked, tool.all_mutations())
+        arguments = tool.arguments(["--seed", str(seed), "--sample", str(count), "--files", files])
+        return tool.choose(arguments, tool.all_mutations())
 
     assert sample(1, 50) == sample(1, 50) != sample(2, 50)
     assert len(set(sample(1, 50))) == 50

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A served disk keeps its model's time: what it wrote down of each request is held against
-closed forms, from the arrivals on, to the nanosecond.
+"""A served disk keeps its model's time.
 
-Nothing here asks how late an answer was: that is the host's affair, and bench's.
+Records are compared with closed forms to the nanosecond, starting from the recorded arrivals. How
+late the answers are depends on the host; bench measures that.
 """
 
 import math
@@ -32,18 +32,18 @@ INTERCEPT, FULL_SEEK = 400_000, 3 * MS
 
 @pytest.fixture
 def disk(tmp_path: Path) -> tuple[Path, list[str]]:
-    """A profile's file, to be filled, and the words for it."""
+    """Return the path of a profile that the test writes, and the options that name it."""
     profile = tmp_path / "mine.toml"
     return profile, ["--disk", str(profile), *SIZE]
 
 
 def line_ns(head: int, sector: int) -> int:
-    """PERFORM 2010: X = R/2 + S d/D, in whole ns."""
+    """Return the service time X = R/2 + S d/D of PERFORM 2010, in whole ns."""
     return INTERCEPT + FULL_SEEK * abs(sector - head) // SECTORS
 
 
 def line_services(rows: Sequence[Row]) -> list[int]:
-    """Of requests that go to the medium in this order."""
+    """Return the service times of requests that go to the medium in this order."""
     heads = [0, *(row.sector + row.sectors for row in rows[:-1])]
     return [line_ns(head, row.sector) for head, row in zip(heads, rows, strict=True)]
 
@@ -60,7 +60,9 @@ def asked_at_random(
 
 
 def check_in_order(rows: list[Row], services: list[int]) -> None:
-    """One at a time, each from its arrival or from when the one before was due."""
+    """Check that each service begins at its request's arrival or when the previous
+    request is due.
+    """
     free_ns = 0
     for row, service_ns in zip(rows, services, strict=True):
         assert row.service_ns == service_ns
@@ -71,7 +73,7 @@ def check_in_order(rows: list[Row], services: list[int]) -> None:
 
 @pytest.mark.parametrize("at_once", [1, 6])
 def test_the_line(disk: tuple[Path, list[str]], tmp_path: Path, at_once: int) -> None:
-    """By itself and with others waiting, which are served as they came."""
+    """Requests come one by one or six at once, and are served in order of arrival."""
     profile, words = disk
     profile.write_text(LINE)
     requests = asked_at_random(60, at_once)
@@ -96,18 +98,18 @@ def test_the_line(disk: tuple[Path, list[str]], tmp_path: Path, at_once: int) ->
 
 
 def check_report(report: dict[str, object], rows: list[Row]) -> None:
-    """What it says of all is what they say."""
+    """Check that the report agrees with the records."""
     lateness = sorted(row.completion_ns - row.due_ns for row in rows)
     timed = [row for row in rows if row.service_ns >= MS]
     assert report["requests"] == len(rows)
     assert report["late"] == sum(row.late for row in rows)
-    told = report["lateness_us"]
-    assert isinstance(told, dict)
-    assert told["max"] == lateness[-1] / 1000
-    assert told["mean"] == pytest.approx(sum(lateness) / len(rows) / 1000)
+    statistics = report["lateness_us"]
+    assert isinstance(statistics, dict)
+    assert statistics["max"] == lateness[-1] / 1000
+    assert statistics["mean"] == pytest.approx(sum(lateness) / len(rows) / 1000)
     for name, share in (("p50", 0.5), ("p99", 0.99)):
         exact = lateness[math.ceil(share * len(rows)) - 1]
-        assert exact * (1 - 1 / 256) <= 1000 * told[name] + 1 <= exact + 1
+        assert exact * (1 - 1 / 256) <= 1000 * statistics[name] + 1 <= exact + 1
     assert report["timed_requests"] == len(timed)
     assert report["mean_service_ms"] == pytest.approx(
         sum(row.service_ns for row in timed) / len(timed) / MS
@@ -118,8 +120,9 @@ def check_report(report: dict[str, object], rows: list[Row]) -> None:
 
 
 def test_the_papers_cache(disk: tuple[Path, list[str]], tmp_path: Path) -> None:
-    """A read that one of two segments holds is a hit, and changes nothing; a write drops what it
-    touches."""
+    """A read within one of two segments hits and does not move the head; a write drops
+    the segment.
+    """
     profile, words = disk
     cache = "[cache]\nsegments = 2\nsegment_sectors = 64\nprefetch_sectors = 32\nhit_us = 30\n"
     profile.write_text(LINE + cache)
@@ -140,7 +143,7 @@ def test_the_papers_cache(disk: tuple[Path, list[str]], tmp_path: Path) -> None:
 
 
 def ask_from(served: Served, requests: list[list[Request]]) -> None:
-    """Each list on a connection of its own, side by side."""
+    """Send each list on its own connection, all at the same time."""
 
     def ask(some: list[Request]) -> None:
         with served.client() as client:
@@ -155,8 +158,11 @@ def ask_from(served: Served, requests: list[list[Request]]) -> None:
 def test_the_drives_queue(
     disk: tuple[Path, list[str]], tmp_path: Path, connections: int, age_ms: int
 ) -> None:
-    """It chooses among those that wait, whoever sent them, as a drive does that gets them at the
-    same times; what moves no data goes before."""
+    """The disk chooses among the waiting requests of all connections.
+
+    The choice is that of a drive that gets the same requests at the same times. Requests that move
+    no data come first.
+    """
     profile, words = disk
     profile.write_text(LINE + f"[queue]\ndepth = 4\nage_limit_ms = {age_ms}\n")
     requests = asked_at_random(90, connections, (READ, WRITE, READ, WRITE, TRIM))
@@ -185,15 +191,18 @@ write_back = 8
 segment_sectors = 125
 write_back_idle_ms = 60000
 """
-TAKEN = 100_000 + 8 * 10_000  # a page at 51.2 MB/s is 80 us
+TAKEN = 100_000 + 8 * 10_000  # the bus needs 80 us for a page at 51.2 MB/s
 
 
 def test_what_is_written_waits_for_a_flush(disk: tuple[Path, list[str]], tmp_path: Path) -> None:
-    """Writes are taken in no time; a flush takes what the medium takes for all of them, and the
-    next one nothing; a write with FUA goes to the medium itself."""
+    """Cached writes take only overhead and bus time; a flush takes the medium's time for all of
+    them.
+
+    A second flush takes no time, and a write with FUA takes the medium's time.
+    """
     profile, words = disk
     profile.write_text(LINE + BUFFER)
-    places = [20_000, 900_000, 1_500_000]  # the order of the shortest positioning
+    places = [20_000, 900_000, 1_500_000]  # in the order of shortest positioning
     with serving(tmp_path, *words) as served, served.client() as client:
         for place in places:
             client.write(place, bytes(4096))
@@ -226,7 +235,7 @@ def test_zeroes_are_written_and_trims_are_free(
 
 
 def test_k_makes_it_slower(disk: tuple[Path, list[str]], tmp_path: Path) -> None:
-    """The model's own figures stay; due times are k times as far away."""
+    """A recorded service time does not contain k; a due time does."""
     profile, words = disk
     profile.write_text(LINE)
     with serving(tmp_path, *words, "--scale", "2.5") as served, served.client() as client:
@@ -240,19 +249,18 @@ def test_k_makes_it_slower(disk: tuple[Path, list[str]], tmp_path: Path) -> None
 
 
 def test_the_draws_follow_the_seed(disk: tuple[Path, list[str]], tmp_path: Path) -> None:
-    """The same seed draws the same waits for the platter, another one others; none is a rotation
-    long."""
+    """Equal seeds result in equal rotational latencies; none is as long as a rotation."""
     profile, words = disk
     profile.write_text('[seek]\nms = [1.0, 1.0]\n[rotation]\nperiod_ms = 6.0\nphase = "random"\n')
-    found = []
+    services = []
     for number, seed in enumerate(("5", "5", "6")):
         here = serving(tmp_path / str(number), *words, "--seed", seed)
         with here as served, served.client() as client:
             client.ask_all(asked_at_random(10, 1, (READ,)))
-        found.append([row.service_ns for row in served.rows()])
-    assert found[0] == found[1] != found[2]
-    assert all(MS <= service_ns < 7 * MS for service_ns in found[0])
-    assert len(set(found[0])) > 5
+        services.append([row.service_ns for row in served.rows()])
+    assert services[0] == services[1] != services[2]
+    assert all(MS <= service_ns < 7 * MS for service_ns in services[0])
+    assert len(set(services[0])) > 5
 
 
 def test_an_array_draws_its_times(disk: tuple[Path, list[str]], tmp_path: Path) -> None:
@@ -267,13 +275,13 @@ def test_an_array_draws_its_times(disk: tuple[Path, list[str]], tmp_path: Path) 
         free_ns[free_ns.index(min(free_ns))] = row.due_ns
     services = [row.service_ns for row in rows]
     mean = sum(services) / len(services)
-    assert 0.7 * MS < mean < 1.4 * MS  # six standard errors
+    assert 0.7 * MS < mean < 1.4 * MS  # within six standard errors
     assert min(services) < 0.1 * MS
     assert max(services) > 3 * MS
 
 
 def test_many_connections_in_one_row(disk: tuple[Path, list[str]], tmp_path: Path) -> None:
-    """More requests than threads work on: nothing is lost, and time is the model's."""
+    """There are more requests than threads; none is lost, and due times are the model's."""
     profile, words = disk
     profile.write_text("[model]\nintercept_ms = 0.05\nfull_seek_ms = 0.2\n")
     with serving(tmp_path, *words) as served:

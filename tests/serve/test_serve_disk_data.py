@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What is written to a served disk is what is read from it: from several connections, in memory
-and in a file, by our client and by fio."""
+"""A served disk returns what was written: over several connections, from memory and from a file, to
+our client and to fio.
+"""
 
 import random
 import subprocess
@@ -43,15 +44,18 @@ FIO = (
 
 @pytest.fixture
 def words(tmp_path: Path) -> list[str]:
-    """A disk that is soon done."""
+    """Return the options for a fast disk."""
     profile = tmp_path / "quick.toml"
     profile.write_text(QUICK)
     return ["--disk", str(profile), "--size", f"{SECTORS}s"]
 
 
 def change_at_random(client: Client, first: int, sectors: int, seed: int) -> bytes:
-    """Write, zero, trim and read within a slice, several requests at once where they do not
-    touch; what it should hold then.  What was trimmed is written again: it may be anything."""
+    """Write, zero, trim and read in a slice of the disk; return what the slice should hold then.
+
+    Requests that do not overlap are in flight together. Trimmed sectors are written again, since
+    their content is undefined.
+    """
     draw, expected = random.Random(seed), bytearray(SECTOR * sectors)
     for _ in range(25):
         changes = []
@@ -69,14 +73,14 @@ def change_at_random(client: Client, first: int, sectors: int, seed: int) -> byt
                 changes.append(Request(WRITE, SECTOR * first + at, data=data))
         client.ask_all(changes)
         at = SECTOR * draw.randrange(sectors - LONGEST)
-        found = client.ask(Request(READ, SECTOR * first + at, SECTOR * LONGEST))
-        assert found == expected[at : at + SECTOR * LONGEST]
+        content = client.ask(Request(READ, SECTOR * first + at, SECTOR * LONGEST))
+        assert content == expected[at : at + SECTOR * LONGEST]
     return bytes(expected)
 
 
 @pytest.mark.parametrize("place", ["memory", "file", "port"])
 def test_connections_side_by_side(words: list[str], tmp_path: Path, place: str) -> None:
-    """Each changes a slice of its own; all of them read all of it."""
+    """Each connection changes its own slice, and then reads the whole disk."""
     data = tmp_path / "disk.img"
     extra = {"memory": [], "file": ["--data", str(data)], "port": ["--port", "0"]}[place]
     with (
@@ -105,7 +109,7 @@ def read_all(client: Client) -> bytes:
 
 
 def test_a_file_is_sparse_and_kept(words: list[str], tmp_path: Path) -> None:
-    """It is made when it is not there, and holds the next time what was written."""
+    """The file is made if it is missing, and keeps its data for the next server."""
     data = tmp_path / "disk.img"
     for number in range(2):
         with (
@@ -120,19 +124,19 @@ def test_a_file_is_sparse_and_kept(words: list[str], tmp_path: Path) -> None:
 
 
 def test_a_disk_is_as_large_as_its_file(words: list[str], tmp_path: Path) -> None:
-    """In whole sectors; and the first part of a file is a smaller disk."""
+    """The size is in whole sectors; with --size the disk is the first part of the file."""
     data = tmp_path / "disk.img"
     data.write_bytes(bytes(1_000_001))
     for number, size in enumerate(([], ["--size", "1000s"])):
-        asked = [*words[:2], *size, "--data", str(data)]
-        with serving(tmp_path / str(number), *asked) as served, served.client() as client:
+        arguments = [*words[:2], *size, "--data", str(data)]
+        with serving(tmp_path / str(number), *arguments) as served, served.client() as client:
             assert client.size == (512_000 if size else 999_936)
             with pytest.raises(OSError, match="server says"):
                 client.read(client.size // SECTOR)
 
 
 def test_what_the_disk_says_of_itself(words: list[str], tmp_path: Path) -> None:
-    """A disk with whole sectors, on which zeroes are no faster than other data."""
+    """Requests must be whole sectors; writing zeroes is not reported as fast."""
     with serving(tmp_path, *words) as served, served.client() as client:
         for flag in (HAS_FUA, HAS_TRIM, HAS_ZEROES, IS_ROTATIONAL, MULTI_CONNECTION):
             assert client.flags & flag
@@ -162,7 +166,7 @@ def test_an_array_does_not_rotate(tmp_path: Path) -> None:
 
 
 def test_fio_finds_what_it_wrote(words: list[str], tmp_path: Path) -> None:
-    """It checks each block that it has written at random, from two jobs."""
+    """fio verifies the blocks that its two jobs wrote at random."""
     with serving(tmp_path, *words) as served:
         uri = f"nbd+unix:///?socket={served.socket}"
         done = subprocess.run(

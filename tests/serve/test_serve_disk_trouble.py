@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What is wrong with a served disk is said in one line; and however it ends, it ends with its
-report and leaves nothing behind."""
+"""Errors of serve-disk are one-line messages.
+
+However serve-disk ends, it prints its report and leaves nothing behind.
+"""
 
 import json
 import os
@@ -26,7 +28,7 @@ SMALL = ("--size", "64M")
 
 
 def refused(home: Home, *words: str, **environment: str) -> str:
-    """The line that it says, with exit code 2, having left nothing."""
+    """Run a command that fails; check that nothing is left, and return its message."""
     before = home.left_overs()
     done = subprocess.run(
         [COMMAND, "serve-disk", *words],
@@ -47,15 +49,15 @@ def refused(home: Home, *words: str, **environment: str) -> str:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
-    found = Home(tmp_path / "home").with_what_is_made()
-    (found.work / "line.toml").write_text(LINE)
-    (found.work / "slow.toml").write_text(SLOW)
-    (found.work / "wrong.toml").write_text(LINE.replace("0.4", '"0.4"'))
-    (found.work / "torn.toml").write_text("[model")
-    (found.work / "small.img").write_bytes(bytes(2**20))
-    (found.work / "tiny.img").write_bytes(bytes(1000))
-    (found.work / "taken.sock").touch()
-    return found
+    home = Home(tmp_path / "home").with_what_is_made()
+    (home.work / "line.toml").write_text(LINE)
+    (home.work / "slow.toml").write_text(SLOW)
+    (home.work / "wrong.toml").write_text(LINE.replace("0.4", '"0.4"'))
+    (home.work / "torn.toml").write_text("[model")
+    (home.work / "small.img").write_bytes(bytes(2**20))
+    (home.work / "tiny.img").write_bytes(bytes(1000))
+    (home.work / "taken.sock").touch()
+    return home
 
 
 WRONG = {
@@ -93,18 +95,18 @@ def test_what_is_wrong_is_said(home: Home, name: str) -> None:
 
 
 def test_a_port_that_is_taken(home: Home) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        said = refused(home, "--disk", "line.toml", "--port", str(taken.getsockname()[1]))
-    assert "Address already in use; 0 takes one that is free" in said
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        message = refused(home, "--disk", "line.toml", "--port", str(server.getsockname()[1]))
+    assert "Address already in use; 0 takes one that is free" in message
 
 
 def test_without_nbdkit(home: Home, tmp_path: Path) -> None:
     for name in ("env", "sh", "gcc", "dirname", "readlink", "realpath"):
-        if found := next(Path("/usr/bin").glob(name), None):
-            (tmp_path / name).symlink_to(found)
-    said = refused(home, "--disk", "line.toml", *SMALL, PATH=str(tmp_path))
-    assert "no nbdkit here" in said
-    assert "apt-get install nbdkit nbdkit-plugin-dev" in said
+        if program := next(Path("/usr/bin").glob(name), None):
+            (tmp_path / name).symlink_to(program)
+    message = refused(home, "--disk", "line.toml", *SMALL, PATH=str(tmp_path))
+    assert "no nbdkit here" in message
+    assert "apt-get install nbdkit nbdkit-plugin-dev" in message
 
 
 def test_one_file_is_one_disk(home: Home, tmp_path: Path) -> None:
@@ -116,16 +118,16 @@ def test_one_file_is_one_disk(home: Home, tmp_path: Path) -> None:
         )
 
 
-def is_gone(served: Served, *kept: Path) -> None:
-    """No process, no socket, no scratch; its records and what was there are."""
+def is_gone(served: Served, *files: Path) -> None:
+    """Check that no process, socket or scratch folder is left; records and `kept` may remain."""
     assert served.home.processes() == []
-    assert set(served.home.left_overs()) <= {served.records, *kept}
+    assert set(served.home.left_overs()) <= {served.records, *files}
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("after", [0, 5])
 def test_it_ends_with_its_report(tmp_path: Path, how: int, after: int) -> None:
-    """With requests that would take minutes, or none."""
+    """At the signal, some requests are in flight that would take minutes, or none."""
     profile = tmp_path / "slow.toml"
     profile.write_text(SLOW)
     served = Served(Home(tmp_path / "home").with_what_is_made(), "--disk", str(profile), *SMALL)
@@ -145,7 +147,7 @@ def test_it_ends_with_its_report(tmp_path: Path, how: int, after: int) -> None:
 
 
 def test_at_any_moment(tmp_path: Path) -> None:
-    """On a terminal, by Ctrl-C once or more often; whatever it was at."""
+    """Ctrl-C is pressed on a terminal up to three times, at a random moment."""
     draw = random.Random(3)
     ended = []
     for trial in range(8):
@@ -178,7 +180,7 @@ def test_the_report_in_words(home: Home) -> None:
 
 
 def nbdkit_of(served: Served) -> int:
-    """The server's process."""
+    """Return the process id of nbdkit."""
     for process in Path("/proc").glob("[0-9]*"):
         try:
             is_it = (process / "comm").read_text() == "nbdkit\n"
@@ -197,8 +199,8 @@ def nbdkit_of(served: Served) -> int:
     ],
 )
 def test_a_server_that_is_killed(home: Home, how: int, words: str) -> None:
-    """The report is there."""
-    kept = list(home.work.iterdir())
+    """The report is printed nevertheless."""
+    files = list(home.work.iterdir())
     served = Served(home, "--disk", "line.toml", *SMALL)
     served.wait_until_ready()
     with served.client() as client:
@@ -209,12 +211,12 @@ def test_a_server_that_is_killed(home: Home, how: int, words: str) -> None:
     assert served.process.returncode == 1
     assert words in served.said.splitlines()[-1]
     assert report["requests"] == 2
-    is_gone(served, *kept)
+    is_gone(served, *files)
 
 
 def test_killed_outright_it_takes_the_server_along(home: Home) -> None:
-    """And the next command its socket and scratch."""
-    kept = list(home.work.iterdir())
+    """The next command removes the socket and the scratch folder."""
+    files = list(home.work.iterdir())
     served = Served(home, "--disk", "line.toml", *SMALL)
     served.wait_until_ready()
     served.end(signal.SIGKILL)
@@ -222,11 +224,11 @@ def test_killed_outright_it_takes_the_server_along(home: Home) -> None:
         pass
     assert served.socket.exists()
     assert Running(home, "order", "--head", "1", "--requests", "5,9").end() == 0
-    is_gone(served, *kept)
+    is_gone(served, *files)
 
 
 def test_a_client_that_goes_away(home: Home, tmp_path: Path) -> None:
-    """Its requests are the drive's, which finishes them; others wait for them, and no longer."""
+    """The disk completes a lost client's requests before it serves other clients."""
     with serving(tmp_path / "other", "--disk", str(home.work / "line.toml"), *SMALL) as served:
         with served.client() as lost:
             for sector in range(10):
@@ -258,7 +260,7 @@ NO_REQUEST = b"not a request, and long enough"
 def test_clients_that_go_away_in_the_middle_of_their_answers(
     home: Home, tmp_path: Path, last_words: bytes
 ) -> None:
-    """All their answers are due at once, from many threads, and nobody is there to take them."""
+    """All answers are due at once, in many threads, and the client has gone."""
     rounds, at_once = 100, 16
     with serving(tmp_path / "other", "--disk", str(home.work / "line.toml"), *SMALL) as served:
         for _ in range(rounds):
@@ -276,7 +278,10 @@ QEMU = ("qemu-system-x86_64", "-nodefaults", "-display", "none", "-S", "-monitor
 
 @pytest.mark.parametrize("clock", ["wall", "virtual"])
 def test_a_guest_in_a_virtual_clock_is_refused(home: Home, tmp_path: Path, clock: str) -> None:
-    """With the reason, where the disk is served; as QEMU's own line says it."""
+    """QEMU gets the printed -drive option.
+
+    If QEMU has a virtual clock, it is refused, and serve-disk prints the reason.
+    """
     with serving(tmp_path / "other", "--disk", str(home.work / "line.toml"), *SMALL) as served:
         line = next(one for one in served.said.splitlines() if "-drive" in one)
         drive = line.split("-drive ")[1].split()[0].replace("if=virtio", "if=none")
@@ -295,7 +300,7 @@ def test_a_guest_in_a_virtual_clock_is_refused(home: Home, tmp_path: Path, clock
 
 
 def test_the_line_for_fio_measures_it(home: Home, tmp_path: Path) -> None:
-    """As it is printed."""
+    """The printed command is run as it is."""
     with serving(tmp_path / "other", "--disk", str(home.work / "line.toml"), *SMALL) as served:
         line = next(one for one in served.said.splitlines() if one.strip().startswith("fio "))
         done = subprocess.run(
@@ -306,12 +311,15 @@ def test_the_line_for_fio_measures_it(home: Home, tmp_path: Path) -> None:
 
 
 def limit_files() -> None:
-    """Room for 3,750 records; the disk's own memory needs most of it."""
+    """Limit each file to 300,000 bytes, which is room for 3,750 records.
+
+    The disk's data, which are a file, too, need most of that.
+    """
     resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
 
 
 def test_no_room_for_records(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The disk is served all the same; the report is whole, and says so."""
+    """The disk is served to the end, and the report says that records were cut off."""
     (home.work / "fast.toml").write_text(LINE.replace("0.4", "0.000001").replace("3.0", "0"))
     limited: Callable[..., subprocess.Popen[str]] = subprocess.Popen
     monkeypatch.setattr(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The words of a served disk's report."""
+"""The text of a served disk's report."""
 
 import pytest
 
@@ -34,8 +34,8 @@ def test_without_long_requests_there_is_no_service() -> None:
     assert list(dict(report.lines(lateness(0, timed=0), 1.0))) == ["requests", "lateness", "late"]
 
 
-@pytest.mark.parametrize(("scale", "said"), [(1.0, "--scale 3 "), (2.0, "--scale 6 ")])
-def test_what_is_too_late_is_said_with_a_k_that_holds(scale: float, said: str) -> None:
+@pytest.mark.parametrize(("scale", "message"), [(1.0, "--scale 3 "), (2.0, "--scale 6 ")])
+def test_what_is_too_late_is_said_with_a_k_that_holds(scale: float, message: str) -> None:
     """8.8 % at k = 1 is 2.9 % at k = 3."""
     lines = dict(report.lines(lateness(0.088 * 4e6), scale))
-    assert said in lines["too late"]
+    assert message in lines["too late"]

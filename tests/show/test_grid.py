@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tables on narrow terminals: nothing is wrapped, nothing is lost."""
+"""Tables on narrow terminals: no line is wrapped, and no column is lost."""
 
 import io
 
@@ -26,8 +26,8 @@ def test_every_cell_is_whole_and_in_the_row_of_its_name(width: int) -> None:
     lines = printed(Grid(NAMES, [ROWS]), width)
     assert max(map(len, lines)) <= width
     for name, cells in ROWS:
-        found = [line.strip().removeprefix(name) for line in lines if line.strip().startswith(name)]
-        assert " ".join(" ".join(found).split()) == " ".join(cells)
+        whole = [line.strip().removeprefix(name) for line in lines if line.strip().startswith(name)]
+        assert " ".join(" ".join(whole).split()) == " ".join(cells)
 
 
 def test_what_fits_is_one_table() -> None:

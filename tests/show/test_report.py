@@ -21,10 +21,9 @@ SCHEDULERS = ("cats", "mq-deadline", "bfq", "none")
 
 
 class Page(HTMLParser):
-    """Checks that tags nest; gathers what a test asks about."""
+    """A parser that checks that tags nest, and collects tags and text."""
 
     def __init__(self, text: str) -> None:
-        """Parse the whole page."""
         super().__init__()
         self.open: list[str] = []
         self.tags: list[tuple[str, dict[str, str | None]]] = []
@@ -49,14 +48,14 @@ class Page(HTMLParser):
 
 
 def rendered(command: str = "understudy predict", schedulers: Iterable[str] = SCHEDULERS) -> str:
-    """One seed of each."""
+    """Return a report with one run of each scheduler."""
     runs = [outcome(experiment(scheduler=name)) for name in schedulers]
     return report.render(Result(command, tuple(runs)))
 
 
 @pytest.fixture(scope="module")
 def html() -> str:
-    """The page that most tests look at."""
+    """Return the report that most tests look at."""
     return rendered()
 
 
@@ -77,7 +76,7 @@ def test_every_scheduler_is_in_the_table_and_in_both_figures(html: str) -> None:
 
 
 def test_many_schedulers_are_ranked_and_have_a_frame_each() -> None:
-    """With more of them than colours, no two curves in one frame look alike."""
+    """There are more schedulers than colours, and still all curves in a frame look different."""
     ours = schedulers.core()
     assert len(ours) > len(inline.COLOURS)
     page = rendered(schedulers=ours)
@@ -126,7 +125,7 @@ def test_a_reproduction_shows_the_papers_columns() -> None:
 
 
 def test_the_ranked_table_has_the_tail_and_units() -> None:
-    """More schedulers than have a column each."""
+    """There are more schedulers than the table has room for columns."""
     page = rendered(schedulers=schedulers.core())
     (ranked,) = re.findall(r'<table class="ranked">.*?</table>', page, re.DOTALL)
     headings = [" ".join(each.split()) for each in re.findall("<th>(.*?)</th>", ranked, re.DOTALL)]
@@ -135,7 +134,7 @@ def test_the_ranked_table_has_the_tail_and_units() -> None:
 
 
 def test_on_a_phone_figures_and_lines_are_as_wide_as_they_need(html: str) -> None:
-    """They are scrolled, each in its own box; inputs stand below their names."""
+    """Wide figures and long lines scroll in their own boxes; a value is below its name."""
     (narrow,) = re.findall(r"@media \(max-width: 40rem\) \{(.*?)\n\}", html, re.DOTALL)
     rules = {key.strip(): value for key, value in re.findall(r"([^{}]+)\{([^{}]*)\}", narrow)}
     assert "width: 46rem" in rules[".wide svg"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Two platforms beside each other: the differences are those of the two tables."""
+"""Two platforms side by side: the differences are those of the two tables."""
 
 import io
 from collections.abc import Sequence
@@ -31,8 +31,8 @@ def shown(first: Result, second: Result) -> str:
     return console.file.getvalue()
 
 
-def mean_response(found: Result, name: str) -> float:
-    return found.comparison.estimate(name, RESPONSE).mean
+def mean_response(result: Result, name: str) -> float:
+    return result.comparison.estimate(name, RESPONSE).mean
 
 
 def test_a_difference_is_a_share_of_the_second_platforms_figure() -> None:

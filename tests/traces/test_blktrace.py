@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Binary block traces: requests whose life is known, Debian's blkparse, and any bytes at all."""
+"""Binary block traces: requests with known times, Debian's blkparse, and arbitrary bytes."""
 
 import gzip
 import io
@@ -69,7 +69,7 @@ def test_a_request(version: int, order: str) -> None:
 
 @given(st.integers(0, 2**32), st.sampled_from(LAYOUTS))
 def test_requests_of_all_kinds(seed: int, layout: tuple[int, str]) -> None:
-    """Merged, split, requeued and completed in parts, on four CPUs in one file."""
+    """Requests are merged, split, requeued and completed in parts, on four CPUs in one file."""
     requests = Requests(seed)
     reading = read(one_file(requests.events, *layout))
     assert rows(reading) == sorted(requests.rows)
@@ -85,9 +85,9 @@ def write_files(folder: Path, of_cpus: dict[int, bytes]) -> Path:
 @pytest.mark.parametrize("order", ["<", ">"])
 @pytest.mark.parametrize("seed", range(4))
 def test_as_blkparse_reads_it(seed: int, order: str, tmp_path: Path) -> None:
-    """Debian's own program prints the events, and their text has the same requests."""
+    """The events as printed by Debian's blkparse contain the same requests."""
     requests = Requests(seed, plain=True)
-    empty = dict.fromkeys(range(4), b"")  # blkparse looks no further than the first gap
+    empty = dict.fromkeys(range(4), b"")  # blkparse ignores files after a gap
     path = write_files(tmp_path, empty | files(requests.events, 7, order))
     command = ["blkparse", "-i", path.name, "-D", str(tmp_path)]
     text = subprocess.run(command, check=True, capture_output=True).stdout
@@ -95,16 +95,18 @@ def test_as_blkparse_reads_it(seed: int, order: str, tmp_path: Path) -> None:
     began_ns = min(event.time_ns for event in requests.events)
     relative = [(*(time - began_ns for time in row[:3]), *row[3:]) for row in requests.rows]
     assert sorted(printed) == sorted(relative)
-    found = load(str(path))
+    trace = load(str(path))
     first_ns = min(row[0] for row in printed)
-    assert found.arrival_ns.tolist() == sorted(row[0] - first_ns for row in printed)
-    assert found.completion_ns is not None
-    assert sorted(found.completion_ns.tolist()) == sorted(row[2] - first_ns for row in printed)
+    assert trace.arrival_ns.tolist() == sorted(row[0] - first_ns for row in printed)
+    assert trace.completion_ns is not None
+    assert sorted(trace.completion_ns.tolist()) == sorted(row[2] - first_ns for row in printed)
 
 
 @pytest.mark.parametrize("named", ["x", "x.blktrace.0", "x.blktrace.10"])
 def test_files_of_one_trace(named: str, tmp_path: Path) -> None:
-    """Any of them, or what they have in common; that of an idle CPU is empty."""
+    """The trace may be named by any of its files or by their prefix; an idle CPU's file
+    is empty.
+    """
     first, second, third = READ_8
     other = [replace(third, cpu=10), replace(second, cpu=2)]
     write_files(tmp_path, {0: b"", **files([first, *other])})
@@ -117,7 +119,7 @@ def test_files_of_one_trace(named: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("named", ["x", "x.blktrace.0.gz", "x.blktrace.1"])
 def test_files_that_are_packed(named: str, tmp_path: Path) -> None:
-    """Some of them, each by itself; a damaged one breaks the trace off."""
+    """Some files of the trace are compressed; a damaged one is refused."""
     events = files([replace(READ_8[0], cpu=1), *READ_8[1:]])
     (tmp_path / "x.blktrace.0.gz").write_bytes(gzip.compress(events[0]))
     (tmp_path / "x.blktrace.1").write_bytes(events[1])
@@ -170,7 +172,7 @@ def test_what_is_no_row_is_counted(events: list[Event], why: str, version: int) 
 
 
 def test_what_says_nothing_of_requests() -> None:
-    """Plugs, remaps, requests that are made, and splits that say not where."""
+    """Plugs, remaps, allocations of requests, and splits without a valid sector are ignored."""
     events = [
         Event(50, 0, "P"),
         Event(51, 0, "G", 64, 8),
@@ -183,14 +185,16 @@ def test_what_says_nothing_of_requests() -> None:
     assert (rows(reading), reading.left_out) == ([ROW_8], {})
 
 
-def of_cpu_0(*given: tuple[int, int]) -> Reading:
-    """Records of plugs with these numbers and times, the read's own behind them."""
-    plugs = b"".join(record(Event(time_ns, 0, "P"), number) for number, time_ns in given)
+def of_cpu_0(*numbers_and_times: tuple[int, int]) -> Reading:
+    """Read plugs of CPU 0 with these sequence numbers and times, followed by a read of CPU 1."""
+    plugs = b"".join(
+        record(Event(time_ns, 0, "P"), number) for number, time_ns in numbers_and_times
+    )
     return read(plugs + one_file([replace(event, cpu=1) for event in READ_8]))
 
 
 @pytest.mark.parametrize(
-    ("given", "counted"),
+    ("plugs", "counted"),
     [
         ([(1, 10), (2, 10)], {}),
         ([(2**32 - 1, 10), (0, 20)], {}),
@@ -206,8 +210,8 @@ def of_cpu_0(*given: tuple[int, int]) -> Reading:
         ([(1, 10), (2, 9), (3, 30)], {"records earlier than the one before on their CPU": 1}),
     ],
 )
-def test_numbers_and_times_of_a_cpu(given: list[tuple[int, int]], counted: dict[str, int]) -> None:
-    reading = of_cpu_0(*given)
+def test_numbers_and_times_of_a_cpu(plugs: list[tuple[int, int]], counted: dict[str, int]) -> None:
+    reading = of_cpu_0(*plugs)
     assert (rows(reading), reading.left_out) == ([ROW_8], counted)
 
 
@@ -222,7 +226,7 @@ BIG = 2**63
 
 
 @pytest.mark.parametrize(
-    ("spoilt", "said"),
+    ("spoilt", "message"),
     [
         (b"\0" * 60, "begins with 0x00000000, which is no magic number of blktrace"),
         (b"\x08tae" + bytes(60), "begins with 0x65617408, which is no magic number of blktrace"),
@@ -233,15 +237,15 @@ BIG = 2**63
         (record(Event(9999, 0, "X", payload=bytes(9)), 3)[:-1], "is cut short"),
     ],
 )
-def test_a_file_that_breaks_off(spoilt: bytes, said: str) -> None:
-    """What precedes is kept."""
+def test_a_file_that_breaks_off(spoilt: bytes, message: str) -> None:
+    """Requests before the damage are kept."""
     reading = read(one_file(READ_8) + spoilt + one_file(READ_8))
-    if "cut short" in said:
+    if "cut short" in message:
         reading = read(one_file(READ_8) + spoilt)
     assert rows(reading) == [ROW_8]
     assert reading.broken is not None
     assert reading.broken.startswith("record 4 at byte 144")
-    assert said in reading.broken
+    assert message in reading.broken
 
 
 def test_one_of_several_files_breaks_off(tmp_path: Path) -> None:
@@ -295,7 +299,7 @@ def test_any_bytes(data: bytes) -> None:
     st.lists(st.tuples(st.floats(0, 0.999), st.integers(0, 255)), min_size=1, max_size=20),
 )
 def test_spoilt_bytes(seed: int, layout: tuple[int, str], spoilt: list[tuple[float, int]]) -> None:
-    """A table that makes sense, or a reason."""
+    """The result is a consistent table or ValueError."""
     data = bytearray(one_file(Requests(seed).events, *layout))
     for at, value in spoilt:
         data[int(at * len(data))] = value

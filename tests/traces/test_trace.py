@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Traces from files: what is read, what is refused, and what a replay makes of them."""
+"""Traces from files: what is read, what is refused, and how a trace is replayed."""
 
 from pathlib import Path
 
@@ -24,27 +24,27 @@ ROWS = {
 
 
 def written(tmp_path: Path, **changes: object) -> str:
-    """A Parquet file with ROWS, changed as asked; a column that is None is left out."""
+    """Write ROWS to a Parquet file, with changes; a column that is None is left out."""
     columns = {name: values for name, values in (ROWS | changes).items() if values is not None}
     pl.DataFrame(columns).write_parquet(tmp_path / "t.parquet")
     return str(tmp_path / "t.parquet")
 
 
 def test_rows_are_sorted_and_begin_at_zero(tmp_path: Path) -> None:
-    found = load(written(tmp_path))
-    assert found.arrival_ns.tolist() == [0, 50, 200, 800]
-    assert found.sector.tolist() == [8, 80, 16, 0]
-    assert found.op.tolist() == [0, 0, 1, 0]
-    assert found.owner.tolist() == [0, 0, 1, 1]
-    assert found.completion_ns is not None
-    assert found.completion_ns.tolist() == [100, 500, 400, 900]
-    assert (len(found), found.end_sector) == (4, 96)
+    trace = load(written(tmp_path))
+    assert trace.arrival_ns.tolist() == [0, 50, 200, 800]
+    assert trace.sector.tolist() == [8, 80, 16, 0]
+    assert trace.op.tolist() == [0, 0, 1, 0]
+    assert trace.owner.tolist() == [0, 0, 1, 1]
+    assert trace.completion_ns is not None
+    assert trace.completion_ns.tolist() == [100, 500, 400, 900]
+    assert (len(trace), trace.end_sector) == (4, 96)
 
 
 def test_when_each_was_sent(tmp_path: Path) -> None:
-    found = load(written(tmp_path, dispatch_ns=[110, 300, 200, 950]))
-    assert found.dispatch_ns is not None
-    assert found.dispatch_ns.tolist() == [10, 100, 200, 850]
+    trace = load(written(tmp_path, dispatch_ns=[110, 300, 200, 950]))
+    assert trace.dispatch_ns is not None
+    assert trace.dispatch_ns.tolist() == [10, 100, 200, 850]
     assert load(written(tmp_path)).dispatch_ns is None
     without = load(written(tmp_path, dispatch_ns=[1] * 4, completion_ns=None))
     assert without.dispatch_ns is None
@@ -52,7 +52,7 @@ def test_when_each_was_sent(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ends", ["", "\n"])
 def test_csv_that_is_short(ends: str, tmp_path: Path) -> None:
-    """One row, whose kinds are told from itself; or none."""
+    """One file has a single row, from which the columns' types are inferred; the other has none."""
     (tmp_path / "one.csv").write_text(f"arrival_ns,sector,sectors\n5,16,8{ends}")
     assert load(str(tmp_path / "one.csv")).sector.tolist() == [16]
     (tmp_path / "none.csv").write_text(f"arrival_ns,sector,sectors{ends}")
@@ -62,13 +62,13 @@ def test_csv_that_is_short(ends: str, tmp_path: Path) -> None:
 
 def test_csv_with_only_what_is_needed(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("arrival_ns,sector,sectors\n5,0,8\n9,64,8\n")
-    found = load(str(tmp_path / "t.csv"))
-    assert found.arrival_ns.tolist() == [0, 4]
-    assert found.op.tolist() == found.owner.tolist() == [0, 0]
+    trace = load(str(tmp_path / "t.csv"))
+    assert trace.arrival_ns.tolist() == [0, 4]
+    assert trace.op.tolist() == trace.owner.tolist() == [0, 0]
     with pytest.raises(
         UserError, match=r"^--replay closed: .* has arrivals only, .* replay it open"
     ):
-        closed_rows(found)
+        closed_rows(trace)
 
 
 def test_a_format_is_told_by_content_and_not_by_name(tmp_path: Path) -> None:
@@ -90,8 +90,8 @@ def test_one_run_of_a_run_folder_is_chosen(tmp_path: Path) -> None:
     file = tmp_path / "requests.parquet"
     requests_table(runs).write_parquet(file)
     (tmp_path / "result.json").write_text('{"inputs": {"scale": 1.0}}')
-    found = load(f"{file}:none:2")
-    assert found.arrival_ns.tolist() == runs[3].requests["arrival_ns"].to_list()
+    trace = load(f"{file}:none:2")
+    assert trace.arrival_ns.tolist() == runs[3].requests["arrival_ns"].to_list()
     for text in (str(file), f"{file}:none", f"{file}:bfq:1"):
         with pytest.raises(UserError, match=r"name one run.*there are: cats:1, cats:2, none:1"):
             load(text)
@@ -112,7 +112,8 @@ def test_open_by_owner_keeps_every_time(tmp_path: Path) -> None:
 def test_closed_thinks_since_the_last_answer(tmp_path: Path) -> None:
     rows = closed_rows(load(written(tmp_path)))
     assert list(rows.first) == [0, 2, 4]
-    # b asks at 0 and, before any answer, at 50; a asks at 200 and, answered at 400, at 800.
+    # Process b sends at 0 and 50, before any completion. Process a sends at 200, which completes at
+    # 400, and at 800.
     assert list(rows.think_ns) == [0, 50, 200, 400]
     assert list(rows.sector) == [8, 80, 16, 0]
 
@@ -172,7 +173,7 @@ def test_a_number_too_large_for_64_bits_in_csv(tmp_path: Path) -> None:
 
 
 def test_a_file_is_called_what_it_is_called(tmp_path: Path) -> None:
-    """Brackets and stars are letters of its name."""
+    """Brackets and stars in a file's name are no wildcards."""
     for name in ("a[1].csv", "a1.csv"):
         sector = len(name)
         (tmp_path / name).write_text(f"arrival_ns,sector,sectors\n5,{sector},8\n")
@@ -192,11 +193,11 @@ def test_times_of_a_run_folder_are_divided_by_its_k(tmp_path: Path) -> None:
             load(str(file))
         (tmp_path / "result.json").write_text(text)
     (tmp_path / "result.json").write_text('{"inputs": {"scale": 8.0}}')
-    found = load(str(file))
+    trace = load(str(file))
     rows = run.requests.sort("arrival_ns")
-    assert found.arrival_ns.tolist() == [ns // 8 for ns in rows["arrival_ns"]]
-    assert found.completion_ns is not None
-    assert found.completion_ns.tolist() == [ns // 8 for ns in rows["completion_ns"]]
+    assert trace.arrival_ns.tolist() == [ns // 8 for ns in rows["arrival_ns"]]
+    assert trace.completion_ns is not None
+    assert trace.completion_ns.tolist() == [ns // 8 for ns in rows["completion_ns"]]
 
 
 def test_files_that_are_no_trace(tmp_path: Path) -> None:

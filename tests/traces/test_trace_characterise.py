@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a trace is like: closed forms, and naive loops over the definitions."""
+"""Statistics of a trace, compared with closed forms and with naive loops over the definitions."""
 
 from fractions import Fraction
 
@@ -23,7 +23,7 @@ Row = tuple[int, int, int]
 
 
 def trace(rows: list[Row], sectors: list[int] | None = None, answered: bool = True) -> Trace:
-    """Of arrival, wait and service, ns each; writes are every third."""
+    """Return a trace of requests (arrival, wait and service in ns); every third is a write."""
     arrival, wait, service = (np.array(column, np.int64) for column in zip(*rows, strict=True))
     count = len(rows)
     return Trace(
@@ -39,38 +39,47 @@ def trace(rows: list[Row], sectors: list[int] | None = None, answered: bool = Tr
 
 
 def test_a_server_that_is_always_late_the_same_way() -> None:
-    """Every 10 ms one request of 4 ms, of which 1 ms is a wait."""
+    """Every 10 ms a request takes 4 ms, of which 1 ms is a wait."""
     count = 1000
-    found = characterise(trace([(i * 10**7, 10**6, 3 * 10**6) for i in range(count)]))
+    statistics = characterise(trace([(i * 10**7, 10**6, 3 * 10**6) for i in range(count)]))
     span_ms = (count - 1) * 10 + 4
-    assert (found.requests, found.writes, found.reads, found.owners) == (1000, 334, 666, 2)
-    assert found.duration_s == pytest.approx(span_ms / 1000)
-    assert found.interarrival is not None
-    assert found.response is not None
-    assert found.outstanding is not None
-    assert (found.interarrival.mean, found.interarrival.std, found.interarrival.cv) == (10, 0, 0)
-    assert set(found.interarrival.autocorrelation.values()) == {None}
-    assert found.response.percentiles == {50: 4, 95: 4, 99: 4}
-    assert found.outstanding.mean == pytest.approx(count * 4 / span_ms)
-    assert found.outstanding.most == 1
-    assert found.utilisation == pytest.approx(count * 3 / span_ms)
+    assert (statistics.requests, statistics.writes, statistics.reads, statistics.owners) == (
+        1000,
+        334,
+        666,
+        2,
+    )
+    assert statistics.duration_s == pytest.approx(span_ms / 1000)
+    assert statistics.interarrival is not None
+    assert statistics.response is not None
+    assert statistics.outstanding is not None
+    assert (
+        statistics.interarrival.mean,
+        statistics.interarrival.std,
+        statistics.interarrival.cv,
+    ) == (10, 0, 0)
+    assert set(statistics.interarrival.autocorrelation.values()) == {None}
+    assert statistics.response.percentiles == {50: 4, 95: 4, 99: 4}
+    assert statistics.outstanding.mean == pytest.approx(count * 4 / span_ms)
+    assert statistics.outstanding.most == 1
+    assert statistics.utilisation == pytest.approx(count * 3 / span_ms)
 
 
 def test_two_values_that_alternate() -> None:
-    """Mean 2, std 1, and the autocorrelation is -1 or 1 but for the ends."""
-    found = series(np.array([1.0, 3.0] * 500))
-    assert (found.mean, found.std, found.cv) == (2, 1, 0.5)
+    """The mean is 2, the deviation 1, and the autocorrelation 1 or -1 except at the ends."""
+    statistics = series(np.array([1.0, 3.0] * 500))
+    assert (statistics.mean, statistics.std, statistics.cv) == (2, 1, 0.5)
     for lag in LAGS:
-        assert found.autocorrelation[lag] == pytest.approx((-1) ** lag * (1000 - lag) / 1000)
-    assert found.percentiles == {50: 1, 95: 3, 99: 3}
+        assert statistics.autocorrelation[lag] == pytest.approx((-1) ** lag * (1000 - lag) / 1000)
+    assert statistics.percentiles == {50: 1, 95: 3, 99: 3}
 
 
 def test_exponential_times_have_a_cv_of_one() -> None:
     draws = np.random.default_rng(7).exponential(5.0, 40_000)
-    found = series(draws)
-    assert found.cv == pytest.approx(1, abs=0.03)
-    assert found.percentiles[95] == pytest.approx(5 * np.log(20), rel=0.03)
-    assert all(abs(share or 0) < 0.02 for share in found.autocorrelation.values())
+    statistics = series(draws)
+    assert statistics.cv == pytest.approx(1, abs=0.03)
+    assert statistics.percentiles[95] == pytest.approx(5 * np.log(20), rel=0.03)
+    assert all(abs(share or 0) < 0.02 for share in statistics.autocorrelation.values())
 
 
 def test_an_autoregressive_series() -> None:
@@ -80,23 +89,27 @@ def test_an_autoregressive_series() -> None:
     values[0] = noise[0]
     for i in range(1, len(noise)):
         values[i] = 0.8 * values[i - 1] + noise[i]
-    for lag, found in autocorrelation(values, (1, 2, 3, 10)).items():
-        assert found == pytest.approx(0.8**lag, abs=0.03)
+    for lag, value in autocorrelation(values, (1, 2, 3, 10)).items():
+        assert value == pytest.approx(0.8**lag, abs=0.03)
 
 
 def test_sizes_fall_into_the_bins_of_figure_6() -> None:
-    """Each bound is in its bin, a sector more in the next."""
+    """A size at a bound is in the bound's bin; one sector more is in the next bin."""
     bounds = [8 * 2**n for n in range(8)]
     sizes = [1, *bounds, *(bound + 1 for bound in bounds)]
-    found = characterise(trace([(i, 0, 1) for i in range(len(sizes))], sizes))
-    assert found.bins == [2] * 8 + [1]
-    assert found.size.mean == pytest.approx(sum(sizes) / len(sizes) / 2)
+    statistics = characterise(trace([(i, 0, 1) for i in range(len(sizes))], sizes))
+    assert statistics.bins == [2] * 8 + [1]
+    assert statistics.size.mean == pytest.approx(sum(sizes) / len(sizes) / 2)
 
 
 def test_arrivals_alone() -> None:
-    found = characterise(trace([(0, 0, 0), (3, 0, 0)], answered=False))
-    assert (found.response, found.outstanding, found.utilisation) == (None, None, None)
-    assert found.duration_s == 3e-9
+    statistics = characterise(trace([(0, 0, 0), (3, 0, 0)], answered=False))
+    assert (statistics.response, statistics.outstanding, statistics.utilisation) == (
+        None,
+        None,
+        None,
+    )
+    assert statistics.duration_s == 3e-9
     alone = characterise(trace([(0, 0, 0)]))
     assert (alone.interarrival, alone.outstanding, alone.utilisation) == (None, None, None)
 
@@ -108,7 +121,7 @@ ROWS = st.lists(
 
 @given(ROWS, st.sampled_from([1, 4, 100]))
 def test_outstanding_and_busy_instant_by_instant(rows: list[Row], block: int) -> None:
-    """Counted at every ns of the span, however long the arrays' blocks are."""
+    """The reference is computed for each ns of the span; BLOCK makes no difference."""
     begin = min(arrival for arrival, *_ in rows)
     rows = sorted((arrival - begin, wait, service) for arrival, wait, service in rows)
     span = max(map(sum, rows))
@@ -116,27 +129,27 @@ def test_outstanding_and_busy_instant_by_instant(rows: list[Row], block: int) ->
     busy = [any(a + w <= t < a + w + s for a, w, s in rows) for t in range(span)]
     with pytest.MonkeyPatch.context() as shorter:
         shorter.setattr(file_arrays, "BLOCK", block)
-        found = characterise(trace(rows))
+        statistics = characterise(trace(rows))
     if not span:
-        assert found.outstanding is None
+        assert statistics.outstanding is None
         return
-    assert found.outstanding is not None
-    assert found.outstanding.most == max(present)
-    assert found.outstanding.mean == pytest.approx(sum(present) / span)
-    assert found.utilisation == pytest.approx(sum(busy) / span)
+    assert statistics.outstanding is not None
+    assert statistics.outstanding.most == max(present)
+    assert statistics.outstanding.mean == pytest.approx(sum(present) / span)
+    assert statistics.utilisation == pytest.approx(sum(busy) / span)
 
 
 @given(st.lists(st.integers(-50, 50), min_size=1, max_size=60), st.sampled_from([1, 2, 3, 10]))
 def test_figures_by_naive_loops(values: list[int], lag: int) -> None:
     mean = Fraction(sum(values), len(values))
     squares = sum((value - mean) ** 2 for value in values)
-    found = autocorrelation(np.array(values, np.float64), [lag])[lag]
+    figure = autocorrelation(np.array(values, np.float64), [lag])[lag]
     if len(values) <= lag or not squares:
-        assert found is None
+        assert figure is None
     else:
         pairs = zip(values, values[lag:], strict=False)
         expected = sum((one - mean) * (other - mean) for one, other in pairs) / squares
-        assert found == pytest.approx(float(expected), abs=1e-9)
+        assert figure == pytest.approx(float(expected), abs=1e-9)
     for percent in PERCENTS:
         reached = [
             value

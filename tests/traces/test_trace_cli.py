@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`understudy trace` as people meet it, and what a run says of the trace that it replays."""
+"""`understudy trace` as users see it, and what a run says about the trace that it replays."""
 
 import json
 from pathlib import Path
@@ -27,14 +27,14 @@ def understudy(*words: str) -> Result:
 
 @pytest.fixture
 def good(tmp_path: Path) -> str:
-    """A trace in which one request is of no length, and one out of order."""
+    """A trace with one request of length 0 and one out of order."""
     (tmp_path / "good").write_text(GOOD)
     return str(tmp_path / "good")
 
 
 @pytest.fixture
 def cut(tmp_path: Path) -> str:
-    """The same, but it breaks off in its fifth line."""
+    """The trace `good`, cut off in its fifth line."""
     (tmp_path / "cut").write_text(GOOD + CUT)
     return str(tmp_path / "cut")
 
@@ -97,7 +97,7 @@ def test_info_of_what_is_no_trace(tmp_path: Path) -> None:
 
 
 def test_a_picture_of_two(good: str, tmp_path: Path) -> None:
-    """The same to the byte each time; both are named in it."""
+    """The picture is the same to the byte each time, and names both traces."""
     (tmp_path / "single").write_text(GOOD.splitlines()[0])
     pictures = [tmp_path / "a.svg", tmp_path / "b.svg"]
     for picture in pictures:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compressed traces: the same rows, and what becomes of those that are damaged, cut or bombs."""
+"""Compressed traces: their rows; damaged files, cut files, and decompression bombs."""
 
 import bz2
 import gzip
@@ -23,7 +23,7 @@ from understudy.traces.reading import Reading
 
 
 def xz(data: bytes) -> bytes:
-    """In little time."""
+    """Compress in little time."""
     return lzma.compress(data, check=lzma.CHECK_CRC64, preset=0)
 
 
@@ -33,7 +33,7 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "xz": xz,
     "Zstandard": zstandard.ZstdCompressor(write_checksum=True).compress,
 }
-# Numbers that compress badly, so that a cut file still has whole lines in it.
+# Numbers that compress badly, so that a cut file still contains whole lines.
 LINES = b"".join(
     f"{10**15 + 977 * i},R,{(i * i * 7919 + i) % 10**9 * 512},4096,{10**15 + i * i}\n".encode()
     for i in range(6_000)
@@ -41,7 +41,7 @@ LINES = b"".join(
 
 
 def reading(data: bytes) -> Reading:
-    """What is made of it."""
+    """Read a trace and join its pieces."""
     return joined(formats.read(io.BytesIO(data)))
 
 
@@ -50,16 +50,16 @@ WHOLE = reading(LINES).frame
 
 @pytest.mark.parametrize("name", PACKERS)
 def test_the_same_rows(name: str) -> None:
-    found = reading(PACKERS[name](LINES))
-    assert found.frame.equals(WHOLE)
-    assert found.broken is None
+    result = reading(PACKERS[name](LINES))
+    assert result.frame.equals(WHOLE)
+    assert result.broken is None
 
 
 @pytest.mark.parametrize("name", PACKERS)
 def test_streams_that_follow_each_other(name: str) -> None:
     pack = PACKERS[name]
-    found = reading(pack(LINES[:1234]) + pack(b"") + pack(LINES[1234:]))
-    assert found.frame.equals(WHOLE)
+    result = reading(pack(LINES[:1234]) + pack(b"") + pack(LINES[1234:]))
+    assert result.frame.equals(WHOLE)
 
 
 @pytest.mark.parametrize("name", ["gzip", "xz"])
@@ -69,24 +69,24 @@ def test_zeros_behind_the_end(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["gzip", "Zstandard"])
 def test_what_precedes_a_cut_is_kept(name: str) -> None:
-    """Whole lines only: the last one might have had more digits."""
+    """Only whole lines are kept, since the last number of a cut line may lack digits."""
     packed = PACKERS[name](LINES)
-    found = reading(packed[: len(packed) * 3 // 4])
-    assert 1000 < found.frame.height < WHOLE.height
-    assert found.frame.equals(WHOLE.head(found.frame.height))
-    assert found.broken is not None
-    assert found.broken.startswith(f"the {name} file is cut off after ")
+    result = reading(packed[: len(packed) * 3 // 4])
+    assert 1000 < result.frame.height < WHOLE.height
+    assert result.frame.equals(WHOLE.head(result.frame.height))
+    assert result.broken is not None
+    assert result.broken.startswith(f"the {name} file is cut off after ")
 
 
 @pytest.mark.parametrize("name", ["gzip", "Zstandard"])
 def test_what_precedes_damage_is_kept(name: str) -> None:
     packed = bytearray(PACKERS[name](LINES))
-    packed[-1] ^= 1  # of the check or the length
-    found = reading(bytes(packed))
-    assert 1000 < found.frame.height < WHOLE.height
-    assert found.frame.equals(WHOLE.head(found.frame.height))
-    assert found.broken is not None
-    assert f"the {name} file is damaged (" in found.broken
+    packed[-1] ^= 1  # in the checksum or the length
+    result = reading(bytes(packed))
+    assert 1000 < result.frame.height < WHOLE.height
+    assert result.frame.equals(WHOLE.head(result.frame.height))
+    assert result.broken is not None
+    assert f"the {name} file is damaged (" in result.broken
 
 
 @pytest.mark.parametrize("name", PACKERS)
@@ -98,15 +98,15 @@ def test_a_packed_file_of_which_nothing_can_be_read(name: str) -> None:
 
 
 def test_what_stands_behind_the_end_is_damage() -> None:
-    found = reading(gzip.compress(LINES) + b"more")
-    assert found.frame.equals(WHOLE)
-    assert found.broken is not None
-    assert "is damaged" in found.broken
+    result = reading(gzip.compress(LINES) + b"more")
+    assert result.frame.equals(WHOLE)
+    assert result.broken is not None
+    assert "is damaged" in result.broken
 
 
 @pytest.mark.parametrize("name", PACKERS)
 def test_a_bomb_takes_little_memory(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """32 MiB without an end of line, in some KiB."""
+    """The file unpacks to 32 MiB without an end of line."""
     monkeypatch.setattr(text, "PIECE_BYTES", 2**20)
     bomb = PACKERS[name](LINES[:100] + bytes(2**25))
     tracemalloc.start()
@@ -131,7 +131,7 @@ def test_what_has_to_be_read_whole_has_a_bound(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_an_archive_is_named(tmp_path: Path) -> None:
-    """Tencent's traces come as such."""
+    """Tencent publishes its traces as tar archives."""
     (tmp_path / "t.csv").write_bytes(LINES)
     with tarfile.open(tmp_path / "t.tgz", "w:gz") as archive:
         archive.add(tmp_path / "t.csv")
@@ -141,17 +141,17 @@ def test_an_archive_is_named(tmp_path: Path) -> None:
 
 @given(st.sampled_from(sorted(PACKERS)), st.integers(0, 400), st.binary(min_size=1, max_size=4))
 def test_damage_anywhere(name: str, at: int, new: bytes) -> None:
-    """Nothing is changed that nobody notices."""
+    """No damage goes unnoticed."""
     packed = PACKERS[name](LINES[:600])
     at %= len(packed)
     damaged = packed[:at] + new + packed[at + len(new) :]
     stream = compression.unpacked(io.BytesIO(damaged))
-    if isinstance(stream, io.BufferedReader):  # it still says what it is
+    if isinstance(stream, io.BufferedReader):  # the magic number is intact
         assert stream.read() == LINES[:600] or compression.damage(stream)
 
 
 def test_gzip_is_read_by_zlib_alone() -> None:
-    """The oracle of these tests is gzip's own module; a header with a name has to be passed."""
+    """Python's gzip module packs the data; unpacking has to skip a file name in the header."""
     file = io.BytesIO()
     with gzip.GzipFile("a name.csv", "wb", fileobj=file, mtime=0) as packer:
         packer.write(LINES[:600])
@@ -161,6 +161,6 @@ def test_gzip_is_read_by_zlib_alone() -> None:
 
 @given(st.sampled_from(sorted(compression.KINDS)), st.binary(max_size=100))
 def test_any_bytes_of_a_kind(magic: bytes, data: bytes) -> None:
-    """Nothing in so few bytes is a trace, and they are refused in a line."""
+    """So few bytes contain no trace, and each is refused by a one-line message."""
     with pytest.raises(ValueError, match=r"^[^\n]+$"):
         reading(magic + data)

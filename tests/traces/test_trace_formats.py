@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""blkparse's text and fio's logs as traces: what is read off them, and any bytes at all."""
+"""blkparse's text and fio's logs as traces: the rows that are read, and arbitrary bytes."""
 
 import io
 from pathlib import Path
@@ -52,26 +52,26 @@ def written(folder: Path, text: str) -> str:
 
 
 def test_requests_of_blkparse(tmp_path: Path) -> None:
-    found = load(written(tmp_path, BLKPARSE))
-    assert found.arrival_ns.tolist() == [0, 11_000, 1_000_000_000]
-    assert found.dispatch_ns is not None
-    assert found.completion_ns is not None
-    assert found.dispatch_ns.tolist() == [10_000, 4_100_000, 1_000_000_000]
-    assert found.completion_ns.tolist() == [4_000_000, 6_100_000, 1_002_000_000]
-    assert found.sector.tolist() == [223490, 1000, 64]
-    assert found.sectors.tolist() == [8, 32, 8]
-    assert found.op.tolist() == [0, 1, 0]
-    assert found.owner.tolist() == [0, 1, 2]
-    assert found.left_out == {"neither read nor write": 1, "issued, but not seen to complete": 1}
+    trace = load(written(tmp_path, BLKPARSE))
+    assert trace.arrival_ns.tolist() == [0, 11_000, 1_000_000_000]
+    assert trace.dispatch_ns is not None
+    assert trace.completion_ns is not None
+    assert trace.dispatch_ns.tolist() == [10_000, 4_100_000, 1_000_000_000]
+    assert trace.completion_ns.tolist() == [4_000_000, 6_100_000, 1_002_000_000]
+    assert trace.sector.tolist() == [223490, 1000, 64]
+    assert trace.sectors.tolist() == [8, 32, 8]
+    assert trace.op.tolist() == [0, 1, 0]
+    assert trace.owner.tolist() == [0, 1, 2]
+    assert trace.left_out == {"neither read nor write": 1, "issued, but not seen to complete": 1}
 
 
 def test_blkparse_of_which_a_part_was_not_seen(tmp_path: Path) -> None:
-    """A completion before the trace began, and a request that was issued twice."""
+    """One completion has no issue, since the trace began later. One request is issued twice."""
     lines = BLKPARSE.splitlines(keepends=True)
     early = lines[0].replace("Q ", "C ").replace("223490", "5000")
-    found = load(written(tmp_path, early + "".join([*lines[:6], lines[5], *lines[6:]])))
-    assert len(found) == 3
-    assert found.left_out == {
+    trace = load(written(tmp_path, early + "".join([*lines[:6], lines[5], *lines[6:]])))
+    assert len(trace) == 3
+    assert trace.left_out == {
         "neither read nor write": 1,
         "issued, but not seen to complete": 1,
         "issued again before it was completed": 1,
@@ -80,7 +80,7 @@ def test_blkparse_of_which_a_part_was_not_seen(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (
             ("8,0    3        9", "8,16   3        9"),
@@ -91,29 +91,31 @@ def test_blkparse_of_which_a_part_was_not_seen(tmp_path: Path) -> None:
         (("0.000010000", f"{10**12}.000010000"), "a number in it is too large"),
     ],
 )
-def test_blkparse_that_can_not_be_read(change: tuple[str, str], said: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=rf"--trace: .*trace: .*{said}"):
+def test_blkparse_that_can_not_be_read(
+    change: tuple[str, str], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UserError, match=rf"--trace: .*trace: .*{message}"):
         load(written(tmp_path, BLKPARSE.replace(*change)))
 
 
 def test_requests_of_fio(tmp_path: Path) -> None:
-    """Those that a coarse clock lets overlap follow each other; a trim is passed over."""
-    found = load(written(tmp_path, FIO))
-    assert found.arrival_ns.tolist() == [0, 5_100_000, 9_100_000]
-    assert found.completion_ns is not None
-    assert found.completion_ns.tolist() == [5_100_000, 9_100_000, 9_300_000]
-    assert found.sector.tolist() == [2048, 0, 8]
-    assert found.sectors.tolist() == [8, 8, 2]
-    assert found.op.tolist() == [0, 0, 1]
+    """Requests that overlap only because of a coarse clock become sequential; a trim is skipped."""
+    trace = load(written(tmp_path, FIO))
+    assert trace.arrival_ns.tolist() == [0, 5_100_000, 9_100_000]
+    assert trace.completion_ns is not None
+    assert trace.completion_ns.tolist() == [5_100_000, 9_100_000, 9_300_000]
+    assert trace.sector.tolist() == [2048, 0, 8]
+    assert trace.sectors.tolist() == [8, 8, 2]
+    assert trace.op.tolist() == [0, 0, 1]
 
 
 def test_requests_of_fio_that_do_overlap(tmp_path: Path) -> None:
-    found = load(written(tmp_path, "20, 9000000, 0, 512, 0, 0\n22, 10000000, 0, 512, 512, 0\n"))
-    assert found.arrival_ns.tolist() == [0, 1_000_000]
+    trace = load(written(tmp_path, "20, 9000000, 0, 512, 0, 0\n22, 10000000, 0, 512, 512, 0\n"))
+    assert trace.arrival_ns.tolist() == [0, 1_000_000]
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("5, 5100000, 0, 4096\n", "line 1: no offset; run fio with log_offset=1"),
         ("5, 51, 0, 4096, 0\n6, 51, 0, 4096, 0\n7, 51, 0, 4096, 0\n", "has no offsets"),
@@ -123,14 +125,14 @@ def test_requests_of_fio_that_do_overlap(tmp_path: Path) -> None:
         (FIO.replace("1048576", "9" * 20), "line 1: a number is too large"),
     ],
 )
-def test_fio_that_can_not_be_read(text: str, said: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=rf"--trace: .*trace: .*{said}"):
+def test_fio_that_can_not_be_read(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=rf"--trace: .*trace: .*{message}"):
         load(written(tmp_path, text))
 
 
 def test_a_log_that_is_cut_in_a_line(tmp_path: Path) -> None:
-    found = recorded(written(tmp_path, FIO + "13, 29"))
-    assert (len(found), found.broken) == (3, "breaks off in line 5: no line of fio's log: 13, 29")
+    trace = recorded(written(tmp_path, FIO + "13, 29"))
+    assert (len(trace), trace.broken) == (3, "breaks off in line 5: no line of fio's log: 13, 29")
 
 
 def test_fio_with_priorities_in_hexadecimal(tmp_path: Path) -> None:
@@ -155,7 +157,7 @@ LINES = st.lists(st.lists(NUMBERS | ACTIONS, max_size=12).map(" ".join) | st.tex
 
 @given(LINES, st.sampled_from([BLKPARSE, FIO]), st.sampled_from([" ", ", "]))
 def test_any_lines(lines: list[str], begins: str, between: str) -> None:
-    """A table or a reason."""
+    """The result is a table or ValueError."""
     text = begins + "\n".join(line.replace(" ", between) for line in lines)
     try:
         frame = joined(formats.read(io.BytesIO(text.encode(errors="replace")))).frame

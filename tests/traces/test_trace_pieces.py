@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A trace is the same in whatever pieces its file is read, in any format."""
+"""The size of the pieces in which a trace's file is read makes no difference, in any format."""
 
 import gzip
 from collections.abc import Callable
@@ -39,12 +39,12 @@ def lines(header: str, *line: str) -> bytes:
 
 
 def quoted(owner: str) -> str:
-    """With a quote, a comma and an end of a line in it."""
+    """Return a name with a quote, a comma and an end of line."""
     return f'"{owner}"",\n"'
 
 
 def systor() -> bytes:
-    """The first third and some others without a response."""
+    """Return a file in which the first third and some other rows have no response time."""
     answers = [f"0.{t:06}" if n > REQUESTS / 3 and n % 7 else "" for n, t in enumerate(LASTED_US)]
     rows = zip(ASKED, answers, strict=True)
     return lines(
@@ -59,7 +59,7 @@ def iolog_2() -> bytes:
 
 
 def printed() -> bytes:
-    """As blkparse does."""
+    """Return the requests as blkparse prints them."""
     events = [
         event
         for n, (us, t, *_) in enumerate(ASKED)
@@ -76,7 +76,7 @@ def printed() -> bytes:
 
 
 def in_runs() -> bytes:
-    """Two runs of a run folder, row by row in turns."""
+    """Return a run folder's file in which the rows of two runs alternate."""
     table = pl.DataFrame(
         {
             "scheduler": ["fcfs", "cats"] * (REQUESTS // 2),
@@ -130,7 +130,10 @@ CASES = [(name, 0) for name in FORMATS] + [
 
 
 def read_in(file: str, size: int) -> Trace:
-    """In pieces of a size: bytes of text, records or rows; columns in blocks of as many values."""
+    """Read a file in pieces of `size` bytes, records or rows.
+
+    Columns are in blocks of `size` values.
+    """
     with pytest.MonkeyPatch.context() as patch:
         for module in (blkparse, fio, parquet):
             patch.setattr(module, "PIECE_ROWS", size)
@@ -162,10 +165,10 @@ def test_any_pieces(
     whole = read_in(file, 2**20)
     assert len(whole) >= 10
     for size in (1, 13, 100):
-        found = read_in(file, size)
+        trace = read_in(file, size)
         for field in fields(Trace):
-            ours, other = getattr(found, field.name), getattr(whole, field.name)
+            ours, other = getattr(trace, field.name), getattr(whole, field.name)
             assert np.array_equal(ours, other), (size, field.name, ours, other)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(file_arrays, "BLOCK", size)
-            assert characterise(found) == characterise(whole)
+            assert characterise(trace) == characterise(whole)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Other people's formats of traces: known rows, each line that is wrong, who is told from whom,
-and any bytes at all."""
+"""Formats of published traces: known rows, wrong lines, recognition of a format,
+arbitrary bytes.
+"""
 
 import io
 import struct
@@ -81,14 +82,14 @@ BLKPARSE = b"  8,0    1        5     0.000010000   697  D   R 223490 + 8 [cat]\n
 
 
 def record_1(ts: int, cmd: int = 0x28, length: int = 4096, lbn: int = 8, ver: int = 0x100) -> bytes:
-    """A record of vscsi's first version, field by field as it is documented."""
+    """Return a record of vscsi's first version, as documented."""
     return struct.pack("<IIIHHQQ", 7, length, 1, cmd, ver, lbn, ts)
 
 
 def record_2(
     ts: int, rt: int, cmd: int = 0x28, length: int = 4096, lbn: int = 8, ver: int = 0x200
 ) -> bytes:
-    """And of its second."""
+    """Return a record of vscsi's second version, as documented."""
     return struct.pack("<HHIIIQQQ", cmd, ver, 7, length, 1, lbn, ts, rt)
 
 
@@ -118,22 +119,22 @@ OF_THIS_PAGE = [
 
 
 def reading(data: bytes) -> Reading:
-    """What is made of it."""
+    """Read a trace and join its pieces."""
     return joined(formats.read(io.BytesIO(data)))
 
 
 def made(module: Any, data: bytes) -> Reading | str:
-    """What one format makes of it, or what it says is wrong."""
+    """Return what one format reads, or its error message."""
     try:
-        found = joined(module.read(io.BytesIO(data)))
+        result = joined(module.read(io.BytesIO(data)))
     except ValueError as error:
         return str(error)
-    return found
+    return result
 
 
-def rows(found: Reading, *names: str) -> list[tuple[object, ...]]:
-    """Some columns."""
-    return found.frame.select(names).rows()
+def rows(reading: Reading, *names: str) -> list[tuple[object, ...]]:
+    """Return some columns."""
+    return reading.frame.select(names).rows()
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -147,13 +148,13 @@ def test_every_format_has_a_sample() -> None:
 
 
 def test_msr_cambridge() -> None:
-    found = reading(MSR)
-    assert rows(found, "arrival_ns", "completion_ns", "sector", "sectors", "op", "owner") == [
+    result = reading(MSR)
+    assert rows(result, "arrival_ns", "completion_ns", "sector", "sectors", "op", "owner") == [
         (0, 41_300, 749_016, 64, "read", "hm.1"),
         (10**9, 10**9 + 1000, 0, 2, "write", "hm.0"),
         (5 * 10**8, 5 * 10**8 + 10**7, 0, 2, "read", "src1.1"),
     ]
-    assert (found.left_out, found.broken) == ({}, None)
+    assert (result.left_out, result.broken) == ({}, None)
 
 
 def test_systor_to_the_nanosecond() -> None:
@@ -167,11 +168,13 @@ def test_systor_to_the_nanosecond() -> None:
 
 
 def test_systor_whose_rows_are_not_complete() -> None:
-    """Without a type, or without a response where others have one, a row is counted."""
+    """A row without a type is counted, and so is a row without a response time if other rows have
+    one.
+    """
     more = b"1455786002,0.5,,0,0,512\n1455786002,,R,0,0,512\n1455786003,,,0,0,512\n"
-    found = reading(SYSTOR + more)
-    assert found.frame.height == 3
-    assert found.left_out == {"without a type": 2, "without a response time": 1}
+    result = reading(SYSTOR + more)
+    assert result.frame.height == 3
+    assert result.left_out == {"without a type": 2, "without a response time": 1}
     arrivals = reading(SYSTOR.splitlines(True)[0] + b"1455786002,,R,0,0,512\n1455786003,,W,1,8,1\n")
     assert rows(arrivals, "arrival_ns", "op") == [(0, "read"), (10**9, "write")]
     assert "completion_ns" not in arrivals.frame.columns
@@ -180,19 +183,19 @@ def test_systor_whose_rows_are_not_complete() -> None:
 
 @pytest.mark.parametrize("name", ["alibaba", "alibaba with a header"])
 def test_alibaba(name: str) -> None:
-    found = reading(SAMPLES[name][0])
-    assert rows(found, "arrival_ns", "sector", "sectors", "op", "owner") == [
+    result = reading(SAMPLES[name][0])
+    assert rows(result, "arrival_ns", "sector", "sectors", "op", "owner") == [
         (0, 17_173_304, 32, "write", "419"),
         (1000, 0, 1, "read", "725"),
         (10**9, 1, 1, "read", "419"),
     ]
-    assert "completion_ns" not in found.frame.columns
+    assert "completion_ns" not in result.frame.columns
 
 
 @pytest.mark.parametrize("name", ["tencent", "tencent with a header"])
 def test_tencent(name: str) -> None:
-    found = reading(SAMPLES[name][0])
-    assert rows(found, "arrival_ns", "sector", "sectors", "op", "owner") == [
+    result = reading(SAMPLES[name][0])
+    assert rows(result, "arrival_ns", "sector", "sectors", "op", "owner") == [
         (0, 12_910_952, 128, "read", "1063"),
         (0, 12_910_952, 8, "write", "1064"),
         (3 * 10**9, 0, 1, "read", "1063"),
@@ -201,13 +204,13 @@ def test_tencent(name: str) -> None:
 
 @pytest.mark.parametrize(("data", "others"), [(IOLOG_2, 2), (IOLOG_3, 1)])
 def test_fio_iolog(data: bytes, others: int) -> None:
-    found = reading(data)
-    assert rows(found, "arrival_ns", "sector", "sectors", "op", "owner") == [
+    result = reading(data)
+    assert rows(result, "arrival_ns", "sector", "sectors", "op", "owner") == [
         (0, 8, 16, "read", "/dev/sda"),
         (100_000, 1, 1, "write", "/dev/sda"),
         (150_000, 0, 1, "read", "/dev/sdb"),
     ]
-    assert found.left_out == {"neither read nor write": others}
+    assert result.left_out == {"neither read nor write": others}
 
 
 def test_vscsi() -> None:
@@ -224,9 +227,9 @@ def test_vscsi() -> None:
 
 
 def test_vscsi_counts_what_it_leaves_out() -> None:
-    found = reading(VSCSI_1 + record_1(1, 0x35, lbn=2**63) * 2 + record_1(2, length=0))
-    assert found.frame.height == 3
-    assert found.left_out == {"neither read nor write": 2, "of no length": 1}
+    result = reading(VSCSI_1 + record_1(1, 0x35, lbn=2**63) * 2 + record_1(2, length=0))
+    assert result.frame.height == 3
+    assert result.left_out == {"neither read nor write": 2, "of no length": 1}
 
 
 LAST = {
@@ -240,25 +243,25 @@ LAST = {
 
 @pytest.mark.parametrize("name", LAST)
 def test_requests_of_no_length_are_counted(name: str) -> None:
-    found = reading(SAMPLES[name][0] + 2 * LAST[name])
-    assert found.frame.height == 3
-    assert found.left_out["of no length"] == 2
+    result = reading(SAMPLES[name][0] + 2 * LAST[name])
+    assert result.frame.height == 3
+    assert result.left_out["of no length"] == 2
 
 
 @pytest.mark.parametrize("name", LAST)
 def test_a_file_that_is_cut_in_a_line_keeps_what_precedes(name: str) -> None:
     data = SAMPLES[name][0]
     number = data.count(b"\n") + 1
-    found = reading(data + LAST[name][:6])
-    assert found.frame.equals(reading(data).frame)
-    assert found.broken is not None
-    assert found.broken.startswith(f"breaks off in line {number}: ")
+    result = reading(data + LAST[name][:6])
+    assert result.frame.equals(reading(data).frame)
+    assert result.broken is not None
+    assert result.broken.startswith(f"breaks off in line {number}: ")
 
 
 @pytest.mark.parametrize("cut", [1, 31])
 def test_records_that_are_cut(cut: int) -> None:
-    found = reading(VSCSI_1 + record_1(9)[:cut])
-    assert (found.frame.height, found.broken) == (3, "breaks off in record 4")
+    result = reading(VSCSI_1 + record_1(9)[:cut])
+    assert (result.frame.height, result.broken) == (3, "breaks off in record 4")
 
 
 @pytest.mark.parametrize("name", LAST)
@@ -270,7 +273,7 @@ def test_blank_lines_and_other_ends_of_lines(name: str) -> None:
 
 
 def changed(name: str, line: int, old: bytes, new: bytes) -> bytes:
-    """A sample, one of its lines (from 1) changed."""
+    """Return a sample with a change in one of its lines (counted from 1)."""
     lines = SAMPLES[name][0].split(b"\n")
     assert old in lines[line - 1]
     lines[line - 1] = lines[line - 1].replace(old, new)
@@ -278,7 +281,7 @@ def changed(name: str, line: int, old: bytes, new: bytes) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("name", "line", "old", "new", "said"),
+    ("name", "line", "old", "new", "message"),
     [
         ("msr", 2, b"Write", b"Trim", '2: Type "Trim" is neither Read nor Write'),
         ("msr", 2, b",100,", b",-100,", '2: Offset "-100" is negative'),
@@ -307,14 +310,14 @@ def changed(name: str, line: int, old: bytes, new: bytes) -> bytes:
         ("iolog 3", 5, b"105", b"soon", '5: timestamp "soon" is no whole number'),
     ],
 )
-def test_a_line_that_is_wrong(name: str, line: int, old: bytes, new: bytes, said: str) -> None:
-    with pytest.raises(ValueError, match=said) as error:
+def test_a_line_that_is_wrong(name: str, line: int, old: bytes, new: bytes, message: str) -> None:
+    with pytest.raises(ValueError, match=message) as error:
         reading(changed(name, line, old, new))
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (VSCSI_1 + record_1(1, ver=0x200), "record 4: version is not 1"),
         (VSCSI_1 + record_1(1, lbn=2**63), r"record 4: lbn is too large \(9,223,372,036,854,775"),
@@ -322,8 +325,8 @@ def test_a_line_that_is_wrong(name: str, line: int, old: bytes, new: bytes, said
         (VSCSI_2 + record_2(1, 2**63), "record 4: rt is too large"),
     ],
 )
-def test_a_record_that_is_wrong(data: bytes, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_a_record_that_is_wrong(data: bytes, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         reading(data)
 
 
@@ -345,7 +348,9 @@ def test_a_line_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_how_a_complaint_quotes_what_is_wrong() -> None:
-    """One line of 60 letters at most, in which nothing works on a terminal."""
+    """A quotation in an error has at most 60 characters, on one line, without control
+    characters.
+    """
     assert text.shown(" 1\x1b[31m\n" + "9" * 90) == " 1?[31m?" + "9" * 52
     assert text.shown_line(b" 8,0 \t 3\x1b\xff  C\r\n") == "8,0 3?\N{REPLACEMENT CHARACTER} C"
 
@@ -376,10 +381,10 @@ def test_a_file_without_a_request_says_what_was_in_it(tmp_path: Path) -> None:
 
 def test_requests_out_of_order_are_sorted_and_counted(tmp_path: Path) -> None:
     (tmp_path / "t").write_bytes(MSR)
-    found = load(str(tmp_path / "t"))
-    assert found.arrival_ns.tolist() == [0, 5 * 10**8, 10**9]
-    assert found.owner.tolist() == [0, 1, 2]
-    assert found.out_of_order == 1
+    trace = load(str(tmp_path / "t"))
+    assert trace.arrival_ns.tolist() == [0, 5 * 10**8, 10**9]
+    assert trace.owner.tolist() == [0, 1, 2]
+    assert trace.out_of_order == 1
 
 
 def test_a_trace_that_breaks_off_is_not_replayed(tmp_path: Path) -> None:
@@ -402,7 +407,7 @@ BYTES = st.binary(max_size=8) | st.sampled_from([b",", b"\n", b"-", b"9" * 30, b
 
 
 def mutated(data: bytes, edits: list[tuple[int, int, bytes]]) -> bytes:
-    """Some of it replaced."""
+    """Replace parts of the data."""
     for at, size, new in edits:
         at %= len(data) + 1
         data = data[:at] + new + data[at + size :]
@@ -414,13 +419,13 @@ EDITS = st.lists(st.tuples(st.integers(0, 400), st.integers(0, 12), BYTES), min_
 
 @given(st.sampled_from(OF_THIS_PAGE), EDITS)
 def test_a_table_or_a_reason(name: str, edits: list[tuple[int, int, bytes]]) -> None:
-    """Of samples in which anything was changed; what is read is possible."""
+    """A changed sample is refused by a one-line message, or all its rows are possible."""
     data, module = SAMPLES[name]
-    found = made(module, mutated(data, edits))
-    if isinstance(found, str):
-        assert "\n" not in found
+    result = made(module, mutated(data, edits))
+    if isinstance(result, str):
+        assert "\n" not in result
         return
-    frame = found.frame
+    frame = result.frame
     assert (frame["arrival_ns"] >= 0).all()
     assert (frame["sector"] >= 0).all()
     assert (frame["sectors"] > 0).all()
@@ -431,7 +436,7 @@ def test_a_table_or_a_reason(name: str, edits: list[tuple[int, int, bytes]]) -> 
 
 @given(st.binary(max_size=200))
 def test_any_bytes(data: bytes) -> None:
-    """Told or not, each format makes a table of them or says why it can't."""
+    """Each format reads the bytes or refuses them, whether or not it recognises them."""
     for name in OF_THIS_PAGE:
         module = SAMPLES[name][1]
         module.recognises(data)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A throttled disk with eight reads on it that take seconds, and something happens to it."""
+"""A throttled disk with eight reads of some seconds in service, when something happens to it."""
 
 from collections.abc import Iterable, Mapping
 
@@ -53,7 +53,7 @@ def in_trouble(
     others: Mapping[str, str],
     modules: Mapping[str, str] = MODULES,
 ) -> Result:
-    """The VM in which the disk with these settings got into one of TROUBLES or of the others."""
+    """Boot the VM in which a disk with these settings meets one of TROUBLES or `others`."""
     counters = "wait\n" if trouble in DETACHING else COUNTERS
     commands = (TROUBLES | dict(others))[trouble]
     during = f"{CLOCK}full_at\n{commands}{counters}{CLOCK}ended_at\n"
@@ -61,7 +61,7 @@ def in_trouble(
 
 
 def on_each(prefix: str, others: Iterable[str]) -> pytest.MarkDecorator:
-    """Each trouble in a group of its own."""
+    """Parametrize a test with each trouble, in an xdist group of its own."""
     return pytest.mark.parametrize(
         "trouble",
         [pytest.param(name, marks=group(f"{prefix}-{name}")) for name in (*TROUBLES, *others)],
@@ -69,7 +69,9 @@ def on_each(prefix: str, others: Iterable[str]) -> pytest.MarkDecorator:
 
 
 def assert_each_read_ended_once_and_well(result: Result, trouble: str) -> None:
-    """As its process says and, as long as there is one, the throttle."""
+    """Check the exit codes of the reads, and the throttle's counters if the throttle is still
+    there.
+    """
     ended = sorted(text(result, "ended").splitlines())
     assert ended == sorted(f"{1000 * reader} 0" for reader in range(READERS))
     if trouble in DETACHING:
@@ -81,5 +83,5 @@ def assert_each_read_ended_once_and_well(result: Result, trouble: str) -> None:
 
 
 def seconds(result: Result) -> float:
-    """From the trouble to the last read's end."""
+    """Return the seconds from the trouble to the end of the last read."""
     return float(text(result, "ended_at")) - float(text(result, "full_at"))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What the VM tests share: booting a scenario, an experiment, and a clean log.
+"""Shared parts of the VM tests: booting a scenario, an experiment, and a check of the log.
 
-Every test boots the stock kernel.  A VM is expensive, so tests that look at the same
-one take it from a function that runs `once`, and stand in the same xdist group; run them with
-`pytest -n 2 --dist loadgroup`.  The group "iprobe" has the most tests so that xdist
-starts it first: it takes longest and hardly uses the processor.
+Every test boots the stock kernel. A VM is expensive, so tests of the same VM get it from a function
+that runs `once`, and are in the same xdist group; run them with `pytest -n 2 --dist loadgroup`. The
+group "iprobe" has the most tests so that xdist starts it first: it takes longest and hardly uses
+the processor.
 """
 
 import dataclasses
@@ -44,19 +44,19 @@ WITHOUT_A_MODEL = tuple(n for n in OUR_SCHEDULERS if not descriptions.scheduler(
 ALL_SCHEDULERS = (*OUR_SCHEDULERS, "none", "mq-deadline", "bfq", "kyber")
 SCHEDULER_MODULES = {"bfq": "", "kyber-iosched": "", **dict.fromkeys(OUR_SCHEDULERS, "")}
 
-# What a kernel says when something is wrong with it, also when it goes on.
+# A kernel's reports that something is wrong with it, even if it continues.
 TROUBLE = re.compile(
     r"\bWARNING\b|\bBUG\b|Oops|Call Trace|INFO: |hung task|blocked for more than|general protection"
     r"|corruption|soft lockup|\bstall|unexpectedly|while atomic|refcount_t|lockdep(?! checking)"
     r"|Kernel panic|leaked|double free|poison"
 )
 
-# Memory that was refused: the kernel shows who asked.
+# The kernel refused memory, and then shows the caller's stack.
 REFUSED = re.compile("vmalloc error: size|page allocation failure")
 TRACE = re.compile(r"Call Trace:|\] +(\? )?[\w.]+\+0x[0-9a-f]+/0x[0-9a-f]+( \[\w+\])?$")
 TRACE_ENDS = "</TASK>"
 
-# Shell functions for scenarios.  What a scenario finds out goes to /out as files.
+# Shell functions for scenarios, which write their results to files in /out.
 PRELUDE = r"""
 fail() {
 	echo "scenario: $*" > /dev/console
@@ -65,7 +65,7 @@ fail() {
 put() {
 	echo "$1" > "$2" || fail "$2 refuses $1"
 }
-# attempt VALUE FILE: a line "FILE=VALUE: ok", or why not, in /out/attempts
+# attempt VALUE FILE: writes a line "FILE=VALUE: ok", or the reason, to /out/attempts
 attempt() {
 	said=$({ echo "$1" > "$2"; } 2>&1) && said=ok
 	echo "${2##*/}=$1: ${said##*: }" >> /out/attempts
@@ -78,23 +78,23 @@ wait_for() {
 		sleep 0.1
 	done
 }
-# Devices are at /nodes too, where a shell makes no file if a device is not there.
+# Mounts devices at /nodes, where a shell makes no file if a device is missing.
 nodes() {
 	mkdir /nodes
 	mount -o bind /dev /nodes && mount -o remount,bind,ro /nodes || fail 'no /nodes'
 }
-# throttle DEVICE: its files are in $vpt from then on
+# throttle DEVICE: throttles a disk, and sets $vpt to the folder of the throttle's files
 throttle() {
 	put "$1" /sys/kernel/vpt/add
 	vpt=/sys/kernel/vpt/${1##*/}
 }
-# What kmemleak finds, in /out/leaks; empty on kernels without it.
+# Writes kmemleak's report to /out/leaks, which is empty on kernels without kmemleak.
 leaks() {
 	: > /out/leaks
 	mount -t debugfs debug /sys/kernel/debug 2> /dev/null
 	kmemleak=/sys/kernel/debug/kmemleak
 	[ -e $kmemleak ] || return 0
-	# It tells of what was old enough at the first scan and is still there at the second.
+	# A leak is reported if it is old enough at the first scan and still there at the second.
 	for round in 1 2; do
 		sleep 6
 		echo scan > $kmemleak
@@ -107,7 +107,7 @@ release() {
 """
 
 
-# Again and again QEMU has to share the host for 5 ms.
+# A program that takes a processor away from QEMU for 5 ms, again and again.
 BURSTS = """
 import os, time
 while os.getppid() == {parent}:
@@ -120,7 +120,7 @@ while os.getppid() == {parent}:
 
 @contextmanager
 def busy_host() -> Iterator[None]:
-    """Another process that comes in between, as long as this one lives."""
+    """Run a process that competes for the processors during the block."""
     with subprocess.Popen([sys.executable, "-c", BURSTS.format(parent=os.getpid())]) as other:
         try:
             yield
@@ -129,12 +129,12 @@ def busy_host() -> Iterator[None]:
 
 
 def late_host() -> Path:
-    """A library for LD_PRELOAD: the host holds up QEMU's threads in the worst moments."""
+    """Return a library for LD_PRELOAD that delays QEMU's threads at the worst moments."""
     return compiled(Program("late.so", ("tests/vm/late.c",), flags=turns.TURNS.flags))
 
 
 def once(run: Callable[P, R]) -> Callable[P, R]:
-    """Run a VM once in a process, whoever asks; a failure is one for all who ask."""
+    """Run a VM once in a process; each caller gets its result or its exception."""
     outcomes: dict[tuple[object, ...], R | Exception] = {}
 
     @functools.wraps(run)
@@ -145,10 +145,10 @@ def once(run: Callable[P, R]) -> Callable[P, R]:
                 outcomes[key] = run(*arguments, **keywords)
             except Exception as error:
                 outcomes[key] = error
-        found = outcomes[key]
-        if isinstance(found, Exception):
-            raise found
-        return found
+        outcome = outcomes[key]
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
 
     return remembered
 
@@ -161,7 +161,7 @@ def boot(
     timeout_seconds: float = 1200,
     **hardware: Any,
 ) -> machine.Result:
-    """Boot, run a scenario that must succeed, and hold the kernel's log against TROUBLE."""
+    """Boot, run a scenario that must succeed, and check the kernel's log for TROUBLE."""
     vm = machine.Vm(
         scenario=PRELUDE + scenario,
         modules=modules or {},
@@ -176,15 +176,17 @@ def boot(
 
 
 def assert_clean(out: Mapping[str, bytes]) -> None:
-    """Not a single line of the guest's log may be a complaint of the kernel."""
+    """Check that no line of the guest's log is a complaint of the kernel."""
     log = out["dmesg"].decode(errors="replace")
     bad = complaints(log.splitlines())
     assert not bad, "\n".join(bad) + "\n--- whole log:\n" + log
 
 
 def complaints(log: Sequence[str]) -> list[str]:
-    """Its lines that are TROUBLE, but for the trace that shows where memory was refused: that
-    is a fault of ours, and what comes of it is for the test to say."""
+    """Return the lines that match TROUBLE, without stack traces of refused memory.
+
+    Tests refuse memory on purpose, and check the effects themselves.
+    """
     bad, refused = [], False
     for line in log:
         refused = TRACE_ENDS not in line and (refused or bool(REFUSED.search(line)))
@@ -194,18 +196,18 @@ def complaints(log: Sequence[str]) -> list[str]:
 
 
 def attempts(result: machine.Result) -> dict[str, str]:
-    """What `attempt` in the scenario found: "file=value" -> "ok" or the reason."""
+    """Return the results of `attempt` in the scenario: "file=value" -> "ok" or the reason."""
     lines = result.out["attempts"].decode().splitlines()
     return {key: reason for key, _, reason in (line.rpartition(": ") for line in lines)}
 
 
 def text(result: machine.Result, name: str) -> str:
-    """One file of /out."""
+    """Return one file of /out."""
     return result.out[name].decode().strip()
 
 
 def pairs(data: bytes) -> dict[str, int]:
-    """Lines "name number"."""
+    """Return lines "name number" as a dictionary."""
     words = (line.split() for line in data.decode().splitlines())
     return {word[0]: int(word[1]) for word in words if len(word) == 2 and word[1].isdigit()}
 
@@ -215,19 +217,19 @@ def experiment(
     scheduler: str = "none",
     disk: DiskProfile = CHEETAH,
     tunables: Tunables = (),
-    **given: Any,
+    **changes: Any,
 ) -> Experiment:
-    """One process reading a small disk at random, changed as asked."""
-    own = {"requests": 300, "virtual_bytes": 64 * MIB, "processes": 1} | given
+    """Return an experiment: one process that reads a small disk at random, with changes."""
+    own = {"requests": 300, "virtual_bytes": 64 * MIB, "processes": 1} | changes
     return asked(WORKLOADS[workload], Choice(scheduler, tunables), disk, "vm", **own)
 
 
 def raw_run(
     run: Experiment, *, extra: str = "", edit: tuple[str, str] = ("", "")
 ) -> machine.Result:
-    """The VM of an experiment as it leaves it: the bytes, before anybody reads them.
+    """Run an experiment in a VM and return its files, unread.
 
-    `extra` is shell for the end of its scenario; `edit` replaces a part of it.
+    `extra` is shell code for the end of its scenario; `edit` replaces a part of it.
     """
     vm = scenario.describe(run, silent)
     assert edit[0] in vm.scenario
@@ -239,7 +241,7 @@ def raw_run(
 
 
 def first_difference(kernel: replay.Tape, program: replay.Tape) -> str | None:
-    """The first call that was answered otherwise here than there."""
+    """Describe the first call whose answers differ, or return None."""
     different = np.flatnonzero(kernel != program)
     if not len(different):
         return None
@@ -248,10 +250,10 @@ def first_difference(kernel: replay.Tape, program: replay.Tape) -> str | None:
 
 
 def group(name: str) -> pytest.MarkDecorator:
-    """Tests that look at one VM: they stay with one xdist worker."""
+    """Keep the tests of one VM on one xdist worker."""
     return pytest.mark.xdist_group(name)
 
 
 def slow_group(name: str) -> list[pytest.MarkDecorator]:
-    """The same, of a VM that others stand for in `make test`."""
+    """Mark a slow test of a VM, which `make test` replaces by others."""
     return [group(name), pytest.mark.slow]

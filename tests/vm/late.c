@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Loaded into QEMU by tests: a host that interrupts its threads where it hurts most.
+ * Loaded into QEMU by tests: a host that interrupts QEMU's threads at the worst
+ * moments.
  *
- * The main thread comes late from its poll, and the guest's thread is held up when it
- * leaves the execution of guest code (by a long jump, for one after HLT), before QEMU
- * counts what was executed.
+ * The main thread returns late from poll(). The guest's thread is delayed when it
+ * leaves guest code (by a long jump, for example after HLT), before QEMU counts the
+ * executed instructions.
  */
 
 #define _GNU_SOURCE
@@ -51,7 +52,7 @@ int ppoll(struct pollfd *files, nfds_t count, const struct timespec *timeout,
 	return ready;
 }
 
-/* Debian's QEMU is built with _FORTIFY_SOURCE, by which siglongjmp() becomes this. */
+/* Debian's QEMU is built with _FORTIFY_SOURCE, which replaces siglongjmp() by this. */
 __attribute__((noreturn)) void __longjmp_chk(void *where, int value)
 {
 	__attribute__((noreturn)) void (*libc)(void *, int) =

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Has commands of zach1, pairs of words from stdin, carried out by the card's driver, and shows
- * the picture until it is killed.  A buffer has so few of them that hardly a triangle is in one.
+ * Reads commands of zach1 from stdin as pairs of words, has the card's driver execute
+ * them, and shows the picture until it is killed.
  *
- *   submit [text]     in graphics mode, or in text mode
+ * Buffers are so short that most triangles are split over several.
+ *
+ * submit [text]: runs in graphics mode, or in text mode
  */
 #include <sys/ioctl.h>
 #include <unistd.h>

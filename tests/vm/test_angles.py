@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The throttle's layout by hand: what is read back is what was written, whatever the pieces; what
-is no such text or contradicts the capacity or the rotation is refused, from whichever side, and
-changes nothing.  Transfers of a megabyte on a disk without a buffer take what the core says, from
-the first instant of the clock on."""
+"""The throttle's layout, written by hand: it is read back as written, in pieces of any size.
+
+Text that is no layout, or that contradicts the capacity or the rotation, is refused and changes
+nothing, whichever file is written last. Transfers of a megabyte on a disk without a buffer take the
+core's time. They start at the clock's first instant.
+"""
 
 import numpy as np
 import pytest
@@ -21,7 +23,7 @@ MODULES = {"iprobe": "", "vpt": "", "vdisk": f"size={64 * MIB}"}
 
 
 def zone(first: int, sectors: int) -> TrackZone:
-    """Tracks of that length, with levels and spare sectors of any."""
+    """Return a zone with tracks of this length, and with arbitrary levels and spare sectors."""
     held = 3 * sectors - first % 5
     return TrackZone(
         first=first,
@@ -47,7 +49,7 @@ TRACKS = Tracks(
 
 
 def row(numbers: list[int]) -> str:
-    """As kernel/vpt/sysfs_curves.c has it: what is 0 at its end is left out."""
+    """Format a row as kernel/vpt/sysfs_curves.c does, without the zeros at its end."""
     while len(numbers) > 2 and not numbers[-1]:
         numbers = numbers[:-1]
     return ":".join(map(str, numbers))
@@ -129,7 +131,7 @@ cat $vpt/tracks $vpt/tracks_slips $vpt/tracks_velocity > /out/fresh
 
 @once
 def by_hand() -> Result:
-    """The VM in which angles are written in all ways."""
+    """Boot the VM in which angles are written in all ways."""
     files = {
         "seek": " ".join(f"{at}:{ns}" for at, ns in SEEK) + "\n",
         "tracks": ZONES + "\n",
@@ -145,14 +147,16 @@ def by_hand() -> Result:
 
 @group("angles")
 def test_any_pieces_make_them() -> None:
-    """As many as there may be; what is refused changes nothing, the next disk has none."""
+    """The largest layout can be written. Refused text changes nothing, and the next disk has no
+    layout.
+    """
     assert text(by_hand(), "same").split() == [*map(str, PIECES), "refused"]
     assert by_hand().out["fresh"] == b"\n\n0\n"
     assert by_hand().out["short"] == b"0:50\n"
 
 
 def why_not(name: str) -> str:
-    """The reason, as the shell says it."""
+    """Return the reason as the shell prints it."""
     return "Argument list too long" if name.startswith("too many") else "Invalid argument"
 
 
@@ -173,14 +177,13 @@ def why_not(name: str) -> str:
     ],
 )
 def test_refuses(what: str, why: str) -> None:
-    """Each for its reason."""
-    found = {key: reason.split("\n")[0] for key, reason in attempts(by_hand()).items()}
-    assert found[what] == why
+    reasons = {key: reason.split("\n")[0] for key, reason in attempts(by_hand()).items()}
+    assert reasons[what] == why
 
 
 @group("angles")
 def test_long_transfers_are_the_cores() -> None:
-    """Over many tracks and zones, to the nanosecond."""
+    """The transfers cross many tracks and zones, and are exact to the nanosecond."""
     rows = records.from_bytes(by_hand().out["records"], 0)
     records.check(rows)
     assert rows["sectors"].sum() == 16 * 2048

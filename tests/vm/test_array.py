@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""An array in the VM: the throttle holds each request for a service time that the simulator draws
-as well, as many at once as there are servers; and what happens to it while it is full.
+"""An array in the VM: its service times are the simulator's, and it serves as many requests at once
+as it has servers.
 
-Who serves whom: tests/core/test_device.c.
+Some tests change settings while the array is full. tests/core/test_device.c tests which server
+serves which request.
 """
 
 from typing import Any
@@ -30,7 +31,7 @@ LOAD = {"requests": 2000, "processes": 50, "virtual_bytes": 1024 * MIB, "writes_
 
 
 def in_both(run: dict[str, Any]) -> tuple[Outcome, Outcome]:
-    """The VM's outcome, and the simulator's of the same words."""
+    """Return the VM's outcome, and the simulator's for the same parameters."""
     kernel = measured(**run)
     words = {name: value for name, value in (LOAD | run).items() if name not in ("scale",)}
     scheduler, disk = words.pop("scheduler"), words.pop("disk")
@@ -40,19 +41,19 @@ def in_both(run: dict[str, Any]) -> tuple[Outcome, Outcome]:
 
 @once
 def measured(**run: Any) -> Outcome:
-    """Run in the VM; the witnesses have agreed."""
+    """Run in the VM; in_vm.run checks the witnesses."""
     answer = in_vm.run(experiment(**(LOAD | run)), lambda *_: None)
     records.check(answer.requests)
     return answer
 
 
 def carried(answer: Outcome) -> pl.DataFrame:
-    """A row a request, in the order of dispatch."""
+    """Return one row for each request, in order of dispatch."""
     return answer.requests.unique("request_id", keep="first").sort("request_id")
 
 
 def busy_ns(answer: Outcome) -> int:
-    """The time of 1,600 dispatches, while all servers and the queue are full."""
+    """Return the time of 1,600 dispatches, while all servers and the queue are full."""
     dispatch_ns = carried(answer)["dispatch_ns"].sort()
     return int(dispatch_ns[1800] - dispatch_ns[200])
 
@@ -61,10 +62,11 @@ def busy_ns(answer: Outcome) -> int:
     "scheduler", [pytest.param(name, marks=group("array-constant")) for name in SCHEDULERS]
 )
 def test_constant_service_agrees(scheduler: str) -> None:
-    """Each request takes its time to the nanosecond.  Between two dispatches the VM needs the
-    kernel's own time more, 4 to 9 us with four servers.
+    """Each service time is exact to the nanosecond.
 
-    Responses are no measure: a scheduler that reorders leaves other requests waiting at the end.
+    Between two dispatches the VM adds the kernel's own time, 4 to 9 us with four servers. Response
+    times are not compared, since a scheduler that reorders leaves other requests waiting at the
+    end.
     """
     kernel, ours = in_both({"disk": CONSTANT, "scheduler": scheduler})
     assert (carried(kernel)["due_ns"] - carried(kernel)["dispatch_ns"] == 2_000_000).all()
@@ -78,24 +80,27 @@ def test_constant_service_agrees(scheduler: str) -> None:
     "scheduler", [pytest.param(name, marks=group("array-drawn")) for name in SCHEDULERS]
 )
 def test_drawn_service_agrees(scheduler: str) -> None:
-    """The simulator draws when a request arrives, the throttle when it is dispatched: the same
-    draws, one for one where nobody changes the order.  The kernel may merge neighbours, which are
-    served, and drawn for, once."""
+    """Throttle and simulator use the same sequence of random numbers.
+
+    The simulator takes a number when a request arrives, and the throttle when it is dispatched, so
+    the times agree one by one if the order stays the same. The kernel may merge neighbours, which
+    then share one service time.
+    """
     kernel, ours = in_both({"disk": DRAWN, "scheduler": scheduler})
-    drawn, simulated = carried(kernel)["model_service_ns"], carried(ours)["model_service_ns"]
+    throttled, simulated = carried(kernel)["model_service_ns"], carried(ours)["model_service_ns"]
     if scheduler in ("fcfs", "none"):
-        merged = kernel.requests.height - len(drawn)
+        merged = kernel.requests.height - len(throttled)
         assert merged < 5
-        assert drawn.to_list() == simulated.to_list()[: len(simulated) - merged]
+        assert throttled.to_list() == simulated.to_list()[: len(simulated) - merged]
     else:
-        same = set(drawn.to_list()) & set(simulated.to_list())
+        same = set(throttled.to_list()) & set(simulated.to_list())
         assert len(same) > len(simulated) - 2 * LOAD["processes"]
     vm, sim = metrics.summarise(kernel), metrics.summarise(ours)
     assert vm.mean_response_ms == pytest.approx(sim.mean_response_ms, rel=0.02)
     assert vm.mean_service_ms == pytest.approx(sim.mean_service_ms, rel=0.02)
 
 
-# While it is full.
+# Changes while the array is full.
 
 SERVERS = 2
 SETTINGS = f"""
@@ -119,7 +124,7 @@ TROUBLES = {
 
 @once
 def full(trouble: str) -> Result:
-    """Eight reads are on an array of two servers that take a second for each."""
+    """Boot the VM in which eight reads are on an array of two servers, one second for each read."""
     return full_disk.in_trouble(trouble, SETTINGS, TROUBLES, full_disk.MODULES | {"sptf": ""})
 
 
@@ -130,7 +135,7 @@ def test_each_read_ends_once_and_well(trouble: str) -> None:
 
 @full_disk.on_each("array", TROUBLES)
 def test_those_on_it_keep_their_times_until_it_is_detached(trouble: str) -> None:
-    """Two at a time, a second each."""
+    """Two reads at a time take a second each."""
     seconds = full_disk.seconds(full(trouble))
     expected = full_disk.READERS / SERVERS
     if trouble in full_disk.DETACHING:
@@ -141,11 +146,13 @@ def test_those_on_it_keep_their_times_until_it_is_detached(trouble: str) -> None
 
 @group("array-nothing")
 def test_what_no_array_is_is_refused() -> None:
-    """Too many servers, a service so long that the disk would look dead; and it has no model that
-    a scheduler could ask."""
-    said = text(full("nothing"), "attempts").splitlines()
+    """The limits exclude too many servers, and services so long that the disk would look dead.
+
+    An array has no model that a scheduler could use.
+    """
+    lines = text(full("nothing"), "attempts").splitlines()
     out_of_range = "Numerical result out of range"
-    assert said == [
+    assert lines == [
         f"array_servers=4097: {out_of_range}",
         f"array_exponential=2: {out_of_range}",
         f"array_service_ns=15000000001: {out_of_range}",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The commands of docs/assignments.md for the third assignment, as they stand there, in a folder
-where its reader has nothing but the cards."""
+"""The commands of docs/assignments.md for the third assignment, in a folder that contains only the
+cards.
+"""
 
 import os
 import re
@@ -17,14 +18,15 @@ PAGE = (ROOT / "docs" / "assignments.md").read_text().partition("\n## 3.")[2]
 
 @pytest.fixture(name="here")
 def fixture_here(tmp_path: Path) -> Path:
-    """The folder."""
+    """Return a folder that contains only the cards."""
     (tmp_path / "cards").symlink_to(ROOT / "cards")
     return tmp_path
 
 
 def test_the_commands(here: Path) -> None:
-    """The manuals come in a folder of the card's name, which hides nothing; the driver to begin
-    with passes but for its exercise."""
+    """The manuals are in a folder of the card's name. The unchanged driver fails only
+    its exercise.
+    """
     [block] = re.findall(r"^```\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     *before, test = block.splitlines()
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
@@ -41,6 +43,6 @@ def test_the_commands(here: Path) -> None:
         for line in (*before, test)
     ]
     assert [one.returncode for one in done] == [0, 0, 0, 1], [one.stderr for one in done]
-    found = {line.strip() for line in done[-1].stdout.splitlines() if line.startswith("  ")}
-    assert found
-    assert all(line.startswith("exercise failed: ") for line in found), found
+    lines = {line.strip() for line in done[-1].stdout.splitlines() if line.startswith("  ")}
+    assert lines
+    assert all(line.startswith("exercise failed: ") for line in lines), lines

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What runs blktests, with a suite of three tests that has the same outside: a script `check`,
-and what each test came to in a file by output, disk and test."""
+"""The program that runs blktests, tried with a small suite of the same interface.
+
+The suite has a script `check`, and writes each test's result to a file by output folder, disk and
+test.
+"""
 
 from pathlib import Path
 
@@ -32,14 +35,16 @@ echo "ran ${*: -1} for $TIMEOUT s: $(find "$output" -type f -printf x)"
 
 
 def test_what_only_ours_fail_is_found(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Two disks, the kernel's schedulers and one of ours; the second test knows only theirs."""
+    """There are two disks, the kernel's schedulers and one of ours. The second test fails only with
+    ours.
+    """
     (tmp_path / "tests").mkdir()
     (tmp_path / "check").write_text(CHECK)
     (tmp_path / "check").chmod(0o755)
     assert main([str(tmp_path), "own", "--schedulers", "sstf", "--seconds", "3"]) == 1
-    said, errors = capfd.readouterr()
-    assert said.count("ran own for 3 s: xxxxxx") == 3
-    rows = [line.split() for line in said.splitlines() if line.startswith(("sda", "nullb0"))]
+    output, errors = capfd.readouterr()
+    assert output.count("ran own for 3 s: xxxxxx") == 3
+    rows = [line.split() for line in output.splitlines() if line.startswith(("sda", "nullb0"))]
     assert rows == [
         [disk, f"own/{test}", *came_to]
         for disk in ("nullb0", "sda")
@@ -56,7 +61,7 @@ def test_what_only_ours_fail_is_found(tmp_path: Path, capfd: pytest.CaptureFixtu
 
 
 def test_a_test_that_did_not_run_does_not_count() -> None:
-    """Unless it ran without us."""
+    """A test that did not run with ours counts if it passed with all of the kernel's schedulers."""
     before = {"none": {"sda a": "pass", "sda b": "pass"}, "kyber": {"sda a": "pass"}}
     assert worse(before, {"cats": {"sda a": "pass"}}) == []
     assert worse(before, {"cats": {"sda b": "pass"}}) == ["sda a with cats"]

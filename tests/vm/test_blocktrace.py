@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The kernel's own block trace of a measurement, read here as any other trace: it knows the same
-requests as the throttle's records, at the same times, on an array that serves many at once.
+"""The kernel's own block trace of a measurement, read like any trace.
 
-They share no code: the trace's times and sectors are written by the kernel's blktrace.
+On an array that serves many requests at once, the trace has the same requests and times as the
+throttle's records. The two share no code: the kernel's blktrace writes the trace's times and
+sectors.
 """
 
 from pathlib import Path
@@ -21,8 +22,8 @@ from understudy.traces.trace import Trace
 
 REQUESTS = 2000
 SERVERS = 8
-MEAN_NS = 1_000  # between two looks at the clock in one event's hooks
-MOST_NS = 50_000  # if an interrupt comes in between
+MEAN_NS = 1_000  # between two readings of the clock in one event's hooks
+MOST_NS = 50_000  # if an interrupt comes between the readings
 MODULES = {
     "iprobe": "",
     "vpt": "",
@@ -60,13 +61,13 @@ release
 
 @once
 def traced(kib: int) -> Result:
-    """The VM, with room for so much of a trace."""
+    """Boot the VM, with `kib` KiB for the trace."""
     program = compiled(guest_programs.program("blocktrace"))
     return boot(TRACED.replace("KIB", str(kib)), MODULES, files={"bin/blocktrace": program})
 
 
 def kernels(folder: Path) -> Trace:
-    """What the kernel wrote."""
+    """Return the kernel's trace."""
     for name, content in traced(16 * 1024).out.items():
         if name.startswith("vdisk.blktrace."):
             (folder / name).write_bytes(content)
@@ -74,43 +75,46 @@ def kernels(folder: Path) -> Trace:
 
 
 def is_once(places: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Of each, whether no other is the same."""
+    """Return for each place whether it occurs only once."""
     _, which, counts = np.unique(places, return_inverse=True, return_counts=True)
     return np.asarray(counts[which] == 1)
 
 
 @group("blocktrace")
 def test_both_saw_the_same(tmp_path: Path) -> None:
-    """Request by request, in the order of arrival: place, length, and three instants; but for
-    places that were asked for twice, since the trace can't tell two that wait for one place."""
-    found = kernels(tmp_path)
+    """Compare place, length and three times of each request, in order of arrival.
+
+    Places that occur twice are left out, since the trace can't distinguish two waiting requests for
+    one place.
+    """
+    trace = kernels(tmp_path)
     ours = records.from_bytes(traced(16 * 1024).out["records"])
     records.check(ours)
-    assert ours["request_id"].is_unique().all()  # none was merged, which the trace counts as one
-    order = np.flatnonzero(is_once(found.sector[:REQUESTS]))
+    assert ours["request_id"].is_unique().all()  # no merges, which the trace would count once
+    order = np.flatnonzero(is_once(trace.sector[:REQUESTS]))
     ours = ours.filter(is_once(ours["sector"].to_numpy()))
     assert len(order) > 0.98 * REQUESTS
     for column in ("sector", "sectors"):
-        assert getattr(found, column)[order].tolist() == ours[column].to_list()
+        assert getattr(trace, column)[order].tolist() == ours[column].to_list()
     writes = ours["op"] == "write"
-    assert found.op[order].tolist() == writes.cast(int).to_list()
+    assert trace.op[order].tolist() == writes.cast(int).to_list()
     for column in ("arrival_ns", "dispatch_ns", "completion_ns"):
-        apart = getattr(found, column)[order] - ours[column].to_numpy()
+        apart = getattr(trace, column)[order] - ours[column].to_numpy()
         assert np.abs(apart).mean() < MEAN_NS, column
         assert np.abs(apart).max() < MOST_NS, column
 
 
 @group("blocktrace")
 def test_nothing_was_lost(tmp_path: Path) -> None:
-    found = kernels(tmp_path)
+    trace = kernels(tmp_path)
     assert text(traced(16 * 1024), "dropped") == "0"
-    assert not found.broken
-    assert sum(found.left_out.values()) == 0
+    assert not trace.broken
+    assert sum(trace.left_out.values()) == 0
 
 
 @group("blocktrace")
 def test_one_disk_has_one_trace() -> None:
-    """Asked for twice, or ended twice: in a line."""
+    """A second setup and a second stop are refused in one line."""
     assert text(traced(16 * 1024), "twice") == "BLKTRACESETUP: Device or resource busy (errno 16)"
     assert text(traced(16 * 1024), "ended") == "BLKTRACESTOP: Invalid argument (errno 22)"
 

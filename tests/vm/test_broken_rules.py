@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Schedulers with a mistake, as elevators of the stock kernel.
+"""Schedulers with a bug, as elevators of the stock kernel.
 
-Each is the template with one change.  The shim names the scheduler, the rule and the
-request in the kernel's log and goes on in order of arrival, so every read still ends; a
-scheduler that is not called right from the start is refused when its module is loaded.  What
-no shim can survive ends the VM, and the error names the function.
+Each is the template with one change. The shim logs the scheduler, the rule and the request, and
+continues in order of arrival, so every read still ends. A scheduler with a wrong declaration is
+refused when its module is loaded. A bug that no shim can survive ends the VM, and the error names
+the function.
 """
 
 import re
@@ -33,7 +33,7 @@ HAS_WORK = "return fcfs->pending.oldest;"
 
 
 def fields(name: str, offset: str, initial: int) -> list[tuple[str, str]]:
-    """The changes that give it two tunables, this one and one called other."""
+    """Return the changes that declare two tunables: this one, and one called other."""
     first = (
         f'{{ .name = "{name}", .help = "?", .offset = {offset}, .initial = {initial}, .max = 5 }}'
     )
@@ -45,7 +45,7 @@ def fields(name: str, offset: str, initial: int) -> list[tuple[str, str]]:
     ]
 
 
-# What is changed in the template, and what is said about it.
+# Changes to the template, and the error that follows.
 WORKING = {
     "twice": ([("\tif (rq)\n\t\t" + TAKE, "\treturn rq;")], r"next returned request \d+ twice"),
     "foreign": (
@@ -82,7 +82,7 @@ REFUSED = {
     "above": (fields("a", "8", 6), "its tunable a has an initial value outside its range"),
     "same": (fields("other", "8", 0), "two of its fields have the name other"),
 }
-# The kernel has it, for mq-deadline; so has the first of ours, as us-deadline.
+# The kernel's mq-deadline has this name, too; our first scheduler of the name is us-deadline.
 DEADLINE = [('"NAME"', '"deadline"')]
 FIRST = {"first": (DEADLINE, "")}
 REFUSED["second"] = (DEADLINE, "its name is taken")
@@ -101,7 +101,7 @@ DEADLY = {
 
 
 def scheduler(name: str, changes: list[tuple[str, str]]) -> str:
-    """The template with those changes, under another name."""
+    """Return the template with these changes, under another name."""
     source = (ROOT / "core" / "schedulers" / "fcfs.c").read_text()
     source = source.replace('.name = "fcfs"', '.name = "NAME"')
     for old, new in changes:
@@ -112,7 +112,7 @@ def scheduler(name: str, changes: list[tuple[str, str]]) -> str:
 
 @pytest.fixture(scope="module", autouse=True)
 def strangers() -> Iterator[None]:
-    """All of them are known, and fcfs is one that forgets."""
+    """Register all of these schedulers, and replace fcfs by one that forgets a request."""
     before = dict(registry._added)
     for name, (changes, _) in (WORKING | FIRST | REFUSED | DEADLY).items():
         registry.add(name, Source(f"{name}.c", scheduler(name, changes).encode()))
@@ -160,7 +160,7 @@ dmesg -c > /dev/null
 
 @pytest.fixture(name="vm", scope="module")
 def fixture_vm(strangers: None) -> Result:
-    """The VM in which all were tried."""
+    """Boot the VM in which all of them are tried."""
     kernel = packages.fetch_kernel()
     names = (*WORKING, *FIRST, *REFUSED)
     files = {f"modules/{name}.ko": modules.scheduler_module(kernel, name) for name in names}
@@ -169,35 +169,35 @@ def fixture_vm(strangers: None) -> Result:
 
 
 def rules(vm: Result, name: str) -> list[str]:
-    """What was said of a scheduler."""
+    """Return the lines about a scheduler's broken rules."""
     lines = [line.partition("] ")[2] for line in text(vm, f"log-{name}").splitlines()]
     return [line for line in lines if "rule broken" in line]
 
 
 @pytest.mark.parametrize("name", WORKING)
 def test_a_rule_broken_at_work_is_named_once(vm: Result, name: str) -> None:
-    """And every read ended."""
-    (said,) = rules(vm, name)
+    """Every read ends nevertheless."""
+    (line,) = rules(vm, name)
     module = name.replace("-", "_")
-    assert re.fullmatch(f"understudy: {module}: rule broken: {WORKING[name][1]}", said)
+    assert re.fullmatch(f"understudy: {module}: rule broken: {WORKING[name][1]}", line)
     _, _, failed, _ = text(vm, f"said-{name}").splitlines()[-1].split()
     assert failed == "0"
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_rule_broken_by_its_declaration_refuses_the_module(vm: Result, name: str) -> None:
-    """Before anything of it is used; BusyBox's insmod tries twice."""
+    """The scheduler is refused before it is used; BusyBox's insmod tries twice."""
     module = name.replace("-", "_")
     assert set(rules(vm, name)) == {f"understudy: {module}: rule broken: {REFUSED[name][1]}"}
 
 
 def test_nothing_is_left_of_them(vm: Result) -> None:
-    """No request is still on its way."""
+    """No request is in flight."""
     assert text(vm, "inflight").split() == ["0", "0"]
 
 
 def work_with(name: str) -> Vm:
-    """A VM that works with one scheduler, as a measurement would."""
+    """Return a VM that runs reads with one scheduler, as a measurement would."""
     return Vm(
         PRELUDE
         + READ
@@ -208,13 +208,13 @@ def work_with(name: str) -> Vm:
 
 
 def test_a_broken_rule_ends_a_run() -> None:
-    """With the line of the log as its error."""
+    """The line of the log becomes the error."""
     with pytest.raises(RunFailed, match=r"^twice: rule broken: next returned request \d+ twice$"):
         machine.run(work_with("twice"))
 
 
 def test_a_measurement_that_waits_for_a_forgotten_request_ends() -> None:
-    """Although the other processes go on: they are stopped, and then it shows."""
+    """The other processes continue until they are stopped; then the forgotten request shows."""
     run = experiment(scheduler="fcfs", processes=4)
     with pytest.raises(RunFailed, match=r"^fcfs: rule broken: has_work says no while request 7 "):
         machine.run(scenario.describe(run, lambda phase, fraction: None))
@@ -222,7 +222,7 @@ def test_a_measurement_that_waits_for_a_forgotten_request_ends() -> None:
 
 @pytest.mark.parametrize("name", ["null", "bounds"])
 def test_a_crash_names_the_function(name: str) -> None:
-    """The kernel's word for it, too."""
+    """The error contains the kernel's own description, too."""
     with pytest.raises(
         RunFailed, match=rf"died in {DEADLY[name][1]}\+0x\w+ \[{name}\]: (BUG: |general protection)"
     ):
@@ -230,15 +230,18 @@ def test_a_crash_names_the_function(name: str) -> None:
 
 
 def processor_seconds() -> float:
-    """Of all the programs that we have waited for."""
+    """Return the processor time of all child processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def test_an_endless_loop_is_named_within_20_s() -> None:
-    """Long before the time-out: by what the guest does while it should talk.  Of QEMU's
-    processor time, which no other work on the host makes longer, when a machine to resume and
-    the module are there; a kernel that looks at each access needs more."""
+    """The guest is examined when it is silent, long before the time-out.
+
+    The limit is on QEMU's processor time, which does not depend on other work on the host. The
+    saved machine and the module exist before the measurement. A kernel that checks each memory
+    access needs more.
+    """
     kernel = packages.fetch_kernel()
     with pytest.raises(RunFailed):
         machine.run(work_with("twice"))
@@ -251,7 +254,7 @@ def test_an_endless_loop_is_named_within_20_s() -> None:
 
 @pytest.mark.parametrize("clock", ["virtual", "wall"])
 def test_a_guest_that_has_halted_is_named(clock: Literal["virtual", "wall"]) -> None:
-    """QEMU does not work any more, with any clock."""
+    """With either clock, QEMU is idle after that."""
     vm = work_with("halted")
     vm = replace(vm, machine=replace(vm.machine, clock=clock))
     with pytest.raises(RunFailed, match=r"stuck in halted_add\+0x\w+ \[halted\]"):
@@ -259,7 +262,7 @@ def test_a_guest_that_has_halted_is_named(clock: Literal["virtual", "wall"]) -> 
 
 
 def test_floating_point_is_refused_by_name() -> None:
-    """The kernel has none; the compiler's own words say it in other terms."""
+    """The kernel has no floating point; our error says so, and the compiler's message does not."""
     floats = "static double mean;\n\tmean = mean * 0.9 + now_ns;\n\treturn mean > 5 ? rq : NULL;\n}"
     source = scheduler("floats", [(ANSWER, floats)])
     registry.add("floats", Source("floats.c", source.encode()))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The session by hand of docs/vpt-sysfs.md, as it stands there."""
+"""The session by hand in docs/vpt-sysfs.md, exactly as printed there."""
 
 import re
 import subprocess
@@ -14,7 +14,7 @@ from understudy.platforms.vm.machine import Result
 PAGE = (ROOT / "docs" / "vpt-sysfs.md").read_text().partition("\n## A session\n")[2]
 SESSION, DECODING = re.findall(r"^```\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)[:2]
 
-# Instead of fio, which would bring 80 MB of libraries.
+# A replacement for fio, which would need 80 MB of libraries.
 WORKLOAD = """
 fio() {
 	random --device /dev/$DISK --processes 8 < /dev/null > /dev/null &
@@ -34,7 +34,7 @@ ls /sys/module > /out/modules
 
 @once
 def session() -> Result:
-    """The VM."""
+    """Boot the VM and run the session."""
     return boot(
         SCENARIO,
         {"iprobe": "", "vpt": "", "cats": "", "vdisk": f"size={2 * GIB}"},
@@ -43,17 +43,17 @@ def session() -> Result:
 
 
 def test_the_session() -> None:
-    """All is recorded, on time, and nothing stays."""
-    said = text(session(), "said")
-    assert re.search(r"^1000 1000 1000$", said, re.MULTILINE)
+    """All requests are recorded and on time, and no module is left."""
+    output = text(session(), "said")
+    assert re.search(r"^1000 1000 1000$", output, re.MULTILINE)
     for counter in ("late_permille", "stale", "missed", "untracked", "lost"):
-        assert f"{counter}:0\n" in said
-    assert "/iosched/table_picks:" in said
+        assert f"{counter}:0\n" in output
+    assert "/iosched/table_picks:" in output
     assert not {"cats", "vpt", "iprobe"} & set(text(session(), "modules").split())
 
 
 def test_what_the_session_recorded(tmp_path: Path) -> None:
-    """As its Python lines show it."""
+    """The page's Python lines decode the records."""
     (tmp_path / "records").write_bytes(session().out["records"])
     lines = DECODING.replace(".venv/bin/python", sys.executable)
     lines = lines.replace("/tmp/records", str(tmp_path / "records"))

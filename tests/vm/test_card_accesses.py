@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Every register write is seen: once, in order, with its value and width.
 
-Two kernel threads, two processes and the interrupt handler of a driver write registers of
-one card as fast as they can, on two processors, 100,000 times and more.  What they write is a
-formula of writer and number (tests/vm/drivers/hammer_pattern.h, and here again), so the journal
-is held against what they meant, not against what the card made of it.
+Two kernel threads, two processes and a driver's interrupt handler write registers of one card as
+fast as they can, on two processors, at least 100,000 times. The values are a formula of writer and
+number (tests/vm/drivers/hammer_pattern.h, repeated here), so the journal is compared with the
+intended writes, and not with the card's reaction.
 """
 
 import re
@@ -42,7 +42,7 @@ cat /dev/vpcib > /out/journal
 
 @once
 def hammered() -> Result:
-    """The VM in which everybody wrote."""
+    """Boot the VM in which all writers write."""
     card = specification.load("copier")
     kernel = packages.fetch_kernel()
     driver = card_modules.driver(kernel, ROOT / FOLDER / "hammer_driver.c", card)
@@ -58,22 +58,22 @@ def hammered() -> Result:
 
 @once
 def accesses() -> Journal:
-    """What the bus saw."""
+    """Return the journal of the bus."""
     return journal(hammered().out["journal"])
 
 
 def meant(writer: int, count: int) -> list[tuple[int, int, int]]:
-    """Offset, width and value of what a writer writes."""
-    found = []
+    """Return offset, width and value of each write that a writer intends."""
+    writes = []
     for n in range(count):
         width = 1 << n % 4
         value = (writer + 1) * 0x9E3779B97F4A7C15 + n // 3 * 0xBF58476D1CE4E5B9
-        found.append((AT + (n * 5 % 8 & -width), width, value % 256**width))
-    return found
+        writes.append((AT + (n * 5 % 8 & -width), width, value % 256**width))
+    return writes
 
 
 def seen(stores: Journal) -> list[tuple[int, int, int]]:
-    """The same of what the bus saw."""
+    """Return offset, width and value of each store in the journal."""
     return list(
         zip(
             stores["offset"].tolist(),
@@ -85,18 +85,18 @@ def seen(stores: Journal) -> list[tuple[int, int, int]]:
 
 
 def of_pid(pid: int) -> Journal:
-    """The stores of a process or thread at the hammered register, outside the handler."""
-    found = accesses()
-    mine = (found["what"] == What.STORE) & (found["pid"] == pid)
-    outside = found["context"] != Context.HARD_INTERRUPT
-    there = (found["offset"] >= AT) & (found["offset"] < AT + 8)
-    chosen: Journal = found[mine & outside & there]
+    """Return the stores of a process or thread to the hammered register, outside the handler."""
+    everything = accesses()
+    mine = (everything["what"] == What.STORE) & (everything["pid"] == pid)
+    outside = everything["context"] != Context.HARD_INTERRUPT
+    there = (everything["offset"] >= AT) & (everything["offset"] < AT + 8)
+    chosen: Journal = everything[mine & outside & there]
     return chosen
 
 
 @pytest.mark.parametrize("writer", [0, 1])
 def test_writes_of_kernel_threads(writer: int) -> None:
-    """Each write of a thread, in its order."""
+    """Each write of the thread is in the journal, in order."""
     line = re.search(rf"hammer: thread {writer} is pid (\d+)", text(hammered(), "dmesg"))
     assert line
     stores = of_pid(int(line[1]))
@@ -106,7 +106,7 @@ def test_writes_of_kernel_threads(writer: int) -> None:
 
 @pytest.mark.parametrize("writer", [2, 3])
 def test_writes_of_processes(writer: int) -> None:
-    """Each write of a process through its own mapping, in its order."""
+    """Each write of the process through its own mapping is in the journal, in order."""
     line = re.search(r"is pid (\d+)", text(hammered(), f"user{writer}"))
     assert line
     stores = of_pid(int(line[1]))
@@ -115,18 +115,18 @@ def test_writes_of_processes(writer: int) -> None:
 
 
 def test_writes_of_the_handler() -> None:
-    """Each write of the interrupt handler, in its order."""
+    """Each write of the interrupt handler is in the journal, in order."""
     line = re.search(r"hammer: the handler wrote (\d+)", text(hammered(), "dmesg"))
     assert line
-    assert int(line[1]) >= 100  # as many as the host lets the card be done
-    found = accesses()
-    mine = (found["what"] == What.STORE) & (found["context"] == Context.HARD_INTERRUPT)
-    stores = found[mine & (found["offset"] != STATUS)]
+    assert int(line[1]) >= 100  # the number depends on the host's speed
+    everything = accesses()
+    mine = (everything["what"] == What.STORE) & (everything["context"] == Context.HARD_INTERRUPT)
+    stores = everything[mine & (everything["offset"] != STATUS)]
     assert seen(stores) == meant(HANDLER, int(line[1]))
 
 
 def test_all_together() -> None:
-    """There were as many as the issue wants, on both processors."""
+    """There were more than 100,000 writes, and many on each processor."""
     stores = accesses()[accesses()["what"] == What.STORE]
     assert len(stores) > 100_000
     assert min(np.count_nonzero(stores["cpu"] == cpu) for cpu in (0, 1)) > 10_000
@@ -134,10 +134,10 @@ def test_all_together() -> None:
 
 def test_no_interrupt_is_lost() -> None:
     """Each message that the card sent was handled, and acknowledged in the handler."""
-    found = accesses()
-    count = {what: int(np.count_nonzero(found["what"] == what)) for what in What}
-    raised = np.count_nonzero((found["what"] == What.RAISED) & (found["value"] != 0))
+    everything = accesses()
+    count = {what: int(np.count_nonzero(everything["what"] == what)) for what in What}
+    raised = np.count_nonzero((everything["what"] == What.RAISED) & (everything["value"] != 0))
     assert raised == count[What.HANDLING] == count[What.HANDLED]
-    acknowledged = (found["what"] == What.STORE) & (found["offset"] == STATUS)
+    acknowledged = (everything["what"] == What.STORE) & (everything["offset"] == STATUS)
     assert np.count_nonzero(acknowledged) == count[What.HANDLED]
     assert count[What.UNKNOWN] == 0

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Instructions that the bus does not know, at the registers of a card: the fallback.
+"""The fallback: instructions on a card's registers that the bus does not know.
 
-A process and a driver (tests/vm/drivers/odd_instructions.h) carry out x87, CMPXCHG16B, FXSAVE, AVX
-and others at the card odd, while two threads store to a register of the same page.  The journal
-is held against a model of what each instruction writes, of which those registers are seen that
-change, in the narrowest access; of the plain stores none may be missed.
+A process and a driver (tests/vm/drivers/odd_instructions.h) run x87, CMPXCHG16B, FXSAVE, AVX and
+other instructions on the card odd, while two threads store to a register of the same page. The
+journal is compared with a model of each instruction's writes: registers that change, in the
+narrowest access. No store of the two threads may be missed.
 """
 
 import re
@@ -79,7 +79,7 @@ odd 10 > /out/process || fail "odd: $?"
 
 @once
 def ran(scenario: str, processor: str = "ordinary") -> Result:
-    """A VM with the card, its driver and both programs."""
+    """Boot a VM with the card, its driver and both programs."""
     kernel = packages.fetch_kernel()
     odd = Program("odd", (f"{FOLDER}/odd_user.c",), flags=("-static", "-pthread"))
     card = specification.load(str(CARD))
@@ -99,14 +99,14 @@ def ran(scenario: str, processor: str = "ordinary") -> Result:
 
 
 def said(result: Result, pattern: str, name: str = "process") -> list[str]:
-    """What a program said, by a pattern with one group."""
-    found = re.findall(pattern, text(result, name))
-    assert found, text(result, name)
-    return [str(each) for each in found]
+    """Return what a program printed, by a pattern with one group."""
+    matches = re.findall(pattern, text(result, name))
+    assert matches, text(result, name)
+    return [str(each) for each in matches]
 
 
 def of_thread(result: Result, pid: int) -> Journal:
-    """What the bus saw of one thread."""
+    """Return the journal of one thread."""
     everything = journal(result.out["journal"])
     mine: Journal = everything[everything["pid"] == pid]
     return mine
@@ -116,7 +116,7 @@ Seen = tuple[What, int, int, int]
 
 
 def seen(accesses: Iterable[Journal]) -> list[Seen]:
-    """What, offset, width and value of each; of the fallback no value."""
+    """Return what, offset, width and value of each access; a fallback has no value."""
     return [
         (
             What(int(a["what"])),
@@ -129,7 +129,7 @@ def seen(accesses: Iterable[Journal]) -> list[Seen]:
 
 
 class Held:
-    """What the registers hold, and what the bus sees of each instruction."""
+    """A model of the registers' content and of the journal of each instruction."""
 
     def __init__(self) -> None:
         registers = specification.load(str(CARD)).registers
@@ -137,17 +137,17 @@ class Held:
         self._bytes = bytearray(4096)
 
     def store(self, offset: int, width: int, value: int) -> Seen:
-        """A plain one."""
+        """Store by an ordinary instruction."""
         self._bytes[offset : offset + width] = value.to_bytes(width, "little")
         return What.STORE, offset, width, value
 
     def load(self, offset: int, width: int) -> Seen:
-        """A plain one."""
+        """Load by an ordinary instruction."""
         value = int.from_bytes(self._bytes[offset : offset + width], "little")
         return What.LOAD, offset, width, value
 
     def odd(self, offset: int, data: bytes = b"") -> Iterator[Seen]:
-        """One that the bus does not know, and what it writes."""
+        """Run an instruction of the fallback, which writes `data`."""
         yield What.FALLBACK, offset, 0, 0
         old = bytes(self._bytes)
         self._bytes[offset : offset + len(data)] = data
@@ -169,7 +169,7 @@ class Held:
 
 
 def rounds(held: Held) -> Iterator[Seen]:
-    """What the bus sees of odd_x87, odd_exchange and odd_general."""
+    """Yield the journal of odd_x87, odd_exchange and odd_general."""
     for n in range(1, ROUNDS + 1):
         half, whole = struct.pack("<d", n + 0.5), struct.pack("<d", 2 * n + 1)
         (bits,) = struct.unpack("<Q", half)
@@ -197,13 +197,13 @@ def rounds(held: Held) -> Iterator[Seen]:
 
 
 def odd_thread(result: Result) -> Journal:
-    """What the bus saw of the process, but for its plain threads."""
+    """Return the journal of the process, except for its two storing threads."""
     return of_thread(result, int(said(result, r"odd (\d+)")[0]))
 
 
 @pytest.mark.parametrize("processor", PROCESSORS)
 def test_a_process(processor: str) -> None:
-    """Its results are right, and each register that changes is seen once."""
+    """Its results are right, and each register that changes is journaled once."""
     result = ran(SEEN, processor)
     assert said(result, r"bad (\d+)") == ["0"]
     expected = list(rounds(Held()))
@@ -212,7 +212,7 @@ def test_a_process(processor: str) -> None:
 
 @pytest.mark.parametrize("processor", PROCESSORS)
 def test_the_kernel(processor: str) -> None:
-    """The same in a driver, after the process, with and without interrupts."""
+    """A driver runs the same instructions after the process, with and without interrupts."""
     result = ran(SEEN, processor)
     pid, bad = map(int, re.findall(r"odd: pid (\d+) had (\d+) bad", text(result, "dmesg"))[0])
     assert bad == 0
@@ -221,14 +221,14 @@ def test_the_kernel(processor: str) -> None:
     list(held.odd(0x100, struct.pack("<4Q", *WIDE) if processor == "all" else b""))
     held.store(0x100, 8, 0)  # as be_refused() leaves it
     accesses = of_thread(result, pid)
-    found = accesses[(accesses["what"] <= What.STORE) | (accesses["what"] == What.FALLBACK)]
-    found = found[(found["offset"] >= 0x100) & (found["offset"] < SAVED)]
-    assert seen(found) == list(rounds(held))
+    stores = accesses[(accesses["what"] <= What.STORE) | (accesses["what"] == What.FALLBACK)]
+    stores = stores[(stores["offset"] >= 0x100) & (stores["offset"] < SAVED)]
+    assert seen(stores) == list(rounds(held))
 
 
 @pytest.mark.parametrize("processor", PROCESSORS)
 def test_no_other_store_is_missed(processor: str) -> None:
-    """Those of two threads beside each: all of them, in order."""
+    """All stores of the two threads are journaled, in order."""
     result = ran(SEEN, processor)
     for name in ("process", "plain"):
         for pid in said(result, r"plain (\d+)", name):
@@ -238,7 +238,7 @@ def test_no_other_store_is_missed(processor: str) -> None:
 
 @pytest.mark.parametrize("processor", PROCESSORS)
 def test_all_that_a_process_saves(processor: str) -> None:
-    """FXSAVE writes to the card what it writes to memory."""
+    """FXSAVE writes the same to the card as to memory."""
     result = ran(SEEN, processor)
     saved = bytearray(SAVED_BYTES)
     for access in odd_thread(result):
@@ -249,13 +249,13 @@ def test_all_that_a_process_saves(processor: str) -> None:
 
 
 def test_avx() -> None:
-    """32 bytes are four registers, and an operation on them comes out right."""
+    """32 bytes are four registers, and an operation on them has the right result."""
     result = ran(SEEN, "all")
     assert said(result, r"wide (-?\d+)") == ["0"]
     stores = [(What.STORE, 0x100 + 8 * n, 8, value) for n, value in enumerate(WIDE)]
-    found = seen(odd_thread(result))
-    begin = found.index(stores[0])
-    assert found[begin - 1 : begin + 5] == [
+    accesses = seen(odd_thread(result))
+    begin = accesses.index(stores[0])
+    assert accesses[begin - 1 : begin + 5] == [
         (What.FALLBACK, 0x100, 0, 0),
         *stores,
         (What.FALLBACK, 0x100, 0, 0),
@@ -264,13 +264,13 @@ def test_avx() -> None:
 
 @pytest.mark.parametrize("processor", PROCESSORS)
 def test_what_it_looks_at_stays(processor: str) -> None:
-    """A register that a read clears is not read by it."""
+    """The fallback does not read the register, which a read would clear."""
     assert said(ran(SEEN, processor), r"count (\w+)") == ["77"]
 
 
 @pytest.mark.parametrize("processor", PROCESSORS)
 def test_what_it_can_not_do_is_told(processor: str) -> None:
-    """PUSH, a division by 0, and an operand in two pages end as before; nothing was stored."""
+    """PUSH, a division by 0, and an operand in two pages end in SIGBUS and store nothing."""
     result = ran(SEEN, processor)
     for what in ("push", "divide", "two pages"):
         assert said(result, rf"{what}: signal (\d+)") == [str(SIGBUS)]
@@ -285,14 +285,14 @@ def test_what_it_can_not_do_is_told(processor: str) -> None:
 
 @pytest.mark.parametrize("processor", PROCESSORS)
 def test_they_are_counted(processor: str) -> None:
-    """As many as the journal has."""
+    """The counter agrees with the journal."""
     result = ran(SEEN, processor)
     everything = journal(result.out["journal"])
     assert int(text(result, "count")) == np.count_nonzero(everything["what"] == What.FALLBACK)
 
 
 def test_a_card_that_is_pulled_out() -> None:
-    """It reads ones from then on, and the process goes on to its end."""
+    """Reads return ones from then on, and the process runs to its end."""
     result = ran(REMOVED)
     assert int(said(result, r"bad (\d+)")[0]) > 0
     assert said(result, r"count (\w+)") == ["ffffffff"]
@@ -301,8 +301,10 @@ def test_a_card_that_is_pulled_out() -> None:
 
 @pytest.mark.slow
 def test_random_instructions() -> None:
-    """`boot` looks at the kernel's log; children that end themselves are few, and the bus works
-    afterwards."""
+    """Most children end by a signal, as expected, and the bus works afterwards.
+
+    `boot` checks the kernel's log.
+    """
     result = ran(FUZZED)
     for seed in (1, 2):
         children, ended = map(

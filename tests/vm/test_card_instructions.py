@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Instructions of a process that are more than one load or store of a register.
 
-The process (tests/vm/drivers/trapped_user.c) says what it got; the journal says what the card
-saw: each access once, though the kernel had to bring in memory, and an SSE register, between.
+The process (tests/vm/drivers/trapped_user.c) prints its results; the journal has the card's
+accesses. Each access occurs once, even if the kernel has to supply memory or an SSE register
+meanwhile.
 """
 
 import re
@@ -38,7 +39,7 @@ cat /dev/vpcib > /out/journal
 
 @once
 def trapped() -> Result:
-    """The VM in which the process ran, beside one that computes with the same registers."""
+    """Boot the VM in which the process runs beside another one that uses the same SSE registers."""
     card = specification.load("copier")
     kernel = packages.fetch_kernel()
     driver = card_modules.driver(kernel, ROOT / FOLDER / "hammer_driver.c", card)
@@ -53,27 +54,30 @@ def trapped() -> Result:
 
 
 def said(pattern: str) -> list[str]:
-    """What the process said, by a pattern with groups."""
-    found = re.search(pattern, text(trapped(), "said"))
-    assert found, text(trapped(), "said")
-    return list(found.groups())
+    """Return what the process printed, by a pattern with groups."""
+    match = re.search(pattern, text(trapped(), "said"))
+    assert match, text(trapped(), "said")
+    return list(match.groups())
 
 
 @once
 def accesses() -> Journal:
-    """What the bus saw of the process."""
+    """Return the journal of the process."""
     everything = journal(trapped().out["journal"])
     mine: Journal = everything[everything["pid"] == int(said(r"pid (\d+)")[0])]
     return mine
 
 
-def seen(found: Journal) -> list[tuple[int, int, int, int]]:
-    """What, offset, width and value of each."""
-    return [(int(a["what"]), int(a["offset"]), int(a["bytes"]), int(a["value"])) for a in found]
+def seen(accesses: Journal) -> list[tuple[int, int, int, int]]:
+    """Return what, offset, width and value of each access."""
+    return [(int(a["what"]), int(a["offset"]), int(a["bytes"]), int(a["value"])) for a in accesses]
 
 
 def test_vectors_are_moved_in_two_accesses() -> None:
-    """16 bytes are a store or load of SOURCE, then one of DESTINATION; no register is lost."""
+    """An access of 16 bytes is one to SOURCE and one to DESTINATION.
+
+    Other SSE registers keep their values.
+    """
     assert said(r"vectors (\d+) bad")[0] == "0"
     value, high = 0x1122334455667788, 0x99AABBCCDDEEFF00
     expected = []
@@ -85,7 +89,7 @@ def test_vectors_are_moved_in_two_accesses() -> None:
 
 
 def test_memory_is_brought_in_before_a_register_is_read() -> None:
-    """Each of three is read once, and arrives."""
+    """Each of three registers is read once, and its value is copied."""
     loads = accesses()[4 * ROUNDS : 4 * ROUNDS + 3]
     assert [(what, at, width) for what, at, width, _ in seen(loads)] == [
         (What.LOAD, at, 8) for at in (0, 8, 16)
@@ -95,7 +99,9 @@ def test_memory_is_brought_in_before_a_register_is_read() -> None:
 
 
 def test_the_kernel_for_a_process() -> None:
-    """What it does where it can't wait for a page: a futex on a register, and files."""
+    """The kernel must not wait for a page here: in a futex operation on a register, and in file
+    I/O.
+    """
     assert int(said(r"futex (-?\d+)")[0]) == 0
     rest = accesses()[4 * ROUNDS + 3 :]
     stores = seen(rest[rest["what"] == What.STORE])
@@ -114,28 +120,31 @@ def test_the_kernel_for_a_process() -> None:
 
 
 def test_the_kernel_may_do_what_the_process_may() -> None:
-    """It can't copy into a page that the process may only read."""
+    """The kernel can't copy into a page that is read-only for the process."""
     assert int(said(r"read into it (-?\d+)")[0]) == -1
 
 
 @pytest.mark.parametrize("how", ["changed", "shifted"])
 def test_what_may_only_be_read_is_not_changed(how: str) -> None:
-    """By an instruction that reads it first, whether the bus knows it or not."""
+    """The instruction reads before it writes.
+
+    The bus knows the first of the two instructions only.
+    """
     assert int(said(rf"{how}: signal (\d+)")[0]) == SIGSEGV
     assert said(r"kept (\d)") == ["1"]
 
 
 def bytes_of(stores: Journal, at: int) -> bytes:
-    """What they wrote, which begins there and has no gap."""
-    found = b""
+    """Return the bytes of these stores, which begin at `at` and have no gap."""
+    content = b""
     for store in stores:
-        assert store["offset"] == at + len(found)
-        found += int(store["value"]).to_bytes(int(store["bytes"]), "little")
-    return found
+        assert store["offset"] == at + len(content)
+        content += int(store["value"]).to_bytes(int(store["bytes"]), "little")
+    return content
 
 
 def test_32_bit_code_is_not_taken_for_64_bit_code() -> None:
-    """It is an instruction that can't be carried out."""
+    """The instruction can't be carried out."""
     assert int(said(r"32-bit code: signal (\d+)")[0]) == SIGBUS
     assert np.count_nonzero(accesses()["what"] == What.UNKNOWN) == 1
     assert accesses()["what"][-1] == What.UNKNOWN

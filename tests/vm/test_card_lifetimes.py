@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Cards and drivers come and go under load, and nothing stays behind.
+"""Cards and drivers are removed and added under load, and nothing is left behind.
 
-Each cycle loads the copier's reference driver and two cards, while two programs use them without
-a pause, and takes them away in one of four ways: card by card, by unloading the driver, by
-unloading the card from under it, and out and in again.  CARD_CYCLES=1000 in the environment
-makes it as many as one has patience for: a cycle takes 0.3 s.  What a leak would be is seen
-afterwards, when nobody else allocates anything, as a card is plugged in and out.
+Each cycle loads the copier's reference driver and two cards, while two programs use them without a
+pause. It then removes them in one of four ways: card by card, by unloading the driver, by unloading
+the card's module under the driver, or by unplugging and replugging. A cycle takes 0.3 s;
+CARD_CYCLES=1000 in the environment runs more of them. Afterwards, when nothing else allocates
+memory, a card is plugged in and out again and again, and leaks are counted.
 """
 
 import itertools
@@ -28,7 +28,7 @@ SAMPLES = range(5)
 SCENARIO = (
     f"CYCLES={CYCLES} PLUGGED={PLUGGED} SAMPLES='{' '.join(map(str, SAMPLES))}'\n"
     + r"""
-# Half-used slabs count as used, until they are shrunk.
+# Partly used slabs count as used until they are shrunk.
 count() {
 	for round in 1 2 3; do
 		sleep 1
@@ -52,7 +52,7 @@ use() {
 		echo "hello $1" > /nodes/copier$1 && cat /nodes/copier$1 || sleep 0.01
 	done > /out/copies$1 2> /dev/null
 }
-# A program may be using it at this moment.
+# A program may still be using the module.
 unload() {
 	wait_for "rmmod $1 2> /dev/null"
 }
@@ -108,7 +108,7 @@ true
 
 @once
 def worn() -> Result:
-    """The VM after all cycles; boot() has looked at its log."""
+    """Boot the VM for all cycles; boot() checks its log."""
     driver = card_modules.driver(
         packages.fetch_kernel(),
         ROOT / "cards" / "drivers" / "copier_driver.c",
@@ -125,16 +125,18 @@ def worn() -> Result:
 
 
 def counts(what: str, sample: int) -> dict[str, float]:
-    """How many of each kind there were."""
+    """Return the number of objects or pages of each kind."""
     lines = (line.split() for line in text(worn(), f"{what}-{sample}").splitlines())
     return {name: float(number) for name, number in lines}
 
 
 @pytest.mark.parametrize("what", ["objects", "pages"])
 def test_no_leak(what: str) -> None:
-    """Half an object, or half a page, of one kind for each time that a card comes and goes would
-    be seen each time; what the kernel keeps by itself, or frees late, is not.  It puts areas of
-    addresses aside for long, but not what they map."""
+    """A leak of half an object or half a page per plugged card would show in every sample.
+
+    Objects that the kernel caches, or frees late, do not show. The kernel keeps vmap areas for
+    long, but not the pages that they map.
+    """
     samples = [counts(what, sample) for sample in SAMPLES]
     for kind in samples[0].keys() - {"vmap_area"}:
         of_kind = [sample.get(kind, 0) for sample in samples]
@@ -143,17 +145,17 @@ def test_no_leak(what: str) -> None:
 
 
 def test_kmemleak() -> None:
-    """On a kernel that has it (docs/kernels.md); others tell of no leak."""
+    """Only a kernel with kmemleak reports leaks (docs/kernels.md)."""
     assert text(worn(), "leaks") == ""
 
 
 @pytest.mark.parametrize("copier", [0, 1])
 def test_there_was_load(copier: int) -> None:
-    """The programs got work done between the changes."""
+    """The programs did some work between the changes."""
     assert f"hello {copier}" in text(worn(), f"copies{copier}")
 
 
 def test_nothing_is_left() -> None:
-    """Neither a device, nor an interrupt, nor an address."""
+    """No device, interrupt or address range is left."""
     assert not [name for name in text(worn(), "devices").split() if name.startswith("1000")]
     assert text(worn(), "left").splitlines() == ["/proc/interrupts:0", "/proc/iomem:0"]

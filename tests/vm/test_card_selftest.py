@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Generated modules before our cards in a stock kernel: the self-test passes two cards of each
-kind, and names what is wrong by another specification; the skeleton binds, and lets go."""
+"""Generated modules for our cards in a stock kernel.
+
+The self-test passes two cards of each kind, and names the faults if the specification is wrong. The
+driver skeleton binds to its card and is removed again.
+"""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,7 +23,7 @@ pytestmark = group("card-selftest")
 
 CARDS = tuple(specification.catalogue())
 WRONG = [("COMPLETED", "access: rc", "access: rw"), ("PATTERN", 'bits: "7:0"', 'bits: "8:0"')]
-"""Of the copier: what is said of a register, and what is so."""
+"""Registers of the copier: name, the correct line, and the wrong line."""
 
 SCENARIO = (
     f"""
@@ -48,7 +51,7 @@ dmesg > /out/said
 
 
 def built(text_of_c: str, name: str, card: Card) -> Path:
-    """The module of a generated file."""
+    """Compile a generated file to a module."""
     with TemporaryDirectory() as folder:
         source = Path(folder) / f"{name}.c"
         source.write_text(text_of_c)
@@ -56,17 +59,17 @@ def built(text_of_c: str, name: str, card: Card) -> Path:
 
 
 def wrong_copier() -> Card:
-    """The copier, as it is not."""
+    """Return the copier with wrong specifications."""
     spec = (cards_dir() / "copier.yaml").read_text()
-    for _, so, said in WRONG:
+    for _, so, wrong in WRONG:
         assert so in spec
-        spec = spec.replace(so, said)
+        spec = spec.replace(so, wrong)
     return specification.parse("copier.yaml", spec.encode())
 
 
 @once
 def seen() -> Result:
-    """The VM after all of it."""
+    """Boot the VM in which all modules are loaded."""
     files = {}
     for name in CARDS:
         card = specification.load(name)
@@ -74,15 +77,15 @@ def seen() -> Result:
         files[f"{name}_driver.ko"] = built(driver(card), f"{name}_driver", card)
     wrong = wrong_copier()
     files["wrong_selftest.ko"] = built(selftest(wrong), "wrong_selftest", wrong)
-    wanted = {f"card_{name}": "" for name in CARDS}
-    return boot(SCENARIO, wanted, files=files, clock="wall")
+    loaded = {f"card_{name}": "" for name in CARDS}
+    return boot(SCENARIO, loaded, files=files, clock="wall")
 
 
 @pytest.mark.parametrize("name", CARDS)
 def test_the_cards_are_right(name: str) -> None:
     registers = [one for one in specification.load(name).registers if one.kind != "port"]
-    said = f"{name}_selftest: cards: 2, registers: {len(registers)}, faults: 0"
-    assert text(seen(), "said").count(said) == 2
+    message = f"{name}_selftest: cards: 2, registers: {len(registers)}, faults: 0"
+    assert text(seen(), "said").count(message) == 2
 
 
 @pytest.mark.parametrize("name", CARDS)

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What `understudy card generate` writes builds against the stock kernel, as it is and with no
-warning; the examples of the programmer's manual too, put together."""
+"""The files that `understudy card generate` writes compile against the stock kernel, unchanged and
+without warnings.
+
+The examples of the programmer's manual, joined, do so as well.
+"""
 
 import os
 import subprocess
@@ -26,7 +29,7 @@ STRICT = "-Werror -Wunused-function -Wunused-variable -Wunused-label"
 
 
 def make(folder: Path) -> list[str]:
-    """The modules that `make` builds in a folder."""
+    """Return the modules that `make` builds in a folder."""
     headers = packages.fetch_kernel().headers
     done = subprocess.run(
         ["make", f"KERNEL={headers}", f"KCFLAGS={STRICT}", "CONFIG_DEBUG_INFO_BTF_MODULES="],

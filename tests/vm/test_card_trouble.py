@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Cards in trouble: several pulled out under load, and processes that write at random.
+"""Cards in trouble: several are unplugged under load, and processes write to them at random.
 
-Two copiers and two Zach 1 are used by their reference drivers while all four are pulled out,
-again and again; programs may get error codes, and nothing else.  Then hostile processes load and
-store all over the registers that the kernel lets them map: neither kernel nor daemon may mind,
-and the card works for its driver afterwards.
+Two copiers and two Zach 1 are used by their reference drivers while all four are unplugged, again
+and again. Programs may get error codes and nothing else. Then hostile processes load and store at
+random in the registers that the kernel lets them map. Kernel and daemon must survive, and the card
+must work for its driver afterwards.
 """
 
 import pytest
@@ -25,7 +25,7 @@ ALLOWED = {
     "Input/output error",
     "No such file or directory",
     "Bus error",
-    "nonexistent directory",  # as the shell says it
+    "nonexistent directory",  # the shell's words
     "Read-only file system",
 }
 
@@ -101,7 +101,7 @@ draw_triangles --size 30 --triangles 1000 > /out/right
 
 
 def run(scenario: str, cpus: int) -> Result:
-    """A VM with both cards, both drivers and their programs."""
+    """Boot a VM with both cards, both drivers and their programs."""
     kernel = packages.fetch_kernel()
     built = {
         f"{name}_driver.ko": card_modules.driver(
@@ -127,24 +127,24 @@ def run(scenario: str, cpus: int) -> Result:
 
 @once
 def pulled() -> Result:
-    """The VM whose cards were pulled out."""
+    """Boot the VM whose cards are unplugged."""
     return run(PULLED, 2)
 
 
 @once
 def hostile() -> Result:
-    """The VM with the hostile processes."""
+    """Boot the VM with the hostile processes."""
     return run(HOSTILE, 2)
 
 
 @pytest.mark.parametrize("name", ["copied0", "copied1", "painted0", "painted1"])
 def test_only_error_codes(name: str) -> None:
-    """What programs were told while their cards went."""
+    """Programs get only these errors while their cards are unplugged."""
     lines = text(pulled(), name).splitlines()
     copies = name.startswith("copied")
-    said = [line for line in lines if copies or "rror" in line or "errno" in line]
-    assert [line for line in said if not any(reason in line for reason in ALLOWED)] == []
-    assert said
+    errors = [line for line in lines if copies or "rror" in line or "errno" in line]
+    assert [line for line in errors if not any(reason in line for reason in ALLOWED)] == []
+    assert errors
 
 
 @pytest.mark.parametrize(
@@ -152,11 +152,10 @@ def test_only_error_codes(name: str) -> None:
     [("painted0", "done "), ("painted1", "done "), ("copies0", "hello 0"), ("copies1", "hello 1")],
 )
 def test_they_worked_in_between(name: str, result: str) -> None:
-    """Some work was finished."""
     assert text(pulled(), name).count(result) >= ROUNDS
 
 
 def test_hostile_processes_do_no_harm() -> None:
     """The driver's picture afterwards is right."""
-    drawn, right = (text(hostile(), name).split()[-1] for name in ("drawn", "right"))
-    assert drawn == right
+    checksum, right = (text(hostile(), name).split()[-1] for name in ("drawn", "right"))
+    assert checksum == right

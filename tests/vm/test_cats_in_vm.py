@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Every part of CATS works in the kernel: with the two workloads together each of its
-counters becomes non-zero, and the records say why each request was picked.
+"""Every part of CATS works in the kernel.
+
+Each counter becomes non-zero in one of two workloads, and the records contain each reason for a
+pick.
 """
 
 from guests import MIB, experiment, group, once
@@ -14,7 +16,7 @@ pytestmark = group("cats")
 
 @once
 def surge() -> Outcome:
-    """Ten processes on the papers' workload: hits, the table, waits, sweeps."""
+    """Run ten processes with the papers' workload: hits, the table, waits, sweeps."""
     run = experiment(
         workload="surge-direct",
         scheduler="cats",
@@ -27,13 +29,13 @@ def surge() -> Outcome:
 
 @once
 def writes() -> Outcome:
-    """Reads and writes at random: bursts of writes, and nothing to hit."""
+    """Run random reads and writes: bursts of writes, and no hits."""
     run = experiment(scheduler="cats", requests=2000, processes=12, writes_percent=30)
     return in_vm.run(run, lambda phase, fraction: None)
 
 
 def test_every_counter_counts() -> None:
-    """All that CATS declares, but coalescing, which needs requests that touch."""
+    """The exception is coalescing, which needs adjacent requests."""
     seen = [run.facts["scheduler_counters"] for run in (surge(), writes())]
     names = {counter.name for counter in descriptions.schedulers()["cats"].counters} - {"coalesced"}
     silent = [name for name in names if not any(counters[name] for counters in seen)]
@@ -41,7 +43,7 @@ def test_every_counter_counts() -> None:
 
 
 def test_the_records_say_why() -> None:
-    """Hits, table and waits with SURGE; bursts with writes, and only writes in them."""
+    """SURGE has hits, table and waits; the other workload has bursts, with writes only."""
     assert {"hit", "table", "waited"} <= set(surge().requests["reason"].to_list())
     bursts = writes().requests.filter(reason="burst")
     assert bursts.height
@@ -49,14 +51,14 @@ def test_the_records_say_why() -> None:
 
 
 def test_the_shadow_foresees_the_disks_cache() -> None:
-    """The papers found 97 % of the hits foreseen; ours has the disk's own parameters."""
+    """The papers' shadow cache predicts 97 % of the hits; ours has the disk's own parameters."""
     hits = surge().requests.filter("hit")
     assert hits.height > 100
     assert hits.filter(reason="hit").height > 0.95 * hits.height
 
 
 def test_no_write_starves() -> None:
-    """A write waits for MAX and then for at most the burst and the reads owed to it."""
+    """A write waits for MAX, and then at most for the burst and the reads before it."""
     rows = writes().requests.filter(op="write")
     waited = (rows["dispatch_ns"] - rows["arrival_ns"]).to_numpy()
     assert waited.max() < 1_500_000_000

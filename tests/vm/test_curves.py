@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The throttle's curves by hand: longer than a page, in pieces, while requests run.
+"""The throttle's curves, written by hand: longer than a page, in pieces, while requests run.
 
-What is read back is what was written, whatever the pieces; a curve that is too long, was
-not ended or came from two writers at once is refused and changes nothing.  Transfers of a
-megabyte take what the core says.  A curve that is replaced under load on two CPUs is the
-old one or the new one for each request, never a mixture.
+A curve is read back as it was written, in pieces of any size. A curve that is too long, unfinished,
+or from two writers at once is refused and changes nothing. Transfers of a megabyte take the core's
+time. When a curve is replaced under load on two CPUs, each request uses the old curve or the new
+one, never a mixture.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ MODULES = {"iprobe": "", "vpt": "", "vdisk": f"size={64 * MIB}"}
 
 
 def noisy(seed: int, least: int, span: int) -> list[tuple[int, int]]:
-    """As many samples as there may be, with values of many digits."""
+    """Return a curve with the largest number of samples, and with values of many digits."""
     draw = Draw(seed)
     places = [i * SECTORS // (SAMPLES - 1) for i in range(SAMPLES)]
     return [(place, least + draw.below(span)) for place in places]
@@ -56,7 +56,7 @@ dd if=/dev/vdisk of=/dev/null bs=1M count=8 iflag=direct 2> /dev/null
 dd if=/dev/vdisk of=/dev/null bs=1M skip=40 count=8 iflag=direct 2> /dev/null
 cat $vpt/records > /out/records
 
-# What is refused: each is named by a line in /out/attempts.
+# Refusals, each with a line in /out/attempts.
 tried() {{ # NAME COMMAND
 	said=$({{ eval "$2"; }} 2>&1 | grep -v records)
 	[ "$said" ] || said=ok
@@ -90,7 +90,7 @@ done
 
 @once
 def by_hand() -> Result:
-    """The VM in which curves are written in all ways."""
+    """Boot the VM in which curves are written in all ways."""
     files = {
         "seek": line(SEEK),
         "transfer": line(TRANSFER),
@@ -103,13 +103,13 @@ def by_hand() -> Result:
 
 @group("curves")
 def test_any_pieces_make_the_curve() -> None:
-    """One byte at a time, pages, more than a page: the kernel shows the same text."""
+    """In pieces of a byte, a page, or more than a page, the kernel shows the same text."""
     assert [int(word) for word in text(by_hand(), "pieces").split()] == list(PIECES)
 
 
 @group("curves")
 def test_long_transfers_are_the_cores() -> None:
-    """Requests of a megabyte or what the block layer makes of them, to the nanosecond."""
+    """Requests of a megabyte, or the block layer's parts of them, are exact to the nanosecond."""
     rows = records.from_bytes(by_hand().out["records"])
     records.check(rows)
     assert rows["sectors"].sum() == 16 * 2048
@@ -143,7 +143,7 @@ def attempts_by_name(result: Result) -> dict[str, str]:
 
 @group("curves")
 def test_what_is_refused_changes_nothing() -> None:
-    """And the next disk begins without curves."""
+    """The next disk begins without curves."""
     assert text(by_hand(), "after").split() == ["same", "same", "none"]
     assert "a curve was written without the newline that ends it" in text(by_hand(), "dmesg")
     fresh = ["intercept_ns 0", "rotation_ns 0", f"seek_curve 0:0 {SECTORS}:0", "transfer_curve "]
@@ -175,8 +175,8 @@ cat $vpt/records > /out/records
 def test_a_curve_is_replaced_at_once() -> None:
     """Each request has the time of one curve or the other.
 
-    The samples of one are all near the beginning, those of the other near the end: of a
-    mixture, nearly every value would be neither.
+    One curve's samples are all near the beginning, the other's near the end. In a mixture nearly
+    every value would be neither.
     """
     near = [(i, 500_000) for i in range(SAMPLES - 1)] + [(SECTORS, 500_000)]
     far = [(0, 2_000_000), *((SECTORS - i, 2_000_000) for i in reversed(range(SAMPLES - 1)))]

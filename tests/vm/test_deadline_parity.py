@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Our deadline chooses as the kernel's mq-deadline does, request by request.
+"""Our deadline picks as the kernel's mq-deadline does, request by request.
 
-The kernel's scheduler runs in a VM on random reads and writes; what it saw (each arrival)
-and when it was asked (each pick) is then put to core/schedulers/deadline.c, which must
-give the same request every time.  Expiry is the one rule that may differ, since the kernel
-counts it in jiffies of 4 ms: the second run makes it matter, and each difference must then
-be at an expiry that lies within one jiffy of the pick.
+The kernel's scheduler runs in a VM on random reads and writes. Its arrivals and the times of its
+picks are then replayed to core/schedulers/deadline.c, which must pick the same requests. Only
+expiry may differ, since the kernel counts it in jiffies of 4 ms. The second run makes expiry
+matter; each difference must then be at an expiry within one jiffy of the pick.
 """
 
 from typing import Any
@@ -26,26 +25,29 @@ MS = 1_000_000
 
 
 def mixed(scheduler: str, **changes: Any) -> Experiment:
-    """Twenty-four processes, 30 % writes, on a disk so large that nothing merges."""
+    """Return an experiment: 24 processes, 30 % writes, on a disk so large that nothing merges."""
     ordinary = {"requests": 3000, "processes": 24, "writes_percent": 30, "virtual_bytes": 16 * GIB}
     return experiment(scheduler=scheduler, **(ordinary | changes))
 
 
 @once
 def outcome(run: Experiment) -> Outcome:
-    """One VM."""
+    """Run the experiment in a VM."""
     return in_vm.run(run, lambda phase, fraction: None)
 
 
 def seen_until_the_last_arrival(run: Experiment) -> pl.DataFrame:
-    """Later picks were made among requests that are not in the records."""
+    """Return all requests up to the last arrival.
+
+    Later picks may be of requests that are not in the records.
+    """
     rows = outcome(run).requests.with_row_index("id").sort("arrival_ns", "id")
     assert rows["request_id"].n_unique() == rows.height, "requests were merged"
     return rows
 
 
 def replayed(rows: pl.DataFrame, tunables: dict[str, int]) -> tuple[pl.DataFrame, np.ndarray]:
-    """The kernel's picks in order, and what our scheduler picks at the same instants."""
+    """Return the kernel's picks in order, and our scheduler's picks at the same times."""
     picks = rows.filter(pl.col("pick_ns") <= rows["arrival_ns"].max()).sort("pick_ns")
     ours = replay.replay(
         "deadline",
@@ -65,7 +67,7 @@ def replayed(rows: pl.DataFrame, tunables: dict[str, int]) -> tuple[pl.DataFrame
 
 @group("parity")
 def test_same_pick_at_each_instant() -> None:
-    """With an expiry of reads that this load does not reach there is no difference."""
+    """Reads do not expire under this load, so there is no difference."""
     run = mixed("mq-deadline", tunables=(("read_expire", 60_000),))
     picks, ours = replayed(seen_until_the_last_arrival(run), {"read_expire_ns": 60_000 * MS})
     assert picks.height > 2500
@@ -75,16 +77,17 @@ def test_same_pick_at_each_instant() -> None:
 
 
 def first_difference(picks: pl.DataFrame, ours: np.ndarray) -> int:
-    """The first pick that differs, or how many there are."""
+    """Return the index of the first different pick, or the number of picks."""
     different = np.flatnonzero(picks["id"].to_numpy() != ours)
     return int(different[0]) if len(different) else picks.height
 
 
 @group("parity-expiry")
 def test_with_expiry_they_differ_within_a_jiffy_only() -> None:
-    """Read expiry far below the response time: nearly each batch begins with an expired read.
-    Told of it, ours decides alike, but where the kernel's clock of 4 ms decides; told of
-    nothing, it goes another way long before.
+    """Reads expire far below the response time, so nearly each batch begins with an expired read.
+
+    With the same expiry, the first different pick is one for which the kernel's clock of 4 ms
+    decides. With the default expiry, picks differ much earlier.
     """
     expire_ms = 60
     run = mixed("mq-deadline", tunables=(("read_expire", expire_ms),))
@@ -92,12 +95,12 @@ def test_with_expiry_they_differ_within_a_jiffy_only() -> None:
     first = first_difference(*replayed(rows, {"read_expire_ns": expire_ms * MS}))
     picks, never = replayed(rows, {})
     assert first_difference(picks, never) < min(first, 1000)
-    # After the first difference the two hold different queues: only that one counts.
+    # After the first difference the two queues differ, so only the first difference counts.
     assert first == picks.height or nearly_expired(rows, picks, first, expire_ms)
 
 
 def nearly_expired(rows: pl.DataFrame, picks: pl.DataFrame, first: int, expire_ms: int) -> bool:
-    """Did the oldest read expire within a jiffy of that pick?"""
+    """Return whether the oldest read expired within a jiffy of that pick."""
     arrival = dict(zip(rows["id"], rows["arrival_ns"], strict=True))
     pick_ns = picks["pick_ns"][first]
     oldest = min(
@@ -110,8 +113,10 @@ def nearly_expired(rows: pl.DataFrame, picks: pl.DataFrame, first: int, expire_m
 
 @group("parity")
 def test_closed_loops_agree() -> None:
-    """Left to themselves, whoever asks a microsecond sooner is in the batch or is not, and from
-    then on arrivals depend on their own choices: orders part, means don't.
+    """In a closed loop a microsecond can decide which request is in a batch, and later arrivals
+    depend on picks.
+
+    The orders therefore differ, and only the means agree.
     """
     kernel, ours, unsorted = (
         metrics.summarise(outcome(mixed(name))) for name in ("mq-deadline", "deadline", "fcfs")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A card reads what a driver has given to it, in whichever way that was, and nothing that the
-driver has taken back."""
+"""A card reads memory that its driver has mapped for DMA, in whichever way, and no memory that the
+driver has unmapped.
+"""
 
 import re
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is drawn in the guest, where an emulator executes it, is what is drawn on the host."""
+"""The same picture is drawn in the guest, under emulation, and on the host."""
 
 import subprocess
 
@@ -20,7 +20,7 @@ SCENARIO = "".join(
 
 def test_the_guest_draws_what_the_host_draws() -> None:
     program = compiled(draw_triangles())
-    said = text(boot(SCENARIO, files={"bin/draw_triangles": program}), "said")
+    output = text(boot(SCENARIO, files={"bin/draw_triangles": program}), "said")
     words = ["--triangles", str(TRIANGLES)]
     hosts = [
         subprocess.run(
@@ -29,4 +29,4 @@ def test_the_guest_draws_what_the_host_draws() -> None:
         for size in SIZES
         for _ in WAYS
     ]
-    assert [line.split()[2] for line in said.splitlines()] == [line.split()[2] for line in hosts]
+    assert [line.split()[2] for line in output.splitlines()] == [line.split()[2] for line in hosts]

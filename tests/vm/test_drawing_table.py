@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`understudy reproduce table3.1`, with few triangles: both ways draw the same picture, and the
-paper's figures stand beside ours."""
+paper's figures are beside ours.
+"""
 
 import json
 
@@ -15,7 +16,7 @@ pytestmark = group("drawing-table")
 
 
 def invoke(*arguments: str) -> str:
-    """What the command prints."""
+    """Return what the command prints."""
     result = CliRunner().invoke(command, arguments, obj="reproduce", standalone_mode=False)
     if result.exception:
         raise result.exception
@@ -36,6 +37,6 @@ def test_both_ways() -> None:
     "arguments", [("table3.1", "--requests", "5"), ("table2", "--triangles", "5")]
 )
 def test_what_another_table_takes(arguments: tuple[str, ...]) -> None:
-    """One line that says which option goes where."""
+    """The error names the table that takes the option."""
     with pytest.raises(UserError, match="takes no --"):
         invoke(*arguments)

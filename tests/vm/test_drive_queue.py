@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The drive's queue in a kernel, when something happens to it while it is full; and sptf, whose
-model comes and goes.
+model may be missing.
 
-Eight reads are on a disk that takes a second for each: one is served, seven wait in the drive,
-all of them answered by the virtual disk and held.
+Eight reads are on a disk that needs a second for each: one is in service and seven wait in the
+drive. The virtual disk has completed all of them, and the throttle holds them.
 """
 
 import full_disk
@@ -20,7 +20,7 @@ TROUBLES = {"another depth": "put 2 $vpt/queue_depth\n"}
 
 @once
 def full(trouble: str) -> Result:
-    """The VM."""
+    """Boot the VM."""
     return full_disk.in_trouble(trouble, SETTINGS, TROUBLES)
 
 
@@ -31,7 +31,7 @@ def test_each_read_ends_once_and_well(trouble: str) -> None:
 
 @full_disk.on_each("queue", TROUBLES)
 def test_who_detaches_lets_all_go_at_once(trouble: str) -> None:
-    """Otherwise each read takes its second, from the first on."""
+    """In the other cases, each read still takes its second."""
     seconds = full_disk.seconds(full(trouble))
     if trouble in full_disk.DETACHING:
         assert seconds < 2
@@ -39,7 +39,7 @@ def test_who_detaches_lets_all_go_at_once(trouble: str) -> None:
         assert full_disk.READERS - 1 < seconds < full_disk.READERS + 0.5
 
 
-# sptf and whoever has the model.
+# sptf and the disk's model.
 
 ASKING = """
 wait_for '[ -b /dev/vdisk ]'
@@ -74,15 +74,19 @@ attempt sptf $queue/scheduler
 
 @once
 def asking() -> Result:
-    """The VM in which the model comes and goes."""
+    """Boot the VM in which the throttle, and so the model, is added and removed."""
     return boot(ASKING, {**full_disk.MODULES, "vdisk": f"size={64 * MIB}", "sptf": ""})
 
 
 @group("queue-asking")
 def test_sptf_is_refused_where_nobody_has_a_model() -> None:
-    """Before the disk is throttled, and when the throttle is gone: in a line of the log each."""
-    said = text(asking(), "attempts").splitlines()
-    assert [line.rpartition(": ")[2] for line in said] == ["No such device", "ok", "No such device"]
+    """The log says so twice: before the disk is throttled, and after the throttle is removed."""
+    lines = text(asking(), "attempts").splitlines()
+    assert [line.rpartition(": ")[2] for line in lines] == [
+        "No such device",
+        "ok",
+        "No such device",
+    ]
     assert attempts(asking())["scheduler=sptf"] == "No such device"
     line = "sptf needs a disk's model: vdisk has none; throttle it with vpt first"
     assert text(asking(), "dmesg").count(line) == 2
@@ -90,10 +94,12 @@ def test_sptf_is_refused_where_nobody_has_a_model() -> None:
 
 @group("queue-asking")
 def test_the_throttle_stays_while_it_is_asked() -> None:
-    """Also if the profile changes under it, or the disk is throttled no more."""
+    """The module can't be unloaded even if the profile changes meanwhile, or the disk
+    is released.
+    """
     assert text(asking(), "rmmod").count("temporarily unavailable") == 2
     assert text(asking(), "completed") == "8"
-    # Four foreseen with seeks, then four at 2 ms; then nobody knows anything.
+    # Four predictions include a seek, four are of 2 ms; without the model there are none.
     foreseen_ns = int(text(asking(), "positioning"))
     assert 8 * 2_000_000 < foreseen_ns <= 8 * 2_000_000 + 4 * 9_000_000
     assert int(text(asking(), "positioning_after")) == foreseen_ns

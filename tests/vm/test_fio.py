@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A job file of fio, by the real fio in the kernel and by the simulator."""
+"""A job file of fio, run by fio itself in the kernel and by the simulator."""
 
 import threading
 from pathlib import Path

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Flushes, and writes that ask to be on the medium, take what the model says.
+"""Flushes, and writes that must reach the medium, take the model's time.
 
-The virtual disk says that it has a volatile write cache when the drive that it stands in for
-has one, so that fsync() reaches the throttle; else it has none, and fsync() costs nothing.
+The virtual disk reports a volatile write cache if the modelled drive has one, so that fsync()
+reaches the throttle. Otherwise it reports none, and fsync() takes no time.
 """
 
 from collections.abc import Iterator
@@ -23,9 +23,9 @@ pytestmark = group("flush")
 SECTORS = 4_000_000
 SOFTWARE_NS = 60_000  # what the kernel and the program may need for fsync() or FUA
 IDLE_NS = 2 * 10**9
-PLACES = (3_000_000, 100_000, 2_000_000)  # from the first one upwards, and around
+PLACES = (3_000_000, 100_000, 2_000_000)  # ascending from the first place on, with a wrap
 FIXED = {**KNOWN, "rotation": {"period_ms": 6.0, "phase": "mean"}}
-WRITES = {  # destaged in the order of PLACES, or not at all
+WRITES = {  # the first drive destages in the order of PLACES, the second has nothing to destage
     "write back": {"write_back_order": "ascending"},
     "write through": {"write_back": 0},
 }
@@ -37,7 +37,7 @@ DRIVES = {
 
 @dataclass(frozen=True)
 class Done:
-    """One request, as the guest saw it."""
+    """One request, as the guest measured it."""
 
     op: str
     sector: int
@@ -46,8 +46,7 @@ class Done:
 
 
 def asked() -> Iterator[tuple[str, int]]:
-    """On an idle drive: some writes and a flush, another flush; one write with FUA, and a
-    flush."""
+    """Yield requests for an idle drive: writes, two flushes, a write with FUA, and a flush."""
     yield from (("write", place) for place in PLACES)
     yield from (("flush", 0), ("flush", 0))
     yield from (("write through", PLACES[0]), ("flush", 0))
@@ -55,7 +54,7 @@ def asked() -> Iterator[tuple[str, int]]:
 
 @once
 def served(name: str) -> tuple[list[Done], dict[str, int]]:
-    """And the throttle's counters."""
+    """Run the requests; return them and the throttle's counters."""
     drive = DiskProfile.model_validate(DRIVES[name])
     done = []
     with target.in_vm(drive, SECTORS * 512) as disk:
@@ -68,29 +67,31 @@ def served(name: str) -> tuple[list[Done], dict[str, int]]:
 
 
 def flushes(done: list[Done]) -> list[int]:
-    """How long each took."""
+    """Return the service times of the flushes."""
     return [each.service_ns for each in done if each.op == "flush"]
 
 
 class Medium:
-    """What putting writes away takes, one after another."""
+    """A model of destaging writes, one after another."""
 
     def __init__(self) -> None:
-        """The head at sector 0."""
+        """Begin with the head at sector 0."""
         timing = DiskProfile.model_validate(DRIVES["write back"]).timing(SECTORS)
         self._settle_ns = timing.buffer["write_settle_ns"]
-        self.command_ns = timing.seek[0][1]  # a seek of no distance: a destage needs none
+        self.command_ns = timing.seek[0][1]  # a seek of no distance, which a destage does not need
         self._drive = Drive(replace(timing, intercept_ns=0, buffer={}))
 
     def ns(self, place: int) -> int:
-        """Of one."""
+        """Return the time that one write takes on the medium."""
         return self._settle_ns + self._drive.serve_one(WRITE, place, 8)
 
 
 @pytest.mark.exact
 def test_a_flush_puts_all_away() -> None:
-    """The drive has begun with the first write as soon as that was taken, and needs for all what
-    the medium needs; nothing is left for the next flush."""
+    """The drive begins to destage right after the first write, and takes the medium's time for all.
+
+    The second flush has nothing to do.
+    """
     done, _ = served("write back")
     medium = Medium()
     taken_ns = done[0].sent_ns + done[0].service_ns
@@ -104,18 +105,17 @@ def test_a_flush_puts_all_away() -> None:
 
 @pytest.mark.exact
 def test_what_is_written_through_is_on_the_medium() -> None:
-    """It takes what the medium takes; a flush finds nothing to do."""
+    """It takes the medium's time, and the flush after it has nothing to do."""
     done, _ = served("write back")
     through = next(each for each in done if each.op == "write through")
     medium = Medium()
-    medium.ns(PLACES[-1])  # where the flush has left the head
+    medium.ns(PLACES[-1])  # the head is here after the flush
     assert through.service_ns == pytest.approx(medium.ns(through.sector), abs=SOFTWARE_NS)
     assert flushes(done)[-1] < SOFTWARE_NS
 
 
 def test_flushes_are_requests_of_the_disk() -> None:
-    """Three of fsync(), and one that the kernel sends behind each write with FUA to a block
-    device."""
+    """Three are from fsync(), and one is from the kernel, after the write with FUA."""
     _, counters = served("write back")
     assert counters["completed"] == counters["requests"] == len(list(asked())) + 1
     assert counters["missed"] == counters["untracked"] == counters["lost"] == 0
@@ -123,7 +123,7 @@ def test_flushes_are_requests_of_the_disk() -> None:
 
 @pytest.mark.exact
 def test_those_that_find_nothing_to_do_take_no_time() -> None:
-    """So the virtual disk is late for them."""
+    """Since the model takes no time for them, the virtual disk is late."""
     done, counters = served("write back")
     found_nothing = sum(ns < SOFTWARE_NS for ns in flushes(done)) + 1
     assert counters["late"] == found_nothing == 3
@@ -131,7 +131,7 @@ def test_those_that_find_nothing_to_do_take_no_time() -> None:
 
 @pytest.mark.exact
 def test_without_a_write_cache_there_is_nothing_to_flush() -> None:
-    """fsync() never reaches the disk; each write costs the medium."""
+    """fsync() does not reach the disk, and each write takes the medium's time."""
     done, counters = served("write through")
     assert max(flushes(done)) < SOFTWARE_NS
     writes = [each for each in done if each.op != "flush"]

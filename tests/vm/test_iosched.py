@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Our schedulers as elevators of the stock kernel, each file of core/schedulers/ a module.
 
-Fields: each is selectable, its tunables can be read and set within their ranges, its
-counters only read.  Merges: back and front, and more requests than the shim has slots.
-Switching: among all schedulers in the middle of writes, on two CPUs, with the queue's
-depth changed, and every byte that was written through one is read back through another.
-Unloading: refused while selected, then not, also while the throttle watches it.
+Fields: each scheduler can be selected, its tunables can be read and set within their ranges, and
+its counters can only be read. Merges: back and front, and more requests than the shim has slots.
+Switching: from any scheduler to any other during writes, on two CPUs, with changes of the queue's
+depth; bytes written through one scheduler are read back through another. Unloading: refused while
+the scheduler is selected, and possible afterwards, even if the throttle watches it.
 """
 
 import pytest
@@ -27,7 +27,7 @@ from understudy.platforms.vm.machine import Result
 SCHEDULERS = descriptions.schedulers()
 on_each = pytest.mark.parametrize("name", OUR_SCHEDULERS)
 
-# The kernel has taken the name "deadline" for mq-deadline.
+# The kernel uses the name "deadline" for mq-deadline.
 COMMON = """
 queue=/sys/block/vdisk/queue
 choose() {
@@ -53,11 +53,11 @@ stop_random() {
 """
 
 
-# One after the other, on one CPU.
+# One after another, on one CPU.
 
 
 def _try_values(name: str) -> str:
-    """Shell: what is written to each field, the default again at the end."""
+    """Return shell code that writes good and bad values to each field, and finally the default."""
     lines = []
     for tunable in SCHEDULERS[name].tunables:
         bad = [-1, "x", "1.5", "", "NaN", tunable.max + 1, *([tunable.min - 1] * (tunable.min > 0))]
@@ -78,7 +78,7 @@ try_field() {
 merged() { # EVENT
 	grep -q "$1:" /sys/kernel/tracing/trace
 }
-coalesced() { # by those that say so
+coalesced() { # only some schedulers have this counter
 	[ ! -e $queue/iosched/coalesced ] || [ "$(cat $queue/iosched/coalesced)" -gt 0 ]
 }
 merges() {
@@ -88,7 +88,7 @@ merges() {
 		put 1 /sys/kernel/tracing/events/block/$event/enable
 	done
 	put 1 /sys/kernel/tracing/tracing_on
-	# So slow that a queue builds up behind it, also where the processor is slow.
+	# The disk is so slow that a queue builds up, even on a slow processor.
 	put 5000000 $vpt/intercept_ns
 	start_random --processes 24 --writes 50
 	wait_for 'merged block_bio_backmerge && merged block_bio_frontmerge && coalesced'
@@ -118,7 +118,7 @@ merges {name}
         for name in OUR_SCHEDULERS
     )
     + """
-# More requests than the shim has slots: the rest waits for one.
+# There are more requests than the shim has slots, so some requests wait for a slot.
 choose deadline
 put 2000 $queue/nr_requests
 start_random --processes 1300
@@ -126,7 +126,7 @@ sleep 1
 stop_random
 put 16 $queue/nr_requests
 
-# The throttle still watches a scheduler that goes, and finds it when it comes again.
+# The throttle watches a scheduler that is unloaded, and finds it when it is loaded again.
 for round in 1 2 3; do
 	choose clook
 	put 20 $vpt/record
@@ -150,13 +150,13 @@ rmmod vdisk || fail 'vdisk is held'
 
 @once
 def fields() -> Result:
-    """The VM in which each of our schedulers is tried by itself, on a disk of 1 MiB."""
+    """Boot the VM in which each of our schedulers is tried alone, on a disk of 1 MiB."""
     modules = {"iprobe": "", "vpt": "", "vdisk": f"size={MIB}"}
     return boot(FIELDS, modules | dict.fromkeys(OUR_SCHEDULERS, ""), memory_mib=1024)
 
 
 def tried(name: str) -> dict[tuple[str, str], tuple[str, str, str]]:
-    """(Field, value) -> why not or "ok", the field before and after."""
+    """Return (field, value) -> reason or "ok", and the field before and after."""
     rows = [line.split("|") for line in text(fields(), "tried").splitlines()]
     return {(row[1], row[2]): (row[3], row[4], row[5]) for row in rows if row[0] == name}
 
@@ -164,7 +164,7 @@ def tried(name: str) -> dict[tuple[str, str], tuple[str, str, str]]:
 @on_each
 @group("iosched-fields")
 def test_can_be_selected(name: str) -> None:
-    """By its name, or with us- before it where the kernel has that name."""
+    """The name is the scheduler's own; if the kernel uses it, us- is put before it."""
     assert text(fields(), f"selected-{name}") in (name, f"us-{name}")
     declared = SCHEDULERS[name].tunables + SCHEDULERS[name].counters
     listed = text(fields(), f"listed-{name}").split()
@@ -174,34 +174,34 @@ def test_can_be_selected(name: str) -> None:
 @on_each
 @group("iosched-fields")
 def test_tunables_keep_to_their_ranges(name: str) -> None:
-    """Both ends are taken, what lies past them or is no number is refused."""
-    found = tried(name)
+    """Both ends are accepted; values beyond them and text that is no number are refused."""
+    outcomes = tried(name)
     for tunable in SCHEDULERS[name].tunables:
         for value in (tunable.min, tunable.max, tunable.initial):
-            said, _, after = found[tunable.name, str(value)]
-            assert (said, after) == ("ok", str(value)), tunable.name
+            reason_or_ok, _, after = outcomes[tunable.name, str(value)]
+            assert (reason_or_ok, after) == ("ok", str(value)), tunable.name
         wrong = {"-1": "Invalid argument", "x": "Invalid argument", "1.5": "Invalid argument"}
         wrong |= {"": "Invalid argument", "NaN": "Invalid argument"}
         wrong[str(tunable.max + 1)] = "Numerical result out of range"
         for refused, reason in wrong.items():
-            said, before, after = found[tunable.name, refused]
-            assert said == reason, (tunable.name, refused)
+            reason_or_ok, before, after = outcomes[tunable.name, refused]
+            assert reason_or_ok == reason, (tunable.name, refused)
             assert before == after == str(tunable.initial)
 
 
 @on_each
 @group("iosched-fields")
 def test_counters_are_read_only(name: str) -> None:
-    """Nobody sets them, not even root."""
-    found = tried(name)
+    """Not even root can write them."""
+    outcomes = tried(name)
     for counter in SCHEDULERS[name].counters:
-        assert found[counter.name, "1"][0] == "Permission denied"
+        assert outcomes[counter.name, "1"][0] == "Permission denied"
 
 
 @on_each
 @group("iosched-fields")
 def test_merges(name: str) -> None:
-    """Pages that touch were merged at both ends, and the workload saw no error."""
+    """Adjacent pages were merged at both ends."""
     assert pairs(fields().out[f"merges-{name}"])["backmerge"] > 0
     assert pairs(fields().out[f"merges-{name}"])["frontmerge"] > 0
     if name == "cats":
@@ -210,7 +210,7 @@ def test_merges(name: str) -> None:
 
 @group("iosched-fields")
 def test_no_workload_saw_an_error() -> None:
-    """Also with more requests pending than there are slots."""
+    """One workload has more requests pending than the shim has slots."""
     done = [line.split() for line in text(fields(), "random").splitlines() if "done" in line]
     assert len(done) == len(OUR_SCHEDULERS) + 1
     assert {failed for _, _, failed, _ in done} == {"0"}
@@ -220,32 +220,32 @@ def test_no_workload_saw_an_error() -> None:
 @on_each
 @group("iosched-fields")
 def test_selected_scheduler_stays(name: str) -> None:
-    """Rmmod is refused (and worked at the end of the scenario)."""
+    """rmmod is refused now, and succeeds at the end of the scenario."""
     assert "temporarily unavailable" in text(fields(), f"rmmod-{name}")
 
 
 @group("iosched-fields")
 def test_throttle_finds_a_scheduler_that_came_again() -> None:
-    """Its picks are seen however often it was unloaded meanwhile."""
-    found = pairs(fields().out["rewatch"])
-    assert {name: value for name, value in found.items() if "unseen" in name} == {
+    """The throttle sees the scheduler's picks however often the module was reloaded."""
+    counters = pairs(fields().out["rewatch"])
+    assert {name: value for name, value in counters.items() if "unseen" in name} == {
         "pick_unseen_1": 0,
         "pick_unseen_2": 0,
         "pick_unseen_3": 0,
     }
-    assert all(found[f"requests_{round}"] == 20 for round in (1, 2, 3))
+    assert all(counters[f"requests_{round}"] == 20 for round in (1, 2, 3))
 
 
-# Under each other's feet, on two CPUs.
+# Switching during writes, on two CPUs.
 
-ROUNDS = len(ALL_SCHEDULERS)  # each is once the one that writes
+ROUNDS = len(ALL_SCHEDULERS)  # each scheduler writes once
 SWITCHING = (
     COMMON
     + """
 attach
 region=256 # pages
 dd if=/dev/urandom of=/tmp/noise bs=4k count=$((region + ROUNDS)) 2> /dev/null
-# Each round has its own bytes: the noise from another page on.
+# Each round writes other bytes: the noise, beginning at another page.
 write_part() { # ROUND QUARTER
 	part=$((region / 4))
 	dd if=/tmp/noise of=/dev/vdisk bs=4k oflag=direct conv=notrunc count=$part \\
@@ -278,7 +278,7 @@ while [ $round -lt ROUNDS ]; do
 	two=$!
 	write_part $round 2 &
 	three=$!
-	# In the middle of all that: another depth, another scheduler.
+	# During the writes, change the queue depth and the scheduler.
 	sleep 0.1
 	for depth in 4 100 32; do
 		put $depth $queue/nr_requests
@@ -293,7 +293,7 @@ while [ $round -lt ROUNDS ]; do
 	round=$((round + 1))
 done
 stop_random
-# And all of them once more, through the last scheduler.
+# Read all rounds again, through the last scheduler.
 echo 3 > /proc/sys/vm/drop_caches
 round=0
 while [ $round -lt ROUNDS ]; do
@@ -315,7 +315,7 @@ done
 
 @once
 def switching() -> Result:
-    """The VM in which all schedulers are switched in the middle of writes."""
+    """Boot the VM in which all schedulers are switched during writes."""
     scenario = SWITCHING.replace("ROUNDS", str(ROUNDS))
     scenario = scenario.replace("ALL", " ".join(ALL_SCHEDULERS))
     scenario = scenario.replace("OURS", " ".join(OUR_SCHEDULERS))
@@ -325,7 +325,7 @@ def switching() -> Result:
 
 @group("iosched-switching")
 def test_bytes_survive_switching() -> None:
-    """What was written through one scheduler is read through another, byte by byte."""
+    """Bytes written through one scheduler are read back through another."""
     assert text(switching(), "errors") == ""
     seen = {
         line.split()[1].removeprefix("us-") for line in text(switching(), "switched").split("\n")
@@ -335,14 +335,14 @@ def test_bytes_survive_switching() -> None:
 
 @group("iosched-switching")
 def test_readers_saw_no_error_while_switching() -> None:
-    """Nor did the throttle lose a request."""
+    """The throttle lost no request, either."""
     assert text(switching(), "random").splitlines()[-1].split()[2] == "0"
     counters = pairs(switching().out["counters"])
     assert counters["requests"] == counters["completed"] > 1000
     assert {counters[name] for name in ("failed", "missed", "untracked", "lost")} == {0}
 
 
-# An elevator that is refused, after one that has all hardware queues run as one.
+# An elevator that is refused, after one that runs all hardware queues as one.
 
 REFUSED = (
     COMMON
@@ -365,7 +365,7 @@ cat /sys/block/vdisk/inflight > /out/inflight
 
 @group("iosched-refused")
 def test_a_disk_goes_on_without_an_elevator_that_was_refused() -> None:
-    """Both of its hardware queues are run: 6.1 keeps a flag of the elevator before."""
+    """Both hardware queues are run, although kernel 6.1 keeps a flag of the previous elevator."""
     modules = {"vdisk": f"size={64 * MIB} queues=2", "iprobe": "", "vpt": "", "sptf": ""}
     result = boot(REFUSED, modules, clock="wall", cpus=2)
     assert "No such device" in text(result, "why")

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""iprobe on the running kernel: the self-test module with some rounds on two CPUs, and many.
+"""iprobe on the running kernel: the self-test module, with a few rounds on two CPUs and with many.
 
-The module proves, call by call, that after iprobe_register every call is replaced, after
-iprobe_unregister none is, and in between each is one or the other; here each of its lines
-is a test.  Also: a probed module can't be unloaded from under its users.
+The module checks, call by call, that after iprobe_register every call is replaced, after
+iprobe_unregister none is, and during a change each call is one or the other. Each line of its
+output is a test here. Another test shows that a module in use can't be unloaded.
 
-The two CPUs are one thread of TCG on the wall clock (QEMU can't boot two CPUs with
-icount, and its two threads miss patched code).  Each round waits for some four RCU grace
-periods, 0.1 s each, which nobody can shorten; meanwhile the processor is free.
+The two CPUs are one thread of TCG in wall clock: QEMU can't boot two CPUs with icount, and two
+threads of TCG would miss patched code. Each round waits for some four RCU grace periods of 0.1 s,
+and the processor is idle meanwhile.
 """
 
 import re
@@ -35,7 +35,7 @@ CLAIMS = (
 
 @once
 def selftest(rounds: int) -> Result:
-    """The VM in which the self-test ran as the module was loaded."""
+    """Boot the VM in which the self-test runs when its module is loaded."""
     return boot(
         "rmmod iprobe 2> /out/rmmod && fail 'iprobe went'\n"
         "rmmod iprobe_selftest && rmmod iprobe || fail 'iprobe stayed'\n",
@@ -49,13 +49,12 @@ def selftest(rounds: int) -> Result:
 @after
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_selftest_proves(claim: str, rounds: int) -> None:
-    """Each claim is printed as proved."""
     assert f"iprobe_selftest: {claim}: ok" in text(selftest(rounds), "dmesg")
 
 
 @after
 def test_selftest_passed(rounds: int) -> None:
-    """Nothing failed, nor did a claim go missing here."""
+    """Nothing failed, and CLAIMS lists every claim."""
     log = text(selftest(rounds), "dmesg")
     assert "iprobe_selftest: passed" in log
     assert tuple(re.findall(r"iprobe_selftest: (.*): ok$", log, re.MULTILINE)) == CLAIMS
@@ -64,14 +63,14 @@ def test_selftest_passed(rounds: int) -> None:
 @after
 @pytest.mark.parametrize("cpu", [0, 1])
 def test_both_cpus_called_during_changes(cpu: int, rounds: int) -> None:
-    """Each CPU called the function while the other one was changing its code."""
-    found = re.search(
+    """Each CPU called the function while the other CPU was changing its code."""
+    match = re.search(
         rf"{rounds} rounds: CPU {cpu}: (\d+) calls, (\d+) replaced, 0 wrong; "
         r"during changes (\d+) original, (\d+) replaced",
         text(selftest(rounds), "dmesg"),
     )
-    assert found
-    calls, replaced, original_then, replaced_then = map(int, found.groups())
+    assert match
+    calls, replaced, original_then, replaced_then = map(int, match.groups())
     assert calls > replaced > rounds
     assert original_then > rounds
     assert replaced_then > rounds
@@ -79,5 +78,5 @@ def test_both_cpus_called_during_changes(cpu: int, rounds: int) -> None:
 
 @after
 def test_used_module_stays(rounds: int) -> None:
-    """Rmmod of iprobe is refused while another module uses it, and works afterwards."""
+    """rmmod of iprobe is refused while another module uses it, and succeeds afterwards."""
     assert "temporarily unavailable" in text(selftest(rounds), "rmmod")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What counts as a complaint of a kernel, in the log of a VM (guests.py)."""
+"""The lines of a VM's log that count as complaints of its kernel (guests.py)."""
 
 import pytest
 from guests import complaints
@@ -22,7 +22,7 @@ BUGS = (
 
 
 def test_memory_that_was_refused_is_none() -> None:
-    """The kernel shows who asked."""
+    """The kernel shows the caller's stack."""
     assert complaints(REFUSED.format("[   10.6]  kmalloc+0x1/0x2").splitlines()) == []
 
 

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Our schedulers on a loop device, which is what vdisk is not: it has no sectors until a file
-is bound to it, a cache to flush, and takes many requests at once.
+"""Our schedulers on a loop device, which has no sectors until a file is bound to it.
 
-A scheduler is chosen while the disk has no sectors, as a rule of udev would do it.  Then it
-grows to 20 GiB, is read far apart, and carries a file system whose journal writes with
-FLUSH and FUA while processes read.
+Unlike vdisk it has a cache to flush, and takes many requests at once. A scheduler is chosen while
+the disk has no sectors, as udev rules do. Then the disk grows to 20 GiB, gets reads that are far
+apart, and carries a file system whose journal writes with FLUSH and FUA while processes read.
 """
 
 import subprocess
@@ -46,10 +45,10 @@ begin_read() { # GIB
 reads_end() {
 	wait_for '! [ -d /proc/$reader ]'
 }
-# An hour from edge to edge, until somebody has enough of it.
+# A full seek takes an hour, until the tunable is set back.
 read_slowly() {
 	put 3600000000000 $queue/iosched/full_seek_ns
-	# Behind the arm, which is at 12 GiB: scan's has turned, cscan's never does.
+	# Behind the arm at 12 GiB: scan's arm has turned, and cscan's never turns.
 	if [ $name = scan ]; then begin_read 15; else begin_read 2; fi
 	sleep 1
 	[ -d /proc/$reader ] || fail "$name: the arm was there at once"
@@ -106,7 +105,7 @@ done
 
 
 def file_system(folder: Path) -> Path:
-    """An empty one with a journal."""
+    """Make an empty file system with a journal."""
     image = folder / "image"
     try:
         subprocess.run(
@@ -121,7 +120,7 @@ def file_system(folder: Path) -> Path:
 
 @once
 def looped(folder: Path) -> Result:
-    """Every scheduler, one after the other."""
+    """Boot the VM in which every scheduler is tried, one after another."""
     modules = {"loop": "max_loop=1", "crc32c_generic": "", "ext4": ""}
     modules |= dict.fromkeys(WITHOUT_A_MODEL, "tape_calls=200000")
     scenario = SCENARIO.replace("OURS", " ".join(WITHOUT_A_MODEL))
@@ -132,13 +131,13 @@ def looped(folder: Path) -> Result:
 
 @pytest.fixture(name="vm", scope="module")
 def fixture_vm(tmp_path_factory: pytest.TempPathFactory) -> Result:
-    """The VM in which that was done."""
+    """Run the VM once for all tests."""
     return looped(tmp_path_factory.mktemp("loop"))
 
 
 @on_each
 def test_a_disk_that_grew_is_served_to_its_new_end(vm: Result, name: str) -> None:
-    """No hang and no division by zero; who asks is told of the new size once."""
+    """There is no hang and no division by zero, and the new size is on the tape once."""
     calls = shim_tape.parse(vm.out[f"tape-{name}"]).calls
     grown = calls[calls["kind"] == replay.GROWN]
     assert grown["sector"].tolist() == [DISK_BYTES // 512]
@@ -148,42 +147,45 @@ def test_a_disk_that_grew_is_served_to_its_new_end(vm: Result, name: str) -> Non
 
 @on_each
 def test_the_same_answers_in_a_program(vm: Result, name: str) -> None:
-    """Also with the growth in the middle of the tape."""
-    found = shim_tape.parse(vm.out[f"tape-{name}"])
+    """The replay includes the growth in the middle of the tape."""
+    tape = shim_tape.parse(vm.out[f"tape-{name}"])
     fields = pairs(vm.out[f"fields-{name}"])
-    if name in WITH_TRIPS:  # which were tuned on the way
+    if name in WITH_TRIPS:  # their tunables changed during the run
         return
-    played, _ = replay.play(
+    answers, _ = replay.play(
         name,
-        found.calls,
+        tape.calls,
         tunables={t.name: fields[t.name] for t in descriptions.schedulers()[name].tunables},
-        capacity_sectors=found.capacity_sectors,
-        max_requests=found.max_requests,
-        depth=found.depth,
+        capacity_sectors=tape.capacity_sectors,
+        max_requests=tape.max_requests,
+        depth=tape.depth,
     )
-    assert first_difference(found.calls, played) is None
+    assert first_difference(tape.calls, answers) is None
 
 
 @on_each
 def test_flushes_pass_by_and_leave_the_count_alone(vm: Result, name: str) -> None:
-    """Each request that the scheduler gave came back, and none is left, although flushes and
-    writes with FUA went to the disk ahead of them."""
+    """Each dispatched request completes and none is left, although flushes and FUA writes bypass
+    the scheduler.
+    """
     issued = pairs(vm.out[f"issued-{name}"])
     assert issued["flushes"] > 0
     assert issued["fua"] > 0
     calls = shim_tape.parse(vm.out[f"tape-{name}"]).calls
-    given = (calls["kind"] == replay.NEXT) & (calls["id"] > 0)
+    dispatched = (calls["kind"] == replay.NEXT) & (calls["id"] > 0)
     ended = calls["kind"] == replay.COMPLETED
-    assert given.sum() == ended.sum() > 20
-    in_service = np.cumsum(given.astype(int) - ended.astype(int))
-    assert (in_service.max() > 1) == (name == "sfq")  # the others ask for one at a time
+    assert dispatched.sum() == ended.sum() > 20
+    in_service = np.cumsum(dispatched.astype(int) - ended.astype(int))
+    assert (in_service.max() > 1) == (name == "sfq")  # the others have one request in service
     assert text(vm, f"inflight-{name}").split() == ["0", "0"]
 
 
 @on_each
 def test_the_wake_up_may_sleep_where_locks_do(vm: Result, name: str) -> None:
-    """PREEMPT_RT runs a timer that is HARD in the interrupt, where no lock of ours may be
-    taken, and any other one in a thread."""
+    """PREEMPT_RT runs a HARD timer in the interrupt, where no lock of ours may be taken.
+
+    It runs any other timer in a thread.
+    """
     modes = text(vm, f"timers-{name}").split()
     assert set(modes) <= {"ABS"}
     assert modes or name not in WITH_TRIPS
@@ -191,5 +193,5 @@ def test_the_wake_up_may_sleep_where_locks_do(vm: Result, name: str) -> None:
 
 @on_each
 def test_a_tape_is_for_root_alone(vm: Result, name: str) -> None:
-    """It shows who read what."""
+    """A tape shows which process reads what."""
     assert text(vm, f"mode-{name}") == "400"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What Debian's lspci, which knows nothing of us, finds on the virtual bus: ordinary cards, with
-their drivers and without."""
+"""Debian's lspci, which knows nothing of this project, on the virtual bus: it finds ordinary cards,
+with and without their drivers.
+"""
 
 import re
 
@@ -25,7 +26,7 @@ lspci -D > /out/removed
 
 @once
 def listed() -> Result:
-    """The VM with a copier in slot 0 and a Zach 1 in slot 1."""
+    """Boot the VM with a copier in slot 0 and a Zach 1 in slot 1."""
     kernel = packages.fetch_kernel()
     drivers = {
         f"{name}_driver.ko": card_modules.driver(
@@ -41,56 +42,56 @@ def listed() -> Result:
 
 
 def card(when: str, slot: int) -> str:
-    """What lspci says of one card."""
-    found = re.search(
+    """Return what lspci prints about one card."""
+    match = re.search(
         rf"^10000:00:{slot:02x}\.0 .*?(?=^\S|\Z)", text(listed(), when), re.MULTILINE | re.DOTALL
     )
-    assert found, text(listed(), when)
-    return found.group()
+    assert match, text(listed(), when)
+    return match.group()
 
 
 def test_identity() -> None:
-    """Class, vendor, device, subsystem and revision of copier.yaml."""
+    """Check class, vendor, device, subsystem and revision of copier.yaml."""
     head, subsystem = card("before", 0).splitlines()[:2]
     assert re.search(r"\[0880\]: .*\[1d55:0c0b\] \(rev 01\)$", head)
     assert re.search(r"Subsystem: .*\[1d55:0001\]$", subsystem)
 
 
 def test_regions() -> None:
-    """Of zach1.yaml: registers, and a framebuffer; both lie where their size asks."""
+    """Each of zach1.yaml's memory regions (registers, framebuffer) is aligned to its size."""
     regions = re.findall(
         r"Region (\d): Memory at ([0-9a-f]+) \((\d\d)-bit, .*\[size=(\S+)\]", card("bound", 1)
     )
-    wanted = [
+    expected = [
         (str(bar.number), bar.kind.removeprefix("memory"), size)
         for bar, size in zip(specification.load("zach1").bars, ("4K", "16M"), strict=True)
     ]
-    assert [(number, bits, size) for number, _, bits, size in regions] == wanted
+    assert [(number, bits, size) for number, _, bits, size in regions] == expected
     for _, address, _, size in regions:
         unit = {"K": 2**10, "M": 2**20}[size[-1]]
         assert int(address, 16) % (int(size[:-1]) * unit) == 0
 
 
 def test_without_a_driver() -> None:
-    """It neither masters the bus nor sends messages."""
+    """Without a driver, the card neither masters the bus nor sends messages."""
     assert "BusMaster-" in card("before", 0)
     assert "MSI: Enable- Count=1/1 Maskable+ 64bit+" in card("before", 0)
     assert "Kernel driver in use" not in card("before", 0)
 
 
 def test_with_a_driver() -> None:
-    """It does, and its driver is known."""
+    """With a driver, the card does both, and lspci names the driver."""
     for slot, name in enumerate(("copier", "zach1")):
-        said = card("bound", slot)
-        assert f"Kernel driver in use: {name}" in said
-        assert "Mem+ BusMaster+" in said
-        assert re.search(r"MSI: Enable\+ .*\n\s+Address: 00000000fee0", said)
-        assert "access denied" not in said
-        assert "Unknown" not in said
+        output = card("bound", slot)
+        assert f"Kernel driver in use: {name}" in output
+        assert "Mem+ BusMaster+" in output
+        assert re.search(r"MSI: Enable\+ .*\n\s+Address: 00000000fee0", output)
+        assert "access denied" not in output
+        assert "Unknown" not in output
 
 
 def test_capabilities_end() -> None:
-    """A chain of them, each behind the header, without a loop: as hexadecimal bytes have it."""
+    """The configuration space has a chain of capabilities after the header, without a loop."""
     rows = re.findall(r"^[0-9a-f]+: ((?:[0-9a-f]{2} ?)+)$", text(listed(), "bytes"), re.MULTILINE)
     config = bytes.fromhex("".join(rows))
     assert len(config) == 256
@@ -105,7 +106,7 @@ def test_capabilities_end() -> None:
 
 
 def test_a_card_that_was_pulled_out() -> None:
-    """The other one is still there."""
-    said = text(listed(), "removed")
-    assert "10000:00:00.0" not in said
-    assert "10000:00:01.0" in said
+    """The other card is still there."""
+    output = text(listed(), "removed")
+    assert "10000:00:00.0" not in output
+    assert "10000:00:01.0" in output

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a driver lets processes map goes away under them, again and again: the kernel has no
-complaint, and what is mapped is memory."""
+"""A driver removes the mappings of its processes, again and again.
+
+The kernel has no complaint, and a mapping shows only what was mapped.
+"""
 
 from guests import boot, group, once, text
 
@@ -30,7 +32,7 @@ rmmod mapped_driver || fail 'the driver stayed'
 
 @once
 def mapped() -> Result:
-    """The VM whose processes lose their mappings."""
+    """Boot the VM whose processes lose their mappings."""
     kernel = packages.fetch_kernel()
     driver = card_modules.driver(
         kernel, ROOT / FOLDER / "mapped_driver.c", specification.load("copier")
@@ -41,5 +43,5 @@ def mapped() -> Result:
 
 
 def test_mappings_go_away_under_their_users() -> None:
-    """Each user went on to its end; `boot` looks at the kernel's log."""
+    """Each process ran to its end; `boot` checks the kernel's log."""
     assert all(int(text(mapped(), f"user{n}").split()[0]) > 10 for n in (1, 2, 3))

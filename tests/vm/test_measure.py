@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""`understudy measure` on disks of a stock kernel that keep a time, fail, and are unplugged.
+"""`understudy measure` on disks of a stock kernel: with a known service time, with errors, and
+unplugged during a run.
 
-scsi_debug is the disk: it takes SERVICE_NS for each request, and one at a time if it is told so.
-tests/platforms/test_measure_device.py has what needs no such disk: interruptions, refusals.
+The disk is scsi_debug, which takes SERVICE_NS for each request, and serves one at a time if told
+to. tests/platforms/test_measure_device.py tests what needs no such disk: interruptions and
+refusals.
 """
 
 import io
@@ -36,9 +38,9 @@ DISK = {
     "brd": "rd_nr=1 rd_size=1024",
 }
 
-# Settings that the kernel would not choose, then command after command, in one process: to start
-# Python takes an emulated processor longer than to measure.  Matplotlib takes it half a minute
-# more, so what the reports are drawn from is kept, and drawn here.
+# Makes unusual settings, then runs all commands in one process, since starting Python takes an
+# emulated processor longer than measuring. Matplotlib would take half a minute more, so the data of
+# the reports are saved, and the host draws them.
 DRIVER = f"""\
 import json, os, pickle, threading, time
 from pathlib import Path
@@ -112,12 +114,12 @@ measure("memory", "--on", "/dev/ram0")
 os.system("mkswap /dev/sda1 && swapon /dev/sda1")
 measure("swap", *LOAD)
 os.system("swapoff /dev/sda1")
-# Nobody makes a folder there, as where the kernel is locked down.
+# No folder can be made there, as with a kernel in lockdown.
 os.system("mount -t tmpfs tracing /sys/kernel/tracing; mkdir /sys/kernel/tracing/instances; "
           "mount -o remount,ro /sys/kernel/tracing")
 measure("stamps", *LOAD, "--schedulers", "mq-deadline")
 os.system("umount /sys/kernel/tracing")
-# Half of the disk can't be read.
+# Half of the disk has medium errors.
 parameters = Path("/sys/module/scsi_debug/parameters")
 put("0", parameters / "medium_error_start")
 put("{DISK_MIB * 1024}", parameters / "medium_error_count")
@@ -140,28 +142,28 @@ say("run", folder=os.listdir("/run"))
 
 @once
 def measured() -> Result:
-    """The VM in which all of that was measured."""
+    """Boot the VM in which all of this is measured."""
     return whole_host.run(f"cat > /run/driver.py <<'EOF'\n{DRIVER}EOF\npython /run/driver.py", DISK)
 
 
 def said(name: str) -> Any:
-    """What a command said."""
+    """Return what a command printed."""
     return json.loads(measured().out[f"{name}.said"])
 
 
 def document(name: str) -> Any:
-    """A run's result.json."""
+    """Return a run's result.json."""
     return json.loads(measured().out[f"{name}.result.json"])
 
 
 def rows(name: str, scheduler: str = "mq-deadline") -> pl.DataFrame:
-    """A run's requests, by arrival."""
-    found = pl.read_parquet(io.BytesIO(measured().out[f"{name}.requests.parquet"]))
-    return found.filter(scheduler=scheduler)
+    """Return a run's requests, in order of arrival."""
+    requests = pl.read_parquet(io.BytesIO(measured().out[f"{name}.requests.parquet"]))
+    return requests.filter(scheduler=scheduler)
 
 
 def folder(at: Path, name: str) -> Path:
-    """The run folder, here."""
+    """Copy the run folder to the host."""
     at.joinpath(name).mkdir()
     (at / name / "result.json").write_bytes(measured().out[f"{name}.result.json"])
     return at / name
@@ -172,7 +174,7 @@ def folder(at: Path, name: str) -> Path:
     "name", ["reads", "deep", "stamps", "partition", "deeper", "swap", "broken"]
 )
 def test_it_leaves_no_trace(name: str) -> None:
-    """All settings of the disk, the tunables of its scheduler too, are what they were."""
+    """All settings of the disk, including its scheduler's tunables, are restored."""
     assert said(name)["back"]
     assert said(name)["left"] == []
 
@@ -198,7 +200,9 @@ def test_it_ends_well(name: str) -> None:
     ],
 )
 def test_what_is_refused(name: str, words: str) -> None:
-    """A partition; more at once than the disk takes; what is used, or never waits."""
+    """The refused disks are a partition, one with too short a queue, one in use, and one that never
+    waits.
+    """
     assert said(name)["code"] == 2
     assert said(name)["words"] == f"understudy: {words}\n"
 
@@ -212,7 +216,7 @@ def test_a_disk_that_fails_is_no_result() -> None:
 
 @group("measure")
 def test_a_disk_that_is_unplugged_ends_the_run() -> None:
-    """In a line; nothing of it is left to put back."""
+    """The error is one line, and no settings are left to restore."""
     assert said("unplugged")["code"] == 1
     last = said("unplugged")["words"].splitlines()[-1]
     assert last == "understudy: /dev/sda is gone: was it unplugged?"
@@ -222,7 +226,10 @@ def test_a_disk_that_is_unplugged_ends_the_run() -> None:
 
 @group("measure")
 def test_every_scheduler_of_the_kernel_was_in_the_queue() -> None:
-    """Ours as well: a shell saw each of them chosen, and each ran with the VM's settings."""
+    """The schedulers include ours.
+
+    A shell saw each scheduler selected, and each ran with the VM's settings.
+    """
     runs = {run["scheduler"]: run["facts"]["settings"] for run in document("reads")["runs"]}
     assert set(runs) == OFFERED
     assert set(said("seen")["schedulers"]) == OFFERED
@@ -238,11 +245,14 @@ def test_every_scheduler_of_the_kernel_was_in_the_queue() -> None:
 @group("measure")
 @pytest.mark.parametrize("scheduler", sorted(OFFERED))
 def test_the_disk_was_alone_with_each_request(scheduler: str) -> None:
-    """It takes SERVICE_NS, one after the other; in a closed loop no more requests are there than
-    processes."""
-    found = rows("reads", scheduler).sort("dispatch_ns")
+    """The disk serves one request after another, for at least SERVICE_NS each.
+
+    In a closed loop there are at most as many requests as processes.
+    """
+    requests = rows("reads", scheduler).sort("dispatch_ns")
     arrival, dispatch, completion, sector = (
-        found[name].to_numpy() for name in ("arrival_ns", "dispatch_ns", "completion_ns", "sector")
+        requests[name].to_numpy()
+        for name in ("arrival_ns", "dispatch_ns", "completion_ns", "sector")
     )
     assert len(arrival) == REQUESTS
     assert ((completion - dispatch) >= SERVICE_NS).all()
@@ -250,7 +260,7 @@ def test_the_disk_was_alone_with_each_request(scheduler: str) -> None:
     assert (dispatch >= arrival).all()
     assert (sector % 8 == 0).all()
     assert sector.max() < DISK_MIB * MIB // 512
-    assert (found["sectors"] == 8).all()
+    assert (requests["sectors"] == 8).all()
     (run,) = (one for one in document("reads")["runs"] if one["scheduler"] == scheduler)
     assert run["mean_service_ms"] * 1e6 >= SERVICE_NS
     together = (completion - arrival).sum() / (completion.max() - arrival.min())
@@ -259,7 +269,7 @@ def test_the_disk_was_alone_with_each_request(scheduler: str) -> None:
 
 @group("measure")
 def test_processes_ask_for_the_same_whoever_decides() -> None:
-    """Their draws depend on the seed alone."""
+    """Their random numbers depend on the seed alone."""
 
     def firsts(scheduler: str) -> set[tuple[int, ...]]:
         by_owner = rows("reads", scheduler).group_by("owner", maintain_order=True)
@@ -281,9 +291,9 @@ def test_the_processes_saw_what_was_recorded() -> None:
 
 @group("measure")
 def test_a_disk_may_have_several_requests_at_once() -> None:
-    """Then a service is what passes between two completions."""
-    found = rows("deep", "none").sort("completion_ns")
-    starts, ends = found["dispatch_ns"].to_list(), found["completion_ns"].to_list()
+    """A service time is then the time between two completions."""
+    requests = rows("deep", "none").sort("completion_ns")
+    starts, ends = requests["dispatch_ns"].to_list(), requests["completion_ns"].to_list()
     together = [sum(s <= at < e for s, e in zip(starts, ends, strict=True)) for at in starts]
     assert max(together) == 4
     (run,) = document("deep")["runs"]
@@ -295,7 +305,7 @@ def test_a_disk_may_have_several_requests_at_once() -> None:
 
 @group("measure")
 def test_without_the_kernels_events_there_are_no_service_times() -> None:
-    """Said in the table, in the result, and in what is compared."""
+    """The table, the result and the comparison say so."""
     (run,) = document("stamps")["runs"]
     assert run["facts"]["instrument"] == "the processes' own clock"
     assert "Read-only file system" in run["facts"]["instrument_missing"]
@@ -312,7 +322,7 @@ def test_without_the_kernels_events_there_are_no_service_times() -> None:
 @group("measure")
 @pytest.mark.parametrize("name", ["reads", "deep", "stamps"])
 def test_its_report_is_drawn(name: str) -> None:
-    """With a curve of each scheduler, from all that the command would have drawn it from."""
+    """The report has a curve for each scheduler, drawn from the saved data."""
     page = report.render(pickle.loads(measured().out[f"{name}.found"]))
     assert "/dev/sda" in page
     assert "<svg" in page
@@ -325,9 +335,9 @@ def test_a_run_folder_of_it_compares_with_any_other(tmp_path: Path) -> None:
     one, other = folder(tmp_path, "reads"), folder(tmp_path, "stamps")
     done = CliRunner().invoke(main, ["compare-runs", str(one), str(other), "--json"])
     assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)
-    keys = [each["measure"] for each in found["measures"]]
+    document = json.loads(done.stdout)
+    keys = [each["measure"] for each in document["measures"]]
     assert keys == [
         *("mean_response_ms", "var_response_ms2", "throughput_sectors_per_ms", "p99_response_ms")
     ]
-    assert set(found["measures"][0]["schedulers"]) == {"mq-deadline"}
+    assert set(document["measures"][0]["schedulers"]) == {"mq-deadline"}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A disk that is measured, beside its prediction: the papers' Tables 2 and 3, as far as one machine
-can have both halves.
+"""A measured disk beside its prediction: the papers' Tables 2 and 3, as far as one machine can have
+both halves.
 
-The "real" disk is one whose times are known: vdisk under our throttle, in wall clock, is measured
-as any disk of a machine is.  The simulator predicts it from the same profile.
+The "real" disk has known times: vdisk under our throttle, in wall clock, is measured like any disk
+of a machine. The simulator predicts it from the same profile.
 """
 
 import json
@@ -23,7 +23,7 @@ ASKED = ("--workload", "random", "--processes", "8", "--requests", "400", "--see
 CHOSEN = ("--schedulers", "none,sstf,mq-deadline")
 MODULES = {"iprobe": "", "vpt": "", "vdisk": f"size={SIZE}", "sstf": ""}
 WORDS = ("measure", "--on", "/dev/vdisk", *ASKED, *CHOSEN, "--out", "/run/real")
-# No report: its pictures take an emulated processor half a minute.
+# No report, since an emulated processor needs half a minute for its pictures.
 MEASURE = f"""\
 from types import SimpleNamespace
 from understudy import show
@@ -50,15 +50,17 @@ put vdisk /sys/kernel/vpt/remove
 
 @once
 def measured() -> Result:
-    """The VM in which the disk is real."""
+    """Boot the VM that measures its disk."""
     return whole_host.run(SCRIPT, MODULES)
 
 
 @group("measured-beside")
 @pytest.mark.slow
 def test_both_halves_of_a_table(tmp_path: Path) -> None:
-    """No scheduler was served faster than by the model, whatever else the host did: how much
-    slower, and whether they rank alike, is the host's to say, and printed."""
+    """No scheduler was served faster than by the model.
+
+    How much slower it was, and how the schedulers rank, depends on the host and is only printed.
+    """
     real, virtual = tmp_path / "real", tmp_path / "virtual"
     real.mkdir()
     (real / "result.json").write_bytes(measured().out["result.json"])
@@ -68,9 +70,9 @@ def test_both_halves_of_a_table(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["compare-runs", str(real), str(virtual), "--json"])
     assert done.exit_code == 0, done.output
     print(CliRunner().invoke(main, ["compare-runs", str(real), str(virtual)]).stdout)
-    found = {entry["measure"]: entry for entry in json.loads(done.stdout)["measures"]}
-    assert {"mean_response_ms", "throughput_sectors_per_ms"} < set(found)
-    figures = found["mean_service_ms"]["schedulers"]
+    measures = {entry["measure"]: entry for entry in json.loads(done.stdout)["measures"]}
+    assert {"mean_response_ms", "throughput_sectors_per_ms"} < set(measures)
+    figures = measures["mean_service_ms"]["schedulers"]
     assert set(figures) == {"none", "sstf", "mq-deadline"}
     for beside in figures.values():
         assert beside["real"] > 0.98 * beside["virtual"]

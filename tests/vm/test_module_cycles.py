@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Probe, throttle and schedulers go and come again, each while its disk is read and written.
+"""Probe, throttle and schedulers are unloaded and loaded again, while their disk is in use.
 
-The throttle goes with requests in its hands, the disk's scheduler and the probe after it; all
-come back, and the next cycle begins once the throttle has held some more.  What the disk
-completed is what its processes saw, to the request.  In the virtual clock on one processor,
-where nobody waits for the grace periods of RCU, and in wall clock on two.  MODULE_CYCLES is how
-often on each; `make test-debug-kernel` asks for 500, of all schedulers but one that needs the
-throttle, and so keeps it.
+The throttle is unloaded while it holds requests, then the disk's scheduler, and then the probe. All
+are loaded again, and the next cycle begins after the throttle has held some requests. The disk
+completes exactly the requests that its processes saw. The test runs in the virtual clock on one
+processor, where RCU grace periods take no time, and in wall clock on two. MODULE_CYCLES is the
+number of cycles on each. `make test-debug-kernel` runs 500, without the one scheduler that keeps
+the throttle loaded.
 """
 
 import os
@@ -21,7 +21,7 @@ from understudy.platforms.vm.machine import Result
 CYCLES = int(os.environ.get("MODULE_CYCLES", len(WITHOUT_A_MODEL)))
 PROCESSES = 4
 HELD = 10
-"""Requests that a throttle sees before it goes again."""
+"""Requests that a throttle holds before it is removed again."""
 CLOCKS: dict[str, dict[str, Any]] = {"virtual": {"cpus": 1}, "wall": {"clock": "wall", "cpus": 2}}
 on_each_clock = pytest.mark.parametrize(
     "clock", [pytest.param(clock, marks=group(f"module-cycles-{clock}")) for clock in CLOCKS]
@@ -34,7 +34,7 @@ begin() {
 	throttle /dev/$disk
 	put 500000 $vpt/intercept_ns
 }
-# What a throttle has to say before it goes.
+# Saves a throttle's counters before the throttle is removed.
 account() {
 	for counter in missed untracked lost; do
 		echo "$counter $(cat $vpt/$counter)"
@@ -43,7 +43,7 @@ account() {
 comes() {
 	insmod /modules/$1.ko || fail "$1 does not come again"
 }
-# Where the kernel has a name already, the module's is us-NAME.
+# If the kernel has an elevator of the module's name, the module's elevator is us-NAME.
 elevator_of() { # MODULE
 	grep -o "\<us-$1\>" $elevator || echo $1
 }
@@ -89,7 +89,7 @@ leaks
 
 @once
 def cycled(clock: str) -> Result:
-    """The VM; what is written to the disk stays in its memory."""
+    """Boot the VM; the disk keeps written data in the VM's memory."""
     settings = f"CYCLES={CYCLES} PROCESSES={PROCESSES} HELD={HELD}\n"
     settings += f"SCHEDULERS='{' '.join(WITHOUT_A_MODEL)}'\n"
     vdisk = f"size={256 * MIB} queues={CLOCKS[clock]['cpus']}"
@@ -111,7 +111,7 @@ def test_each_had_its_turn(clock: str) -> None:
 
 @on_each_clock
 def test_the_books_balance(clock: str) -> None:
-    """To the request: a throttle that comes reads once."""
+    """The numbers agree to the request; each new throttle reads once."""
     log = reads.parse_log(cycled(clock).out["reads"], "vdisk")
     before, after = completed(clock, "before"), completed(clock, "after")
     assert 0 <= after - before - CYCLES - len(log) <= PROCESSES
@@ -122,7 +122,7 @@ def test_the_books_balance(clock: str) -> None:
 
 
 def completed(clock: str, name: str) -> int:
-    """Reads and writes, with those that were merged into others; none is in flight."""
+    """Return the reads and writes, including merged ones; none is in flight."""
     stat = [int(word) for word in text(cycled(clock), name).split()]
     assert stat[8] == 0
     return stat[0] + stat[1] + stat[4] + stat[5]
@@ -130,7 +130,7 @@ def completed(clock: str, name: str) -> int:
 
 @on_each_clock
 def test_nothing_escaped(clock: str) -> None:
-    """From any throttle that went."""
+    """No request bypassed a throttle that was unloaded."""
     lines = text(cycled(clock), "escaped").splitlines()
     assert len(lines) == 3 * (CYCLES + 1)
     assert all(line.split()[1] == "0" for line in lines)
@@ -138,5 +138,5 @@ def test_nothing_escaped(clock: str) -> None:
 
 @on_each_clock
 def test_nothing_leaks(clock: str) -> None:
-    """On a kernel that has kmemleak (docs/kernels.md); others tell of no leak."""
+    """Only a kernel with kmemleak reports leaks (docs/kernels.md)."""
     assert text(cycled(clock), "leaks") == ""

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A module's bytes are its sources', wherever it is built: test_same_bytes.py builds them
-elsewhere, and here they are searched for where they were built."""
+"""A module's bytes do not depend on the folder where it is built.
+
+This test looks for the folder's name in the modules; test_same_bytes.py builds them in another
+folder.
+"""
 
 from understudy.platforms.vm import modules, packages
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Another zach1, of one's own, whose registers are elsewhere: what draws knows it as the driver
-does."""
+"""A user's own zach1, whose registers are elsewhere: the drawing programs use its specification, as
+the driver does.
+"""
 
 import re
 import shutil
@@ -13,18 +14,18 @@ MOVED_BYTES = 0x200
 
 
 def test_the_programs_are_of_the_card_at_hand(tmp_path: Path) -> None:
-    """The pictures are the ones of the card that comes with the project."""
+    """The pictures are the same as with the project's own card."""
     own = tmp_path / "cards"
     shutil.copytree(cards_dir(), own)
     text, count = re.subn(
         r"offset: (0x[0-9a-f]+)",
-        lambda found: f"offset: {int(found[1], 16) + MOVED_BYTES:#x}",
+        lambda match: f"offset: {int(match[1], 16) + MOVED_BYTES:#x}",
         (own / "zach1.yaml").read_text(),
     )
     assert count > 30
     (own / "zach1.yaml").write_text(text)
     pictures: list[list[bytes]] = []
     for card in (str(own / "zach1.yaml"), "zach1"):
-        shown = demonstrate(card, tmp_path / f"demo-{len(pictures)}")
-        pictures.append([file.read_bytes() for file in shown.files if file.suffix == ".png"])
+        demo = demonstrate(card, tmp_path / f"demo-{len(pictures)}")
+        pictures.append([file.read_bytes() for file in demo.files if file.suffix == ".png"])
     assert pictures[0] == pictures[1] != []

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""MSI-X: a card with three vectors, whose driver takes one interrupt by each, keeps one out for
-a while, and finds it when it lets it in again; and what lspci sees of it.  Its registers lie in
-two pages."""
+"""MSI-X: a card with three vectors, whose driver gets an interrupt through each.
+
+The driver masks one vector for a while, and gets its interrupt after unmasking it. lspci shows the
+capability. The card's registers are in two pages.
+"""
 
 import re
 from pathlib import Path
@@ -192,7 +194,7 @@ rmmod card_ringer || fail 'the card stayed'
 
 @pytest.fixture(scope="module")
 def rung(tmp_path_factory: pytest.TempPathFactory) -> Result:
-    """The VM after the driver's probe."""
+    """Boot the VM, in which the driver's probe makes the card interrupt."""
     folder = tmp_path_factory.mktemp("msix")
     (folder / "ringer.yaml").write_text(SPECIFICATION)
     (folder / "ringer.c").write_text(BEHAVIOUR)
@@ -213,22 +215,26 @@ def rung(tmp_path_factory: pytest.TempPathFactory) -> Result:
 
 
 def test_each_vector_has_its_interrupt(rung: Result) -> None:
-    """One by one, all at once, and the one that was kept out when it is let in."""
+    """Interrupts come one by one, all at once, and from the masked vector when it is unmasked."""
     counts = re.findall(r"ringer: counts (\d+) (\d+) (\d+)", text(rung, "dmesg"))
-    wanted = [(1, 0, 0), (1, 1, 0), (1, 1, 1), (2, 2, 2), (3, 2, 3), (3, 3, 3), (4, 3, 3)]
-    assert [tuple(map(int, row)) for row in counts] == wanted
+    expected = [(1, 0, 0), (1, 1, 0), (1, 1, 1), (2, 2, 2), (3, 2, 3), (3, 3, 3), (4, 3, 3)]
+    assert [tuple(map(int, row)) for row in counts] == expected
 
 
 def test_each_vector_comes_where_it_is_bound(rung: Result) -> None:
-    """Processor 3 touches the card; the vectors are bound to 0, 1, 2, and then the first to 3."""
+    """Processor 3 accesses the card; the vectors are bound to 0, 1 and 2, and then the
+    first to 3.
+    """
     places = re.findall(r"ringer: counts .* on (\d) (\d) (\d)", text(rung, "dmesg"))
     assert [places[2], places[-2], places[-1]] == [tuple("012"), tuple("012"), tuple("312")]
 
 
 def test_lspci(rung: Result) -> None:
-    """Both capabilities, of which the driver has taken one; none after it has gone."""
-    said, after = text(rung, "lspci"), text(rung, "lspci-after")
-    assert re.search(r"MSI-X: Enable\+ Count=3 Masked-\n\s+Vector table: BAR=2 offset=0+\n", said)
-    assert re.search(r"PBA: BAR=2 offset=0+800\n", said)
-    assert "MSI: Enable- Count=1/2 Maskable+ 64bit+" in said
+    """lspci shows both capabilities; MSI-X is enabled by the driver, and disabled after it is
+    removed.
+    """
+    output, after = text(rung, "lspci"), text(rung, "lspci-after")
+    assert re.search(r"MSI-X: Enable\+ Count=3 Masked-\n\s+Vector table: BAR=2 offset=0+\n", output)
+    assert re.search(r"PBA: BAR=2 offset=0+800\n", output)
+    assert "MSI: Enable- Count=1/2 Maskable+ 64bit+" in output
     assert "MSI-X: Enable- Count=3 Masked-" in after

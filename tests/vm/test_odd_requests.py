@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The rules for what is no read or write (docs/vpt-sysfs.md), a disk that is suspended, and one
-that is taken away.
+"""The rules for requests other than reads and writes (docs/vpt-sysfs.md), a disk that is suspended,
+and a disk that is removed.
 
-On a SCSI disk that can discard and write zeroes, a read is held for two seconds; meanwhile
-something else comes.  (Flush and FUA have test_flush.py.)
+On a SCSI disk that can discard and write zeroes, a read is held for two seconds, and another
+request arrives meanwhile. (test_flush.py has flush and FUA.)
 """
 
 import pytest
@@ -39,7 +39,7 @@ done
 
 @once
 def odd() -> Result:
-    """The VM."""
+    """Boot the VM."""
     program = programs.Program("odd", ("tests/vm/odd.c",))
     files = {"bin/odd": programs.compiled(program)}
     return boot(SCENARIO, {**CORE, "sd_mod": ""}, files=files)
@@ -53,7 +53,7 @@ def seconds(name: str) -> float:
 @group("odd")
 @pytest.mark.parametrize("name", ["discard", "zero"])
 def test_it_takes_its_turn_and_no_time(name: str) -> None:
-    """It ends when the read that came before is due, and not before."""
+    """The request completes when the read before it is due, and not earlier."""
     rows = records.from_bytes(odd().out[f"records-{name}"])
     assert rows["op"].to_list() == ["read", "other"]
     assert rows["model_service_ns"].to_list() == [HELD_NS, 0]
@@ -67,14 +67,14 @@ def test_it_takes_its_turn_and_no_time(name: str) -> None:
 
 @group("odd")
 def test_passthrough_is_not_seen() -> None:
-    """It waits for nobody, and counts as nothing."""
+    """A passthrough command waits for no request, and is not counted."""
     assert seconds("passthrough") < 0.5
     assert records.from_bytes(odd().out["records-passthrough"])["op"].to_list() == ["read"]
     counters = pairs(odd().out["counters-passthrough"])
     assert counters == dict.fromkeys(counters, 0) | {"requests": 1, "completed": 1}
 
 
-# A disk goes offline under load, again and again: what comes then fails, what was there does not.
+# A disk goes offline under load, again and again: new requests fail, and earlier ones do not.
 
 SUSPENDED = """
 wait_for '[ -b /dev/sda ]'
@@ -103,7 +103,7 @@ rmmod vpt || fail 'vpt stays'
 
 @once
 def suspended() -> Result:
-    """The VM in which sda goes offline, on two CPUs."""
+    """Boot the VM in which sda goes offline, on two CPUs."""
     return boot(SUSPENDED, {**CORE, "sd_mod": ""}, clock="wall", cpus=2)
 
 
@@ -121,8 +121,7 @@ def test_the_books_balance_when_a_disk_is_suspended() -> None:
     assert counters["missed"] == counters["untracked"] == counters["lost"] == 0
 
 
-# A disk is taken off the machine under load, alone or with its host, and comes back; another one
-# goes on.
+# A disk is removed under load, alone or with its host, and is added again; another disk goes on.
 
 ROUNDS = range(8)
 PROCESSES = 8
@@ -172,7 +171,7 @@ rmmod vpt || fail 'vpt stays'
 
 @once
 def gone() -> Result:
-    """The VM in which sda goes again and again, on two CPUs."""
+    """Boot the VM in which sda is removed again and again, on two CPUs."""
     modules = {**CORE, "sd_mod": "", "vdisk": f"size={GIB} queues=2"}
     return boot(GONE, modules, clock="wall", cpus=2)
 
@@ -180,8 +179,10 @@ def gone() -> Result:
 @group("odd-gone")
 @pytest.mark.parametrize("number", ROUNDS)
 def test_what_a_disk_takes_along_is_counted(number: int) -> None:
-    """Each read and write that ended well is among the completed, and what the disk had answered
-    ends well: nothing goes past the throttle.  Most of what comes too late is no request at all."""
+    """Each successful read or write is counted as completed, and no answer bypasses the throttle.
+
+    Most requests after the removal are refused before they reach the disk, and are not counted.
+    """
     counters = pairs(gone().out[f"counters-sda-{number}"])
     results = reads.parse_log(gone().out[f"reads-sda-{number}"], "sda")["result"]
     assert set(results) > {4096}
@@ -193,7 +194,7 @@ def test_what_a_disk_takes_along_is_counted(number: int) -> None:
 
 @group("odd-gone")
 def test_the_other_disk_goes_on() -> None:
-    """And loses nothing; the folder of the one that went can be removed."""
+    """The other disk loses no request, and the folder of the removed disk can be removed."""
     counters = pairs(gone().out["counters-vdisk"])
     log = reads.parse_log(gone().out["reads-vdisk"], "vdisk")
     assert 0 <= counters["completed"] - len(log) <= PROCESSES

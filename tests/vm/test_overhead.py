@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What kernel and throttle cost is no service: in the wall clock one begins when it could have.
+"""The time that kernel and throttle need is not part of a service.
 
-The oracle is the chain of due times: with a queue, each request is due its service after the one
-before it, however long it took to hand it over; one that the elevator has kept back begins as it is
-picked.  k finds itself in tests/vm/test_scaling.py.
+In wall clock a service begins when it could have begun. The oracle is the chain of due times: with
+a queue, each request is due one service time after the request before, however late its dispatch
+was. If the elevator has kept a request back, its service begins at the pick.
+tests/vm/test_scaling.py tests how k is found.
 """
 
 import polars as pl
@@ -18,7 +19,7 @@ SCALE = 2
 
 @once
 def measured(scheduler: str, scale: float | None) -> Outcome:
-    """Eight processes that read at random, without thinking."""
+    """Run eight processes that read at random, without think time."""
     run = experiment("random", scheduler, requests=200, processes=8, scale=scale, clock="wall")
     answer = in_vm.run(run, lambda *_: None)
     records.check(answer.requests)
@@ -26,8 +27,10 @@ def measured(scheduler: str, scale: float | None) -> Outcome:
 
 
 def chain(answer: Outcome) -> pl.DataFrame:
-    """When each service began and when it could have, in the order of dispatch; of those that
-    follow one that is recorded too."""
+    """Return when each service began and when it could have begun, in order of dispatch.
+
+    Only requests right after another recorded request are included.
+    """
     begun = pl.col("due_ns") - SCALE * pl.col("model_service_ns")
     rows = metrics.carried_requests(answer.requests).select(
         "request_id", "due_ns", "dispatch_ns", "late"
@@ -44,7 +47,7 @@ def chain(answer: Outcome) -> pl.DataFrame:
 
 @group("overhead-none")
 def test_a_queue_is_served_without_a_gap() -> None:
-    """Each begins as the one before is due, though its dispatch comes later."""
+    """Each service begins when the previous one is due, although its dispatch is later."""
     rows = chain(measured("none", SCALE))
     waited = rows.filter((pl.col("arrival_ns") < pl.col("free_ns")) & ~pl.col("late"))
     assert len(waited) > 100
@@ -54,7 +57,9 @@ def test_a_queue_is_served_without_a_gap() -> None:
 
 @group("overhead-none")
 def test_no_service_begins_before_its_request() -> None:
-    """Nor before the one before is over."""
+    """A service begins neither before its request arrives nor before the previous
+    service is over.
+    """
     rows = chain(measured("none", SCALE))
     assert (rows["begun_ns"] >= rows["free_ns"]).all()
     assert (rows["begun_ns"] >= rows["arrival_ns"]).all()
@@ -71,17 +76,17 @@ def test_what_was_subtracted_is_told() -> None:
 
 @group("overhead-anticipatory")
 def test_the_elevator_may_wait() -> None:
-    """Who was kept back while the disk was free begins as it is picked, and not as it came."""
+    """A request that was kept back while the disk was free begins when it is picked."""
     rows = chain(measured("anticipatory", SCALE))
     waited = rows.filter((pl.col("arrival_ns") < pl.col("free_ns")) & ~pl.col("late"))
-    kept = waited.filter(pl.col("begun_ns") != pl.col("free_ns"))
-    assert len(kept) > 10
-    assert (kept["begun_ns"] == kept["pick_ns"]).all()
+    kept_back = waited.filter(pl.col("begun_ns") != pl.col("free_ns"))
+    assert len(kept_back) > 10
+    assert (kept_back["begun_ns"] == kept_back["pick_ns"]).all()
 
 
 @group("overhead-found")
 def test_k_is_found_and_held() -> None:
-    """By a machine that only warms up; then one measures, and counts."""
+    """A first machine only warms up to find k; the second one measures, and its run counts."""
     answer = measured("sstf", None)
     setting = answer.experiment.platform
     assert setting.scale == setting.think_scale == int(setting.scale) >= 1

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A card that is not ours: two files in a folder of one's own, a driver, and a C program as its
-exercise."""
+"""A user's own card: two files in the user's folder, a driver, and a C program as its exercise."""
 
 import json
 from pathlib import Path
@@ -133,7 +132,7 @@ int main(void)
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Card, driver and exercise, each where somebody may have put it."""
+    """Return a folder with card, driver and exercise, each in a subfolder of its own."""
     for name, text in {
         "cards/doubler.yaml": SPECIFICATION,
         "cards/doubler.c": BEHAVIOUR,
@@ -147,7 +146,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def refereed(folder: Path, *more: str) -> dict[str, Any]:
-    """What `card test` says on one processor."""
+    """Return the answer of `card test` on one processor."""
     arguments = ["test", str(folder / "cards" / "doubler.yaml"), "--cpus", "1", "--json"]
     arguments += ["--driver", str(folder / "mine" / "my-driver.c"), *more]
     result = CliRunner().invoke(command, arguments, standalone_mode=False)
@@ -168,14 +167,14 @@ def changed(file: Path, old: str, new: str) -> None:
 
 
 def test_it_works(folder: Path) -> None:
-    """The driver stands its exercise."""
+    """The driver passes its exercise."""
     answer = refereed(folder, "--exercise", str(folder / "try" / "it.c"))
     assert answer["passed"], answer
     assert answer["card"] == "doubler"
 
 
 def test_a_mistake_is_named(folder: Path) -> None:
-    """By the registers of this card."""
+    """Findings use the names of this card's registers."""
     changed(folder / "mine" / "my-driver.c", "writel(number,", "writel(number | 0x10000,")
     answer = refereed(folder, "--exercise", str(folder / "try" / "it.c"))
     assert rules(answer) == {"reserved bits", "exercise failed"}
@@ -185,14 +184,14 @@ def test_a_mistake_is_named(folder: Path) -> None:
 
 
 def test_without_a_behaviour(folder: Path) -> None:
-    """Registers alone: nobody doubles."""
+    """The card has registers but no behaviour, so the exercise fails."""
     (folder / "cards" / "doubler.c").unlink()
     answer = refereed(folder, "--exercise", str(folder / "try" / "it.c"))
     assert rules(answer) == {"exercise failed"}
 
 
 def test_without_an_exercise(folder: Path) -> None:
-    """It is loaded and unloaded."""
+    """The driver is only loaded and unloaded."""
     assert refereed(folder)["passed"]
 
 
@@ -205,13 +204,13 @@ def test_without_an_exercise(folder: Path) -> None:
     ],
 )
 def test_what_does_not_build(folder: Path, name: str, reason: str) -> None:
-    """The compiler's own words, with the file as it was named."""
+    """The error has the compiler's message, and the file's name as it was given."""
     (folder / name).write_text("int x = y;\n")
     with pytest.raises(UserError, match=reason):
         refereed(folder, "--exercise", str(folder / "try" / "it.c"))
 
 
 def test_no_exercise_there(folder: Path) -> None:
-    """One line that says what one is."""
+    """The error says what an exercise is."""
     with pytest.raises(UserError, match="a shell script, or a C program"):
         refereed(folder, "--exercise", str(folder / "none"))

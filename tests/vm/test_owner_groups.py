@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Owners that are control groups: two of them, with several processes each and a partition of its
-own, share an array under sfq.
+"""Owners that are control groups: two groups, each with several processes and its own partition,
+share an array under sfq.
 
-The kernel's own account of each group (io.stat) says how many bytes it read and wrote; the
-throttle's records and the tape of the scheduler have to know them by the same groups, what kernel
-threads write back as well.
+The kernel's own statistics of each group (io.stat) say how many bytes it read and wrote. The
+throttle's records and the scheduler's tape must assign the same bytes to the same groups, also for
+data that kernel threads write back.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ from understudy.platforms.vm.machine import Result
 DEPTH = 8
 PROCESSES = 4
 KIB_WRITTEN = 1024  # by each process, through the page cache
-PAGES_READ = 50  # by each process, past it
+PAGES_READ = 50  # by each process, with O_DIRECT
 WEIGHT = 250
 
 MODULES = {
@@ -99,20 +99,20 @@ release
 
 @once
 def shared() -> Result:
-    """The VM."""
+    """Boot the VM."""
     return boot(GROUPS, MODULES)
 
 
 def numbers() -> dict[str, int]:
-    """Of the two groups."""
+    """Return the numbers of the two groups."""
     return pairs(shared().out["groups"])
 
 
 def rows() -> pl.DataFrame:
-    """What the throttle recorded."""
-    found = records.from_bytes(shared().out["records"])
-    records.check(found)
-    return found
+    """Return the throttle's records."""
+    requests = records.from_bytes(shared().out["records"])
+    records.check(requests)
+    return requests
 
 
 @group("owner-groups")
@@ -129,7 +129,9 @@ def test_all_went_well() -> None:
 @group("owner-groups")
 @pytest.mark.parametrize("place", [1, 2])
 def test_the_kernels_own_account_is_the_same(place: int) -> None:
-    """To the byte, and more than what the processes wrote themselves, which is metadata."""
+    """The bytes agree exactly. They exceed what the processes wrote, since they include
+    metadata.
+    """
     stat = pairs(shared().out[f"stat{place}"])
     mine = rows().filter(pl.col("owner") == numbers()[f"vm{place}"])
     read, written = (mine.filter(pl.col("op") == op)["sectors"].sum() for op in ("read", "write"))
@@ -139,7 +141,7 @@ def test_the_kernels_own_account_is_the_same(place: int) -> None:
 
 @group("owner-groups")
 def test_kernel_threads_wrote_it_back() -> None:
-    """And belong to no group themselves: otherwise this would be told apart by processes too."""
+    """Kernel threads do the writing, and belong to no group; owners by process would differ."""
     wrote = [line for line in text(shared(), "trace").splitlines() if "kworker" in line]
     assert len(wrote) > 10
     written = rows().filter(pl.col("op") == "write")
@@ -148,7 +150,7 @@ def test_kernel_threads_wrote_it_back() -> None:
 
 @group("owner-groups")
 def test_each_group_reads_its_own_partition() -> None:
-    """Direct reads are of the partition of the group that asks."""
+    """Direct reads are in the partition of the group that sends them."""
     reads = rows().filter(pl.col("op") == "read")
     reach = reads.group_by("owner").agg(pl.col("sector").min(), pl.col("sector").max().alias("end"))
     first, second = (reach.filter(pl.col("owner") == number) for number in numbers().values())
@@ -157,22 +159,22 @@ def test_each_group_reads_its_own_partition() -> None:
 
 @group("owner-groups")
 def test_the_scheduler_knows_them_by_group_and_weight() -> None:
-    """One has the weight that it was given, the other that of its priority."""
+    """One group has the weight that it was given, the other the weight of its priority."""
     tape = shim_tape.parse(shared().out["tape"])
     added = tape.calls[tape.calls["kind"] == ADD]
     owners = np.unique(added["owner"]).tolist()
-    given = {owner: set(added["weight"][added["owner"] == owner]) for owner in owners}
+    weights = {owner: set(added["weight"][added["owner"] == owner]) for owner in owners}
     one, two = numbers()["vm1"], numbers()["vm2"]
-    assert given[one] == {WEIGHT}
-    assert given[two] == {100}
-    assert set(given) <= {one, two, 1}
+    assert weights[one] == {WEIGHT}
+    assert weights[two] == {100}
+    assert set(weights) <= {one, two, 1}
 
 
 @group("owner-groups")
 def test_wrong_weights_are_refused() -> None:
-    """And change nothing."""
-    found = attempts(shared())
-    assert list(found.values())[:8] == [
+    """A refused weight changes nothing."""
+    reasons = attempts(shared())
+    assert list(reasons.values())[:8] == [
         "Invalid argument",
         *["Numerical result out of range"] * 2,
         *["Invalid argument"] * 2,
@@ -183,8 +185,8 @@ def test_wrong_weights_are_refused() -> None:
     assert text(shared(), "weights") == f"{numbers()['vm1']}:{WEIGHT} 7:1"
 
 
-# Both groups always have requests pending: a service takes far longer than what the slowest
-# kernel needs for a request.
+# Both groups always have requests pending, since a service takes far longer than the slowest kernel
+# needs for a request.
 
 SHARES = (200, 100)
 BUSY = f"""
@@ -227,13 +229,14 @@ release
 
 @group("owner-shares")
 def test_each_group_gets_its_share() -> None:
-    """In no interval do the two differ by more than SFQ(D) promises (Jin, Chase and Kaur 2004):
-    (D + 1) requests of each, by weight."""
+    """In no interval do the groups differ by more than SFQ(D) allows: D + 1 requests of each, by
+    weight (Jin, Chase and Kaur 2004).
+    """
     result = boot(BUSY, {**MODULES, "sfq": f"queue_depth={DEPTH} cgroups=1"})
-    found = records.from_bytes(result.out["records"]).sort("request_id")
-    records.check(found)
+    requests = records.from_bytes(result.out["records"]).sort("request_id")
+    records.check(requests)
     one, two = pairs(result.out["groups"]).values()
-    assert set(found["owner"]) == {one, two}
-    given = np.where(found["owner"].to_numpy() == one, 1 / SHARES[0], -1 / SHARES[1])
-    ahead = np.concatenate([[0], np.cumsum(given[:-200])])  # the end is only of those that arrived
+    assert set(requests["owner"]) == {one, two}
+    shares = np.where(requests["owner"].to_numpy() == one, 1 / SHARES[0], -1 / SHARES[1])
+    ahead = np.concatenate([[0], np.cumsum(shares[:-200])])  # the last ones may lack competitors
     assert ahead.max() - ahead.min() <= (DEPTH + 1) * (1 / SHARES[0] + 1 / SHARES[1])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Parameters of our modules that make no sense: refused, at loading and later, and the kernel's log
-says why."""
+"""Invalid parameters of our modules are refused, at loading and later, and the kernel's log says
+why.
+"""
 
 import pytest
 from guests import MIB, attempts, boot, group, once, text
@@ -38,16 +39,18 @@ SCENARIO = (
 
 @once
 def tried() -> Result:
-    """The VM in which all were tried."""
+    """Boot the VM in which all of them are tried."""
     return boot(SCENARIO, {"vpcib": "", "vdisk": f"size={MIB}"})
 
 
-@pytest.mark.parametrize(("module", "given"), EACH)
-def test_it_does_not_load(module: str, given: str) -> None:
-    assert f"{module}: " in text(tried(), given)
-    assert REFUSED[module][given] in text(tried(), given)
+@pytest.mark.parametrize(("module", "parameter"), EACH)
+def test_it_does_not_load(module: str, parameter: str) -> None:
+    assert f"{module}: " in text(tried(), parameter)
+    assert REFUSED[module][parameter] in text(tried(), parameter)
 
 
 def test_a_depth_is_refused_later() -> None:
-    found = attempts(tried())
-    assert found == {f"depth={depth}": "Invalid argument" for depth in LATER} | {"depth=128": "ok"}
+    reasons = attempts(tried())
+    assert reasons == {f"depth={depth}": "Invalid argument" for depth in LATER} | {
+        "depth=128": "ok"
+    }

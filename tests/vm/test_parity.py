@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""In the kernel and in a program, the same file decides the same and takes the same time.
+"""A scheduler's file decides alike in the kernel and in a program, and requests take the same time.
 
-Each of our schedulers runs in a VM with a tape of every call that was made into it.  The
-same calls, made into the same scheduler here, get the same answers, to the byte: which
-request, why, and when to ask again.  The drive, given what was picked in that order,
-names the service times and hits that the throttle imposed in the VM, to the nanosecond.
+Each of our schedulers runs in a VM, where a tape records every call. The calls, repeated here with
+the same scheduler, get the same answers, to the byte: which request, why, and when to ask again.
+The drive, given the picks in their order, has the service times and hits of the VM's throttle, to
+the nanosecond.
 
-Six loads: reads and writes of many processes on a disk so small that they merge, with the
-schedulers' times cut down so that they run out; SURGE with the defaults; reads and writes
-of a few processes on a drive whose buffer works in time, so that pauses count; the same on
-one whose sectors have angles, so that each instant counts from the clock's beginning on; and the
-drive choosing among eight, one with the papers' cache and one with buffer and angles.  One boot
-for each load; the schedulers run one after the other.
+There are six loads. mixed: many processes read and write on a disk so small that requests merge,
+and the schedulers' times are so short that they expire. surge: SURGE with the defaults. buffered: a
+few processes on a drive whose buffer works in time, so that pauses count. positions: the same with
+known angles, so that each time counts from the clock's beginning. queued and queued-buffered: the
+drive chooses among eight requests, with the papers' cache, or with buffer and angles. There is one
+boot for each load; the schedulers run one after another.
 """
 
 import dataclasses
@@ -57,11 +57,11 @@ WITH_WRITES = tuple(name for name in REQUESTS if name != "surge")
 SLOW = ("surge", "buffered", "positions", "queued")
 QUEUE_DEPTH = 8
 TAPE_CALLS = 50_000
-TAPE_CALLS_OF = {"sptf": 200_000}  # the estimates for all that are pending are on it
+TAPE_CALLS_OF = {"sptf": 200_000}  # the tape has estimates for all pending requests
 TIMES_CUT = 4
 SEED = 1
 
-# What guest/measure does for one scheduler, for each in turn.
+# The steps of guest/measure for one scheduler, repeated for each.
 EACH = """
 while read -r SCHEDULER TUNABLES; do
 	rm -f /tmp/go
@@ -83,7 +83,7 @@ done < /schedulers
 
 
 def with_everything(disk: DiskProfile) -> DiskProfile:
-    """Each rule of the buffer that a profile can turn on."""
+    """Turn on every rule that a profile's buffer can have."""
     assert disk.buffer
     rules = {
         "bus_watermark_percent": 60,
@@ -97,12 +97,12 @@ def with_everything(disk: DiskProfile) -> DiskProfile:
 
 
 def with_queue(disk: DiskProfile) -> DiskProfile:
-    """Deeper than what is used of it; the age limit is felt."""
+    """Add a command queue deeper than the load uses, with an age limit that takes effect."""
     return disk.model_copy(update={"queue": CommandQueue(depth=32, age_limit_ms=60.0)})
 
 
 def load(name: str) -> Experiment:
-    """What the processes do."""
+    """Return the experiment of a load."""
     if name.startswith("queued"):
         buffered = with_everything(positioned(profile.load("atlas-10k")))
         return experiment(
@@ -132,7 +132,7 @@ def load(name: str) -> Experiment:
 
 
 def settings(name: str) -> str:
-    """Each scheduler and its tunables."""
+    """Return a text with each scheduler and its tunables, one a line."""
     lines = []
     for scheduler in OUR_SCHEDULERS:
         times = [t for t in SCHEDULERS[scheduler].tunables if t.name.endswith("_ns")]
@@ -143,15 +143,15 @@ def settings(name: str) -> str:
 
 @once
 def all_schedulers(name: str) -> machine.Result:
-    """One VM."""
+    """Run all schedulers in a single VM."""
     vm_load = load(name)
     vm = scenario.describe(vm_load, lambda phase, fraction: None)
     functions, begins, _ = vm.scenario.partition("\n$TASK\n")
     assert begins
-    given = f"queue_depth={vm_load.device.at_once} tape_calls="
+    parameters = f"queue_depth={vm_load.device.at_once} tape_calls="
     modules = {
         **vm.modules,
-        **{one: f"{given}{TAPE_CALLS_OF.get(one, TAPE_CALLS)}" for one in OUR_SCHEDULERS},
+        **{one: f"{parameters}{TAPE_CALLS_OF.get(one, TAPE_CALLS)}" for one in OUR_SCHEDULERS},
     }
     vm = dataclasses.replace(
         vm,
@@ -177,14 +177,14 @@ on_each = pytest.mark.parametrize(
 
 
 def recording(name: str, scheduler: str) -> shim_tape.Recording:
-    """What the shim wrote down."""
-    found = shim_tape.parse(all_schedulers(name).out[f"{scheduler}/tape"])
-    assert found.scheduler == scheduler
-    return found
+    """Return the tape of a scheduler."""
+    tape = shim_tape.parse(all_schedulers(name).out[f"{scheduler}/tape"])
+    assert tape.scheduler == scheduler
+    return tape
 
 
 def picked(recording: shim_tape.Recording) -> replay.Tape:
-    """The requests that were handed out, in that order."""
+    """Return the dispatched requests, in order."""
     calls = recording.calls
     chosen: replay.Tape = calls[(calls["kind"] == replay.NEXT) & (calls["id"] > 0)]
     return chosen
@@ -192,7 +192,7 @@ def picked(recording: shim_tape.Recording) -> replay.Tape:
 
 @on_each
 def test_same_answers(name: str, scheduler: str) -> None:
-    """Picks, reasons and times to ask again, and the scheduler's own counters in the end."""
+    """Picks, reasons, times to ask again and the scheduler's final counters are the same."""
     kernel = recording(name, scheduler)
     fields = pairs(all_schedulers(name).out[f"{scheduler}/scheduler_fields"])
     program, counters = replay.play(
@@ -209,7 +209,7 @@ def test_same_answers(name: str, scheduler: str) -> None:
 
 @on_each
 def test_the_tape_has_it_all(name: str, scheduler: str) -> None:
-    """Each request was picked and completed; merges, reads and writes are among them."""
+    """Each request is dispatched and completed; the tape has merges, reads and writes."""
     calls = recording(name, scheduler).calls
     count = np.bincount(calls["kind"], minlength=4)
     picks = picked(recording(name, scheduler))
@@ -224,7 +224,7 @@ def test_the_tape_has_it_all(name: str, scheduler: str) -> None:
 
 
 def up_to_the_first_unrecorded(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Rows whose requests, and all before them, are known; and those requests."""
+    """Return the rows up to the first request without a record, and their requests."""
     requests = rows.unique("request_id").sort("request_id")
     gaps = np.flatnonzero(requests["request_id"].to_numpy() != np.arange(1, len(requests) + 1))
     known = requests.head(int(gaps[0]) if len(gaps) else len(requests))
@@ -232,8 +232,10 @@ def up_to_the_first_unrecorded(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.Dat
 
 
 def served(name: str, drive: Drive, picks: replay.Tape, known: pl.DataFrame) -> tuple[U64, ...]:
-    """When each of these requests was due, how long it took, and whether it was a hit: by a drive
-    that gets them one by one, after the same pauses, or that chooses among them."""
+    """Return due time, service time and hit of each request, as the core's drive computes them.
+
+    The drive gets the requests one by one after the same pauses, or chooses among them.
+    """
     what = (picks["op"], picks["sector"], picks["sectors"])
     dispatch_ns = known["dispatch_ns"].to_numpy().astype(np.uint64)
     if load(name).device.at_once > 1:
@@ -247,7 +249,7 @@ def served(name: str, drive: Drive, picks: replay.Tape, known: pl.DataFrame) -> 
 
 @on_each
 def test_same_service_times(name: str, scheduler: str) -> None:
-    """The n-th pick since the throttle was reset is the n-th request of its records."""
+    """The n-th pick after the throttle's reset is the n-th request of its records."""
     kernel = recording(name, scheduler)
     data = all_schedulers(name).out[f"{scheduler}/records"]
     rows = records.from_bytes(data, 0, expected=REQUESTS[name])
@@ -259,7 +261,7 @@ def test_same_service_times(name: str, scheduler: str) -> None:
     drive = Drive(load(name).device.timing(kernel.capacity_sectors), SEED)
     due_ns, service_ns, hit = served(name, drive, picks, known)
 
-    # What comes after the last one that is known may be chosen before others in the queue.
+    # The drive may serve later, unknown requests before some of the known ones.
     rows = rows.filter(pl.col("due_ns") <= known["dispatch_ns"].max())
     assert len(rows) > REQUESTS[name] / 3
     of_row = rows["request_id"].to_numpy() - 1
@@ -273,7 +275,7 @@ def test_same_service_times(name: str, scheduler: str) -> None:
     end = start + rows["sectors"].to_numpy()
     assert (start >= pick["sector"]).all()
     assert (end <= pick["sector"] + pick["sectors"]).all()
-    # The throttle's pick follows the shim's, before the shim is asked again.
+    # The throttle records the pick after the shim's, and before the shim is asked again.
     asked_again = np.append(picks["now_ns"][1:], np.iinfo(np.int64).max)
     pick_ns = rows["pick_ns"].to_numpy()
     assert (pick["now_ns"] <= pick_ns).all()

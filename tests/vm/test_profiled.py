@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A throttled disk of known parameters, profiled from inside the VM in virtual time.
+"""A throttled disk with known parameters, profiled from inside the VM in virtual time.
 
-The profiler asks the guest for one request after another, and gets back what the throttle was
-told: the papers' line and cache, sampled curves with zones, a buffer that works in time with a
-write cache.  The same requests get the same answers, to the nanosecond, so that the same seed gives
-the same profile (tests/profiler/test_profiler.py).
+The profiler sends the guest one request after another, and recovers the throttle's settings: the
+papers' line and cache, sampled curves with zones, and a buffer that works in time, with a write
+cache. The same requests get the same answers to the nanosecond, so the same seed results in the
+same profile (tests/profiler/test_profiler.py).
 """
 
 import math
@@ -30,7 +30,7 @@ from understudy.profiler.profile_fit import Fitted
 
 SECTORS = 20_000_000
 SEED = 1
-KEPT = 2500  # answers: a tenth of all
+KEPT = 2500  # the first tenth of all answers
 DISKS = {
     "line": profile.load("cheetah-15k4"),
     "zones": profile.load("vesper-zoned"),
@@ -39,7 +39,7 @@ DISKS = {
 
 
 class Listener:
-    """A target whose first answers are kept."""
+    """A target that keeps its first answers."""
 
     def __init__(self, disk: target.VmTarget) -> None:
         self._disk = disk
@@ -57,7 +57,7 @@ class Listener:
 
 @dataclass(frozen=True)
 class Profiled:
-    """A disk, what it answered at first, and how the throttle counted."""
+    """The profile of a disk, its first answers, and the throttle's counters."""
 
     found: Fitted
     answers: list[tuple[str, int, int, int, int]]
@@ -66,12 +66,12 @@ class Profiled:
 
 
 def measured(name: str) -> Profiled:
-    """In a VM of its own."""
+    """Profile a disk in a VM of its own."""
     with target.in_vm(DISKS[name], SECTORS * 512, seed=5) as disk:
         listener = Listener(disk)
-        found = profile_fit.profile(listener, SEED, destroy_data=True)
-    print(f"{name}: seed {SEED}, {found.requests} requests, {disk.software}\n{found.to_toml()}")
-    return Profiled(found, listener.answers, pairs(disk.out["counters"]), disk.software)
+        fitted = profile_fit.profile(listener, SEED, destroy_data=True)
+    print(f"{name}: seed {SEED}, {fitted.requests} requests, {disk.software}\n{fitted.to_toml()}")
+    return Profiled(fitted, listener.answers, pairs(disk.out["counters"]), disk.software)
 
 
 profiled = once(measured)
@@ -85,25 +85,28 @@ on_each = pytest.mark.parametrize(
 
 
 def seeks(disk: DiskProfile, at: npt.ArrayLike, with_rotation: bool) -> npt.NDArray[np.float64]:
-    """Times of seeks over these distances, ms, with half a rotation or without."""
+    """Return the times of seeks over these distances in ms, with or without half a rotation."""
     timing = disk.timing(SECTORS)
     distance, ns = np.array(timing.seek, float).T
     constant_ns = timing.intercept_ns + with_rotation * timing.rotation_ns / 2
-    found: npt.NDArray[np.float64] = np.interp(np.asarray(at) * SECTORS, distance, ns)
-    return (found + constant_ns) / 1e6
+    times_ns: npt.NDArray[np.float64] = np.interp(np.asarray(at) * SECTORS, distance, ns)
+    return (times_ns + constant_ns) / 1e6
 
 
 def both(name: str, at: npt.ArrayLike) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Known and found.  Half a rotation that is the same for each request can't be told from a
-    seek, so the curve that was found has it."""
-    found = profiled(name).found.disk()
-    with_rotation = found.rotation is None
-    return seeks(DISKS[name], at, with_rotation), seeks(found, at, with_rotation)
+    """Return the known and the found curve.
+
+    Half a turn for each request can't be told from a longer seek, so the found curve may contain
+    it.
+    """
+    disk = profiled(name).found.disk()
+    with_rotation = disk.rotation is None
+    return seeks(DISKS[name], at, with_rotation), seeks(disk, at, with_rotation)
 
 
 @on_each
 def test_nothing_was_late_or_went_past_the_throttle(name: str) -> None:
-    """And the program that asks needs little beside it."""
+    """The guest's program adds little time, too."""
     counters = profiled(name).counters
     assert counters["requests"] == counters["completed"] >= profiled(name).found.requests
     for counter in ("failed", "late", "missed", "untracked", "lost"):
@@ -114,89 +117,95 @@ def test_nothing_was_late_or_went_past_the_throttle(name: str) -> None:
 
 @on_each
 def test_each_sample_of_the_curve_within_2_percent(name: str) -> None:
-    """At the places of the known curve; nothing is at distance 0."""
+    """The points are those of the known curve, without distance 0."""
     curve = DISKS[name].seek
     places = curve.at if curve and curve.at else np.linspace(0, 1, 256)
-    known, found = both(name, places[1:])
-    print(f"{name}: at most {np.abs(found / known - 1).max():.3%} off")
-    assert np.abs(found / known - 1).max() < 0.02
+    known, fitted = both(name, places[1:])
+    print(f"{name}: at most {np.abs(fitted / known - 1).max():.3%} off")
+    assert np.abs(fitted / known - 1).max() < 0.02
 
 
 @on_each
 def test_full_seek_within_1_percent(name: str) -> None:
-    """From the shortest one to the one over the whole disk."""
-    known, found = both(name, (0.000625, 1))
-    print(f"{name}: full seek {np.diff(found)} of {np.diff(known)} ms")
-    assert np.diff(found) == pytest.approx(np.diff(known), rel=0.01)
+    """The full seek is the difference between the shortest seek and the seek over the
+    whole disk.
+    """
+    known, fitted = both(name, (0.000625, 1))
+    print(f"{name}: full seek {np.diff(fitted)} of {np.diff(known)} ms")
+    assert np.diff(fitted) == pytest.approx(np.diff(known), rel=0.01)
 
 
 @on_each
 def test_half_a_rotation_within_1_percent(name: str) -> None:
-    """Of a line it is what the papers call R/2, the intercept."""
+    """For a line this is the intercept, R/2 in the papers."""
     if name == "buffer":
         rotation = profiled(name).found.disk().rotation
         assert rotation
         assert rotation.period_ms == pytest.approx(6, rel=0.01)
     else:
-        known, found = both(name, 0)
-        print(f"{name}: {found} of {known} ms")
-        assert found == pytest.approx(known, rel=0.01)
+        known, fitted = both(name, 0)
+        print(f"{name}: {fitted} of {known} ms")
+        assert fitted == pytest.approx(known, rel=0.01)
 
 
 @group("profiled-line")
 def test_the_papers_cache_is_exact() -> None:
-    """Number and size of segments and what is read ahead."""
-    known, found = DISKS["line"].cache, profiled("line").found.disk().cache
+    """Number and size of segments and the prefetch are exact."""
+    known, fitted = DISKS["line"].cache, profiled("line").found.disk().cache
     assert known
-    assert found
+    assert fitted
     sizes = [
-        (each.segments, each.segment_sectors, each.prefetch_sectors) for each in (known, found)
+        (each.segments, each.segment_sectors, each.prefetch_sectors) for each in (known, fitted)
     ]
     assert sizes[0] == sizes[1] == (64, 221, 64)
-    assert found.hit_us == pytest.approx(known.hit_us, rel=0.01)
+    assert fitted.hit_us == pytest.approx(known.hit_us, rel=0.01)
 
 
 @group("profiled-zones")
 @pytest.mark.slow
 def test_zones_are_recovered() -> None:
-    """All 16, each rate within 1 %, where they begin as near as it looks."""
-    known, found = DISKS["zones"].throughput, profiled("zones").found.disk().throughput
+    """All 16 zones are found, with rates within 1 % and beginnings within the search's
+    resolution.
+    """
+    known, fitted = DISKS["zones"].throughput, profiled("zones").found.disk().throughput
     assert known
-    assert found
-    assert found.mb_per_s == pytest.approx(known.mb_per_s, rel=0.01)
-    assert found.at == pytest.approx(known.at, abs=1 / 256)
+    assert fitted
+    assert fitted.mb_per_s == pytest.approx(known.mb_per_s, rel=0.01)
+    assert fitted.at == pytest.approx(known.at, abs=1 / 256)
 
 
 @group("profiled-buffer")
 @pytest.mark.slow
 def test_the_read_cache_is_exact() -> None:
-    """But for times, which are within 2 %."""
-    known, found = DISKS["buffer"].buffer, profiled("buffer").found.disk().buffer
+    """Times are within 2 %."""
+    known, fitted = DISKS["buffer"].buffer, profiled("buffer").found.disk().buffer
     assert known
-    assert found
+    assert fitted
     for key in ("segments", "segment_sectors", "read_ahead_sectors", "segment_keeps", "after_hit"):
-        assert getattr(found, key) == getattr(known, key), key
-    assert found.read_hit_us == pytest.approx(known.read_hit_us, rel=0.02)
-    assert found.bus_mb_per_s == pytest.approx(known.bus_mb_per_s, rel=0.02)
+        assert getattr(fitted, key) == getattr(known, key), key
+    assert fitted.read_hit_us == pytest.approx(known.read_hit_us, rel=0.02)
+    assert fitted.bus_mb_per_s == pytest.approx(known.bus_mb_per_s, rel=0.02)
 
 
 @group("profiled-buffer")
 @pytest.mark.slow
 def test_the_write_cache_is_exact() -> None:
-    """But for times."""
-    known, found = DISKS["buffer"].buffer, profiled("buffer").found.disk().buffer
+    """Times are exact to 2 % or 0.3 ms."""
+    known, fitted = DISKS["buffer"].buffer, profiled("buffer").found.disk().buffer
     assert known
-    assert found
+    assert fitted
     for key in ("write_room", "write_back_idle_ms", "write_back_order"):
-        assert getattr(found, key) == getattr(known, key), key
-    assert found.write_us == pytest.approx(known.write_us, rel=0.02)
-    assert found.write_settle_ms == pytest.approx(known.write_settle_ms, abs=0.3)
+        assert getattr(fitted, key) == getattr(known, key), key
+    assert fitted.write_us == pytest.approx(known.write_us, rel=0.02)
+    assert fitted.write_settle_ms == pytest.approx(known.write_settle_ms, abs=0.3)
 
 
 @on_each
 def test_it_predicts_the_disk(name: str) -> None:
-    """Fresh requests, those in runs too, on average.  Where latencies are drawn, chance alone
-    parts two means by their standard error."""
+    """The mean times of new requests agree, sequential runs included.
+
+    If rotational latencies are random, they may differ by four standard errors.
+    """
     for each in profiled(name).found.compared:
         times = (each.target_times_ms, each.model_times_ms)
         error_ms = math.hypot(*(ms.std() / math.sqrt(len(ms)) for ms in times))
@@ -206,15 +215,14 @@ def test_it_predicts_the_disk(name: str) -> None:
 
 
 def started(disk: DiskProfile, virtual_bytes: int = SECTORS * 512) -> None:
-    """And ended, without a request."""
+    """Start and end a VM for a disk, without a request."""
     with target.in_vm(disk, virtual_bytes):
         pass
 
 
 @group("profiled-trouble")
 def test_trouble_is_told() -> None:
-    """A request that the disk refuses, one that is too long, and a VM that was resumed and is
-    gone."""
+    """One request is refused by the disk, one is too long, and then a resumed VM is killed."""
     gone = []
     with suppress(RunFailed), target.in_vm(DISKS["line"], SECTORS * 512) as disk:
         with pytest.raises(OSError, match="Input/output error"):
@@ -231,23 +239,23 @@ def test_trouble_is_told() -> None:
 
 
 def qemu() -> int:
-    """Of our children, the one that is QEMU."""
+    """Return the process id of QEMU, a child of this process."""
     tasks = Path("/proc/self/task").glob("*/children")
     children = [int(pid) for task in tasks for pid in task.read_text().split()]
-    (found,) = (pid for pid in children if "qemu" in Path(f"/proc/{pid}/comm").read_text())
-    return found
+    (child,) = (pid for pid in children if "qemu" in Path(f"/proc/{pid}/comm").read_text())
+    return child
 
 
 @group("profiled-trouble")
 def test_a_profile_that_the_throttle_refuses() -> None:
-    """In its words."""
+    """The error names the file and the value."""
     slow = profile.SeekLine(intercept_ms=20_000.0, full_seek_ms=1.0)
     with pytest.raises(RunFailed, match="/vpt/vdisk/intercept_ns refuses 20000000000"):
         started(DiskProfile(name="slow", model=slow))
 
 
 def test_what_is_no_disk_is_refused() -> None:
-    """Before a VM is started."""
+    """The error comes before a VM is started."""
     with pytest.raises(UserError, match="array-32: an array has no profile to find"):
         started(profile.load("array-32"))
     with pytest.raises(UserError, match="513 bytes: not a multiple of 4096"):
@@ -257,7 +265,9 @@ def test_what_is_no_disk_is_refused() -> None:
 @group("profiled-line")
 @pytest.mark.slow
 def test_the_same_requests_get_the_same_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the host was doing meanwhile, and of a machine that is booted, not resumed."""
+    """The answers are the same on a busy host, and from a machine that is booted instead of
+    resumed.
+    """
     answers = profiled("line").answers
     assert len(answers) == KEPT
 

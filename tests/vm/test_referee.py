@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The referee, on drivers whose mistakes are known: each is called by its name, and the
-reference drivers pass clean (tests/broken_drivers.py)."""
+"""The referee, on drivers with known mistakes: each mistake is named, and the reference drivers
+pass without findings (tests/broken_drivers.py).
+"""
 
 import json
 import time
@@ -20,9 +21,9 @@ pytestmark = group("referee")
 CARD = "zach1"
 ONE = run.Setting(1, 1)
 SOON = ("ring_wrap", "no_lock", "leak", "keeps_a_resource", "halts")
-"""Mistakes that are not left to the slow tests."""
+"""Mistakes that the quick tests include."""
 SOON_RIGHT = ("cmpxchg8b", "threaded")
-"""What is right, likewise."""
+"""Correct drivers that the quick tests include."""
 assert set(SOON) < set(MISTAKES)
 assert set(SOON_RIGHT) < set(RIGHT)
 on_other_ways = pytest.mark.parametrize(
@@ -37,7 +38,7 @@ on_other_ways = pytest.mark.parametrize(
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Where a driver finds its header."""
+    """Return a folder with the header that a driver includes."""
     header = REFERENCE.with_suffix(".h")
     (tmp_path / header.name).write_text(header.read_text())
     return tmp_path
@@ -48,29 +49,31 @@ def folder(tmp_path: Path) -> Path:
     [pytest.param(name, marks=[pytest.mark.slow] * (name not in SOON)) for name in MISTAKES],
 )
 def test_a_broken_driver_is_caught_by_name(name: str, folder: Path) -> None:
-    """On one processor, where it can be repeated."""
+    """On one processor the run is repeatable."""
     source = folder / f"{name}.c"
     source.write_text(MISTAKES[name].source())
     outcome = run.run(run.prepared(CARD, source), ONE)
-    found = {finding.rule for finding in outcome.findings}
-    # Who looks first at a loop depends on how much of the host the guest gets.
-    assert found & {MISTAKES[name].finding, *(["the kernel hangs"] if name == "loops" else [])}
+    rules = {finding.rule for finding in outcome.findings}
+    # Either check may notice a loop first, depending on the guest's speed.
+    assert rules & {MISTAKES[name].finding, *(["the kernel hangs"] if name == "loops" else [])}
 
 
 def test_a_processor_that_hangs_beside_another_is_named(folder: Path) -> None:
-    """Within 20 s, though it hears nothing, and the one that is asked does nothing wrong."""
+    """The processor is named within 20 s, although the other one, which answers, works
+    correctly.
+    """
     source = folder / "beside.c"
     source.write_text(MISTAKES["loops_beside"].source())
     subject = run.prepared(CARD, source)
     heard: list[float] = []
     outcome = run.run(subject, run.Setting(2, 1), lambda line: heard.append(time.monotonic()))
     assert time.monotonic() - heard[-1] < 20
-    assert ["in zach1_probe" in found.text for found in outcome.findings] == [True]
+    assert ["in zach1_probe" in finding.text for finding in outcome.findings] == [True]
 
 
 @pytest.mark.parametrize("cpus", [1, 2, 4])
 def test_the_reference_driver_passes(cpus: int) -> None:
-    """Nothing is found, though all its accesses are looked at."""
+    """All accesses are examined, and none is a finding."""
     outcome = run.run(run.prepared(CARD, REFERENCE), run.Setting(cpus, 1))
     assert outcome.findings == ()
     assert len(outcome.accesses) > 10_000
@@ -78,8 +81,10 @@ def test_the_reference_driver_passes(cpus: int) -> None:
 
 @on_other_ways
 def test_other_ways_pass(name: str, cpus: int, folder: Path) -> None:
-    """Threaded handlers, disable_irq, tasklets, smaller rings: nothing is found where nothing is
-    wrong; that the fallback was needed is noted."""
+    """Threaded handlers, disable_irq, tasklets and smaller rings are correct and cause no finding.
+
+    A note says if the fallback was needed.
+    """
     source = folder / f"{name}.c"
     source.write_text(edited(*RIGHT[name]))
     outcome = run.run(run.prepared(CARD, source), run.Setting(cpus, 1))
@@ -90,16 +95,16 @@ def test_other_ways_pass(name: str, cpus: int, folder: Path) -> None:
 
 @pytest.mark.slow
 def test_a_run_repeats_with_its_seed() -> None:
-    """To the byte, on one processor; another seed gives another journal."""
+    """Journals on one processor are the same to the byte; another seed has another journal."""
     built = run.prepared(CARD, REFERENCE)
     journals = [run.run(built, run.Setting(1, seed)).accesses for seed in (5, 5, 6)]
-    first, again, other = (found.tobytes() for found in journals)
+    first, again, other = (journal.tobytes() for journal in journals)
     assert first == again
     assert first != other
 
 
 def test_json_for_the_grader() -> None:
-    """The copier's reference driver, by the command."""
+    """The command tests the copier's reference driver."""
     driver = cards_dir() / "drivers" / "copier_driver.c"
     arguments = ["test", "copier", "--driver", str(driver), "--cpus", "1,2", "--json"]
     result = CliRunner().invoke(command, arguments, standalone_mode=False)
@@ -111,7 +116,7 @@ def test_json_for_the_grader() -> None:
 
 @pytest.mark.parametrize("name", ["with space", "vpcib", "card_zach1", "iprobe"])
 def test_a_driver_with_a_name_that_no_module_can_have(name: str, folder: Path) -> None:
-    """kbuild's words, or insmod's, would lead nowhere."""
+    """The error replaces messages of kbuild or insmod, which would be misleading."""
     source = folder / f"{name}.c"
     source.write_text(REFERENCE.read_text())
     with pytest.raises(UserError, match=r"rename the file"):
@@ -119,7 +124,7 @@ def test_a_driver_with_a_name_that_no_module_can_have(name: str, folder: Path) -
 
 
 def test_a_driver_that_does_not_build(folder: Path) -> None:
-    """The compiler's own words, with the line."""
+    """The error has the compiler's message with the line."""
     source = folder / "wrong.c"
     source.write_text("#include <linux/module.h>\nint x = y;\n")
     with pytest.raises(UserError, match=r"wrong\.c:2:9: error: .y. undeclared"):
@@ -128,13 +133,12 @@ def test_a_driver_that_does_not_build(folder: Path) -> None:
 
 @pytest.mark.parametrize(("name", "reason"), [("driver.h", "one C file"), ("none.c", "No such")])
 def test_what_is_no_driver(name: str, reason: str, folder: Path) -> None:
-    """One line that says why."""
     with pytest.raises(UserError, match=reason):
         run.prepared(CARD, folder / name)
 
 
 def test_demo(tmp_path: Path) -> None:
-    """Pictures and the register log of Zach 1 at work."""
+    """The demo writes pictures and the register log of Zach 1."""
     result = CliRunner().invoke(
         command, ["demo", "zach1", "--out", str(tmp_path)], standalone_mode=False
     )

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """In the virtual clock a run can be repeated to the byte, whatever else the host does.
 
-The same SURGE runs twice, the second time beside a process that comes in between, and with
-QEMU's threads held up where it hurts (late.c): all that the guest leaves is the same bytes,
-its kernel's log too.  Another seed gives others.  Schedulers of ours and the kernel's, some of
-which wait by timers; what becomes of all of them, test_same_bytes.py holds.
+SURGE runs twice with the same seed. The second time another process competes for the host, and
+QEMU's threads are delayed at the worst moments (late.c). All files from the guest are the same
+bytes, including its kernel's log. With another seed they differ. The schedulers are ours and the
+kernel's, some of which use timers; test_same_bytes.py tests all schedulers.
 """
 
 import pytest
@@ -22,7 +22,9 @@ on_each = pytest.mark.parametrize(
 
 
 def surge(scheduler: str, seed: int) -> Experiment:
-    """A few hundred requests of twenty processes, more than the disk can keep up with."""
+    """Return an experiment: twenty processes, 400 requests, more load than the disk can keep up
+    with.
+    """
     return experiment(
         workload="surge-direct",
         scheduler=scheduler,
@@ -35,19 +37,19 @@ def surge(scheduler: str, seed: int) -> Experiment:
 
 @once
 def first(scheduler: str) -> Result:
-    """The run that the others are compared with."""
+    """Run SURGE for the comparisons."""
     return raw_run(surge(scheduler, 1))
 
 
 def differing(one: Result, other: Result) -> list[str]:
-    """The files that are not the same bytes."""
+    """Return the names of the files that differ."""
     assert one.out.keys() == other.out.keys()
     return [name for name in one.out if one.out[name] != other.out[name]]
 
 
 @on_each
 def test_same_again_on_a_busy_host(scheduler: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Byte by byte, file by file."""
+    """Every file is the same to the byte."""
     one = first(scheduler)
     assert len(one.out["reads.bin"]) > 10_000
     monkeypatch.setenv("LD_PRELOAD", str(late_host()))
@@ -57,7 +59,7 @@ def test_same_again_on_a_busy_host(scheduler: str, monkeypatch: pytest.MonkeyPat
 
 @group("repeat-vr")
 def test_a_late_host_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It does hurt, unless QEMU's threads take turns."""
+    """If QEMU's threads do not take turns, a late host changes the records."""
     one = first("vr")
     monkeypatch.setenv("LD_PRELOAD", str(late_host()))
     monkeypatch.setattr(turns, "words_before", lambda clock: [])
@@ -68,6 +70,6 @@ def test_a_late_host_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     "scheduler", [pytest.param(name, marks=group(f"repeat-{name}")) for name in ("cats", "bfq")]
 )
 def test_other_seed_other_records(scheduler: str) -> None:
-    """The seed decides what the processes ask for, with our schedulers and the kernel's."""
+    """The seed decides what the processes read, with our schedulers and the kernel's."""
     other = raw_run(surge(scheduler, 2))
     assert first(scheduler).out["records"] != other.out["records"]

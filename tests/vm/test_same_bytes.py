@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The same seed gives the same bytes on any machine (docs/method.md).
+"""The same seed results in the same bytes on any machine (docs/method.md).
 
-The checkout runs here; a copy of it runs as if on another machine: at another path, with
-another scheduler beside ours, another cache with a longer path, as another user on another
-host in another time zone and language, more than a year later, on one processor of a host that
-is busy and holds up QEMU's threads where it hurts (late.c).  It builds everything but the
-kernel's own anew.  What the VM boots into, the throttle's records and the processes' log are
-the same bytes, for each scheduler; and no pick was made from an old queue.
+The checkout runs here, and a copy of it runs as if on another machine: in another folder, with one
+more scheduler, with another cache in a longer path, as another user on another host in another time
+zone and language, more than a year later. The copy runs on one processor of a busy host, where
+QEMU's threads are delayed at the worst moments (late.c). It builds everything anew except the
+kernel's own files. The files that the VM boots, the throttle's records and the processes' log are
+the same bytes for each scheduler, and no pick used an outdated queue.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ ASKED = ("--on", "vm", "--virtual-size", "64MiB", "--requests", "300", "--proces
 Run = dict[str, Any]
 YEAR_SECONDS = 400 * 86_400
 
-# A clock of the host that is ahead.
+# A library that sets the host's clock ahead.
 LATER_C = """
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -79,7 +79,7 @@ exec unshare --map-user=12345 --map-group=12345 taskset -c "$PROCESSOR" "$@"
 
 
 class Machine:
-    """Where the command runs, and how it gets there."""
+    """The environment in which the command runs, and the words before it."""
 
     def __init__(self, work: Path, environment: dict[str, str], *before: str) -> None:
         self.environment = environment
@@ -87,7 +87,7 @@ class Machine:
         self._work = work
 
     def run(self, *words: str) -> str:
-        """What the command says on its standard output."""
+        """Return the command's standard output."""
         command = [*self.before, sys.executable, "-P", "-m", "understudy", *words]
         done = subprocess.run(
             command,
@@ -101,9 +101,9 @@ class Machine:
         return done.stdout
 
     def boots_into(self, scheduler: str) -> dict[str, str]:
-        """Digests of all that QEMU is given, by file."""
-        said = self.run("predict", *ASKED, "--schedulers", scheduler, "--dry-run")
-        words = shlex.split(said, comments=True)
+        """Return digests of all files that QEMU gets, by name."""
+        output = self.run("predict", *ASKED, "--schedulers", scheduler, "--dry-run")
+        words = shlex.split(output, comments=True)
         folder = Path(words[words.index("-initrd") + 1]).parent
         return {
             file.name: hashlib.sha256(file.read_bytes()).hexdigest()
@@ -112,7 +112,7 @@ class Machine:
         }
 
     def runs(self, schedulers: Sequence[str] = ALL_SCHEDULERS) -> dict[str, Run]:
-        """Every scheduler's entry in result.json."""
+        """Return every scheduler's entry in result.json."""
         folder = f"run-{len(schedulers)}"
         names = ",".join(schedulers)
         self.run("predict", *ASKED, "--schedulers", names, "--jobs", "2", "--out", folder)
@@ -122,13 +122,13 @@ class Machine:
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> Machine:
-    """The checkout as it is, with its cache."""
+    """Return the checkout as it is, with its cache."""
     return Machine(tmp_path_factory.mktemp("here"), dict(os.environ))
 
 
 @pytest.fixture(scope="module")
 def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Machine:
-    """As different as can be had on one machine."""
+    """Return a machine as different as one host allows."""
     folder = tmp_path_factory.mktemp("elsewhere")
     root = checkouts.copy(folder / "of-somebody-else" / "checkout")
     beside = (root / "core" / "schedulers" / "fcfs.c").read_text()
@@ -150,13 +150,16 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Machine:
 
 @pytest.fixture(scope="module")
 def runs_here(here: Machine) -> dict[str, Run]:
-    """On a host that does what it does."""
+    """Run all schedulers on the host as it is."""
     return here.runs()
 
 
 @pytest.fixture(scope="module")
 def runs_elsewhere(elsewhere: Machine) -> dict[str, Run]:
-    """On a busy host that is late, which would take minutes to boot the first machine."""
+    """Run all schedulers on a busy, late host.
+
+    The first machine is saved before that, since its boot would take minutes there.
+    """
     elsewhere.runs(["none"])
     elsewhere.environment["LD_PRELOAD"] += f":{late_host()}"
     with busy_host():
@@ -164,7 +167,7 @@ def runs_elsewhere(elsewhere: Machine) -> dict[str, Run]:
 
 
 def unpack_kernel(place: Path) -> None:
-    """As it would be unpacked there: what modules are built against names its own folder."""
+    """Unpack the kernel's build files in another folder, whose name they contain."""
     kernel = packages.fetch_kernel()
     copy = packages.Kernel(kernel.release, kernel.version, place / kernel.folder.name)
     for folder in ("usr", "private"):
@@ -178,7 +181,7 @@ def unpack_kernel(place: Path) -> None:
 
 
 def later(folder: Path) -> Path:
-    """A library that moves the host's date."""
+    """Return a library that sets the host's date ahead."""
     (folder / "later.c").write_text(LATER_C)
     target = folder / "later.so"
     command = ["gcc", "-shared", "-fPIC", f"-DAHEAD={YEAR_SECONDS}", "-o", str(target)]
@@ -187,22 +190,22 @@ def later(folder: Path) -> Path:
 
 
 def test_the_other_machine_is_another(elsewhere: Machine) -> None:
-    """Or the tests below would say nothing."""
+    """Otherwise the tests below would prove nothing."""
     look = (
         "import os, socket, time;"
         "print(os.getuid(), socket.gethostname(), time.strftime('%Y %Z'), "
         "len(os.sched_getaffinity(0)))"
     )
     command = [*elsewhere.before, sys.executable, "-c", look]
-    said = subprocess.check_output(command, env=elsewhere.environment, text=True).split()
-    assert said[:2] == ["12345", "quite-another-host-name"]
-    assert int(said[2]) > int(subprocess.check_output(["date", "+%Y"]))
-    assert said[3:] == ["+14", "1"]
+    output = subprocess.check_output(command, env=elsewhere.environment, text=True).split()
+    assert output[:2] == ["12345", "quite-another-host-name"]
+    assert int(output[2]) > int(subprocess.check_output(["date", "+%Y"]))
+    assert output[3:] == ["+14", "1"]
 
 
 @pytest.mark.parametrize("scheduler", ["cfq", "none"])
 def test_it_boots_into_the_same(scheduler: str, here: Machine, elsewhere: Machine) -> None:
-    """Modules, programs, file system, scenario."""
+    """Modules, programs, file system and scenario are the same."""
     assert here.boots_into(scheduler) == elsewhere.boots_into(scheduler)
 
 
@@ -210,7 +213,7 @@ def test_it_boots_into_the_same(scheduler: str, here: Machine, elsewhere: Machin
 def test_the_same_bytes(
     scheduler: str, runs_here: dict[str, Run], runs_elsewhere: dict[str, Run]
 ) -> None:
-    """Records, and the processes' own log; so every figure."""
+    """Records and the processes' log are the same, and therefore every figure."""
     one, other = runs_here[scheduler], runs_elsewhere[scheduler]
     for fact in ("sha256", "counters", "file_system", "versions"):
         assert one["facts"][fact] == other["facts"][fact]

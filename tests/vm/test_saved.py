@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A saved machine changes nothing but the time that a run takes.
+"""A saved machine changes only the duration of a run.
 
-Booted or resumed, a run leaves the same bytes; what can't be resumed is thrown away and
-booted, and what is saved serves those runs only that would have booted alike.
+Booted or resumed, a run leaves the same bytes. A saved machine that can't be resumed is deleted,
+and the run boots. A saved machine serves only runs that would have booted alike.
 """
 
 import contextlib
@@ -42,7 +42,7 @@ KINDS = ("random", "surge-direct", "surge-buffered")
 
 
 def own_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Use a folder of saved machines of our own, in a cache that has all else."""
+    """Use a separate folder for saved machines, in a cache that shares all other parts."""
     shared = paths.cache_dir()
     own = folder / "understudy"
     own.mkdir()
@@ -56,7 +56,7 @@ def own_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="module")
 def stock(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Machines that have been saved, to copy from."""
+    """Save some machines, to be copied by tests."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         folder = own_cache(tmp_path_factory.mktemp("stock"), monkeypatch)
         for vm in (Vm(HELLO), *(scenario.describe(runs(kind), silent) for kind in KINDS)):
@@ -67,7 +67,7 @@ def stock(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """No machine yet."""
+    """Use a cache without saved machines; check that no half-made one is left."""
     folder = own_cache(tmp_path, monkeypatch)
     yield folder
     left = [path.name for path in folder.glob(".*") if not path.name.endswith(".lock")]
@@ -76,18 +76,18 @@ def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.fixture
 def with_stock(stock: Path, machines: Path) -> Path:
-    """Copies of those in stock."""
+    """Copy the machines of `stock`."""
     subprocess.run(["cp", "-r", "--sparse=always", stock, machines], check=True)
     return machines
 
 
 def keys(folder: Path) -> list[str]:
-    """The saved machines."""
+    """List the saved machines."""
     return sorted(path.name for path in folder.glob("[!.]*"))
 
 
 def runs(kind: str) -> Experiment:
-    """A few requests of a workload."""
+    """Return an experiment with a few requests of a workload."""
     return experiment(
         workload=kind,
         scheduler="cats",
@@ -104,7 +104,7 @@ def runs(kind: str) -> Experiment:
 def test_booted_or_resumed_a_run_leaves_the_same_bytes(
     kind: str, with_stock: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Check all that the guest leaves; and that each way was the way it says."""
+    """Compare all files of the guest, and check which runs were booted."""
     first, again = raw_run(runs(kind)), raw_run(runs(kind))
     assert first.start == again.start == machine.Start(first.start.saved_machine)
 
@@ -119,48 +119,50 @@ def test_booted_or_resumed_a_run_leaves_the_same_bytes(
 
 
 def test_one_machine_serves_all_schedulers_and_seeds(with_stock: Path) -> None:
-    """Check that nothing of a run is in it."""
+    """Check that a saved machine contains nothing of a run."""
     for scheduler, seed in (("cats", 1), ("bfq", 2), ("none", 3)):
-        asked = experiment(scheduler=scheduler, requests=50, virtual_bytes=128 * MIB)
-        assert raw_run(dataclasses.replace(asked, seed=seed)).start.booted_because is None
+        run = experiment(scheduler=scheduler, requests=50, virtual_bytes=128 * MIB)
+        assert raw_run(dataclasses.replace(run, seed=seed)).start.booted_because is None
     assert len(keys(with_stock)) == 3
 
 
 class Asked(Exception):  # noqa: N818 - it is caught
-    """For a saved machine, by its key."""
+    """Raised when a saved machine is looked up; contains its key."""
 
 
 def key_of(vm: Vm, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Of the saved machine that would run it."""
+    """Return the key of the saved machine that would run `vm`."""
 
     def ask(key: str, *others: Any) -> None:
         raise Asked(key)
 
     with monkeypatch.context() as patch:
         patch.setattr(snapshots, "find", ask)
-        with pytest.raises(Asked) as asked:
+        with pytest.raises(Asked) as lookup:
             machine.run(vm)
-    return str(asked.value)
+    return str(lookup.value)
 
 
 def test_another_machine_is_another_saved_machine(
     with_stock: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Check memory, what the machine was made ready with, and QEMU's version."""
+    """Check that the key depends on memory, the stage that the machine has run, and
+    QEMU's version.
+    """
     plain = Vm(HELLO)
     more = dataclasses.replace(plain, machine=qemu.Machine(memory_mib=640))
     ready = dataclasses.replace(plain, ahead=stages.Stage("echo ready > /tmp/ready"))
-    asked = [key_of(vm, monkeypatch) for vm in (plain, more, ready)]
+    lookups = [key_of(vm, monkeypatch) for vm in (plain, more, ready)]
     monkeypatch.setattr(qemu, "identity", lambda machine: [b"another QEMU"])
-    asked.append(key_of(plain, monkeypatch))
-    assert len(set(asked)) == 4
-    assert set(asked) & set(keys(with_stock)) == {asked[0]}
+    lookups.append(key_of(plain, monkeypatch))
+    assert len(set(lookups)) == 4
+    assert set(lookups) & set(keys(with_stock)) == {lookups[0]}
 
 
 def test_in_wall_clock_a_machine_is_of_this_boot_of_the_host(
     machines: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Check that it is saved and resumed like others, but not where the clock may be another."""
+    """Check that the machine is saved and resumed, but not after the host has rebooted."""
     wall = Vm(HELLO, machine=qemu.Machine(clock="wall", cpus=2))
     for _ in range(2):
         result = machine.run(wall)
@@ -176,7 +178,10 @@ def test_in_wall_clock_a_machine_is_of_this_boot_of_the_host(
 
 @pytest.mark.slow
 def test_a_guest_that_booted_on_a_busy_host_counts_seconds(machines: Path) -> None:
-    """Its seconds are the host's, or longer if it has to wait; once they were a fifth of them."""
+    """A guest's sleep takes as long as on the host, or longer.
+
+    A bug once made it a fifth of that.
+    """
     sleeper = Vm("sleep 3\n", machine=qemu.Machine(clock="wall", cpus=2, memory_mib=448))
     with contextlib.ExitStack() as stack:
         for _ in range(6):
@@ -185,38 +190,38 @@ def test_a_guest_that_booted_on_a_busy_host_counts_seconds(machines: Path) -> No
     began = time.monotonic()
     result = machine.run(sleeper)
     assert time.monotonic() - began > 2.97
-    told = re.search(r"tsc_early_khz=(\d+)000\b", text(result, "dmesg"))
-    assert told
-    assert f"tsc: Detected {told[1]}.000 MHz" in text(result, "dmesg")
+    match = re.search(r"tsc_early_khz=(\d+)000\b", text(result, "dmesg"))
+    assert match
+    assert f"tsc: Detected {match[1]}.000 MHz" in text(result, "dmesg")
     assert result.start.booted_because is None
     assert len(keys(machines)) == 1
     assert_clean(result.out)
 
 
 def cut_state(folder: Path) -> None:
-    """Half of the state."""
+    """Truncate the state to its first half."""
     os.truncate(folder / "state", (folder / "state").stat().st_size // 2)
 
 
 def cut_memory(folder: Path) -> None:
-    """Half of the memory."""
+    """Truncate the memory to its first half."""
     os.truncate(folder / "memory", (folder / "memory").stat().st_size // 2)
 
 
 def spoil_memory(folder: Path) -> None:
-    """Nothing but zeros where the kernel was."""
+    """Overwrite the memory with zeros."""
     with (folder / "memory").open("r+b") as memory:
         memory.truncate(0)
         memory.truncate(512 * MIB)
 
 
 def spoil_state(folder: Path) -> None:
-    """Not a state at all."""
+    """Overwrite the state with other text."""
     (folder / "state").write_bytes(b"nonsense")
 
 
 def lose_state(folder: Path) -> None:
-    """A folder without it."""
+    """Delete the state."""
     (folder / "state").unlink()
 
 
@@ -224,22 +229,24 @@ def lose_state(folder: Path) -> None:
 def test_a_broken_saved_machine_is_saved_again(
     harm: Callable[[Path], None], with_stock: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Check that the cache sees it, and that the run is resumed all the same."""
+    """Check that the cache notices the damage, and that the machine is saved again and resumed."""
     vm = Vm(HELLO, timeout_seconds=200)
     before = keys(with_stock)
     mine = key_of(vm, monkeypatch)
     harm(with_stock / mine)
-    found = machine.run(vm)
-    assert found.out["said"] == b"hello\n"
-    assert found.start == machine.Start(mine)
+    result = machine.run(vm)
+    assert result.out["said"] == b"hello\n"
+    assert result.start == machine.Start(mine)
     assert keys(with_stock) == before
 
 
 def test_a_saved_machine_that_cannot_be_resumed_is_thrown_away(
     with_stock: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Check that the run would be booted, and says why: of what is so large, the cache knows the
-    size."""
+    """Check that the run would boot, and why.
+
+    The cache checks only the size of such a large file.
+    """
     vm = Vm(HELLO, timeout_seconds=200)
     before = keys(with_stock)
     mine = key_of(vm, monkeypatch)
@@ -254,7 +261,7 @@ def test_a_saved_machine_that_cannot_be_resumed_is_thrown_away(
 def test_who_cannot_resume_leaves_the_same(
     with_stock: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Check that the run is booted, and again resumed by a machine that is saved then."""
+    """Check that the run boots, and that the next one resumes a newly saved machine."""
     vm = Vm(HELLO)
     whole = machine.run(vm)
     spoil_memory(with_stock / whole.start.saved_machine)
@@ -267,7 +274,9 @@ def test_who_cannot_resume_leaves_the_same(
 def test_who_talks_takes_the_same_machine_or_boots(
     with_stock: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Check that it is the one of runs, and thrown away if it can't be resumed."""
+    """Check that a conversation uses the same machine as a run, and deletes it if it can't be
+    resumed.
+    """
     vm, before = Vm(HELLO), keys(with_stock)
     mine = key_of(vm, monkeypatch)
     for left in (before, [key for key in before if key != mine]):
@@ -280,7 +289,7 @@ def test_who_talks_takes_the_same_machine_or_boots(
 
 
 def test_two_runs_at_once_share_what_one_of_them_saves(machines: Path) -> None:
-    """Check that the second waits for the first and that both run."""
+    """Check that one run waits for the other, and that both succeed."""
     with ThreadPoolExecutor(2) as pool:
         results = list(pool.map(machine.run, [Vm(HELLO), Vm(HELLO)]))
     assert results[0].out["said"] == results[1].out["said"]
@@ -289,7 +298,7 @@ def test_two_runs_at_once_share_what_one_of_them_saves(machines: Path) -> None:
 
 
 def test_a_cache_that_cannot_be_written_boots(machines: Path) -> None:
-    """Check that nobody has to have saved machines."""
+    """Check that a run works without saved machines."""
     machines.write_text("not a folder")
     result = machine.run(Vm(HELLO))
     assert result.out["said"] == b"hello\n"
@@ -299,7 +308,7 @@ def test_a_cache_that_cannot_be_written_boots(machines: Path) -> None:
 def test_what_cannot_be_saved_is_not_booted_for_it(
     machines: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Check that QEMU is asked first."""
+    """Check that QEMU is asked before the machine is booted."""
     monkeypatch.setattr(monitor.Monitor, "wait_until_stopped", lambda self: pytest.fail("booted"))
     monkeypatch.setattr(machine._Run, "_boot", lambda run, because: because)
     drive = (
@@ -314,11 +323,11 @@ def test_what_cannot_be_saved_is_not_booted_for_it(
 
 
 def test_the_oldest_go(machines: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Check the bound, and that a use makes a machine young."""
+    """Check the limit on the cache's size, and that a machine that was just used is kept."""
 
-    def make(made: snapshots.SavedMachine) -> None:
-        made.memory.write_bytes(b"x" * 10 * 4096)
-        made.state.write_bytes(b"x" * 4096)
+    def make(saved: snapshots.SavedMachine) -> None:
+        saved.memory.write_bytes(b"x" * 10 * 4096)
+        saved.state.write_bytes(b"x" * 4096)
 
     monkeypatch.setattr(snapshots, "BYTES_MAX", 40 * 4096)
     for age, key in enumerate(("one", "two", "three")):
@@ -330,7 +339,9 @@ def test_the_oldest_go(machines: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_line_of_a_dry_run_runs(with_stock: Path) -> None:
-    """Check that it can be pasted, twice, and leaves the run's results on the wire."""
+    """Check that the command can be run twice, and leaves the run's results in the file
+    of `wire`.
+    """
     one = experiment(requests=50)
     command = in_vm.dry_run(one)
     for _ in range(2):

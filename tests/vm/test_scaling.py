@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""k that finds itself, on a disk whose own time is known: a SCSI disk that takes as long as it
-is told to, in the virtual clock.
+"""How k is found, on a SCSI disk whose service time is set by the test, in the virtual clock.
 
-The profile takes 0.4 ms for each request, whatever it is, so the smallest k at which nothing is
-late is the disk's time over that.
+The profile takes 0.4 ms for every request, so the smallest k without late requests is the disk's
+time divided by 0.4 ms.
 """
 
 import pytest
@@ -66,7 +65,7 @@ say faster
 
 @once
 def scaled() -> Result:
-    """The VM in which the disk is slow, then fast, then slow again."""
+    """Boot the VM in which the disk is slow, then fast, then slow again."""
     modules = {
         "iprobe": "",
         "vpt": "",
@@ -81,12 +80,12 @@ def found(name: str) -> dict[str, int]:
 
 
 def needed_milli(disk_ns: int) -> float:
-    """Below this k all are late."""
+    """Return the k, in thousandths, below which all requests are late."""
     return 1000 * disk_ns / PROFILE_NS
 
 
 def test_by_hand_it_stays() -> None:
-    """All are late, and the window says so."""
+    """All requests are late, and the window counts them."""
     assert found("by_hand")["scale_milli"] == 1000
     assert found("by_hand")["late_window_permille"] == 1000
     assert found("by_hand")["late_window_requests"] == found("by_hand")["requests"] == 500
@@ -95,14 +94,17 @@ def test_by_hand_it_stays() -> None:
 
 @pytest.mark.parametrize(("name", "disk_ns"), [("slow", SLOW_NS), ("fast", FAST_NS)])
 def test_it_follows_the_disk(name: str, disk_ns: int) -> None:
-    """To where hardly any is late: within its steps, and what the kernel takes itself."""
+    """k settles where hardly a request is late.
+
+    The limits allow for k's steps and the kernel's own time.
+    """
     k = found(name)["scale_milli"]
     assert needed_milli(disk_ns) * 15 / 16 < k < needed_milli(disk_ns) * 1.25 * 1.2
     assert found(name)["late_window_permille"] <= 10
 
 
 def test_it_rises_fast_and_falls_slowly() -> None:
-    """Up by a quarter after 11 late ones, down by a sixteenth after 1,000 in time."""
+    """k rises by a quarter after 11 late requests, and falls by a sixteenth after 1,000 in time."""
     slow, fast = found("slow"), found("fast")
     assert slow["scale_raised"] >= 10
     assert slow["late"] - found("by_hand")["late"] <= 11 * slow["scale_raised"]
@@ -124,7 +126,9 @@ def test_a_reset_begins_anew_and_keeps_k() -> None:
 
 
 def test_it_never_makes_the_slowest_request_too_slow() -> None:
-    """A full seek of 14 s leaves 7 % until 15 s, however late the disk is."""
+    """A full seek takes 14 s, so k can rise by only 7 % to the limit of 15 s, however late the disk
+    is.
+    """
     limit = found("limit")
     assert limit["scale_milli"] == 15_000_000_000_000 // (14_000_000_000 + PROFILE_NS)
     assert (limit["scale_raised"], limit["scale_lowered"]) == (1, 0)
@@ -132,7 +136,9 @@ def test_it_never_makes_the_slowest_request_too_slow() -> None:
 
 
 def test_nobody_is_served_faster_than_by_the_model() -> None:
-    """A disk that could play one ten times as fast stays at k = 1, by two steps."""
+    """k falls from 1.1 to its minimum of 1, although the disk is ten times as fast as the
+    model.
+    """
     assert found("faster")["scale_milli"] == 1000
     assert found("faster")["scale_lowered"] == 2
     assert found("faster")["late"] == 0

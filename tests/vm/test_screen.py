@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The guest's own display: what QEMU shows of it is what the card was told to draw, and the
-console before and afterwards."""
+"""The guest's own display: QEMU shows what the card was told to draw, and the console before and
+afterwards.
+"""
 
 import contextlib
 import random
@@ -39,17 +40,17 @@ Bytes = NDArray[np.uint8]
 
 
 def submit() -> Path:
-    """A program for the guest that has commands carried out."""
+    """Return a guest program that has the driver execute commands."""
     sources = ("tests/vm/submit.c", "guest/card_sink.c")
     generated = (card_programs.registers(),)
     return compiled(Program("submit", sources, generated=generated))
 
 
 class Drawing:
-    """Random rectangles, lines and triangles, some of which are not all in the picture."""
+    """Random rectangles, lines and triangles, some of them partly outside the picture."""
 
     def __init__(self, seed: int) -> None:
-        """As commands, and as the picture that is to come of them."""
+        """Make the commands, and the picture that the commands should draw."""
         self._draw = random.Random(seed)
         self._pairs: list[int] = []
         self.pixels: reference.Pixels = np.zeros((HEIGHT, WIDTH), np.uint32)
@@ -57,7 +58,7 @@ class Drawing:
             self._draw.choice([self._rectangle, self._line, self._triangle, self._triangle])()
 
     def commands(self) -> bytes:
-        """Words, as a program writes them into a buffer."""
+        """Return the commands as words of a buffer."""
         return struct.pack(f"<{len(self._pairs)}I", *self._pairs)
 
     def _do(self, name: str, value: int = 1) -> None:
@@ -98,7 +99,7 @@ drawing = once(Drawing)
 
 
 def files() -> dict[str, bytes | str | Path]:
-    """The drawings, and what draws them."""
+    """Return the drawings, and the programs and the driver that draw them."""
     driver = cards_dir() / "drivers" / "zach1_driver.c"
     return {
         "zach1_driver.ko": card_modules.driver(packages.fetch_kernel(), driver, CARD),
@@ -130,7 +131,7 @@ hide() {
 insmod /zach1_driver.ko || fail 'no driver'
 """
 
-# Nothing may blink on the console.
+# The console must not blink.
 SCENARIO = (
     BEGIN
     + r"""
@@ -170,53 +171,53 @@ kill $program
 
 
 class Seen(NamedTuple):
-    """What the display showed each time, and the pictures that the daemon wrote."""
+    """The display's content at each look, and the pictures that the daemon wrote."""
 
     shown: dict[str, Bytes]
     frames: list[Bytes]
 
 
 def pixels(file: Path) -> Bytes:
-    """Rows of red, green, blue."""
+    """Return rows of red, green and blue."""
     with Image.open(file) as image:
         return np.asarray(image.convert("RGB"))
 
 
 def looked(folder: Path, scenario: str, loaded: Mapping[str, str], display: Sequence[str]) -> Seen:
-    """A run that rests whenever there is something to see, by the names in the scenario."""
+    """Run a scenario that pauses at each "look NAME"; return the display's content by name."""
     vm = machine.Vm(
         PRELUDE + scenario,
         loaded,
         files(),
         qemu.Machine(devices=tuple(display)),
     )
-    shown = {}
+    screens = {}
     with machine.talk(vm) as conversation:
         for name in [line[5:] for line in scenario.splitlines() if line.startswith("look ")]:
             conversation.wait()
             conversation.screendump(folder / name)
-            shown[name] = pixels(folder / name)
+            screens[name] = pixels(folder / name)
             conversation.go_on()
     assert_clean(conversation.out)
     frames = [name for name in sorted(conversation.out) if name.endswith(".ppm")]
     for name in frames:
         (folder / name).write_bytes(conversation.out[name])
-    return Seen(shown, [pixels(folder / name) for name in frames])
+    return Seen(screens, [pixels(folder / name) for name in frames])
 
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
-    """Pictures shown and hidden, by daemons that are killed, stopped and started again."""
+    """Show and hide pictures, with daemons that are killed, stopped and started again."""
     return looked(tmp_path_factory.mktemp("screen"), SCENARIO, MODULES, qemu.DISPLAY)
 
 
 def colors(words: reference.Pixels) -> Bytes:
-    """Words as rows of red, green, blue."""
+    """Convert words to rows of red, green and blue."""
     return np.stack([words >> shift & 255 for shift in (16, 8, 0)], axis=-1).astype(np.uint8)
 
 
 def in_the_middle(picture: Bytes, shape: tuple[int, ...]) -> Bytes:
-    """What a display of that shape shows of it: black around it, or nothing of its edges."""
+    """Return the picture on a display of this shape: centred, with black around it or cut off."""
     top, left = ((shape[axis] - picture.shape[axis]) / 2 for axis in (0, 1))
     wide = np.pad(picture, ((shape[0],) * 2, (shape[1],) * 2, (0, 0)))
     y, x = shape[0] - int(np.trunc(top)), shape[1] - int(np.trunc(left))
@@ -224,7 +225,7 @@ def in_the_middle(picture: Bytes, shape: tuple[int, ...]) -> Bytes:
 
 
 def test_the_daemon_writes_what_is_drawn(seen: Seen) -> None:
-    """One file a flip, whichever daemon it was, and none in text mode."""
+    """Each flip writes one file, whichever daemon runs, and text mode writes none."""
     assert len(seen.frames) == 3
     for frame, seed in zip(seen.frames, (1, 2, 3), strict=True):
         assert np.array_equal(frame, colors(drawing(seed).pixels))
@@ -234,16 +235,16 @@ def test_the_daemon_writes_what_is_drawn(seen: Seen) -> None:
     ("when", "seed"), [("first", 1), ("second", 2), ("again", 2), ("resumed", 2), ("third", 3)]
 )
 def test_the_picture_is_in_the_middle(seen: Seen, when: str, seed: int) -> None:
-    """Pixel by pixel, and nothing around it; also from a daemon that took over."""
-    shown = seen.shown[when]
-    assert shown.shape[0] > HEIGHT
-    assert shown.shape[1] > WIDTH
-    assert np.array_equal(shown, in_the_middle(colors(drawing(seed).pixels), shown.shape))
+    """All pixels agree, and the area around is black, even if another daemon has taken over."""
+    screen = seen.shown[when]
+    assert screen.shape[0] > HEIGHT
+    assert screen.shape[1] > WIDTH
+    assert np.array_equal(screen, in_the_middle(colors(drawing(seed).pixels), screen.shape))
 
 
 @pytest.mark.parametrize("when", ["hidden", "stopped", "restarted", "text", "pulled"])
 def test_the_console_comes_back(seen: Seen, when: str) -> None:
-    """As it was, however the picture went."""
+    """The console is as before, however the picture was removed."""
     assert seen.shown["before"].any()
     assert np.array_equal(seen.shown[when], seen.shown["before"])
 
@@ -267,19 +268,21 @@ kill $program
 
 
 def test_each_daemon_goes_on_where_the_last_was_killed(tmp_path: Path) -> None:
-    """Between a triangle's corners and its doorbell, and while it writes the file."""
-    said = boot(KILLED, {"card_zach1": ""}, files=files())
-    (tmp_path / "frame").write_bytes(said.out["frame-000001.ppm"])
-    assert "frame-000002.ppm" not in said.out
+    """Daemons are killed between a triangle's corners and its doorbell, and while
+    writing the file.
+    """
+    result = boot(KILLED, {"card_zach1": ""}, files=files())
+    (tmp_path / "frame").write_bytes(result.out["frame-000001.ppm"])
+    assert "frame-000002.ppm" not in result.out
     assert np.array_equal(pixels(tmp_path / "frame"), colors(drawing(1).pixels))
 
 
 def test_a_small_display_shows_the_middle(tmp_path: Path) -> None:
     scenario = BEGIN + "begin\nshow 1\nlook small\nhide\n"
     display = ("-device", "VGA,xres=320,yres=240")
-    shown = looked(tmp_path, scenario, MODULES, display).shown["small"]
-    assert shown.shape == (240, 320, 3)
-    assert np.array_equal(shown, in_the_middle(colors(drawing(1).pixels), shown.shape))
+    screen = looked(tmp_path, scenario, MODULES, display).shown["small"]
+    assert screen.shape == (240, 320, 3)
+    assert np.array_equal(screen, in_the_middle(colors(drawing(1).pixels), screen.shape))
 
 
 WRONG = """
@@ -291,26 +294,26 @@ done
 
 
 def test_what_is_no_display_for_us() -> None:
-    """One line, with the reason."""
+    """The error is one line with the reason."""
     few_bits = {"card_zach1": "", "cirrus": ""}
-    said = boot(WRONG, few_bits, files=files(), devices=("-device", "cirrus-vga"))
-    assert text(said, "fb0") == (
+    result = boot(WRONG, few_bits, files=files(), devices=("-device", "cirrus-vga"))
+    assert text(result, "fb0") == (
         "/dev/fb0: 16 bits a pixel, not 32 with 8 for each colour: "
         "try QEMU's -device VGA, and the module bochs"
     )
-    assert text(said, "fb1") == "/dev/fb1: No such file or directory (errno 2)"
-    assert text(said, "zero") == "/dev/zero: not a framebuffer, such as /dev/fb0"
+    assert text(result, "fb1") == "/dev/fb1: No such file or directory (errno 2)"
+    assert text(result, "zero") == "/dev/zero: not a framebuffer, such as /dev/fb0"
 
 
 def test_a_vnc_display_that_is_taken(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        vnc = taken.getsockname()[1] - 5900
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        vnc = server.getsockname()[1] - 5900
         with pytest.raises(UserError, match=rf"VNC display {vnc} .*: try another number"):
             demonstrate("zach1", tmp_path, vnc)
 
 
 def test_the_demo_is_seen_over_vnc(tmp_path: Path) -> None:
-    """QEMU answers there as long as the demo goes on."""
+    """QEMU answers there while the demo runs."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     words = ["card", "demo", "zach1", "--out", str(tmp_path / "demo"), "--vnc", str(port - 5900)]

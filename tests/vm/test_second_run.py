@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A stranger's scheduler in a VM counts only if the simulator has the same of it."""
+"""A stranger's scheduler in a VM counts only if the simulator has the same result."""
 
 import re
 
@@ -22,12 +22,12 @@ FOLDER = ROOT / "core" / "schedulers"
 
 
 def renamed(scheduler: str, name: str) -> str:
-    """One of ours under another name."""
+    """Return the source of one of our schedulers under another name."""
     return (FOLDER / f"{scheduler}.c").read_text().replace(scheduler, name)
 
 
-# In the kernel its order is a better one: what else a kernel's code may do about its figures looks
-# the same from outside.
+# In the kernel this scheduler has a better order. Any other trick in the kernel would look the same
+# from outside.
 TWO_FACED = "\n".join(
     ["#ifdef __KERNEL__", renamed("sstf", "faced"), "#else", renamed("fcfs", "faced"), "#endif\n"]
 )
@@ -35,14 +35,14 @@ TWO_FACED = "\n".join(
 
 @pytest.fixture(name="strangers", autouse=True)
 def fixture_strangers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One with two faces, an honest one, and ours."""
+    """Register a scheduler that differs in the kernel, and an honest one."""
     monkeypatch.setattr(registry, "_added", dict(registry._added))
     registry.add("faced", Source("faced.c", TWO_FACED.encode()))
     registry.add("honest", Source("honest.c", renamed("sstf", "honest").encode()))
 
 
 def test_figures_that_only_the_kernel_has_do_not_count() -> None:
-    """The honest one and ours do."""
+    """The figures of the honest scheduler and of ours count."""
     runs = [
         experiment("random", name, requests=2000, processes=16)
         for name in ("faced", "honest", "sstf")
@@ -52,19 +52,19 @@ def test_figures_that_only_the_kernel_has_do_not_count() -> None:
     outcomes, failures = parallel.run_all(vm, runs, 2, lambda *_: None)
     assert [run.experiment.scheduler.name for run in outcomes] == ["honest", "sstf"]
     assert list(failures) == ["faced"]
-    said = (
+    message = (
         r"faced: the VM measured a mean \w+ of [\d.]+ ms, but the best of 17 runs in the simulator"
     )
-    assert re.match(said, failures["faced"])
+    assert re.match(message, failures["faced"])
 
 
 def test_what_no_simulator_can_tell_is_said() -> None:
-    """Of a stranger's scheduler, and of nobody else's."""
+    """Only strangers' schedulers are reported as not checked."""
 
     postmark, random = WORKLOADS["postmark"], WORKLOADS["random"]
     honest, ours = Choice("honest"), Choice("sstf")
     assert second_run.trust(asked(postmark, ours, CHEETAH, "vm")).trusted
     assert second_run.trust(asked(random, honest, CHEETAH, "vm")).trusted
-    found = Trust(True) & second_run.trust(asked(postmark, honest, CHEETAH, "vm"))
-    assert found.trusted is None
-    assert str(found).startswith("not checked: honest is part of the kernel that measures it")
+    trust = Trust(True) & second_run.trust(asked(postmark, honest, CHEETAH, "vm"))
+    assert trust.trusted is None
+    assert str(trust).startswith("not checked: honest is part of the kernel that measures it")

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A guest with a served disk: a stock kernel in wall clock, whose virtio disk is ours over NBD."""
+"""A guest with a served disk: a stock kernel in wall clock, whose virtio disk is served
+over NBD.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +37,7 @@ echo "$before $after" > /out/uptime
 
 @dataclass(frozen=True)
 class Seen:
-    """By the guest, and by the disk."""
+    """What the guest and the disk recorded."""
 
     guest: Result
     rows: list[Row]
@@ -66,7 +68,7 @@ def test_the_guest_has_the_disk_and_its_data() -> None:
 
 
 def test_its_requests_are_timed() -> None:
-    """Each read, in its order; a write; and the flush, which costs nothing here."""
+    """Each read is timed, in order, and so are a write and a flush, which takes no time here."""
     reads = [row for row in seen().rows if row.op == READ][-READS:]
     assert [row.sector for row in reads] == [8 * place for place in PLACES]
     assert {row.op for row in seen().rows} == {READ, WRITE, OTHER}
@@ -75,6 +77,6 @@ def test_its_requests_are_timed() -> None:
 
 
 def test_the_disks_time_passes_in_the_guest() -> None:
-    """By its own clock, which has hundredths of a second; a busy host can only make it longer."""
+    """The guest's clock has hundredths of a second; a busy host can only prolong the time."""
     before, after = (float(word) for word in text(seen().guest, "uptime").split())
     assert after - before >= READS * SERVICE_MS / 1000 - 0.05

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The tape of the shim: what it holds on two processors, and when it is refused.
+"""The shim's tape: its content on two processors, and when it is refused.
 
-On two processors in the wall clock nothing can be repeated, but what went onto the tape
-in the order of the shim's lock still gets the same answers here.
+No run on two processors in wall clock can be repeated. But the calls on its tape, in the order of
+the shim's lock, get the same answers here.
 """
 
 import pytest
@@ -37,7 +37,7 @@ served() {
 	set -- $(cat /sys/block/vdisk/stat)
 	echo $(($1 + $5))
 }
-# A load until so much is served, from the moment at which a scheduler is chosen.
+# Selects a scheduler and runs a load until SERVED requests are complete.
 load() { # SCHEDULER
 	choose $1
 	random --device /dev/vdisk --processes 24 --writes 50 < /dev/null > /tmp/said 2>&1 &
@@ -61,7 +61,7 @@ for name in OURS; do
 	cat $(sysfs $name) > /out/tape-$name || fail "no tape of $name"
 done
 
-# Nothing to read while a disk writes it; it begins anew with the next disk.
+# The tape is unreadable while a disk writes to it, and begins anew with the next disk.
 load fcfs 'cat $(sysfs fcfs) > /dev/null 2>&1 && fail "read early"'
 again() {
 	while :; do cat $(sysfs fcfs); done > /dev/null 2>&1
@@ -76,7 +76,7 @@ done
 kill $reader
 cat $(sysfs fcfs) > /out/again || fail 'no tape'
 
-# The module goes under a reader's feet.
+# The module is removed while a reader has the tape open.
 exec 8< $(sysfs fcfs)
 rmmod fcfs || fail 'fcfs stays'
 cat <&8 > /dev/null 2> /out/orphan && fail 'a tape without its module'
@@ -98,7 +98,7 @@ done
 
 @once
 def taped() -> Result:
-    """Every scheduler on two processors, then one in trouble."""
+    """Boot a VM that runs every scheduler on two processors, and then one in trouble."""
     scenario = SCENARIO.replace("OURS", " ".join(OUR_SCHEDULERS))
     scenario = scenario.replace("SERVED", str(SERVED))
     modules = dict.fromkeys(OUR_SCHEDULERS, f"tape_calls={TAPE_CALLS}")
@@ -109,24 +109,24 @@ def taped() -> Result:
 @pytest.mark.parametrize("name", OUR_SCHEDULERS)
 @group("tape")
 def test_same_answers_after_two_processors(name: str) -> None:
-    """Insertions, merges, picks and completions of both, in the order in which they were."""
-    found = shim_tape.parse(taped().out[f"tape-{name}"])
-    assert len(found.calls) > 3 * SERVED // 2
+    """The tape has both processors' insertions, merges, picks and completions, in their order."""
+    tape = shim_tape.parse(taped().out[f"tape-{name}"])
+    assert len(tape.calls) > 3 * SERVED // 2
     fields = pairs(taped().out[f"fields-{name}"])
-    played, _ = replay.play(
+    answers, _ = replay.play(
         name,
-        found.calls,
+        tape.calls,
         tunables={t.name: fields[t.name] for t in descriptions.schedulers()[name].tunables},
-        capacity_sectors=found.capacity_sectors,
-        max_requests=found.max_requests,
-        depth=found.depth,
+        capacity_sectors=tape.capacity_sectors,
+        max_requests=tape.max_requests,
+        depth=tape.depth,
     )
-    assert first_difference(found.calls, played) is None
+    assert first_difference(tape.calls, answers) is None
 
 
 @group("tape")
 def test_begins_anew() -> None:
-    """Only the last of several disks is on it."""
+    """The tape has only the last of several disks."""
     picks = shim_tape.parse(taped().out["again"]).calls
     assert (picks["kind"] == replay.COMPLETED).sum() == 20
     assert picks["id"].max() == 20
@@ -134,7 +134,7 @@ def test_begins_anew() -> None:
 
 @group("tape")
 def test_refused() -> None:
-    """Too short, not begun, too long, and gone."""
+    """A tape is refused if it is full, empty or too long, or if its module is gone."""
     with pytest.raises(RunFailed, match=r"full: \d+ calls, room for 100"):
         shim_tape.parse(taped().out["full"])
     with pytest.raises(RunFailed, match="empty"):

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Everything at once: faults of every kind at random moments under load, on two processors, and
-books that balance to the request.
+"""Everything at once: faults of every kind at random times under load, on two processors.
+Afterwards the numbers of requests agree exactly.
 
-What each disk completed is what its processes saw, the one read of each throttle that came, and at
-most one request for each process: who is told to end is killed, perhaps between its disk's answer
-and its own note of it.  None saw an error, nothing escaped the throttle.  Two disks are there to go
-wrong: of one, which is taken off the machine under load, the processes saw as much as its throttle
-completed; the other one has bad sectors, and as many errors as its readers saw.  Each kind of fault
-comes at least once; then they come as SOAK_SEED draws them, until SOAK_REQUESTS requests are
-through.  The long run is `make test-debug-kernel`.
+Each disk completed the requests that its processes saw, one read for each new throttle, and at most
+one request more for each process. (A process may be killed between its disk's answer and its own
+log entry.) No process saw an error, and no request bypassed the throttle.
+
+Two other disks go wrong. One is removed under load; its throttle and its processes counted the same
+completions. The other has bad sectors, and as many errors as its readers saw.
+
+Each kind of fault occurs at least once. Further faults are chosen at random with SOAK_SEED, until
+SOAK_REQUESTS requests have completed. `make test-debug-kernel` has a longer run.
 """
 
 import os
@@ -34,7 +36,7 @@ FAULTS = (
     *("device_removed", "bad_sector"),
 )
 SHORT = ("throttle", "recording", "elevator")
-"""Who runs short of memory."""
+"""Operations that run short of memory."""
 ESCAPED = "missed untracked lost"
 
 SCENARIO = f"""
@@ -58,13 +60,13 @@ vpt_of() {
 stat_of() { # DISK
 	tr -s ' ' < /sys/block/$1/stat
 }
-# One read is the throttle's own.
+# The throttle's trial is one read.
 begin() { # DISK
 	throttle /dev/$1
 	echo 1 >> /out/trials-$1
 	put $((200000 + RANDOM * 20)) $vpt/intercept_ns
 }
-# What a throttle has to say before it goes.
+# Saves a throttle's counters before the throttle is removed.
 account() { # DISK
 	vpt_of $1
 	for counter in missed untracked lost; do
@@ -108,7 +110,7 @@ recording() {
 	vpt_of $chosen
 	put $((1 + RANDOM)) $vpt/record
 }
-# A queue takes no more than its elevator has room for, and refuses it; each change freezes it.
+# A queue refuses a depth beyond its elevator's room. Each change freezes the queue.
 depth() {
 	choose $DISKS
 	{ echo $((4 + RANDOM % 200)) > /sys/block/$chosen/queue/nr_requests; } 2> /dev/null || true
@@ -140,7 +142,7 @@ transport_errors() {
 	for_a_while
 	scsi_debug 0 0
 }
-# One command is never answered: the error handler aborts it, and it comes again.
+# One command gets no answer: the error handler aborts it, and it is sent again.
 time_outs() {
 	scsi_debug 4 -1
 	sleep 2
@@ -149,8 +151,8 @@ time_outs() {
 suspend() {
 	put freeze /sys/power/state
 }
-# Of a kernel that can: who writes this has an allocation in so many fail.  The file is open before,
-# and the process tells how many pages it has read, which is the trial of a throttle.
+# Writes VALUE to FILE while some of the process's allocations fail, on a kernel that can inject
+# this. FILE is opened before. The pages that the process has read are a throttle's trial.
 starve() { # KIND VALUE FILE
 	put $((5 + RANDOM % 30)) $failslab/probability
 	( exec 3> $3
@@ -183,8 +185,8 @@ no_memory() {
 		esac
 	done
 }
-# Another host comes with a disk, which has its own load, and both go.  All is answered then, and
-# each process notes that before it is told to end: it has had some twenty turns.
+# Adds a host with a disk under its own load, and removes both. All requests are answered then, and
+# each process has time for some twenty more log entries before it is told to end.
 removed=0
 device_removed() {
 	put 1 /sys/bus/pseudo/drivers/scsi_debug/add_host
@@ -212,7 +214,7 @@ read_page() { # PAGE
 	dd if=/dev/$BAD_DISK of=/dev/null bs=4k count=1 skip=$1 iflag=direct 2> /dev/null ||
 		echo $1 >> /out/bad_pages
 }
-# One of the pages that are read has it; none is next to another one.
+# The bad sector is in one of the pages that are read; no two of these pages are adjacent.
 bad_sector() {
 	put $((RANDOM % 8 * 16)) /sys/module/vdisk/parameters/bad_sector
 	readers=
@@ -247,8 +249,8 @@ put devices /sys/power/pm_test
 put 1 /sys/module/suspend/parameters/pm_test_delay
 wait_for '[ -b /dev/sda ]'
 put 1 /sys/block/sda/device/timeout
-# How long a process thinks so that all of them take two thirds of the processors if no disk
-# needs time, however slow this kernel is: its threads have to have their turns too.
+# A think time at which all processes together take two thirds of the processor time, however slow
+# this kernel is, so that the kernel's threads can run, too.
 began_ms=$(now_ms)
 dd if=/dev/vdisk of=/dev/null bs=4k count=500 iflag=direct 2> /dev/null
 think_us=$((($(now_ms) - began_ms) * 1000 / 500 * 3 * PROCESSES * 3 / 2))
@@ -297,7 +299,7 @@ rmmod vpt && rmmod vdisk && rmmod scsi_debug || fail 'they stay'
 
 @once
 def soaked() -> Result:
-    """The VM."""
+    """Boot the VM."""
     settings = f"PROCESSES={PROCESSES} REQUESTS={REQUESTS}\n"
     settings += f"FAULTS='{' '.join(FAULTS)}'\n"
     ours = {name: "" for name in SCHEDULER_MODULES if name in (*SCHEDULERS, "kyber-iosched")}
@@ -320,12 +322,12 @@ def soaked() -> Result:
 
 
 def total(name: str) -> int:
-    """Of a number a line."""
+    """Return the sum of a file with one number in each line."""
     return sum(map(int, text(soaked(), name).split()))
 
 
 def completed(name: str) -> int:
-    """Reads and writes, with those that were merged into others; none is in flight."""
+    """Return the reads and writes, including merged ones; none is in flight."""
     stat = [int(word) for word in text(soaked(), name).split()]
     assert stat[8] == 0
     return stat[0] + stat[1] + stat[4] + stat[5]
@@ -333,7 +335,7 @@ def completed(name: str) -> int:
 
 @pytest.mark.parametrize("disk", DISKS)
 def test_the_books_balance(disk: str) -> None:
-    """To the request, but for who was killed after the answer."""
+    """The numbers agree, except for processes that were killed after the answer."""
     result = soaked()
     log = reads.parse_log(result.out[f"reads-{disk}"], disk)
     done = completed(f"after-{disk}") - completed(f"before-{disk}")
@@ -344,8 +346,10 @@ def test_the_books_balance(disk: str) -> None:
 
 
 def test_the_books_balance_of_a_disk_that_goes() -> None:
-    """What was completed is what the processes saw.  They saw besides that it is gone: nothing is
-    left to read, and no room to write."""
+    """The throttle completed as many requests as the processes saw complete.
+
+    The processes also saw errors: no data to read, and no room to write.
+    """
     lines = text(soaked(), "removed").splitlines()
     for number, line in enumerate(lines):
         requests, done, failed = map(int, line.split())
@@ -357,7 +361,7 @@ def test_the_books_balance_of_a_disk_that_goes() -> None:
 
 
 def test_the_errors_of_a_disk_balance() -> None:
-    """One for each time that a sector was bad, counted by throttles that came and went."""
+    """Each bad sector caused one error; errors are summed over all throttles."""
     times = text(soaked(), "faults").split().count("bad_sector")
     assert total(f"failed-{BAD_DISK}") == len(text(soaked(), "bad_pages").split()) == times
     done = completed(f"after-{BAD_DISK}") - completed(f"before-{BAD_DISK}")
@@ -365,20 +369,22 @@ def test_the_errors_of_a_disk_balance() -> None:
 
 
 def test_nothing_escaped() -> None:
-    """From any throttle that went."""
-    found = {line.split()[0]: 0 for line in text(soaked(), "escaped").splitlines()}
-    assert set(found) == set(ESCAPED.split())
+    """No request bypassed a throttle that was detached."""
+    counters = {line.split()[0]: 0 for line in text(soaked(), "escaped").splitlines()}
+    assert set(counters) == set(ESCAPED.split())
     assert all(line.split()[1] == "0" for line in text(soaked(), "escaped").splitlines())
 
 
 def test_nothing_leaks() -> None:
-    """On a kernel that has kmemleak (docs/kernels.md); others tell of no leak."""
+    """Only a kernel with kmemleak reports leaks (docs/kernels.md)."""
     assert text(soaked(), "leaks") == ""
 
 
 def test_all_faults_came() -> None:
-    """And the requests that were wanted went through.  Memory runs short on kernels that can
-    pretend it (docs/kernels.md)."""
+    """All faults occurred, and enough requests were completed.
+
+    Only some kernels can simulate a shortage of memory (docs/kernels.md).
+    """
     missing = set(FAULTS) - set(text(soaked(), "faults").split())
     refused = soaked().out.get("refused", b"").decode().split()
     assert missing == (set() if text(soaked(), "can_fail_memory") else {"no_memory"})

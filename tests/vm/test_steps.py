@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One file of a workload asks the kernel for what it asks the simulator for."""
+"""The kernel and the simulator carry out the same steps for one workload file."""
 
 import threading
 from pathlib import Path
@@ -25,7 +25,7 @@ def test_the_same_steps_in_simulator_and_kernel(tmp_path: Path) -> None:
     text = (ROOT / "sim" / "workloads" / "random.c").read_text()
     file.write_text(text.replace('.name = "random"', '.name = "mine"'))
     values = (("writes_percent", 30), ("sectors", 64), ("think_ns", 2_000_000))
-    found = {}
+    outcomes = {}
     for where in ("sim", "vm"):
         run = asked(
             WORKLOADS["own"],
@@ -38,8 +38,8 @@ def test_the_same_steps_in_simulator_and_kernel(tmp_path: Path) -> None:
             requests=150,
         )
         outcome = platform(where).run(run, silent, stop=threading.Event())
-        found[where] = outcome.requests.filter(~pl.col("meta")), summarise(outcome)
-    (simulated, model), (in_vm, real) = found["sim"], found["vm"]
+        outcomes[where] = outcome.requests.filter(~pl.col("meta")), summarise(outcome)
+    (simulated, model), (in_vm, real) = outcomes["sim"], outcomes["vm"]
     ours, theirs = (set(rows.select(COLUMNS).rows()) for rows in (simulated, in_vm))
     assert len(ours & theirs) > 140
     assert abs(real.mean_response_ms / model.mean_response_ms - 1) < 0.05

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The throttle on every controller, and what it refuses.
 
-On each virtual disk a short experiment runs to its end, its witnesses agree (in_vm.run
-raises otherwise), and what the kernel computed is what the core computes: each model
-service to the nanosecond, each due time, each hit.  A disk whose completions pass by the
-throttle is refused, as are values that make no sense, and neither changes anything.
+On each virtual disk a short experiment runs to its end, and its witnesses agree (in_vm.run raises
+otherwise). The kernel's results are the core's: each model service to the nanosecond, each due
+time, each hit. A disk whose completions would bypass the throttle is refused, as are invalid
+values; neither changes anything.
 """
 
 from dataclasses import replace
@@ -27,7 +27,7 @@ SAMPLES = 1024
 
 
 def most_samples() -> profile.DiskProfile:
-    """A disk with as many samples as there can be, noisy ones, and a random phase."""
+    """Return a disk with the largest number of samples, all different, and a random phase."""
     draw = Draw(1)
     return profile.load("vesper-flat").model_copy(
         update={
@@ -43,8 +43,8 @@ def most_samples() -> profile.DiskProfile:
     )
 
 
-# Every controller with the papers' disk, at sizes at which its cache is hit now and then
-# (but for the papers' own controller, which is tried at the papers' size); then other disks.
+# Each controller has a run with the papers' disk, so small that its cache hits now and then; the
+# papers' own controller has the papers' size. Further runs have other disks.
 RUNS = {
     "vdisk": experiment(controller="vdisk", processes=4, requests=600, scheduler="mq-deadline"),
     "null_blk": experiment(controller="null_blk", requests=600),
@@ -66,15 +66,15 @@ on_each = pytest.mark.parametrize(
 
 @once
 def outcome(run: str) -> Outcome:
-    """One of the experiments."""
+    """Run one of the experiments."""
     return in_vm.run(RUNS[run], lambda phase, fraction: None)
 
 
 def served(run: str) -> pl.DataFrame:
-    """Requests in the order in which the disk served them.
+    """Return requests in the order in which the disk served them.
 
-    Up to the first one that carried nothing but bios which came after the measurement:
-    of that one there is no record, so what followed can't be computed.
+    They end before the first request that has no record, since it carried only bios from after the
+    measurement. Later service times can't be computed.
     """
     requests = (
         outcome(run)
@@ -93,7 +93,7 @@ def served(run: str) -> pl.DataFrame:
 
 
 def modelled(run: Experiment, capacity_sectors: int, rows: pl.DataFrame) -> pl.DataFrame:
-    """What the core says of the same requests."""
+    """Return the core's service times and hits for these requests."""
     drive = Drive(run.device.disk.timing(capacity_sectors), run.seed)
     op = (rows["op"] == "write").cast(pl.UInt8)
     service_ns, hit = drive.serve(op.to_numpy(), rows["sector"].to_numpy(), rows["sectors"])
@@ -101,17 +101,19 @@ def modelled(run: Experiment, capacity_sectors: int, rows: pl.DataFrame) -> pl.D
 
 
 def test_every_controller_is_tried() -> None:
-    """A new controller needs a run here."""
+    """A new controller needs a run in RUNS."""
     assert {run.platform.controller for run in RUNS.values()} == set(CONTROLLERS)
 
 
 @on_each
 def test_runs_to_the_end(run: str) -> None:
-    """All arrivals are recorded and complete; nothing failed, nothing escaped."""
-    found = outcome(run)
-    records.check(found.requests)
-    assert found.requests.height == RUNS[run].requests
-    counters = found.facts["counters"]
+    """All arrivals are recorded and complete, without failures and without bypassing
+    the throttle.
+    """
+    answer = outcome(run)
+    records.check(answer.requests)
+    assert answer.requests.height == RUNS[run].requests
+    counters = answer.facts["counters"]
     assert {name: counters[name] for name in ("failed", "missed", "untracked", "lost")} == {
         "failed": 0,
         "missed": 0,
@@ -123,7 +125,7 @@ def test_runs_to_the_end(run: str) -> None:
 
 @on_each
 def test_time_is_the_models(run: str) -> None:
-    """Service times and hits are the core's, due times follow from them."""
+    """Service times and hits are the core's, and due times follow from them."""
     rows = served(run)
     expected = modelled(RUNS[run], outcome(run).facts["capacity_sectors"], rows)
     assert rows["model_service_ns"].to_list() == expected["model_service_ns"].to_list()
@@ -142,7 +144,7 @@ def test_nothing_ends_before_it_is_due(run: str) -> None:
 @pytest.mark.exact
 @on_each
 def test_hardly_anything_ends_after_it_is_due(run: str) -> None:
-    """On average at most 0.05 % of the mean service where it is promised."""
+    """The mean lateness is at most 0.05 % of the mean service, on controllers with that promise."""
     rows = served(run)
     lateness = (rows["completion_ns"] - rows["due_ns"]).to_numpy()
     facts = outcome(run).facts
@@ -158,7 +160,7 @@ def test_hardly_anything_ends_after_it_is_due(run: str) -> None:
 
 @group("throttle-vdisk")
 def test_cache_is_hit() -> None:
-    """The small disk makes the modelled cache answer some of the reads, but few."""
+    """On the small disk some reads hit the modelled cache, but fewer than half."""
     rows = served("vdisk")
     assert 10 < rows["hit"].sum() < rows.height // 2
     assert set(rows.filter("hit")["model_service_ns"]) == {CHEETAH.timing(1).hit_ns}
@@ -166,7 +168,7 @@ def test_cache_is_hit() -> None:
 
 @group("throttle-random phase")
 def test_a_random_phase_is_seen() -> None:
-    """Requests from the medium wait from nothing to a whole rotation, half of one on average."""
+    """The latencies are between 0 and a rotation, and half a rotation on average."""
     rows = served("random phase")
     run = RUNS["random phase"]
     timing = run.device.disk.timing(outcome("random phase").facts["capacity_sectors"])
@@ -181,7 +183,7 @@ def test_a_random_phase_is_seen() -> None:
     assert share.std() == pytest.approx(1 / np.sqrt(12), rel=0.15)
 
 
-# What is refused.
+# Refusals.
 
 REFUSALS = """
 insmod_null() {
@@ -215,7 +217,7 @@ attempt /dev/there_is_none /sys/kernel/vpt/add
 attempt /proc/version /sys/kernel/vpt/add
 attempt "" /sys/kernel/vpt/add
 
-# After all that, a disk is taken, once, another one after it, and it is throttled.
+# After the refusals, a disk is accepted, but only once, and after it another disk.
 attempt /dev/nullb0 /sys/kernel/vpt/add
 ln -sf nullb0 /dev/again
 attempt /dev/again /sys/kernel/vpt/add
@@ -269,14 +271,14 @@ for curve in "0:0" "x" "0:0 $size" "0:0 $size:-5" "0:0 $size:NaN" "0:0 $size:5e6
 done
 attempt "" $vpt/seek_curve
 attempt "0:0 $size:15000000001" $vpt/seek_curve
-# More than a full seek at this scale would look like a dead disk.
+# At this scale a full seek would look like a dead disk.
 put 4000000000 $vpt/intercept_ns
 attempt 1000000 $vpt/scale_milli
 put 4000000 $vpt/intercept_ns
-# So would a transfer of the longest request.
+# The longest transfer would look like a dead disk, too.
 attempt "0:1000 $size:90000000000" $vpt/transfer_curve
 attempt 1 $vpt/requests
-# Of a buffer, what contradicts another file, whichever of them is written.
+# A buffer's values must not contradict other files, whichever is written last.
 put "0:1000" $vpt/tracks
 put 1000000 $vpt/write_ns
 put 8 $vpt/write_back_spans
@@ -300,7 +302,7 @@ EOPNOTSUPP = "Operation not supported"
 
 @once
 def refusals() -> Result:
-    """The VM in which everything that is wrong is tried."""
+    """Boot the VM in which everything that must be refused is tried."""
     modules = {
         "iprobe": "",
         "vpt": "",
@@ -322,7 +324,7 @@ def refusals() -> Result:
     ],
 )
 def test_refuses_what_it_cannot_hold(disk: str, reason: str) -> None:
-    """EOPNOTSUPP, and a line in the log that says why."""
+    """The error is EOPNOTSUPP, and the log says why."""
     assert attempts(refusals())[f"add=/dev/{disk}"] == EOPNOTSUPP
     after = text(refusals(), "dmesg").split(f"as {disk.replace('nullb0p1', 'partition')}\n")[1]
     assert reason in after.split("\n")[0]
@@ -330,19 +332,19 @@ def test_refuses_what_it_cannot_hold(disk: str, reason: str) -> None:
 
 @group("throttle-refusals")
 def test_refuses_what_is_no_disk() -> None:
-    """A path to nothing, or to something else."""
-    found = attempts(refusals())
-    assert found["add=/dev/there_is_none"] == "No such file or directory"
-    assert found["add=/proc/version"] == "Block device required"
-    assert found["add="] == EINVAL
+    """The path does not exist, or is no block device."""
+    reasons = attempts(refusals())
+    assert reasons["add=/dev/there_is_none"] == "No such file or directory"
+    assert reasons["add=/proc/version"] == "Block device required"
+    assert reasons["add="] == EINVAL
 
 
 @group("throttle-refusals")
 def test_takes_a_disk_after_refusals() -> None:
-    """Two disks one after the other, and requests take the time they should."""
-    found = attempts(refusals())
-    assert found["add=/dev/nullb0"] == "ok"
-    assert found["add=/dev/again"] == "Device or resource busy"
+    """Two disks are throttled one after the other, and requests take the right time."""
+    reasons = attempts(refusals())
+    assert reasons["add=/dev/nullb0"] == "ok"
+    assert reasons["add=/dev/again"] == "Device or resource busy"
     removed = [line for line in text(refusals(), "attempts").splitlines() if "remove=" in line]
     assert removed == [
         "remove=nullb0: ok",
@@ -353,25 +355,25 @@ def test_takes_a_disk_after_refusals() -> None:
     assert text(refusals(), "progress") == "5 5 5"
     rows = records.from_bytes(refusals().out["records"])
     records.check(rows)
-    assert set(rows["model_service_ns"]) == {4_000_000}  # each begins where the head is
+    assert set(rows["model_service_ns"]) == {4_000_000}  # requests begin at the head's position
 
 
 @group("throttle-refusals")
 def test_refuses_bad_values_and_changes_nothing() -> None:
-    """Negative, not a number, text, too large, a curve that is none."""
+    """Bad values are negative, no number, text, too large, or an invalid curve."""
     assert text(refusals(), "before") == text(refusals(), "after")
-    found = attempts(refusals())
+    reasons = attempts(refusals())
     tried = {
         key: reason
-        for key, reason in found.items()
+        for key, reason in reasons.items()
         if key.split("=")[0] not in ("add", "remove", "requests")
     }
     assert len(tried) > 90
     assert set(tried.values()) == {EINVAL, ERANGE}
     for value in ("15000000001", "18446744073709551616"):
         assert tried[f"intercept_ns={value}"] == ERANGE
-    assert found["scale_milli=0"] == found["scale_milli=1000001"] == ERANGE
-    assert found["scale_milli=1000000"] == ERANGE
-    assert [why for curve, why in found.items() if curve.endswith(":90000000000")] == [ERANGE]
-    assert found["buffered=1"] == found["tracks=0:1"] == EINVAL
-    assert found["requests=1"] == "Permission denied"
+    assert reasons["scale_milli=0"] == reasons["scale_milli=1000001"] == ERANGE
+    assert reasons["scale_milli=1000000"] == ERANGE
+    assert [why for curve, why in reasons.items() if curve.endswith(":90000000000")] == [ERANGE]
+    assert reasons["buffered=1"] == reasons["tracks=0:1"] == EINVAL
+    assert reasons["requests=1"] == "Permission denied"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Disks that do not answer, and bad sectors, under load: each process sees its own errors and no
-others, the counters tell of the same, and the throttle goes on keeping time.
+"""Disks that do not answer, and bad sectors, under load: each process sees only its own errors, the
+counters agree, and the throttle keeps time.
 
-Time-outs: a SCSI disk is silent until the kernel's error handler has stepped in, by an abort or
-by a reset, or has given up.  Bad sectors: readers and a writer go over them on our disk and on a
-SCSI disk, while others read elsewhere.
+Time-outs: a SCSI disk is silent until the kernel's error handler aborts, resets or gives up. Bad
+sectors: readers and a writer access them on our disk and on a SCSI disk, while other processes read
+elsewhere.
 """
 
 import errno
@@ -51,7 +51,7 @@ read_page() {{ # NAME PAGE
 	code=$?
 	echo "$code $(grep -v records /tmp/why-$2)" >> /out/ended-$1
 }}
-# No command is answered until so many have timed out.
+# No command is answered until TIME_OUTS commands have timed out.
 silence() {{ # NAME TIME_OUTS
 	put 100 $vpt/record
 	enough=$(($(timed_out) + $2))
@@ -79,7 +79,7 @@ account after
 
 @once
 def silent() -> Result:
-    """The VM with a disk that now and then does not answer."""
+    """Boot the VM with a disk that sometimes does not answer."""
     modules = {**CORE, "scsi_debug": "dev_size_mb=64 ndelay=100000 max_queue=16"}
     return boot(SILENT, modules, clock="wall", cpus=2)
 
@@ -87,7 +87,7 @@ def silent() -> Result:
 @group("errors-silent")
 @pytest.mark.parametrize("name", ["abort", "reset"])
 def test_a_time_out_that_is_recovered_from_is_late(name: str) -> None:
-    """Each read ends well, none before its time, whatever the error handler had to do."""
+    """Each read succeeds, none before it is due, whatever the error handler did."""
     result = silent()
     assert text(result, f"ended-{name}").split() == ["0"] * READERS
     rows = records.from_bytes(result.out[f"records-{name}"])
@@ -102,14 +102,16 @@ def test_a_time_out_that_is_recovered_from_is_late(name: str) -> None:
 
 @group("errors-silent")
 def test_the_error_handler_ran() -> None:
-    """It aborts first; for what times out again it resets the device, which says so."""
+    """The error handler aborts first. If a request times out again, the handler resets the device,
+    and the log says so.
+    """
     aborted, reset = (int(text(silent(), f"resets-{name}")) for name in ("abort", "reset"))
     assert aborted < reset
 
 
 @group("errors-silent")
 def test_what_the_error_handler_gives_up_is_missed() -> None:
-    """It ends the requests itself: they are failed, and went past the throttle."""
+    """The error handler ends the requests itself: they fail, and bypass the throttle."""
     result = silent()
     ended = text(result, "ended-given-up").splitlines()
     assert len(ended) == READERS
@@ -123,7 +125,7 @@ def test_what_the_error_handler_gives_up_is_missed() -> None:
 
 @group("errors-silent")
 def test_the_disk_goes_on_after_time_outs() -> None:
-    """A read is held for its time as before."""
+    """The throttle holds a read for its service time as before."""
     assert text(silent(), "ended-after") == "0"
     (row,) = records.from_bytes(silent().out["records-after"]).to_dicts()
     assert row["due_ns"] - row["dispatch_ns"] == SERVICE_NS
@@ -134,19 +136,19 @@ def test_the_disk_goes_on_after_time_outs() -> None:
 
 
 class Bad(NamedTuple):
-    """A disk's bad pages, of which each process that comes by sees one error each."""
+    """The bad pages of a disk; a process that reads them sees one error for each."""
 
     first: int
     pages: int
 
 
 BAD = {"vdisk": Bad(125, 1), "sda": Bad(582, 2)}
-"""vdisk's sector 1003, and the ten sectors from 0x1234 that scsi_debug fails."""
+"""The bad sectors are vdisk's 1003, and ten of scsi_debug from 0x1234 on."""
 SCHEDULERS = ("none", "mq-deadline", "bfq", "cats")
 EACH = 3
 PAGES = 30
 INTERCEPT_NS = 1_000_000
-# What the block layer merges fails as one, and a neighbour gets its error: nothing is merged here.
+# No requests are merged here, since a merged request fails as a whole, neighbours included.
 SECTORS = f"""{ACCOUNT}
 wait_for '[ -b /dev/sda ]'
 go_over() {{ # DISK FIRST NAME
@@ -188,7 +190,7 @@ done
 
 @once
 def bad_sectors() -> Result:
-    """The VM with two disks that have bad sectors."""
+    """Boot the VM with two disks that have bad sectors."""
     modules = {
         **CORE,
         "vdisk": f"size={GIB} bad_sector=1003",
@@ -207,7 +209,7 @@ on_each_scheduler = pytest.mark.parametrize("scheduler", SCHEDULERS)
 @on_each_disk
 @on_each_scheduler
 def test_each_sees_its_own_errors(disk: str, scheduler: str) -> None:
-    """Who reads over bad pages one for each, who writes one and stops, and the others none."""
+    """A reader of bad pages sees one error for each, their writer one, and no other process any."""
     result = bad_sectors()
     bad = {f"bad-{process}": f"0 {BAD[disk].pages}" for process in range(EACH)}
     good = {f"good-{process}": "0 0" for process in range(EACH)}
@@ -224,7 +226,7 @@ def test_each_sees_its_own_errors(disk: str, scheduler: str) -> None:
 @on_each_disk
 @on_each_scheduler
 def test_errors_take_their_time(disk: str, scheduler: str) -> None:
-    """Every request ends when it is due, one service after the other, with errors among them."""
+    """Every request completes when it is due, one after another, with errors among them."""
     rows = records.from_bytes(bad_sectors().out[f"records-{disk}-{scheduler}"])
     assert rows["error"].value_counts().height == 2
     rows = rows.sort("due_ns")
@@ -239,6 +241,6 @@ def test_errors_take_their_time(disk: str, scheduler: str) -> None:
 @on_each_disk
 @on_each_scheduler
 def test_errors_are_not_late(disk: str, scheduler: str) -> None:
-    """Nor is what comes with them."""
+    """Neither errors nor other requests are late."""
     rows = records.from_bytes(bad_sectors().out[f"records-{disk}-{scheduler}"])
     assert (rows["completion_ns"] - rows["due_ns"]).max() < 100_000  # type: ignore[operator]

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What the throttle must never do to a machine, whoever drives the disk.
+"""What the throttle must never do to a machine, whichever driver the disk has.
 
-Held requests: a driver that resets its controller, is taken off its device or looks for
-requests that take too long finds them complete, and each ends once.  Attaching: it takes as
-long as the disk takes, whatever was played before, and can be killed.  Limits: no request
-is ever held for longer than allowed, also if the profile changes under way.  Records: root
-alone reads them, memory that is not there is refused, and they say when a write was durable.
+Held requests: the driver may reset its controller, be unbound, or look for timed-out requests; held
+requests are complete for it, and each ends once. Attaching: it takes as long as the disk's own
+answer, whatever the profile before, and can be killed. Limits: no request is held for longer than
+allowed, even if the profile changes. Records: only root can read them, too large a number is
+refused, and they show when a write was durable.
 """
 
 import re
@@ -66,12 +66,12 @@ TROUBLES = {
 
 @once
 def nvme(trouble: str) -> Result:
-    """The VM in which a driver is troubled while four reads are held, up to four seconds."""
+    """Boot the VM in which a driver gets into trouble while four reads are held, for up to 4 s."""
     return troubled(*TROUBLES[trouble])
 
 
 def troubled(during: str, after: str) -> Result:
-    """The VM in which that happens while reads are held, and after them."""
+    """Boot the VM that runs `during` while reads are held, and `after` when they have ended."""
     modules = {**CORE, "nvme-core": "io_timeout=1", "nvme": ""}
     devices = (*NULL, "-device", "nvme,serial=1,drive=target")
     scenario = NVME.replace("TROUBLE", during).replace("AFTER", after)
@@ -82,7 +82,7 @@ def troubled(during: str, after: str) -> Result:
     "trouble", [pytest.param(name, marks=group(f"safety-nvme-{name}")) for name in TROUBLES]
 )
 def test_a_held_request_ends_once(trouble: str) -> None:
-    """Each read has its answer, none of them an error; the disk goes on."""
+    """Each read succeeds, and the disk works afterwards."""
     result = nvme(trouble)
     ended = sorted(text(result, "ended-held").splitlines())
     assert ended == sorted(f"{1000 * reader} 0" for reader in range(READERS))
@@ -94,7 +94,7 @@ def test_a_held_request_ends_once(trouble: str) -> None:
 
 @group("safety-nvme-shutdown")
 def test_a_machine_restarts_with_reads_held() -> None:
-    """The driver shuts its device down, and takes what it has not answered for answered."""
+    """The driver shuts its device down and regards open requests as complete."""
     with pytest.raises(RunFailed, match="reboot: Restarting system") as died:
         troubled("busybox reboot -f", "")
     assert not re.search("BUG|WARNING|Oops|Call Trace", str(died.value))
@@ -102,7 +102,7 @@ def test_a_machine_restarts_with_reads_held() -> None:
 
 @group("safety-nvme-time-out")
 def test_no_time_out_for_what_is_held() -> None:
-    """The driver has answered: it is not asked again, and does not reset its device."""
+    """For the driver, held requests are complete, so it does not reset its device."""
     assert "timeout" not in text(nvme("time-out"), "dmesg")
 
 
@@ -120,7 +120,7 @@ read_sda() {
 	dd if=/dev/sda of=/dev/null bs=4k count=1 iflag=direct 2> /dev/null || fail "read"
 }
 
-# A profile whose every hit takes 15 s, and the disk's first page is in its cache.
+# In this profile a hit takes 15 s, and the cache holds the disk's first page.
 throttle /dev/vdisk
 put 1 $vpt/cache_segments
 put 64 $vpt/cache_segment_sectors
@@ -134,7 +134,7 @@ dd if=/dev/vdisk of=/dev/null bs=4k count=1 iflag=direct 2> /dev/null
 clock read
 release
 
-# A disk that takes a second; somebody looks meanwhile.
+# The disk answers after a second; sysfs is listed meanwhile.
 wait_for '[ -b /dev/sda ]'
 throttle /dev/sda
 put 1 $vpt/reset
@@ -147,7 +147,7 @@ ls /sys/kernel/vpt > /out/meanwhile
 wait
 release
 
-# A disk that takes 20 s, and nobody wants to wait.
+# The disk answers after 20 s; the attaching process is killed before that.
 delay 20
 echo /dev/sda > /sys/kernel/vpt/add &
 waiting=$!
@@ -175,7 +175,7 @@ read_sda
 
 @once
 def attaching() -> Result:
-    """The VM with a slow disk, and with a profile that was slow."""
+    """Boot the VM with a slow disk, and with a disk whose profile was slow."""
     modules = {**CORE, "vdisk": f"size={64 * MIB}", "scsi_debug": "delay=0", "sd_mod": ""}
     config = (packages.fetch_kernel().headers / ".config").read_text()
     (hz,) = re.findall(r"^CONFIG_HZ=(\d+)$", config, re.MULTILINE)
@@ -189,28 +189,28 @@ def instants() -> dict[str, float]:
 
 @group("safety-attaching")
 def test_an_old_profile_does_not_slow_the_next_attach() -> None:
-    """Nor the first read after it: a disk begins without a profile."""
-    found = instants()
-    assert found["attached"] - found["begin"] < 1
-    assert found["read"] - found["attached"] < 1
+    """The first read is fast, too, since a disk begins without a profile."""
+    clock = instants()
+    assert clock["attached"] - clock["begin"] < 1
+    assert clock["read"] - clock["attached"] < 1
 
 
 @group("safety-attaching")
 def test_a_disk_has_its_files_once_it_is_accepted() -> None:
-    """So nobody sets, or resets, what the attach counts on."""
+    """While the throttle attaches, no file of the disk can be written."""
     assert text(attaching(), "meanwhile").split() == ["add", "remove"]
     assert attempts(attaching())["add=/dev/sda"] == "ok"
 
 
 @group("safety-attaching")
 def test_who_attaches_can_be_killed() -> None:
-    """At once, whatever the disk does, and what it answers later goes to nobody."""
-    found = instants()
-    assert found["looked"] - found["killing"] < 10  # of 19 until the disk's answer
+    """The process ends at once, whatever the disk does; a later answer has no effect."""
+    clock = instants()
+    assert clock["looked"] - clock["killing"] < 10  # the disk answers after 19 s
     assert text(attaching(), "attached").split() == ["add", "remove"]
-    assert attempts(attaching())["add=/dev/vdisk"] == "ok"  # other disks are not concerned
-    assert found["other"] - found["looked"] < 10
-    assert found["gone"] - found["looked"] > 40  # the module waited for the second answer
+    assert attempts(attaching())["add=/dev/vdisk"] == "ok"  # other disks are not affected
+    assert clock["other"] - clock["looked"] < 10
+    assert clock["gone"] - clock["looked"] > 40  # the module waited for the disk's second answer
 
 
 # Limits.
@@ -240,7 +240,7 @@ attempt 3750 $vpt/scale_milli
 put 3000 $vpt/scale_milli
 attempt 5000000000 $vpt/intercept_ns
 
-# A read that is due in ten seconds, a reset, a read that is due at once.
+# A read is due in ten seconds; after a reset, another read is due at once.
 put 1000 $vpt/scale_milli
 put 10000000000 $vpt/intercept_ns
 dd if=$disk of=/dev/null bs=4k count=1 iflag=direct 2> /dev/null &
@@ -254,7 +254,7 @@ echo "$before $after" > /out/second_read
 wait
 stat -c %a $vpt/records > /out/mode
 
-# Twenty writes wait when no more than one may from then on.
+# Twenty writes are cached when the limit is reduced to one.
 echo limits > /dev/kmsg
 put 1 $vpt/buffered
 put 100000 $vpt/write_back_sectors
@@ -272,45 +272,45 @@ attempt 1000000001 $vpt/intercept_ns
 
 @once
 def limits() -> Result:
-    """The VM in which a running profile is made slower and slower."""
+    """Boot the VM in which a running profile is made slower and slower."""
     null_blk = "irqmode=1 queue_mode=2 hw_queue_depth=64 bs=512 gb=1 memory_backed=1"
     return boot(LIMITS, {**CORE, "null_blk": null_blk})
 
 
 @group("safety-limits")
 def test_no_change_passes_the_limit() -> None:
-    """Not of k, nor of any figure or curve, while it records; what is refused changes nothing."""
-    found = attempts(limits())
-    refused = [name for name, why in found.items() if why == ERANGE]
-    assert refused.pop() == "intercept_ns=1000000000"  # of the writes that wait
+    """k, figures and curves are limited, also while recording. Refused values change nothing."""
+    reasons = attempts(limits())
+    refused = [name for name, why in reasons.items() if why == ERANGE]
+    assert refused.pop() == "intercept_ns=1000000000"  # because of cached writes
     assert [name.split("=")[0] for name in refused] == [
         *("scale_milli", "intercept_ns", "hit_ns", "rotation_ns", "seek_curve", "transfer_curve")
     ]
-    assert found["scale_milli=3750"] == found["intercept_ns=5000000000"] == "ok"
+    assert reasons["scale_milli=3750"] == reasons["intercept_ns=5000000000"] == "ok"
     assert text(limits(), "before") == text(limits(), "after")
-    said = text(limits(), "dmesg").split("limits\n")[1]
-    assert said.count("the slowest request would take") == len(refused)
-    assert "nullb0: with scale_milli 3751 the slowest request would take 15004 ms" in said
+    output = text(limits(), "dmesg").split("limits\n")[1]
+    assert output.count("the slowest request would take") == len(refused)
+    assert "nullb0: with scale_milli 3751 the slowest request would take 15004 ms" in output
 
 
 @group("safety-limits")
 def test_writes_that_wait_count_to_the_limit() -> None:
-    """A slower disk would have to put them all away before the next one."""
-    found = attempts(limits())
-    assert found["intercept_ns=1000000000"] == ERANGE
-    assert found["intercept_ns=1000000001"] == "ok"
+    """A slower disk might have to destage all cached writes before the next request."""
+    reasons = attempts(limits())
+    assert reasons["intercept_ns=1000000000"] == ERANGE
+    assert reasons["intercept_ns=1000000001"] == "ok"
 
 
 @group("safety-limits")
 def test_a_reset_forgets_what_was_due() -> None:
-    """The next request does not wait for one from before."""
+    """The next request does not wait for earlier ones."""
     before, after = map(float, text(limits(), "second_read").split())
     assert after - before < 1
 
 
 @group("safety-limits")
 def test_records_are_for_root() -> None:
-    """They say what everybody reads."""
+    """Records show what every process reads."""
     assert text(limits(), "mode") == "400"
 
 
@@ -327,11 +327,11 @@ cat $vpt/record > /out/progress
 
 @group("safety-memory")
 def test_records_that_do_not_fit_are_refused() -> None:
-    """Nobody is killed for them (init makes that a panic), and fewer are recorded."""
+    """Too much memory is refused, and no process is killed for it (a kill is a panic in init)."""
     result = boot(MEMORY, {**CORE, "vdisk": f"size={64 * MIB}"}, memory_mib=512)
-    found = attempts(result)
-    assert found["record=10000000"] == "Cannot allocate memory"
-    assert found["record=1000000"] == found["record=1000"] == "ok"
+    reasons = attempts(result)
+    assert reasons["record=10000000"] == "Cannot allocate memory"
+    assert reasons["record=1000000"] == reasons["record=1000"] == "ok"
     assert text(result, "progress") == "1000 0 0"
     assert re.search(
         r"recording takes 991 MiB of memory, and \d+ MiB are available", text(result, "dmesg")
@@ -362,7 +362,7 @@ cat $vpt/records > /out/records
 
 @once
 def durable() -> Result:
-    """The VM with a disk that has a write cache and can't write past it."""
+    """Boot the VM with a disk that has a write cache and no FUA."""
     virtio_blk = CONTROLLERS["virtio-blk"]
     program = programs.Program("durable", ("tests/vm/durable.c",))
     return boot(
@@ -375,7 +375,7 @@ def durable() -> Result:
 
 @group("safety-durable")
 def test_a_durable_write_ends_after_its_flush() -> None:
-    """Its record does; what was served for it stays in the record."""
+    """The record ends after the flush, although its service time is the write's."""
     result = durable()
     assert text(result, "fua") == "0"
     assert text(result, "progress") == f"{WRITES} {WRITES} {WRITES}"

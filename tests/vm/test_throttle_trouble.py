@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The throttle in trouble: nothing is lost, nothing comes twice, nothing hangs.
+"""The throttle in trouble: no request is lost, none completes twice, nothing hangs.
 
-Unloading: again and again while requests are held, under a workload on two CPUs; the
-disk's own count of what completed is the processes' count, and none of them saw an error.
-A CPU goes: the one whose timer has a read to release.
-Errors: of our disk and of a SCSI disk with its retries; the process has it in seconds.
-Odd requests: large ones that are split, flushes, discards.  Changes while it runs:
-another scheduler, another recording, a reset.
+Unloading: again and again while requests are held, under a workload on two CPUs. The disk's own
+number of completed requests is the processes' number, and no process saw an error. CPU unplugging:
+the CPU whose timer has a read to release goes off line. Errors: of our disk, and of a SCSI disk
+with retries; the process gets the error in seconds. Odd requests: large ones that are split,
+flushes, discards. Changes while requests run: another scheduler, another recording, a reset.
 """
 
 import errno
@@ -65,7 +64,7 @@ done
 
 @once
 def unloading() -> Result:
-    """The VM in which the throttle comes and goes."""
+    """Boot the VM in which the throttle is loaded and unloaded."""
     modules = {
         **CORE,
         "vdisk": f"size={GIB}",
@@ -78,7 +77,7 @@ def unloading() -> Result:
 @group("trouble-unloading")
 @pytest.mark.parametrize("disk", ["vdisk", "nullb0"])
 def test_all_complete_and_none_twice(disk: str) -> None:
-    """The disk completed what the processes saw, and at most what they waited for at the end."""
+    """The disk completed what the processes saw, and at most one request more for each process."""
     result = unloading()
     log = reads.parse_log(result.out[f"reads-{disk}"], disk)
     stat = [int(word) for word in text(result, f"stat-{disk}").split()]
@@ -92,7 +91,7 @@ def test_all_complete_and_none_twice(disk: str) -> None:
 
 @group("trouble-unloading")
 def test_requests_were_held() -> None:
-    """Or unloading would have proved nothing; two CPUs took part."""
+    """Without held requests, unloading would prove nothing. Two CPUs took part."""
     held = [line.split() for line in text(unloading(), "held").splitlines()]
     assert {disk for disk, *_ in held} == {"vdisk", "nullb0"}
     assert all(int(count) > 0 for _, count, *_ in held)
@@ -100,15 +99,16 @@ def test_requests_were_held() -> None:
     assert text(unloading(), "nproc") == "2"
 
 
-# The CPU of the throttle's timer is taken off line.  vdisk has one hardware queue, which goes on
-# without that CPU; nullb0 has one for each, and the kernel waits until the one that goes is empty.
+# The CPU of the throttle's timer goes off line. vdisk has one hardware queue, which works without
+# that CPU. nullb0 has a queue for each CPU, and the kernel first waits until the CPU's queue is
+# empty.
 
 BURSTS = 20
 BURST = 30
 STALL_NS = 2_000_000_000
-"""What the host may hold the machine up: a release that is forgotten never comes."""
+"""The host may delay the machine this long; a forgotten release would never come."""
 UPTIME_SECONDS = 0.01
-"""/proc/uptime leaves out what is shorter."""
+"""The resolution of /proc/uptime."""
 UNPLUGGING = f"""
 cpu1=/sys/devices/system/cpu/cpu1/online
 read_on_cpu1() {{ # DISK HOW_MANY
@@ -158,7 +158,7 @@ done
 
 @once
 def unplugging() -> Result:
-    """The VM in which a CPU goes and comes back, with the throttle's timer on it."""
+    """Boot the VM in which a CPU with the throttle's timer goes off line and comes back."""
     modules = {
         **CORE,
         "vdisk": f"size={GIB}",
@@ -170,7 +170,7 @@ def unplugging() -> Result:
 @group("trouble-unplugging")
 @pytest.mark.parametrize("disk", ["vdisk", "nullb0"])
 def test_a_timer_survives_its_cpu(disk: str) -> None:
-    """The read that it had to release ends well, when it is due and hardly later."""
+    """The timer's read succeeds, not before it is due and hardly later."""
     result = unplugging()
     assert text(result, f"timer-{disk}") == "1"
     (row,) = records.from_bytes(result.out[f"records-{disk}-long"], origin_ns=0).to_dicts()
@@ -184,7 +184,7 @@ def test_a_timer_survives_its_cpu(disk: str) -> None:
 @group("trouble-unplugging")
 @pytest.mark.parametrize("disk", ["vdisk", "nullb0"])
 def test_timers_survive_a_cpu_that_goes_again_and_again(disk: str) -> None:
-    """Nothing is missed, no read ends early or hangs, and none sees an error."""
+    """No read is missed, ends early, hangs or fails."""
     result = unplugging()
     assert text(result, "ended").splitlines().count(f"{disk} 0") == 1 + BURSTS
     rows = records.from_bytes(result.out[f"records-{disk}-short"], expected=BURSTS * BURST)
@@ -196,7 +196,7 @@ def test_timers_survive_a_cpu_that_goes_again_and_again(disk: str) -> None:
         assert [counters[name] for name in ("failed", "missed", "untracked", "lost")] == [0] * 4
 
 
-# Errors, odd requests and changes on the fly, one CPU, virtual clock.
+# Errors, odd requests and changes under load, one CPU, virtual clock.
 
 VDISK = f"""
 queue=/sys/block/vdisk/queue
@@ -220,7 +220,7 @@ counters() {{
 	echo "$1_requests_then $(cat $vpt/requests)" >> /out/counters
 }}
 
-# A bad sector: reading and writing it fails, next to it nothing does.
+# Reads and writes of a bad sector fail; accesses to its neighbours succeed.
 attach /dev/vdisk
 for scheduler in none mq-deadline cats fcfs; do
 	put $scheduler $queue/scheduler
@@ -233,7 +233,7 @@ for scheduler in none mq-deadline cats fcfs; do
 	cat $vpt/records > /out/records-$scheduler
 done
 
-# 4 MiB at once are several requests; each bio has its record and its bytes.
+# An access of 4 MiB becomes several requests; each bio has a record and its own bytes.
 put mq-deadline $queue/scheduler
 dd if=/dev/urandom of=/tmp/noise bs=4M count=1 2> /dev/null
 put 1000 $vpt/record
@@ -243,7 +243,7 @@ cmp /tmp/noise /tmp/back || fail 'split bytes'
 cat $vpt/records > /out/records-split
 counters split
 
-# Another scheduler, another recording, a reset, while eight processes read and write.
+# While eight processes read and write: another scheduler, another recording, a reset.
 random --device /dev/vdisk --processes 8 --writes 30 --log /tmp/log < /dev/null > /tmp/said 2>&1 &
 random=$!
 wait_for 'grep -qs ready /tmp/said'
@@ -266,7 +266,7 @@ wait $random || fail "random: $(cat /tmp/said)"
 grep done /tmp/said > /out/done
 counters end
 
-# Flush and discard, on a disk that has them.
+# Flush and discard, on a disk that supports both.
 attach /dev/nullb0
 cat /sys/block/nullb0/queue/write_cache > /out/write_cache
 put 100 $vpt/record
@@ -280,7 +280,7 @@ release
 
 @once
 def changes() -> Result:
-    """The VM with a bad sector, large and odd requests, and changes on the fly."""
+    """Boot the VM with a bad sector, odd requests, and changes under load."""
     modules = {
         **CORE,
         "vdisk": f"size={GIB} bad_sector=1003",
@@ -291,24 +291,26 @@ def changes() -> Result:
 
 
 def timed(result: Result) -> dict[str, tuple[int, float, str]]:
-    """What was timed: exit code, seconds, standard error."""
-    found = re.findall(r"^(\S+): (\d+) (\S+) (\S+) ?(.*)", text(result, "timed"), re.MULTILINE)
+    """Return exit code, seconds and standard error of each timed command."""
+    matches = re.findall(r"^(\S+): (\d+) (\S+) (\S+) ?(.*)", text(result, "timed"), re.MULTILINE)
     return {
         name: (int(code), float(after) - float(before), why)
-        for name, code, before, after, why in found
+        for name, code, before, after, why in matches
     }
 
 
 @group("trouble-changes")
 @pytest.mark.parametrize("scheduler", ["none", "mq-deadline", "cats", "fcfs"])
 def test_error_reaches_the_process(scheduler: str) -> None:
-    """As the error for a bad sector, at once; counted as failed; its neighbours are fine."""
-    found = timed(changes())
+    """The process gets the error for a bad sector at once. The error is counted, and neighbours
+    succeed.
+    """
+    times = timed(changes())
     for access in ("read", "write"):
-        code, seconds, why = found[f"{scheduler}-bad-{access}"]
+        code, seconds, why = times[f"{scheduler}-bad-{access}"]
         assert (code, why.rpartition(": ")[2]) == (1, "No data available")
         assert seconds < 5
-        assert found[f"{scheduler}-good-{access}"][0] == 0
+        assert times[f"{scheduler}-good-{access}"][0] == 0
     counters = pairs(changes().out["counters"])
     assert counters[f"{scheduler}_failed"] == 2
     assert counters[f"{scheduler}_requests"] == counters[f"{scheduler}_completed"] + 2
@@ -319,7 +321,7 @@ def test_error_reaches_the_process(scheduler: str) -> None:
 
 @group("trouble-changes")
 def test_large_requests_are_split() -> None:
-    """Records of the pieces cover every sector once, in both directions."""
+    """The records of the parts cover every sector once, for reads and for writes."""
     rows = records.from_bytes(changes().out["records-split"])
     records.check(rows)
     for op in ("write", "read"):
@@ -334,7 +336,7 @@ def test_large_requests_are_split() -> None:
 @group("trouble-changes")
 @pytest.mark.parametrize("scheduler", ALL_SCHEDULERS)
 def test_recording_starts_again_with_another_scheduler(scheduler: str) -> None:
-    """Under load, without a break; each pick of the new scheduler is seen."""
+    """A recording starts again under load, and each pick of the new scheduler is seen."""
     rows = records.from_bytes(changes().out[f"records-switch-{scheduler}"], expected=30)
     records.check(rows)
     assert rows["error"].to_list() == [0] * 30
@@ -344,12 +346,12 @@ def test_recording_starts_again_with_another_scheduler(scheduler: str) -> None:
     before, completed, then = (
         counters[f"reset-{scheduler}_{name}"] for name in ("requests", "completed", "requests_then")
     )
-    assert 20 < before <= completed + 1 <= then + 1  # one is on the disk
+    assert 20 < before <= completed + 1 <= then + 1  # one is in service
 
 
 @group("trouble-changes")
 def test_nothing_was_lost_in_changes() -> None:
-    """Nothing escaped, no process saw an error."""
+    """No request bypassed the throttle, and no process saw an error."""
     counters = pairs(changes().out["counters"])
     escaped = {
         name: value
@@ -363,7 +365,7 @@ def test_nothing_was_lost_in_changes() -> None:
 
 @group("trouble-changes")
 def test_flush_and_discard_pass() -> None:
-    """They take no time of the model's; a discard has its record, a bare flush has none."""
+    """Both take no time of the model. A discard has a record, a bare flush has none."""
     assert text(changes(), "write_cache") == "write back"
     rows = records.from_bytes(changes().out["records-odd"])
     assert rows["error"].to_list() == [0] * rows.height
@@ -375,8 +377,9 @@ def test_flush_and_discard_pass() -> None:
     assert counters["odd_requests"] == counters["odd_completed"] > carried
 
 
-# A SCSI disk whose host fails some reads: the error comes after the kernel's retries.  Not
-# on lsi53c895a: with QEMU 7.2's, an error crashes the kernel's driver, throttled or not.
+# A SCSI disk whose host fails some reads: the error comes after the kernel's retries. The
+# controller is not lsi53c895a, since in QEMU 7.2 an error there crashes the kernel's driver, with
+# or without a throttle.
 
 BLKDEBUG = (
     "-blockdev",
@@ -410,7 +413,7 @@ done
 
 @once
 def scsi_errors() -> Result:
-    """The VM with a SCSI disk that fails some reads."""
+    """Boot the VM with a SCSI disk that fails some reads."""
     modules = {**CORE, "virtio_pci": "", "virtio_scsi": "", "sd_mod": "", **SCHEDULER_MODULES}
     return boot(SCSI, modules, devices=BLKDEBUG)
 
@@ -418,12 +421,14 @@ def scsi_errors() -> Result:
 @group("trouble-scsi")
 @pytest.mark.parametrize("scheduler", ["none", "mq-deadline", "bfq", "us-deadline", "cats", "fcfs"])
 def test_scsi_error_reaches_the_process(scheduler: str) -> None:
-    """As EIO within seconds, whatever the retries and requeues; the disk goes on."""
-    found = timed(scsi_errors())
-    code, seconds, why = found[f"{scheduler}-bad"]
+    """The process gets EIO within seconds, whatever the retries and requeues; the disk works
+    afterwards.
+    """
+    times = timed(scsi_errors())
+    code, seconds, why = times[f"{scheduler}-bad"]
     assert (code, why.rpartition(": ")[2]) == (1, "Input/output error")
     assert seconds < 10
-    assert found[f"{scheduler}-good"][0] == found[f"{scheduler}-flush"][0] == 0
+    assert times[f"{scheduler}-good"][0] == times[f"{scheduler}-flush"][0] == 0
     counters = pairs(scsi_errors().out["counters"])
     assert counters[f"{scheduler}_failed"] == 1
     assert counters[f"{scheduler}_requests"] == counters[f"{scheduler}_completed"] + 1

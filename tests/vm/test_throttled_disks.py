@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Many throttled disks at once: each keeps its own model's time as if it were alone.
+"""Many throttled disks at once: each keeps the time of its own model, as if it were alone.
 
-Sixteen disks with sixteen profiles and as many k, under a mixed load: on one processor in the
-virtual clock, and on two in wall time, there with two hardware queues each.  The oracle is the
-closed form of a line, from the sectors in the records.  Then what happens to some disks while
-others go on: profile and k change a thousand times, one disk's settings in any order while they
-are read, disks go, all go at once with the module.
+Sixteen disks have sixteen profiles and values of k, under a mixed load: on one processor in the
+virtual clock, and on two in wall time with two hardware queues each. The oracle is the closed form
+of a line, with the sectors of the records. Further tests change some disks while others work:
+profile and k change a thousand times, one disk's settings change in any order while they are read,
+disks are removed, and all are removed with the module.
 """
 
 import random
@@ -26,10 +26,10 @@ SECTORS = SIZE // 512
 DISKS = [f"vdisk{index or ''}" for index in range(16)]
 REQUESTS = {"virtual": 400, "wall": 30}
 STALLS = {"virtual": 0, "wall": 3}
-"""How many requests the host may hold up, which is no matter of the throttle's."""
+"""The number of requests that the host may delay, for which the throttle is not to blame."""
 COUNTERS = "requests completed failed missed untracked lost late stale"
 LOAD = f"""
-every() {{ # COMMAND: with all that /disks says of a disk
+every() {{ # COMMAND: runs it for each line of /disks
 	while read -r disk intercept far k processes writes think scheduler; do
 		vpt=/sys/kernel/vpt/$disk
 		"$@" || fail "$* on $disk"
@@ -69,7 +69,7 @@ collect() {{
 
 
 class Load(NamedTuple):
-    """A disk's profile and k, and who uses it."""
+    """A disk's profile and k, and its load."""
 
     disk: str
     intercept_ns: int
@@ -82,7 +82,7 @@ class Load(NamedTuple):
 
 
 def load_of(index: int, k_milli: int) -> Load:
-    """Each disk has its own."""
+    """Return the load of a disk, different for each."""
     return Load(
         *(DISKS[index], 2_000_000 + 250_000 * index, 4_000_000 + 300_000 * index),
         *(k_milli * (20 + index) // 20, 1 + index % 4, 10 * (index % 5), 500 * (index % 3)),
@@ -94,8 +94,8 @@ LOADS = {
     "virtual": [load_of(index, 8000) for index in range(16)],
     "wall": [load_of(index, 80000) for index in range(16)],
 }
-"""By clock.  What services take in virtual time costs nothing, and leaves a kernel that looks
-for mistakes the processor for all else."""
+"""Loads by clock. In virtual time long services take no host time, and leave the processor to a
+kernel that checks memory accesses."""
 
 
 def lines(loads: list[Load]) -> str:
@@ -104,13 +104,13 @@ def lines(loads: list[Load]) -> str:
 
 @once
 def sixteen(clock: str) -> Result:
-    """The VM with sixteen throttled disks."""
+    """Boot the VM with sixteen throttled disks."""
     scenario = f"""{LOAD}
 every prepare
 every start
 every record {REQUESTS[clock]}
 every follow
-port notify followed # all that comes now may take its time
+port notify followed # the steps from here on may take long
 every stop
 every collect
 """
@@ -123,7 +123,7 @@ every collect
 
 
 def served(result: Result, load: Load) -> pl.DataFrame:
-    """What requests took, and should have by the line: those that follow a recorded one."""
+    """Return the real and the expected service times of requests that follow a recorded one."""
     rows = records.from_bytes(result.out[f"records-{load.disk}"])
     records.check(rows)
     by_request = rows.group_by("request_id").agg(
@@ -161,7 +161,7 @@ on_each_clock = pytest.mark.parametrize(
 @on_each_disk
 @on_each_clock
 def test_each_keeps_its_own_time(clock: str, tolerance: float, index: int) -> None:
-    """None ends early, and on average hardly late."""
+    """The mean service time is within the tolerance."""
     rows = served(sixteen(clock), LOADS[clock][index])
     assert rows.height > REQUESTS[clock] * 3 // 4
     rows = rows.sort(pl.col("took_ns") - pl.col("should_ns")).head(rows.height - STALLS[clock])
@@ -174,8 +174,10 @@ def test_each_keeps_its_own_time(clock: str, tolerance: float, index: int) -> No
 @on_each_disk
 @on_each_clock
 def test_each_counts_its_own_requests(clock: str, tolerance: float, index: int) -> None:
-    """The disk answers at once; nothing escaped, and no other disk's requests are among them.  k
-    holds: it is the virtual disk that is late, and not the timer."""
+    """All requests of a disk are counted as its own, and none bypassed the throttle.
+
+    At this k at most 1 % of the requests are late.
+    """
     del tolerance
     counters = pairs(sixteen(clock).out[f"counters-{DISKS[index]}"])
     assert counters["requests"] == counters["completed"] >= REQUESTS[clock]
@@ -224,10 +226,10 @@ SETTINGS: dict[str, tuple[object, ...]] = {
     "reset": (1,),
     "record": (10, 5000),
 }
-"""What may be written while there is a load; one may contradict another."""
+"""Values that may be written under load; some contradict others."""
 DRAW = random.Random(47)
 MIX = [(name, DRAW.choice(SETTINGS[name])) for name in DRAW.choices(list(SETTINGS), k=1000)]
-# A disk without times would leave nothing of the processor to whoever changes something.
+# A disk without service times would leave no processor time for the changes.
 CHANGES = f"""{LOAD}
 mixed=/sys/kernel/vpt/{MIXED.disk}
 mix() {{
@@ -240,7 +242,7 @@ mix() {{
 	done < /mix > /out/mixed
 	: > /tmp/mixed
 }}
-# Records can't be had while some are not complete.
+# Records can't be read while some requests are incomplete.
 look() {{
 	looks=0
 	while [ ! -e /tmp/mixed ]; do
@@ -276,21 +278,21 @@ every collect
 
 @once
 def changes() -> Result:
-    """The VM in which profiles, k and recordings change again and again, on two CPUs."""
+    """Boot the VM in which profiles, k and recordings change again and again, on two CPUs."""
     modules = {**CORE, "vdisk": f"size={SIZE} disks=5 queues=2", "cats": "", "clook": ""}
     files = {
         "disks": lines([load._replace(k_milli=1000) for load in CHANGED] + [MIXED]),
         "mix": "".join(f"{name} {value}\n" for name, value in MIX),
     }
     hardware: dict[str, Any] = {"clock": "wall", "cpus": 2, "memory_mib": 1024}
-    # A kernel that looks for mistakes takes up to half a second for each change.
+    # A kernel that checks memory accesses takes up to half a second for each change.
     return boot(CHANGES, modules, files=files, timeout_seconds=3600, **hardware)
 
 
 @group("disks-changes")
 @pytest.mark.parametrize("load", [*CHANGED, MIXED], ids=DISKS[:5])
 def test_changes_lose_nothing(load: Load) -> None:
-    """What the disk counts as completed is what its processes saw; and its throttle's books."""
+    """The disk completed what its processes saw, and the throttle's counters agree."""
     result, disk = changes(), load.disk
     assert text(result, "changes") == "1000"
     log = reads.parse_log(result.out[f"reads-{disk}"], disk)
@@ -305,17 +307,17 @@ def test_changes_lose_nothing(load: Load) -> None:
 
 @group("disks-changes")
 def test_settings_change_in_any_order() -> None:
-    """Each value is taken now and then; what is refused contradicts another file."""
-    said = text(changes(), "mixed").splitlines()
-    told = Counter(zip(MIX, said, strict=True))
-    print(told)
-    assert {why for _, why in told} == {"ok", "Invalid argument"}
-    taken = {change for change, why in told if why == "ok"}
-    assert taken == {(name, value) for name in SETTINGS for value in SETTINGS[name]}
+    """Each value is accepted at times; a refused value contradicts another file."""
+    lines = text(changes(), "mixed").splitlines()
+    reasons = Counter(zip(MIX, lines, strict=True))
+    print(reasons)
+    assert {why for _, why in reasons} == {"ok", "Invalid argument"}
+    accepted = {change for change, why in reasons if why == "ok"}
+    assert accepted == {(name, value) for name in SETTINGS for value in SETTINGS[name]}
     assert int(text(changes(), "looks")) > 10
 
 
-# Disks that go.
+# Disks that are removed.
 
 GOING = f"""{LOAD}
 every prepare
@@ -347,7 +349,9 @@ attempt /dev/vdisk2 /sys/kernel/vpt/add
 
 @once
 def going() -> Result:
-    """The VM in which two of four disks come and go, and then all go with the module."""
+    """Boot the VM in which two of four disks are removed and added again; then all are removed with
+    the module.
+    """
     modules = {**CORE, "vdisk": f"size={SIZE} disks=4 queues=2", "cats": "", "clook": ""}
     files = {"disks": lines([load._replace(k_milli=1000) for load in CHANGED])}
     return boot(GOING, modules, files=files, clock="wall", cpus=2, memory_mib=1024)
@@ -356,7 +360,7 @@ def going() -> Result:
 @group("disks-going")
 @pytest.mark.parametrize("load", CHANGED, ids=DISKS[:4])
 def test_a_disk_that_goes_leaves_nothing_behind(load: Load) -> None:
-    """No process saw an error, each of them ended, and nothing is in flight."""
+    """No process saw an error, each ended, and nothing is in flight."""
     result, disk = going(), load.disk
     log = reads.parse_log(result.out[f"reads-{disk}"], disk)
     stat = [int(word) for word in text(result, f"stat-{disk}").split()]
@@ -367,10 +371,10 @@ def test_a_disk_that_goes_leaves_nothing_behind(load: Load) -> None:
 
 @group("disks-going")
 def test_the_others_go_on() -> None:
-    """And a disk is throttled once."""
+    """A disk can be throttled only once at a time."""
     before, after = pairs(going().out["before"]), pairs(going().out["after"])
     assert after["completed"] > before["completed"]
     assert after["failed"] == after["missed"] == 0
-    said = text(going(), "attempts").splitlines()
-    assert said == ["add=/dev/vdisk2: Device or resource busy", "add=/dev/vdisk2: ok"]
+    lines = text(going(), "attempts").splitlines()
+    assert lines == ["add=/dev/vdisk2: Device or resource busy", "add=/dev/vdisk2: ok"]
     assert attempts(going())["add=/dev/vdisk2"] == "ok"

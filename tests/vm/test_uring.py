@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What io_uring asks of a throttled disk (tests/vm/uring.c): polled reads, which a timer ends, and
-reads that find no room and are asked for again."""
+"""io_uring on a throttled disk (tests/vm/uring.c): polled reads, which a timer completes, and reads
+that find the queue full and are sent again.
+"""
 
 import pytest
 from guests import GIB, boot, group, once, pairs, text
@@ -18,7 +19,7 @@ KINDS = {
 
 @once
 def asked(kind: str) -> Result:
-    """The VM in which a ring of reads was asked for."""
+    """Boot the VM in which a ring of reads is sent."""
     disk, before = KINDS[kind]
     scenario = f"""
 queue=/sys/block/{disk}/queue
@@ -56,8 +57,11 @@ release
     "kind", [pytest.param(kind, marks=group(f"uring-{kind}")) for kind in KINDS]
 )
 def test_each_read_is_a_request(kind: str) -> None:
-    """Most are held (it is the wall clock), and all end well, without a complaint of the kernel;
-    those that were refused for lack of room, and came again, are no requests."""
+    """Most reads are held, since the clock is the wall clock, and all succeed without a kernel
+    warning.
+
+    A read that was refused because the queue was full, and sent again, counts once.
+    """
     assert text(asked(kind), "said") == f"read {READS}"
     counters = pairs(asked(kind).out["counters"])
     assert [counters.pop(name) for name in ("requests", "completed")] == [READS] * 2

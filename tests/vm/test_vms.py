@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""VMs that share an array: Debian's programs in control groups, each on a partition of its own.
+"""VMs that share an array: Debian's programs in control groups, each on its own partition.
 
-Where a VM's partition lies is reckoned here a second time, in whole MiB.
+The test computes each VM's partition again, in whole MiB.
 """
 
 from pathlib import Path
@@ -27,7 +27,7 @@ DISK_MIB = 600
 PARTITION_MIB = (DISK_MIB - 1) // 3
 SECTORS_PER_MIB = 2048
 TIMES = ("dispatch_ns", "completion_ns")
-MOST_NS = 1_000_000  # as the other witness of a guest whose processor is busy
+MOST_NS = 1_000_000  # as for the other witness if the guest's processor is busy
 ASKED: dict[str, dict[str, Any]] = {
     "postmark": {"configuration": 2},
     "ffsb": {"configuration": 1, "access": "random"},
@@ -39,7 +39,7 @@ BOTH = [
 
 
 def ran(workload: str, **changes: Any) -> Outcome:
-    """Two VMs, or as asked."""
+    """Run two VMs, with changes."""
     own = ASKED[workload] | {"virtual_bytes": DISK_MIB * MIB, "requests": 800, "vms": (1, 3)}
     one = asked(WORKLOADS[workload], Choice("sfq"), FAST, "vm", **(own | changes))
     outcome = in_vm.run(one, lambda *_: None)
@@ -51,7 +51,7 @@ outcome_of = once(ran)
 
 
 def measured(workload: str) -> pl.DataFrame:
-    """Its rows."""
+    """Return the requests of a run."""
     return outcome_of(workload).requests
 
 
@@ -79,8 +79,11 @@ def test_the_same_seed_gives_the_same_rows() -> None:
 
 @pytest.mark.parametrize("workload", BOTH)
 def test_the_kernels_block_trace_has_the_same(workload: str, tmp_path: Path) -> None:
-    """All requests, and some before and after them: by place, length, dispatch and completion.
-    What is dispatched after the last record began may carry more than was recorded."""
+    """The trace has all requests, and some before and after: place, length, dispatch and
+    completion.
+
+    Requests that were dispatched after the last recorded arrival may be longer in the trace.
+    """
     for name, content in outcome_of(workload).block_trace.items():
         (tmp_path / name).write_bytes(content)
     trace = recorded(str(tmp_path / "disk"))
@@ -113,7 +116,7 @@ def test_the_kernels_block_trace_has_the_same(workload: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("workload", BOTH)
 def test_vms_draw_differently(workload: str) -> None:
-    """Neither has the other's order of places."""
+    """The VMs access different places within their partitions."""
     rows = measured(workload)
     first, third = (
         [sector - (owner - 1) * PARTITION_MIB * SECTORS_PER_MIB for sector in mine["sector"][:200]]

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * uring [polled] DEVICE: has io_uring read 16 pages at once, and says "read N" if N were.
+ * uring [polled] DEVICE: has io_uring read 16 pages at once, and prints "read N".
  *
- * io_uring asks with NOWAIT first, and once more from a thread where that is refused.
+ * io_uring sends each read with NOWAIT first, and again from a thread if that is
+ * refused.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -58,7 +59,7 @@ int main(int argc, char **argv)
 	__atomic_store_n((unsigned int *)(sq + p.sq_off.tail), READS, __ATOMIC_RELEASE);
 	results = (void *)(cq + p.cq_off.cqes);
 	for (i = READS; done < READS; i = 0) {
-		/* The kernel polls only while no result waits to be taken. */
+		/* The kernel polls only while the completion queue is empty. */
 		if (syscall(SYS_io_uring_enter, ring, i, 1, IORING_ENTER_GETEVENTS,
 			    NULL, 0) < 0)
 			return complain("io_uring_enter");

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A VM with the stock kernel that sees this machine's whole root file system, so that commands
-of ours run in it as root, with disks that nobody needs.
+"""A VM with the stock kernel that sees this machine's whole root file system.
 
-The root is shared read-only (9p); what is written goes to memory above it.  All that the commands
-compile has to be in the cache before.  A script of bash is at home in this checkout.  Polars
-has one thread, and some of what it does (group_by of 32-bit keys) dies of QEMU 7.2's vector
-instructions.
+Commands of ours run in it as root, on disks that are only for tests. The root is shared read-only
+(9p), and writes go to memory. Everything that the commands compile must be in the cache before. The
+script runs in bash, in this checkout. Polars has one thread; some of its functions (group_by of
+32-bit keys) crash in QEMU 7.2's vector instructions.
 """
 
 import sys
@@ -21,7 +20,7 @@ from understudy.platforms.vm.machine import Result
 
 MODULES = {"9p": "", "9pnet_virtio": "", "overlay": "", "virtio_pci": ""}
 SHARED = (
-    # Python's libraries want more of a processor than QEMU's oldest.
+    # Python's libraries need more than QEMU's default processor.
     *("-cpu", "max"),
     *("-fsdev", "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap"),
     *("-device", "virtio-9p-pci,fsdev=root,mount_tag=root"),
@@ -50,7 +49,7 @@ export PATH={bin}:/usr/sbin:/usr/bin:/sbin:/bin
 
 
 def run(script: str, modules: Mapping[str, str], seconds: float = 1200) -> Result:
-    """The VM in which the script has run."""
+    """Boot the VM and run the script."""
     for program in guest_programs.of_every_guest():
         programs.compiled(program)
     home = HOME.format(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Has a copier read memory that was given to it in each way that drivers have, and once more
- * after it was taken back: "dma_kinds: WAY: right, refused".
+ * Gives a copier memory to read by each kind of DMA mapping, and again after unmapping.
+ * Prints "dma_kinds: WAY: right, refused" for each.
  */
 #include <linux/delay.h>
 #include <linux/dma-mapping.h>

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * fuzzed SEED TRIES: random instructions at mapped registers of the card odd (/dev/odd), with
- * every general register leading there.  Half of them are bytes as they fall, and half look
- * like instructions with an operand in memory.  Each ends in a signal, at the latest that of
- * what follows it; they run in children, since one may take away its process's own memory.
+ * fuzzed SEED TRIES: runs random instructions on mapped registers of the card odd
+ * (/dev/odd).
+ *
+ * All general registers point there. Half of the instructions are random bytes, and
+ * half look like instructions with an operand in memory. Each instruction ends in a
+ * signal, at the latest from the UD2 that follows. Child processes run them, since an
+ * instruction may unmap its process's own memory.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -42,7 +45,7 @@ static uint32_t put_one_of(uint8_t *to, const char *bytes, uint32_t count)
 	return 1;
 }
 
-/* VEX of two or three bytes. */
+/* Writes a VEX prefix of two or three bytes. */
 static uint32_t put_vex(uint8_t *to)
 {
 	if (draw(2)) {
@@ -105,8 +108,9 @@ static void draw_instruction(uint8_t *to)
 }
 
 /*
- * The system's own calls would do real things; and the stack of far returns QEMU 7.2 reads as
- * the kernel would, so that any process can end it by them.
+ * Leaves out system calls, which would have effects, and far returns. QEMU 7.2 reads
+ * the stack of a far return with the kernel's rights, so that any process could crash
+ * the guest.
  */
 static int is_left_out(const uint8_t *at)
 {

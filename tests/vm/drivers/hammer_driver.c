@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A driver of the copier that does nothing but write registers: from kernel threads and from
- * the interrupt handler; processes do it through its mmap.  Who wrote how much is in dmesg.
+ * A driver of the copier that only writes registers: from kernel threads and from the
+ * interrupt handler.
+ *
+ * Processes write registers through its mmap. dmesg shows how much each writer wrote.
  */
 #include <linux/dma-mapping.h>
 #include <linux/interrupt.h>
@@ -46,7 +48,7 @@ static irqreturn_t handle(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
-/* The first thread has the card work as well, so that it interrupts. */
+/* The first thread also starts the card's work, so that the card interrupts. */
 static int write_all(void *data)
 {
 	unsigned long writer = (unsigned long)data;

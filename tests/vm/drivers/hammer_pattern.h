@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a writer of the hammer writes n-th: all widths, values that differ.  tests/vm/
- * test_card_accesses.py has the same in Python.  The writers keep to the halves of one
- * register that nothing happens to.
+ * The n-th write of a writer: widths and values vary with n.
+ *
+ * tests/vm/test_card_accesses.py repeats this in Python. All writers write parts of the
+ * same register, whose writes have no effect.
  */
 #ifndef HAMMER_PATTERN_H
 #define HAMMER_PATTERN_H

@@ -50,7 +50,10 @@ int main(int argc, char **argv)
 		return 1;
 	state = strtoull(argv[2], NULL, 0);
 	for (n = atol(argv[3]); n; n--) {
-		/* Most registers are at the front, and most commands small. */
+		/*
+		 * Half of the offsets and values are small, as most registers are at
+		 * the front.
+		 */
 		uint64_t at = draw() % 2 ? draw() % 0x160 : draw() % 4088;
 
 		touch(registers + at, draw() % 6, draw() % 2 ? draw() % 0x160 : draw());

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A driver of the copier of which processes map registers (offset 0) and DMA memory (offset of
- * one page); each write(2) takes all mappings away, as drivers do when their card is pulled out.
+ * A driver of the copier whose registers (offset 0) and DMA memory (offset of one page)
+ * processes can map.
+ *
+ * Each write(2) removes all mappings, as drivers do when their card is unplugged.
  */
 #include <linux/dma-mapping.h>
 #include <linux/fs.h>

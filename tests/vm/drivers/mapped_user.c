@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * mapped SECONDS: maps registers and DMA memory of a copier and unmaps them, by hand, in a child
- * that fork has made and by its exit, until the time is over.  "N rounds" at the end.
+ * mapped SECONDS: maps registers and DMA memory of a copier and unmaps them:
+ * explicitly, in a forked child, and by the child's exit.
+ *
+ * Repeats this for SECONDS, and prints "N rounds" at the end.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -14,7 +16,7 @@
 
 #define PAGE 4096
 
-/* What was mapped may be gone at any time: a SIGBUS ends the one who touches it. */
+/* The mapping may be removed at any time; an access then ends the process by SIGBUS. */
 static void work(int file)
 {
 	int which;

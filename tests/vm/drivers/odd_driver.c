@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A driver of the card odd: processes map its registers from /dev/odd, and for whoever writes a
- * number there the kernel itself runs that many rounds of odd_instructions.h.
+ * A driver of the card odd: processes map its registers from /dev/odd.
+ *
+ * When a process writes a number there, the kernel itself runs that many rounds of
+ * odd_instructions.h.
  */
 #include <linux/io.h>
 #include <linux/miscdevice.h>

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Instructions that the bus does not know, at the registers of the card odd (odd.yaml), for a
- * driver and for a process.  Each function returns how many of its results are wrong; what it
- * does to registers is in tests/vm/test_card_instructions.py again.
+ * Instructions that the bus does not know, on registers of the card odd (odd.yaml), for
+ * a driver and for a process.
+ *
+ * Each function returns how many of its results are wrong.
+ * tests/vm/test_card_instructions.py repeats the effects on the registers.
  */
 #ifndef UNDERSTUDY_ODD_INSTRUCTIONS_H
 #define UNDERSTUDY_ODD_INSTRUCTIONS_H
@@ -14,7 +16,10 @@ typedef unsigned char odd_byte;
 #define ODD_HELD(n) ODD_AT(odd_word, 0x100 + 8 * (n))
 #define ODD_SAVED 512
 
-/* The bits of n + 0.5 and of 2 n + 1, n from 1 to 2^50; integers only, as a driver has to. */
+/*
+ * Returns twice / 2 as the bits of a double. Uses integers only, since a driver has no
+ * floating point.
+ */
 static odd_word odd_real(odd_word twice)
 {
 	int high = 63 - __builtin_clzl(twice);
@@ -23,8 +28,10 @@ static odd_word odd_real(odd_word twice)
 	       ((twice << (52 - high)) & ((1ul << 52) - 1));
 }
 
-/* HELD_1 becomes twice HELD_0; the same bits as an integer go to HELD_2, and as an 80-bit real
- * to what comes after. */
+/*
+ * Stores twice HELD_0 to HELD_1, and the same bits to HELD_2 as an integer. An 80-bit
+ * real goes to the registers that follow.
+ */
 static unsigned int odd_x87(odd_byte *page, odd_word n)
 {
 	odd_word half = odd_real(2 * n + 1), whole = odd_real(4 * n + 2);
@@ -45,7 +52,9 @@ static unsigned int odd_x87(odd_byte *page, odd_word n)
 	return bad + (ODD_HELD(3) != ((half << 11) | 1ul << 63));
 }
 
-/* HELD_0 and HELD_1 are exchanged, and then not. */
+/*
+ * Exchanges HELD_0 and HELD_1 if they are as expected, which is so the first time only.
+ */
 static unsigned int odd_exchange(odd_byte *page, odd_word n)
 {
 	odd_word low = n, high = ~n;
@@ -63,7 +72,7 @@ static unsigned int odd_exchange(odd_byte *page, odd_word n)
 	return !done + again + (low != n + 1) + (high != n + 2);
 }
 
-/* WORD_0 divides; a half and a byte are set by a condition. */
+/* Divides by WORD_0; sets a half of a register and a byte by a condition. */
 static unsigned int odd_general(odd_byte *page, odd_word n)
 {
 	unsigned int low = 7 * n + 3, high = 0, taken = 0;
@@ -80,7 +89,7 @@ static unsigned int odd_general(odd_byte *page, odd_word n)
 	return (low != (unsigned int)n) + (high != 3) + (taken != 7);
 }
 
-/* All that FXSAVE saves, to where no register is. */
+/* Stores all that FXSAVE saves, at offsets without a register. */
 static void odd_save(odd_byte *page)
 {
 	__asm__ volatile("fxsave64 0x200(%0)" ::"r"(page) : "memory");

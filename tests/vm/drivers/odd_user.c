@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * odd ROUNDS: instructions that the bus does not know, at mapped registers of the card odd
- * (/dev/odd), while two threads store to PLAIN, from the first number to the last; and, of rounds
- * that are not 0, what is done once.
+ * odd ROUNDS: runs instructions that the bus does not know, on mapped registers of the
+ * card odd (/dev/odd).
+ *
+ * Two threads meanwhile store all numbers in PLAIN, from the first to the last. If
+ * ROUNDS is not 0, some more instructions are run once.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -35,7 +37,10 @@ static void *store_plainly(void *unused)
 	return unused;
 }
 
-/* A register that a read clears, and the doorbell, in one: neither is read nor rung. */
+/*
+ * One read covers a register that a read clears and the doorbell. It must neither clear
+ * the register nor ring.
+ */
 static void look(void)
 {
 	__asm__ volatile("fildll 0x138(%0)\n"
@@ -62,7 +67,7 @@ static void say_saved(void)
 	printf("\n");
 }
 
-/* No register is there, so all is 0, and comes to be. */
+/* Restores from offsets without a register, where a load returns 0. */
 static void restore_nothing(void)
 {
 	static uint8_t saved[ODD_SAVED] __attribute__((aligned(16)));
@@ -101,7 +106,9 @@ static void come_back(int signal)
 	siglongjmp(after_signal, signal);
 }
 
-/* What can't be carried out, and what the processor refuses. */
+/*
+ * Runs an instruction that the bus can't carry out, and one that the processor refuses.
+ */
 static void be_refused(void)
 {
 	int signal = sigsetjmp(after_signal, 1);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * trapped_user: a process that touches the copier's registers in ways that are more than one
- * load or store; what came of each goes to its output.  tests/vm/test_card_instructions.py
- * holds that, and the journal, against what each means.
+ * trapped_user: a process that accesses the copier's registers in ways that are more
+ * than one load or store, and prints the results.
+ *
+ * tests/vm/test_card_instructions.py compares the output and the journal with what each
+ * access means.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -28,14 +30,14 @@ static void come_back(int signal)
 	siglongjmp(after_signal, signal);
 }
 
-/* Pages that nobody has touched yet. */
+/* Maps pages that have not been touched yet. */
 static uint8_t *fresh_pages(void)
 {
 	return mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 		    -1, 0);
 }
 
-/* To memory that is not there yet, the first of them across two pages. */
+/* Copies registers to untouched memory; the first copy crosses two pages. */
 static void copy_to_fresh(void)
 {
 	uint8_t *begin = fresh_pages() + PAGE - 4, *to = begin;
@@ -47,7 +49,10 @@ static void copy_to_fresh(void)
 	printf("copied %lx %lx %lx\n", value[0], value[1], value[2]);
 }
 
-/* By an SSE register, with others around it that must stay, while others compute too. */
+/*
+ * Copies by an SSE register, while other processes compute. Neighbouring SSE registers
+ * must keep their values.
+ */
 static void move_vectors(void)
 {
 	uint64_t put[2] = { 0x1122334455667788, 0x99aabbccddeeff00 };
@@ -74,7 +79,10 @@ static void move_vectors(void)
 	printf("vectors %u bad, last %lx\n", bad, put[0]);
 }
 
-/* The kernel does what the futex says while it must not sleep. */
+/*
+ * The kernel carries out a futex operation on a register, in a context that must not
+ * sleep.
+ */
 static void ask_kernel(void)
 {
 	uint32_t word = 0;
@@ -86,7 +94,7 @@ static void ask_kernel(void)
 	*(volatile uint32_t *)(registers + DESTINATION) = 0x5eed;
 }
 
-/* So does it copy to and from the pages of a file. */
+/* The kernel copies between registers and the pages of a file. */
 static void copy_to_file(void)
 {
 	const uint64_t put[2] = { 0x0102030405060708, 0x1112131415161718 };
@@ -106,7 +114,7 @@ static void copy_to_file(void)
 	close(file);
 }
 
-/* A processor may read such an operand before it looks whether it may be written. */
+/* A processor may read an operand before it finds that the operand is read-only. */
 static void change_what_may_be_read(uint8_t *readable)
 {
 	uint64_t kept = *(volatile uint64_t *)(registers + SOURCE);
@@ -125,7 +133,7 @@ static void change_what_may_be_read(uint8_t *readable)
 	printf("kept %d\n", *(volatile uint64_t *)(registers + SOURCE) == kept);
 }
 
-/* What the process may not write, the kernel may not write for it. */
+/* The kernel must not write to a page for a process that may not write there itself. */
 static void copy_to_what_may_be_read(int card)
 {
 	uint8_t *readable = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, card, 0);
@@ -136,7 +144,7 @@ static void copy_to_what_may_be_read(int card)
 	change_what_may_be_read(readable);
 }
 
-/* In 32-bit code, 48 is DEC EAX and no prefix: MOV of EBX to (EDI) follows it. */
+/* In 32-bit code, 48 is DEC EAX and not a prefix; MOV of EBX to (EDI) follows. */
 static void run_32_bit_code(void)
 {
 	int signal = sigsetjmp(after_signal, 1);

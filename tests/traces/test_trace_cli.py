@@ -46,6 +46,7 @@ def test_info(good: str) -> None:
         f"{good}: 3 requests (2 reads, 1 write) of 2 owners in 0.010 s",
         "interarrival (ms)",
         "response (ms)",
+        "\nto replay it: --virtual-size 2056s or more\n",
         "left out: 1 of no length",
         "1 came after a later arrival in the file, and were sorted",
     ):
@@ -64,6 +65,7 @@ def test_info_as_json(good: str, cut: str) -> None:
         **dict.fromkeys(("4", "8", "16", "32", "64", "128"), 0),
         **dict.fromkeys(("1", "2", ">128"), 1),
     }
+    assert first["end_sector"] == (4096 + 1048576) // 512
     assert first["interarrival"]["mean"] == pytest.approx(5)
     assert first["response"]["percentiles"] == {"50": 0.0413, "95": 0.1, "99": 0.1}
     assert first["outstanding"]["most"] == 2

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A user's own card: two files in the user's folder, a driver, and a C program as its exercise."""
+"""The card that docs/cards.md prints: two files in any folder, a driver, and a C program as its
+exercise."""
 
 import json
 from pathlib import Path
@@ -8,137 +9,25 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from guests import group
+from printed_files import printed_files
 
 from understudy.base.errors import UserError
 from understudy.cli.card import command
 
 pytestmark = group("own-card")
 
-SPECIFICATION = """
-name: doubler
-title: A card that doubles numbers
-description: What is written to IN comes out of OUT, doubled.
-config: {vendor: 0x1234, device: 0x0002, subsystem_vendor: 0x1234, subsystem: 0x0001,
-         class_code: 0x118000, revision: 1}
-bars:
-  - {number: 0, name: MAIN, bytes: 4096, kind: memory32, description: All registers.}
-registers:
-  - name: IN
-    bar: 0
-    offset: 0
-    width: 32
-    kind: doorbell
-    description: A number.
-    fields:
-      - {name: NUMBER, bits: "15:0", access: wo, description: At most 65535.}
-  - {name: OUT, bar: 0, offset: 4, width: 32, access: ro, description: Its double.}
-  - {name: SCRATCH, bar: 0, offset: 8, width: 32, access: rw, description: Anything.}
-"""
-
-BEHAVIOUR = """
-#include "../kernel/vgpu/device.h"
-#include "doubler_registers.h"
-#include "doubler_table.h"
-
-static void stored(struct vgpu *device, u32 index, u64 value)
-{
-	if (index == DOUBLER_INDEX_IN)
-		vgpu_set(device, DOUBLER_INDEX_OUT, 2 * value);
-}
-
-const struct behaviour card_behaviour = { .table = &doubler_table, .stored = stored };
-"""
-
-DRIVER = """
-#include <linux/io.h>
-#include <linux/miscdevice.h>
-#include <linux/module.h>
-#include <linux/pci.h>
-#include <linux/uaccess.h>
-#include "doubler_driver.h"
-#include "doubler_registers.h"
-
-static void __iomem *registers;
-
-static long run(struct file *file, unsigned int request, unsigned long argument)
-{
-	u32 number;
-
-	if (request != DOUBLER_DOUBLE)
-		return -ENOTTY;
-	if (get_user(number, (u32 __user *)argument))
-		return -EFAULT;
-	writel(number, registers + DOUBLER_IN);
-	return put_user(readl(registers + DOUBLER_OUT), (u32 __user *)argument);
-}
-
-static const struct file_operations operations = { .owner = THIS_MODULE, .unlocked_ioctl = run };
-static struct miscdevice node = {
-	.minor = MISC_DYNAMIC_MINOR, .name = "doubler", .fops = &operations,
-};
-
-static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
-{
-	int ret = pcim_enable_device(pdev);
-
-	if (ret)
-		return ret;
-	registers = pcim_iomap(pdev, 0, 0);
-	return registers ? misc_register(&node) : -ENOMEM;
-}
-
-static void remove(struct pci_dev *pdev)
-{
-	misc_deregister(&node);
-}
-
-static const struct pci_device_id ids[] = {
-	{ PCI_DEVICE(DOUBLER_VENDOR_ID, DOUBLER_DEVICE_ID) }, {},
-};
-
-static struct pci_driver doubler = {
-	.name = "doubler", .id_table = ids, .probe = probe, .remove = remove,
-};
-module_pci_driver(doubler);
-MODULE_LICENSE("GPL");
-"""
-
-HEADER = """
-#include <linux/ioctl.h>
-#include <linux/types.h>
-#define DOUBLER_DOUBLE _IOWR('d', 0, __u32)
-"""
-
-EXERCISE = """
-#include <fcntl.h>
-#include <stdio.h>
-#include <sys/ioctl.h>
-#include "doubler_driver.h"
-#include "doubler_registers.h"
-
-int main(void)
-{
-	int node = open("/dev/doubler", O_RDWR);
-	__u32 number = 21;
-
-	if (node < 0 || ioctl(node, DOUBLER_DOUBLE, &number) || number != 42) {
-		printf("21 became %u\\n", number);
-		return 1;
-	}
-	return 0;
-}
-"""
+PRINTED = printed_files("cards.md")
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Return a folder with card, driver and exercise, each in a subfolder of its own."""
     for name, text in {
-        "cards/doubler.yaml": SPECIFICATION,
-        "cards/doubler.c": BEHAVIOUR,
-        "mine/my-driver.c": DRIVER,
-        "mine/doubler_driver.h": HEADER,
-        "try/it.c": EXERCISE,
+        "cards/doubler.yaml": PRINTED["doubler.yaml"],
+        "cards/doubler.c": PRINTED["doubler.c"],
+        "mine/my-driver.c": PRINTED["doubler_driver.c"],
+        "mine/doubler_driver.h": PRINTED["doubler_driver.h"],
+        "try/it.c": PRINTED["doubler_exercise.c"],
     }.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)

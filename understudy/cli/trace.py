@@ -137,7 +137,7 @@ def _show(trace: Trace, character: Character) -> None:
     counts = [f"{count:,}" for count in character.bins]
     sizes = [("requests", counts), ("%", shares)]
     Grid(BINS, [sizes], "sizes, up to this many blocks of 4 kB").show(console())
-    for line in (*_device(character), *_losses(trace)):
+    for line in (*_device(character), _extent(trace), *_losses(trace)):
         click.echo(line)
 
 
@@ -166,6 +166,11 @@ def _device(character: Character) -> Iterator[str]:
         yield f"utilisation: {character.utilisation:.1%} of the time the device had a request"
 
 
+def _extent(trace: Trace) -> str:
+    """Return the smallest disk on which the trace can be replayed."""
+    return f"to replay it: --virtual-size {trace.end_sector}s or more"
+
+
 def _losses(trace: Trace) -> Iterator[str]:
     """Yield sentences about records that were left out, out of order, or cut off."""
     if trace.losses:
@@ -180,6 +185,7 @@ def _document(trace: Trace, character: Character) -> dict[str, Any]:
     return {
         "file": trace.name,
         **asdict(character),
+        "end_sector": trace.end_sector,
         "bins": dict(zip(BINS, character.bins, strict=True)),
         "left_out": dict(trace.left_out),
         "out_of_order": trace.out_of_order,

@@ -23,7 +23,7 @@ from typing import Any
 from . import c_source, python_source
 from .c_suite import INSTRUCTIONS, make_suites
 from .mutation import Mutation, known, stale
-from .python_suite import PythonSuite, check_python
+from .python_suite import python_suites
 from .run import StoppedError, stop_all
 
 CHECKOUT = Path(__file__).parents[2]
@@ -38,32 +38,16 @@ C_FILES = (
     *INSTRUCTIONS,
 )
 LEFT_OUT = ("sim/port.c",)  # not in the C tests, which have memory of their own
-PYTHON_FILES: dict[str, tuple[str, ...]] = {
-    "understudy/measure/metrics.py": (
-        "tests/measure/test_metrics.py",
-        "tests/native/test_figures.py",
-    ),
-    "understudy/measure/comparison.py": (
-        "tests/measure/test_comparison.py",
-        "tests/measure/test_choice.py",
-    ),
-    "understudy/measure/records.py": (
-        "tests/measure/test_records.py",
-        "tests/native/test_figures.py",
-    ),
-    "understudy/recommend/choice.py": (
-        "tests/measure/test_comparison.py",
-        "tests/measure/test_choice.py",
-    ),
-    "understudy/recommend/verdict.py": ("tests/device/test_verdict.py",),
-    "understudy/consolidate/product_form.py": ("tests/consolidate/test_product_form.py",),
-    "understudy/consolidate/service_times.py": ("tests/consolidate/test_served.py",),
-    "understudy/traces/characterise.py": ("tests/traces/test_trace_characterise.py",),
-    "understudy/referee/findings.py": (
-        "tests/cards/test_card_findings.py",
-        "tests/cards/test_card_rings.py",
-    ),
+PYTHON_TESTS = {  # of the packages of understudy/ that are mutated
+    "cards": "tests/cards",
+    "consolidate": "tests/consolidate",
+    "measure": "tests/measure",
+    "profiler": "tests/profiler",
+    "recommend": "tests/device",
+    "referee": "tests/cards",
+    "traces": "tests/traces",
 }
+IN_VMS = ("understudy/referee/run.py", "understudy/referee/demo.py")
 SAMPLE = 240
 NOT_COUNTED = ("same code", "no program")
 
@@ -76,9 +60,11 @@ def all_mutations() -> list[Mutation]:
             name = path.relative_to(CHECKOUT).as_posix()
             if name not in LEFT_OUT:
                 found += c_source.mutations(name, path.read_text(encoding="utf-8"))
-    for name in PYTHON_FILES:
-        source = (CHECKOUT / name).read_text(encoding="utf-8")
-        found += python_source.mutations(name, source)
+    for package in PYTHON_TESTS:
+        for path in sorted((CHECKOUT / "understudy" / package).rglob("*.py")):
+            name = path.relative_to(CHECKOUT).as_posix()
+            if name not in IN_VMS:
+                found += python_source.mutations(name, path.read_text(encoding="utf-8"))
     return found
 
 
@@ -88,12 +74,10 @@ class Court:
     def __init__(self, folder: Path, jobs: int, chosen: Iterable[Mutation]) -> None:
         """Build them; the tests have to pass without a mutant."""
         files = {mutant.file for mutant in chosen}
-        python = {name: tests for name, tests in PYTHON_FILES.items() if name in files}
-        check_python(CHECKOUT, python)
-        suites = make_suites(CHECKOUT, folder, jobs) if files - set(python) else []
-        self._c = self._queue(suites)
+        python = {name for name in files if name.endswith(".py")}
+        self._c = self._queue(make_suites(CHECKOUT, folder, jobs) if files - python else [])
         self._python = self._queue(
-            [PythonSuite(CHECKOUT, folder / f"mutant-{i}.py", python) for i in range(jobs)]
+            python_suites(CHECKOUT, folder, PYTHON_TESTS, jobs) if python else []
         )
 
     @staticmethod
@@ -105,7 +89,7 @@ class Court:
 
     def judge(self, mutant: Mutation) -> tuple[Mutation, str]:
         """The mutant and its fate."""
-        free = self._python if mutant.file in PYTHON_FILES else self._c
+        free = self._python if mutant.file.endswith(".py") else self._c
         suite = free.get()
         try:
             return mutant, suite.judge(mutant)

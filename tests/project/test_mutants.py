@@ -109,7 +109,11 @@ def test_every_mutant_is_another_program() -> None:
     """Not one leaves its file as it was, and the same sources give the same mutants."""
     found = tool.all_mutations()
     assert found == tool.all_mutations()
-    assert {one.file for one in found} > {"core/surge.h", "sim/engine.c", *tool.PYTHON_FILES}
+    assert {one.file for one in found} > {
+        "core/surge.h",
+        "sim/engine.c",
+        "understudy/traces/read.py",
+    }
     for one in random.Random(1).sample(found, 300):
         source = (tool.CHECKOUT / one.file).read_text(encoding="utf-8")
         assert one.apply(source) != source

@@ -71,13 +71,15 @@ def all_mutations() -> list[Mutation]:
 class Court:
     """As many suites as mutants are judged at a time; each has a mutant at a time."""
 
-    def __init__(self, folder: Path, jobs: int, chosen: Iterable[Mutation]) -> None:
+    def __init__(self, folder: Path, asked: argparse.Namespace, chosen: Iterable[Mutation]) -> None:
         """Build them; the tests have to pass without a mutant."""
         files = {mutant.file for mutant in chosen}
         python = {name for name in files if name.endswith(".py")}
-        self._c = self._queue(make_suites(CHECKOUT, folder, jobs) if files - python else [])
+        self._c = self._queue(make_suites(CHECKOUT, folder, asked.jobs) if files - python else [])
         self._python = self._queue(
-            python_suites(CHECKOUT, folder, PYTHON_TESTS, jobs) if python else []
+            python_suites(CHECKOUT, folder, PYTHON_TESTS, asked.jobs, thorough=asked.thorough)
+            if python
+            else []
         )
 
     @staticmethod
@@ -97,14 +99,14 @@ class Court:
             free.put(suite)
 
 
-def judge_all(chosen: list[Mutation], jobs: int) -> list[tuple[Mutation, str]]:
+def judge_all(chosen: list[Mutation], asked: argparse.Namespace) -> list[tuple[Mutation, str]]:
     """In the order given."""
     with (
         tempfile.TemporaryDirectory(prefix="mutants-") as folder,
-        ThreadPoolExecutor(jobs) as pool,
+        ThreadPoolExecutor(asked.jobs) as pool,
     ):
         try:
-            court = Court(Path(folder), jobs, chosen)
+            court = Court(Path(folder), asked, chosen)
             futures = [pool.submit(court.judge, mutant) for mutant in chosen]
             for done, future in enumerate(as_completed(futures), start=1):
                 mutant, fate = future.result()
@@ -124,6 +126,9 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--all", action="store_true", help="all of them: hours")
     parser.add_argument("--seed", type=int, default=1, help="of the sample (default %(default)s)")
     parser.add_argument("--files", default="*", help="only of files like this pattern")
+    parser.add_argument(
+        "--thorough", action="store_true", help="try Python survivors with the thorough tests too"
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="at a time")
     parser.add_argument("--json", type=Path, metavar="FILE", help="every mutant and its fate")
     parser.add_argument("--list", action="store_true", help="print the mutants, run nothing")
@@ -188,7 +193,7 @@ def main() -> int:
         print(*chosen, sep="\n")
         return 0
     print(f"seed {asked.seed}: {len(chosen)} of {len(found)} mutants", file=sys.stderr)
-    return 1 if report(asked, judge_all(chosen, asked.jobs)) else 0
+    return 1 if report(asked, judge_all(chosen, asked)) else 0
 
 
 def terminated(*_: object) -> None:

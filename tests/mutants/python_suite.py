@@ -2,7 +2,7 @@
 """The Python tests against mutants of one module, which is replaced as it is imported.
 
 A mutant is tried with the quick tests that reach its line; coverage.py records which tests those
-are.  If it survives, it is tried with the thorough tests of its package.
+are.  If it survives, it may be tried with the thorough tests of its package, which take minutes.
 """
 
 import ast
@@ -79,7 +79,7 @@ class PythonSuite:
     def __init__(
         self, checkout: Path, mutant: Path, reach: Reach, thorough: Mapping[str, str]
     ) -> None:
-        """Write mutants to the file `mutant`; `thorough` has each package's folder of tests."""
+        """Write mutants to the file `mutant`; `thorough` has folders of tests, by package."""
         self._checkout, self._mutant, self._reach = checkout, mutant, reach
         self._thorough = thorough
 
@@ -91,8 +91,8 @@ class PythonSuite:
         for file, tests in self._reach.tests(mutant).items():
             if not self._passes(name, tests, CPU_SECONDS):
                 return Path(file).stem
-        folder = self._thorough[mutant.file.split("/")[1]]
-        if not self._passes(name, [folder, "-m", THOROUGH], THOROUGH_CPU_SECONDS):
+        folder = self._thorough.get(mutant.file.split("/")[1])
+        if folder and not self._passes(name, [folder, "-m", THOROUGH], THOROUGH_CPU_SECONDS):
             return "thorough"
         return "survived"
 
@@ -103,8 +103,9 @@ class PythonSuite:
 
 
 def python_suites(
-    checkout: Path, folder: Path, tests: Mapping[str, str], jobs: int
+    checkout: Path, folder: Path, tests: Mapping[str, str], jobs: int, *, thorough: bool
 ) -> list[PythonSuite]:
     """Return `jobs` suites; `tests` has each package's folder of tests."""
     reach = Reach(checkout, folder, sorted(set(tests.values())), jobs)
-    return [PythonSuite(checkout, folder / f"mutant-{i}.py", reach, tests) for i in range(jobs)]
+    more = tests if thorough else {}
+    return [PythonSuite(checkout, folder / f"mutant-{i}.py", reach, more) for i in range(jobs)]

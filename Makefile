@@ -19,7 +19,7 @@ SOURCES := pyproject.toml constraints.txt scripts/ninja meson.build tests/meson.
 COMPILED := .venv/compiled
 
 .PHONY: help setup demo check check-core check-python test lint test-core test-python test-slow \
-	test-debug-kernel bench mutants clean
+	test-debug-kernel bench mutants nightly clean
 
 setup: $(COMPILED) ## install what is missing
 
@@ -102,6 +102,9 @@ bench: setup ## the benchmarks (docs/benchmarks.md)
 
 mutants: setup ## a sample of mutants: do the tests notice? (docs/decisions/0024-mutants.md)
 	python -m tests.mutants $(MUTANTS)
+
+nightly: test-slow ## the slow tests, and mutants that change from day to day
+	python -m tests.mutants --seed $$(date +%Y%j) $(MUTANTS)
 
 clean: ## remove what was built and installed here
 	rm -rf build .venv

@@ -23,7 +23,7 @@ from typing import Any
 from . import c_source, python_source
 from .c_suite import INSTRUCTIONS, make_suites
 from .mutation import Mutation, known, stale
-from .python_suite import PythonSuite, check_python
+from .python_suite import python_suites
 from .run import StoppedError, stop_all
 
 CHECKOUT = Path(__file__).parents[2]
@@ -37,33 +37,17 @@ C_FILES = (
     "host/traces/*.c",
     *INSTRUCTIONS,
 )
-LEFT_OUT = ("sim/port.c",)  # the C tests have their own memory functions
-PYTHON_FILES: dict[str, tuple[str, ...]] = {
-    "understudy/measure/metrics.py": (
-        "tests/measure/test_metrics.py",
-        "tests/native/test_figures.py",
-    ),
-    "understudy/measure/comparison.py": (
-        "tests/measure/test_comparison.py",
-        "tests/measure/test_choice.py",
-    ),
-    "understudy/measure/records.py": (
-        "tests/measure/test_records.py",
-        "tests/native/test_figures.py",
-    ),
-    "understudy/recommend/choice.py": (
-        "tests/measure/test_comparison.py",
-        "tests/measure/test_choice.py",
-    ),
-    "understudy/recommend/verdict.py": ("tests/device/test_verdict.py",),
-    "understudy/consolidate/product_form.py": ("tests/consolidate/test_product_form.py",),
-    "understudy/consolidate/service_times.py": ("tests/consolidate/test_served.py",),
-    "understudy/traces/characterise.py": ("tests/traces/test_trace_characterise.py",),
-    "understudy/referee/findings.py": (
-        "tests/cards/test_card_findings.py",
-        "tests/cards/test_card_rings.py",
-    ),
+LEFT_OUT = ("sim/port.c",)  # not in the C tests, which have memory of their own
+PYTHON_TESTS = {  # of the packages of understudy/ that are mutated
+    "cards": "tests/cards",
+    "consolidate": "tests/consolidate",
+    "measure": "tests/measure",
+    "profiler": "tests/profiler",
+    "recommend": "tests/device",
+    "referee": "tests/cards",
+    "traces": "tests/traces",
 }
+IN_VMS = ("understudy/referee/run.py", "understudy/referee/demo.py")
 SAMPLE = 240
 NOT_COUNTED = ("same code", "no program")
 
@@ -75,25 +59,27 @@ def all_mutations() -> list[Mutation]:
         for path in sorted(CHECKOUT.glob(pattern)):
             name = path.relative_to(CHECKOUT).as_posix()
             if name not in LEFT_OUT:
-                mutations += c_source.mutations(name, path.read_text(encoding="utf-8"))
-    for name in PYTHON_FILES:
-        source = (CHECKOUT / name).read_text(encoding="utf-8")
-        mutations += python_source.mutations(name, source)
-    return mutations
+                found += c_source.mutations(name, path.read_text(encoding="utf-8"))
+    for package in PYTHON_TESTS:
+        for path in sorted((CHECKOUT / "understudy" / package).rglob("*.py")):
+            name = path.relative_to(CHECKOUT).as_posix()
+            if name not in IN_VMS:
+                found += python_source.mutations(name, path.read_text(encoding="utf-8"))
+    return found
 
 
 class Court:
     """A pool of test suites, one for each mutant judged in parallel."""
 
-    def __init__(self, folder: Path, jobs: int, chosen: Iterable[Mutation]) -> None:
-        """Build the suites; the tests must pass without a mutant."""
+    def __init__(self, folder: Path, asked: argparse.Namespace, chosen: Iterable[Mutation]) -> None:
+        """Build them; the tests have to pass without a mutant."""
         files = {mutant.file for mutant in chosen}
-        python = {name: tests for name, tests in PYTHON_FILES.items() if name in files}
-        check_python(CHECKOUT, python)
-        suites = make_suites(CHECKOUT, folder, jobs) if files - set(python) else []
-        self._c = self._queue(suites)
+        python = {name for name in files if name.endswith(".py")}
+        self._c = self._queue(make_suites(CHECKOUT, folder, asked.jobs) if files - python else [])
         self._python = self._queue(
-            [PythonSuite(CHECKOUT, folder / f"mutant-{i}.py", python) for i in range(jobs)]
+            python_suites(CHECKOUT, folder, PYTHON_TESTS, asked.jobs, thorough=asked.thorough)
+            if python
+            else []
         )
 
     @staticmethod
@@ -104,8 +90,8 @@ class Court:
         return free
 
     def judge(self, mutant: Mutation) -> tuple[Mutation, str]:
-        """Return the mutant and its fate."""
-        free = self._python if mutant.file in PYTHON_FILES else self._c
+        """The mutant and its fate."""
+        free = self._python if mutant.file.endswith(".py") else self._c
         suite = free.get()
         try:
             return mutant, suite.judge(mutant)
@@ -113,14 +99,14 @@ class Court:
             free.put(suite)
 
 
-def judge_all(chosen: list[Mutation], jobs: int) -> list[tuple[Mutation, str]]:
-    """Return the mutants with their fates, in the order given."""
+def judge_all(chosen: list[Mutation], asked: argparse.Namespace) -> list[tuple[Mutation, str]]:
+    """In the order given."""
     with (
         tempfile.TemporaryDirectory(prefix="mutants-") as folder,
-        ThreadPoolExecutor(jobs) as pool,
+        ThreadPoolExecutor(asked.jobs) as pool,
     ):
         try:
-            court = Court(Path(folder), jobs, chosen)
+            court = Court(Path(folder), asked, chosen)
             futures = [pool.submit(court.judge, mutant) for mutant in chosen]
             for done, future in enumerate(as_completed(futures), start=1):
                 mutant, fate = future.result()
@@ -139,11 +125,12 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--sample", type=int, default=SAMPLE, help="how many (default %(default)s)")
     parser.add_argument("--all", action="store_true", help="all of them: hours")
     parser.add_argument("--seed", type=int, default=1, help="of the sample (default %(default)s)")
-    parser.add_argument("--files", default="*", help="only files that match this pattern")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="mutants judged at a time")
+    parser.add_argument("--files", default="*", help="only of files like this pattern")
     parser.add_argument(
-        "--json", type=Path, metavar="FILE", help="write every mutant with its fate to this file"
+        "--thorough", action="store_true", help="try Python survivors with the thorough tests too"
     )
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="at a time")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="every mutant and its fate")
     parser.add_argument("--list", action="store_true", help="print the mutants, run nothing")
     return parser.parse_args(words)
 
@@ -205,8 +192,8 @@ def main() -> int:
     if options.list:
         print(*chosen, sep="\n")
         return 0
-    print(f"seed {options.seed}: {len(chosen)} of {len(mutations)} mutants", file=sys.stderr)
-    return 1 if report(options, judge_all(chosen, options.jobs)) else 0
+    print(f"seed {asked.seed}: {len(chosen)} of {len(found)} mutants", file=sys.stderr)
+    return 1 if report(asked, judge_all(chosen, asked)) else 0
 
 
 def terminated(*_: object) -> None:

@@ -59,25 +59,27 @@ def all_mutations() -> list[Mutation]:
         for path in sorted(CHECKOUT.glob(pattern)):
             name = path.relative_to(CHECKOUT).as_posix()
             if name not in LEFT_OUT:
-                found += c_source.mutations(name, path.read_text(encoding="utf-8"))
+                mutations += c_source.mutations(name, path.read_text(encoding="utf-8"))
     for package in PYTHON_TESTS:
         for path in sorted((CHECKOUT / "understudy" / package).rglob("*.py")):
             name = path.relative_to(CHECKOUT).as_posix()
             if name not in IN_VMS:
-                found += python_source.mutations(name, path.read_text(encoding="utf-8"))
-    return found
+                mutations += python_source.mutations(name, path.read_text(encoding="utf-8"))
+    return mutations
 
 
 class Court:
     """A pool of test suites, one for each mutant judged in parallel."""
 
-    def __init__(self, folder: Path, asked: argparse.Namespace, chosen: Iterable[Mutation]) -> None:
-        """Build them; the tests have to pass without a mutant."""
+    def __init__(
+        self, folder: Path, options: argparse.Namespace, chosen: Iterable[Mutation]
+    ) -> None:
+        """Build the suites; the tests must pass without a mutant."""
         files = {mutant.file for mutant in chosen}
         python = {name for name in files if name.endswith(".py")}
-        self._c = self._queue(make_suites(CHECKOUT, folder, asked.jobs) if files - python else [])
+        self._c = self._queue(make_suites(CHECKOUT, folder, options.jobs) if files - python else [])
         self._python = self._queue(
-            python_suites(CHECKOUT, folder, PYTHON_TESTS, asked.jobs, thorough=asked.thorough)
+            python_suites(CHECKOUT, folder, PYTHON_TESTS, options.jobs, thorough=options.thorough)
             if python
             else []
         )
@@ -90,7 +92,7 @@ class Court:
         return free
 
     def judge(self, mutant: Mutation) -> tuple[Mutation, str]:
-        """The mutant and its fate."""
+        """Return the mutant and its fate."""
         free = self._python if mutant.file.endswith(".py") else self._c
         suite = free.get()
         try:
@@ -99,14 +101,14 @@ class Court:
             free.put(suite)
 
 
-def judge_all(chosen: list[Mutation], asked: argparse.Namespace) -> list[tuple[Mutation, str]]:
-    """In the order given."""
+def judge_all(chosen: list[Mutation], options: argparse.Namespace) -> list[tuple[Mutation, str]]:
+    """Return the mutants and their fates, in the order of `chosen`."""
     with (
         tempfile.TemporaryDirectory(prefix="mutants-") as folder,
-        ThreadPoolExecutor(asked.jobs) as pool,
+        ThreadPoolExecutor(options.jobs) as pool,
     ):
         try:
-            court = Court(Path(folder), asked, chosen)
+            court = Court(Path(folder), options, chosen)
             futures = [pool.submit(court.judge, mutant) for mutant in chosen]
             for done, future in enumerate(as_completed(futures), start=1):
                 mutant, fate = future.result()
@@ -192,8 +194,8 @@ def main() -> int:
     if options.list:
         print(*chosen, sep="\n")
         return 0
-    print(f"seed {asked.seed}: {len(chosen)} of {len(found)} mutants", file=sys.stderr)
-    return 1 if report(asked, judge_all(chosen, asked)) else 0
+    print(f"seed {options.seed}: {len(chosen)} of {len(mutations)} mutants", file=sys.stderr)
+    return 1 if report(options, judge_all(chosen, options)) else 0
 
 
 def terminated(*_: object) -> None:

@@ -16,7 +16,7 @@ from understudy.platforms.vm import kvm, packages, qemu
 def listed() -> list[str]:
     """List the packages of packages.txt."""
     lines = (ROOT / "packages.txt").read_text().splitlines()
-    return [line.split()[0] for line in lines if line and not line.startswith("#")]
+    return [line.split()[0].split("|")[-1] for line in lines if line and not line.startswith("#")]
 
 
 def test_everything_needed_is_here_after_setup() -> None:
@@ -40,7 +40,7 @@ def test_everything_needed_is_here_after_setup() -> None:
 def test_a_missing_package_names_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
     """A package unknown to Debian stands for any package that is not installed."""
     monkeypatch.setattr(Path, "read_text", lambda path: "no-such-package  is for this test\n")
-    (finding,) = doctor._debian_packages()
+    (finding,) = doctor._distribution_packages()
     assert not finding.ok
     assert finding.mend == "apt-get install -y --no-install-recommends no-such-package"
     assert "is for this test" in finding.detail

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The locations of the checkout, the cache and the run folders.
+"""The locations of the project's sources and profiles, the cache and the run folders.
 
-The package is installed editable, so the checkout (kernel sources, profiles)
-is always the folder above it.  Caches follow the XDG convention.
+In a checkout the package is installed editable, and ROOT is the folder above it.  A wheel carries
+the same folders (core, kernel, profiles ...) inside the package.  Caches follow the XDG convention.
 """
 
 import os
@@ -10,7 +10,9 @@ from pathlib import Path
 
 from understudy.base.errors import RunFailed
 
-ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = Path(__file__).resolve().parents[1]
+INSTALLED = (PACKAGE / "sources").is_dir()
+ROOT = PACKAGE / "sources" if INSTALLED else PACKAGE.parent
 
 
 def cache_dir() -> Path:

@@ -36,7 +36,7 @@ from understudy.ask.workloads import WORKLOADS
 from understudy.base import parquet, scratch
 from understudy.base.cache import digest, digest_of_files
 from understudy.base.errors import RunFailed, Unstable, UserError
-from understudy.base.paths import ROOT
+from understudy.base.paths import PACKAGE, ROOT
 from understudy.campaign import second_run
 from understudy.measure.metrics import Summary
 from understudy.native import binding_file, program_file, registry
@@ -232,7 +232,7 @@ def _shared_version() -> str:
     """Return a digest of the compiled core and simulator, their Python code, and the VM's code."""
     code = [
         file
-        for part in (ROOT / "understudy").iterdir()
+        for part in PACKAGE.iterdir()
         if part.name not in ("cli", "show")
         for file in part.rglob("*.py")
     ]

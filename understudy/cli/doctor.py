@@ -5,7 +5,7 @@ import json
 import platform
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -19,6 +19,7 @@ from understudy.base.paths import ROOT
 from understudy.platforms.vm import kvm, modules, packages, qemu
 
 Look = Callable[[], Iterator["Finding"]]
+INSTALL = "understudy doctor --install"
 
 
 @dataclass(frozen=True)
@@ -35,28 +36,32 @@ class Finding:
     needed: bool = True
 
 
-def _package_state(name: str) -> str:
-    """Return the installed version of a package; an empty string if it is not installed."""
+def _package_state(names: Sequence[str]) -> str:
+    """Return the version of the package that is installed under one of the names, or ""."""
     answer = subprocess.run(
-        ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", name],
+        ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}\\n", *names],
         capture_output=True,
         text=True,
         check=False,
     )
-    status, _, version = answer.stdout.partition(" ")
-    return version if status == "installed" else ""
+    states = (line.partition(" ") for line in answer.stdout.splitlines())
+    return next((version for status, _, version in states if status == "installed"), "")
 
 
-def _debian_packages() -> Iterator[Finding]:
+def _distribution_packages() -> Iterator[Finding]:
+    """Yield a finding for each line of packages.txt, under the last of its names."""
     if shutil.which("dpkg-query") is None:
-        yield Finding("Debian", False, f"this is {platform.system()} without dpkg", "use Debian 12")
+        yield Finding(
+            "Debian", False, f"this is {platform.system()} without dpkg", "use Debian or Ubuntu"
+        )
         return
     for line in (ROOT / "packages.txt").read_text().splitlines():
         if line.strip() and not line.startswith("#"):
-            name, purpose = line.split(maxsplit=1)
-            version = _package_state(name)
-            mend = "" if version else f"apt-get install -y --no-install-recommends {name}"
-            yield Finding(name, bool(version), version or f"missing: it {purpose}", mend)
+            text, purpose = line.split(maxsplit=1)
+            names = text.split("|")
+            version = _package_state(names)
+            mend = "" if version else f"apt-get install -y --no-install-recommends {names[-1]}"
+            yield Finding(names[-1], bool(version), version or f"missing: it {purpose}", mend)
 
 
 def _qemu() -> Iterator[Finding]:
@@ -98,7 +103,7 @@ def _modules() -> Iterator[Finding]:
         built = ", ".join(path.stem for path in modules.base_modules(kernel))
         yield Finding("kernel modules", True, f"{built}; a scheduler's is built when it is run")
     except RunFailed as error:
-        yield Finding("kernel modules", False, str(error), "make setup")
+        yield Finding("kernel modules", False, str(error), INSTALL)
 
 
 def _kvm(again: bool) -> Iterator[Finding]:
@@ -117,7 +122,7 @@ def examine(again: bool, say: Callable[[str], None]) -> list[Finding]:
     If `again` is true, boot under KVM even if the result of an earlier boot is known.
     """
     looks: dict[str, Look] = {
-        "Debian's packages": _debian_packages,
+        "Debian's packages": _distribution_packages,
         "QEMU": _qemu,
         "the stock kernel": _kernel,
         "the kernel modules (building them if needed)": _modules,
@@ -150,14 +155,26 @@ def _print(findings: list[Finding]) -> None:
     Console(highlight=False).print(table)
 
 
-@click.command("doctor", epilog="Example: understudy doctor --json")
+def _install() -> None:
+    """Install the missing packages of packages.txt, as root or with sudo."""
+    if shutil.which("apt-get") is None:
+        raise UserError("--install: no apt-get here: it installs packages of Debian and Ubuntu")
+    done = subprocess.run(["sh", ROOT / "scripts" / "install-packages"], check=False)
+    if done.returncode:
+        raise RunFailed("--install: not everything could be installed")
+
+
+@click.command("doctor", epilog="Example: understudy doctor --install")
+@click.option("--install", is_flag=True, help="First install the packages that are missing.")
 @click.option("--again", is_flag=True, help="Boot under KVM again, even if the result is known.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
-def command(again: bool, as_json: bool) -> None:
+def command(install: bool, again: bool, as_json: bool) -> None:
     """Say what this machine has, what is missing, and how to fix that.
 
     Exit code 1 if something needed is missing.
     """
+    if install:
+        _install()
     with _saying() as say:
         findings = examine(again, say)
     if as_json:
@@ -166,4 +183,4 @@ def command(again: bool, as_json: bool) -> None:
         _print(findings)
     lacking = [finding.name for finding in findings if finding.needed and not finding.ok]
     if lacking:
-        raise RunFailed(f"this machine lacks {', '.join(lacking)}: make setup installs it")
+        raise RunFailed(f"this machine lacks {', '.join(lacking)}: {INSTALL} may install it")

@@ -14,14 +14,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from understudy.base import sandbox, scratch, sources
+from understudy.base import prebuilt, sandbox, scratch, sources
 from understudy.base.cache import cached_folder, digest
 from understudy.base.errors import RunFailed, UserError
 from understudy.base.once import once
+from understudy.base.paths import ROOT
 from understudy.base.plain import plain, quoted
 from understudy.base.programs import compiler_version
 
-FOLDER = "core/schedulers"
+FOLDER = prebuilt.FOLDER
 WORKLOADS = "sim/workloads"
 PACKAGE = "gcc libc6-dev"
 WARNINGS = "warnings.txt"
@@ -133,6 +134,14 @@ def compiled(file: Source) -> Path:
     name = f"{Path(file.folder).name}/{file.stem}-{content(file)}"
     folder = cached_folder(name, lambda scratch: _compile(file, scratch))
     return folder / "scheduler.so"
+
+
+def _ready(file: Source) -> Path | None:
+    """Return a project's scheduler as an installed package contains it, compiled; None if the file
+    is not the package's.
+    """
+    path = ROOT / "compiled" / f"{prebuilt.name(file.stem, file.text)}.so"
+    return path if file.ours and path.is_file() else None
 
 
 def _place(file: Source) -> str:

@@ -83,7 +83,10 @@ class Kernel:
 
     @property
     def modules(self) -> Path:
-        return self.folder / "lib" / "modules" / self.release / "kernel"
+        """Return the folder of the kernel's own modules; Debian 13 has it below /usr."""
+        place = Path("lib") / "modules" / self.release / "kernel"
+        merged = self.folder / "usr" / place
+        return merged if merged.is_dir() else self.folder / place
 
     @property
     def headers(self) -> Path:

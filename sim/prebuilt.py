@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+"""prebuilt.py CHECKOUT: print the names of compiled schedulers (understudy/base/prebuilt.py).
+
+One line per file in core/schedulers/: its name without the suffix, ":" and the name of its shared
+object without the suffix.
+"""
+
+import sys
+
+sys.path.insert(0, sys.argv[1])
+
+from understudy.base import prebuilt  # noqa: E402
+
+for stem, name in prebuilt.names().items():
+    print(f"{stem}:{name}")

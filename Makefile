@@ -30,7 +30,8 @@ setup: $(COMPILED) ## install what is missing
 $(INSTALLED): .venv/packages $(SOURCES)
 	$(PYTHON) -m venv .venv
 	pip install --quiet -c constraints.txt meson ninja meson-python cffi
-	NINJA=$(CURDIR)/scripts/ninja pip install --quiet -c constraints.txt --no-build-isolation -e '.[dev]'
+	NINJA=$(CURDIR)/scripts/ninja pip install --quiet -c constraints.txt --no-build-isolation \
+		-C setup-args=-Dwhole=false -e '.[dev]'
 	ln -sf ../../scripts/understudy $(BIN)/understudy
 	@touch $@
 

@@ -9,7 +9,7 @@ import sys
 
 sys.path.insert(0, sys.argv[1])
 
-from understudy.base import prebuilt  # noqa: E402
+from understudy.base import prebuilt
 
 for stem, name in prebuilt.names().items():
     print(f"{stem}:{name}")

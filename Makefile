@@ -35,8 +35,8 @@ $(INSTALLED): .venv/packages $(SOURCES)
 	ln -sf ../../scripts/understudy $(BIN)/understudy
 	@touch $@
 
-$(COMPILED): $(INSTALLED) $(shell find understudy -name '*.py')
-	python -m compileall -q --invalidation-mode checked-hash understudy
+$(COMPILED): $(INSTALLED) $(shell find understudy_devices -name '*.py')
+	python -m compileall -q --invalidation-mode checked-hash understudy_devices
 	@touch $@
 
 demo: setup ## the papers' Table 2, in the simulator and in VMs
@@ -109,4 +109,4 @@ nightly: test-slow ## the slow tests, and mutants that change from day to day
 
 clean: ## remove what was built and installed here
 	rm -rf build .venv
-	find understudy oracle tests bench -name __pycache__ -prune -exec rm -r {} +
+	find understudy_devices oracle tests bench -name __pycache__ -prune -exec rm -r {} +

@@ -11,8 +11,8 @@ import click
 
 from bench import on_target, page, part, results
 from bench.part import Part, Row
-from understudy.base.catalog import unknown
-from understudy.base.errors import RunFailed, UserError
+from understudy_devices.base.catalog import unknown
+from understudy_devices.base.errors import RunFailed, UserError
 
 ON_TARGET = {"full": {"seeds": 5, "requests": 5000}, "quick": {"seeds": 2, "requests": 1000}}
 

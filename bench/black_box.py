@@ -14,19 +14,19 @@ import numpy as np
 
 from bench.part import Row
 from bench.predictions import Means, compared, is_within, may_be_none, ranked
-from understudy.ask.experiment import Experiment, asked
-from understudy.ask.schedulers import Choice
-from understudy.ask.workloads import WORKLOADS
-from understudy.base.errors import Unstable
-from understudy.base.progress import silent
-from understudy.device.profile import DiskProfile
-from understudy.device.target import Target
-from understudy.measure.metrics import Summary
-from understudy.measure.trust import Trust
-from understudy.native import descriptions, simulator
-from understudy.platforms.sim import in_simulator
-from understudy.profiler.profile_fit import Fitted
-from understudy.recommend.verdict import verdict
+from understudy_devices.ask.experiment import Experiment, asked
+from understudy_devices.ask.schedulers import Choice
+from understudy_devices.ask.workloads import WORKLOADS
+from understudy_devices.base.errors import Unstable
+from understudy_devices.base.progress import silent
+from understudy_devices.device.profile import DiskProfile
+from understudy_devices.device.target import Target
+from understudy_devices.measure.metrics import Summary
+from understudy_devices.measure.trust import Trust
+from understudy_devices.native import descriptions, simulator
+from understudy_devices.platforms.sim import in_simulator
+from understudy_devices.profiler.profile_fit import Fitted
+from understudy_devices.recommend.verdict import verdict
 
 SURGE_BYTES = 12e9  # making a larger file system takes minutes
 BUSY = 0.85  # share of the rate at which the drive serves random requests

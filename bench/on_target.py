@@ -7,15 +7,15 @@ from typing import Any
 
 import click
 
-import understudy
+import understudy_devices as us
 from bench.black_box import LOADS, BlackBox, Predicted, summed_up
 from bench.page import table
 from bench.part import Column, Row
 from bench.predictions import RESPONSE_LIMIT, SERVICE_LIMIT
-from understudy.base.errors import RunFailed
-from understudy.device.target import Target
-from understudy.profiler.profile_fit import Fitted
-from understudy.profiler.targets import factory
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.device.target import Target
+from understudy_devices.profiler.profile_fit import Fitted
+from understudy_devices.profiler.targets import factory
 
 COLUMNS = (
     Column("workload", "{workload}"),
@@ -41,7 +41,7 @@ def measure(name: str, seed: int, seeds: int, requests: int, *, as_json: bool) -
     reset().
     """
     target = factory.target(name)
-    fit = understudy.profile(target, seed, destroy_data=True)
+    fit = us.profile(target, seed, destroy_data=True)
     box = BlackBox(name, _fresh(name, target), fit)
     rows: list[Row] = []
     if not as_json:

@@ -9,7 +9,7 @@ import jinja2
 from bench import results
 from bench.part import Column, Part, Row
 from bench.results import Result
-from understudy.base.paths import ROOT
+from understudy_devices.base.paths import ROOT
 
 FILE = ROOT / "docs" / "benchmarks.md"
 TEMPLATE = ROOT / "bench" / "page.md.j2"

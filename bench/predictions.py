@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bench.part import Row
-from understudy.measure.comparison import estimate
+from understudy_devices.measure.comparison import estimate
 
 REALLY_DIFFERENT = 0.03
 SERVICE_LIMIT, RESPONSE_LIMIT = 3.0, 5.0  # per cent

@@ -7,9 +7,9 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from understudy.base.errors import RunFailed, UserError
-from understudy.base.paths import ROOT
-from understudy.base.programs import Program, compiled
+from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.base.paths import ROOT
+from understudy_devices.base.programs import Program, compiled
 
 CODE = ("core/**/*.c", "sim/*.c", "sim/workloads/*.c")
 

@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from bench.part import Part, Row
-from understudy import __version__
-from understudy.base.cache import digest_of_files
-from understudy.base.paths import ROOT
-from understudy.platforms.vm import packages, qemu
+from understudy_devices import __version__
+from understudy_devices.base.cache import digest_of_files
+from understudy_devices.base.paths import ROOT
+from understudy_devices.platforms.vm import packages, qemu
 
 FOLDER = ROOT / "bench" / "results"
-SOURCES = ("core", "sim", "kernel", "guest", "host", "understudy")
+SOURCES = ("core", "sim", "kernel", "guest", "host", "understudy_devices")
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from understudy.ask.device import Device
-from understudy.ask.experiment import Experiment, Outcome, asked
-from understudy.ask.schedulers import Choice
-from understudy.ask.workloads import WORKLOADS
-from understudy.base.errors import RunFailed
-from understudy.campaign import parallel
-from understudy.device import profile
-from understudy.platforms import load
+from understudy_devices.ask.device import Device
+from understudy_devices.ask.experiment import Experiment, Outcome, asked
+from understudy_devices.ask.schedulers import Choice
+from understudy_devices.ask.workloads import WORKLOADS
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.campaign import parallel
+from understudy_devices.device import profile
+from understudy_devices.platforms import load
 
 DISK = profile.load("cheetah-15k4")
 DEFAULT_BYTES = Device(disk=DISK).virtual_bytes

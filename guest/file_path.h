@@ -6,7 +6,7 @@
  *
  * Files with consecutive indices are in different leaf directories.  The workload samples the index
  * from a Zipf distribution, so file 0 is the most popular file.  A file's location on the disk must
- * not depend on the file's popularity.  understudy/files/image.py builds the same paths.
+ * not depend on the file's popularity.  understudy_devices/files/image.py builds the same paths.
  */
 #ifndef UNDERSTUDY_GUEST_FILE_PATH_H
 #define UNDERSTUDY_GUEST_FILE_PATH_H

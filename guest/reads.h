@@ -29,7 +29,7 @@
 
 /*
  * The log file, in little-endian order: this header, then `count` entries in the order in which the
- * requests completed.  understudy/platforms/reads.py reads the file.
+ * requests completed.  understudy_devices/platforms/reads.py reads the file.
  */
 struct reads_header {
 	char magic[8]; /* "USREADS1" */

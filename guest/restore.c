@@ -4,10 +4,10 @@
  *
  *   restore BLOCKS DISK
  *
- * BLOCKS holds only the 4 KiB blocks that are not zero.  understudy/files/image.py writes it.  Its
- * format, in little-endian order: "USBLOCK1", u64 bytes of the image, u64 count, `count` ascending
- * u64 block numbers, then the blocks.  Blocks that are adjacent on the disk are written with one
- * write.  The whole file is checked before the first write.
+ * BLOCKS holds only the 4 KiB blocks that are not zero.  understudy_devices/files/image.py writes
+ * it.  Its format, in little-endian order: "USBLOCK1", u64 bytes of the image, u64 count, `count`
+ * ascending u64 block numbers, then the blocks.  Blocks that are adjacent on the disk are written
+ * with one write.  The whole file is checked before the first write.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -8,7 +8,7 @@
  * program's answer.  The program asks for the next request by writing to a port.  QEMU stops the
  * guest at that instruction until the host has read the answer and stored the next request.
  * Meanwhile no time passes for the guest.  The host's side is
- * understudy/platforms/vm/conversation.py.
+ * understudy_devices/platforms/vm/conversation.py.
  *
  * All times are from CLOCK_MONOTONIC.  Each request has a time at which the program must send it to
  * the disk.  The program sleeps until shortly before that time, and then polls the clock.  While

@@ -6,8 +6,8 @@
  * sim/workloads/rows.c executes the same table in the simulator.
  *
  * The table is a little-endian file: struct steps_header, the index of each process's first row,
- * the index after the last row of the last process, and the rows.  understudy/ask/workloads/own.py
- * writes the file.
+ * the index after the last row of the last process, and the rows.
+ * understudy_devices/ask/workloads/own.py writes the file.
  *
  * In the log, `offset` is the byte offset on the disk, plus 1 for a write.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The guest's side of the wire.  The wire is memory that the guest shares with the host
- * (understudy/platforms/vm/wire.py).  No device is involved, so the guest never waits for the host.
- * A transfer costs only the instructions that copy the data.
+ * (understudy_devices/platforms/vm/wire.py).  No device is involved, so the guest never waits for
+ * the host. A transfer costs only the instructions that copy the data.
  *
  *   wire take   writes the host's data to standard output
  *   wire give   stores its standard input for the host

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that the guest and the host share (understudy/platforms/vm/wire.py).  Two environment
- * variables describe it: WIRE, the memory's physical address, and WIRE_BYTES.  The kernel passes
- * NAME=VALUE words on its command line to init as environment variables.
+ * Memory that the guest and the host share (understudy_devices/platforms/vm/wire.py).  Two
+ * environment variables describe it: WIRE, the memory's physical address, and WIRE_BYTES.  The
+ * kernel passes NAME=VALUE words on its command line to init as environment variables.
  */
 #ifndef UNDERSTUDY_GUEST_WIRE_H
 #define UNDERSTUDY_GUEST_WIRE_H

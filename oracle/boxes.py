@@ -12,7 +12,7 @@ from oracle.scanning import random_scanning
 from oracle.smr import random_smr
 from oracle.ssd import random_ssd
 from oracle.varying import random_varying
-from understudy.device.target import Target
+from understudy_devices.device.target import Target
 
 
 class Box(Target, Protocol):

@@ -2,7 +2,7 @@
 """The base class of black-box magnetic drives: firmware that controls the mechanism of a detailed
 drive (oracle/detailed).
 
-Such a drive is a target (understudy/device/target.py). The firmware decides what the mechanism does
+Such a drive is a target (device/target.py). The firmware decides what the mechanism does
 for a request (`serve`), and what background work the mechanism does once the host has been idle for
 `idle_ms` (`step`). The mechanism performs one access at a time and always finishes it.
 """

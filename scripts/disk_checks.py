@@ -15,14 +15,14 @@ import numpy as np
 import polars as pl
 
 from oracle.detailed.drive import random_drive
-from understudy.device import profile
-from understudy.device.profile import DiskProfile
-from understudy.profiler import checks
-from understudy.profiler.checks import Compared
-from understudy.profiler.from_trace import fit
-from understudy.profiler.from_trace.services import WRITE, Served
-from understudy.profiler.targets.bench import Bench
-from understudy.profiler.targets.model import ModelTarget
+from understudy_devices.device import profile
+from understudy_devices.device.profile import DiskProfile
+from understudy_devices.profiler import checks
+from understudy_devices.profiler.checks import Compared
+from understudy_devices.profiler.from_trace import fit
+from understudy_devices.profiler.from_trace.services import WRITE, Served
+from understudy_devices.profiler.targets.bench import Bench
+from understudy_devices.profiler.targets.model import ModelTarget
 
 ROOT = Path(__file__).parents[1]
 DETAILED = 104

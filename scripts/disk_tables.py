@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from understudy.device import averages, profile
-from understudy.device.check import standing
-from understudy.device.profile import DiskProfile
-from understudy.native.drive import Drive
-from understudy.native.request import READ
+from understudy_devices.device import averages, profile
+from understudy_devices.device.check import standing
+from understudy_devices.device.profile import DiskProfile
+from understudy_devices.native.drive import Drive
+from understudy_devices.native.request import READ
 
 PAGE = Path(__file__).parents[1] / "docs" / "disks.md"
 PAGE_SECTORS = 8

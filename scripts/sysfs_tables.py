@@ -8,8 +8,8 @@ declarations in core/drive/settings.c and the schedulers.
 import re
 from pathlib import Path
 
-from understudy.native import descriptions
-from understudy.native.drive import SETTINGS
+from understudy_devices.native import descriptions
+from understudy_devices.native.drive import SETTINGS
 
 PAGE = Path(__file__).parents[1] / "docs" / "vpt-sysfs.md"
 SETTINGS_HEAD = "| setting | range | meaning |\n| --- | --- | --- |\n"

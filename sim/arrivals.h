@@ -2,8 +2,8 @@
 /*
  * The arrival times of the requests of one class, and the number of pieces into which each request
  * is split: two columns that may be larger than memory. The columns are in a file
- * (understudy/native/arrivals.py), which another process may change during the run. So the engine
- * reads each value only once, and a bad value can corrupt only the result.
+ * (understudy_devices/native/arrivals.py), which another process may change during the run. So the
+ * engine reads each value only once, and a bad value can corrupt only the result.
  */
 #ifndef UNDERSTUDY_ARRIVALS_H
 #define UNDERSTUDY_ARRIVALS_H

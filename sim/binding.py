@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Declarations of `understudy._core`, the part of the C code that Python uses.
+"""Declarations of `understudy_devices._core`, the part of the C code that Python uses.
 
 Meson runs this file to write the extension's C source. The extension's names and structures are
-those of the C headers. Only understudy/native/ uses the extension.
+those of the C headers. Only understudy_devices/native/ uses the extension.
 """
 
 import sys
@@ -429,7 +429,7 @@ static int device_serve_queued(struct timed_device *device, u64 n, const u8 *op,
 def main() -> None:
     ffi = FFI()
     ffi.cdef(DECLARATIONS)
-    ffi.set_source("understudy._core", SOURCE)
+    ffi.set_source("understudy_devices._core", SOURCE)
     ffi.emit_c_code(sys.argv[1])
 
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The demands of a run on its device, as counts of requests. The results of the run are credible
- * only if the device's profile was checked with similar demands. (understudy/measure/demand.py
- * computes the same counts for recorded requests.)
+ * only if the device's profile was checked with similar demands.
+ * (understudy_devices/measure/demand.py computes the same counts for recorded requests.)
  */
 #ifndef UNDERSTUDY_DEMAND_H
 #define UNDERSTUDY_DEMAND_H

@@ -19,9 +19,9 @@ import tarfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from understudy.ask import schedulers
-from understudy.base.errors import RunFailed, UserError
-from understudy.platforms.vm import debian_programs, machine, qemu
+from understudy_devices.ask import schedulers
+from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.platforms.vm import debian_programs, machine, qemu
 
 DISKS = ("sda", "nullb0")
 MODULES = {

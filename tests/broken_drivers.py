@@ -4,7 +4,7 @@ finding that the referee must report."""
 
 from dataclasses import dataclass
 
-from understudy.base.paths import cards_dir
+from understudy_devices.base.paths import cards_dir
 
 REFERENCE = cards_dir() / "drivers" / "zach1_driver.c"
 

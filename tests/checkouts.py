@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from understudy.base.paths import ROOT
-from understudy.native import binding_file
+from understudy_devices.base.paths import ROOT
+from understudy_devices.native import binding_file
 
 BUILD = binding_file().parent
 SKIP = "MESONPY_EDITABLE_SKIP"  # meson-python: leave that build alone
@@ -51,5 +51,5 @@ def with_our_build(root: Path) -> dict[str, str]:
     """Return an environment in which the copy's Python uses the binaries compiled here."""
     for file in BUILD.iterdir():
         if file.is_file() and (file.suffix == ".so" or os.access(file, os.X_OK)):
-            shutil.copy(file, root / "understudy" / file.name)
+            shutil.copy(file, root / "understudy_devices" / file.name)
     return {**os.environ, SKIP: str(BUILD), "PYTHONPATH": str(root)}

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from oracle.detailed.drive import SURFACE_SERPENTINE, Parameters, Zone
-from understudy.device.layout import Level, zones_text
-from understudy.device.layout import Zone as Recorded
-from understudy.device.profile import DiskProfile
+from understudy_devices.device.layout import Level, zones_text
+from understudy_devices.device.layout import Zone as Recorded
+from understudy_devices.device.profile import DiskProfile
 
 
 @dataclass(frozen=True)

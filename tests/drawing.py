@@ -10,9 +10,9 @@ import numpy as np
 from cffi import FFI
 from raster_reference import Corner, Pixels
 
-from understudy.base.paths import ROOT
-from understudy.base.programs import Program, compiled
-from understudy.platforms.vm import card_programs
+from understudy_devices.base.paths import ROOT
+from understudy_devices.base.programs import Program, compiled
+from understudy_devices.platforms.vm import card_programs
 
 HEADERS = ("guest/raster.h", "guest/commands.h", "guest/ppm.h")
 BESIDE = 0xBE51DE00

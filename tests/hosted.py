@@ -8,7 +8,7 @@ take some too, and now and then the host is delayed by a millisecond.
 import random
 from dataclasses import dataclass, field
 
-from understudy.device.target import Target
+from understudy_devices.device.target import Target
 
 
 @dataclass

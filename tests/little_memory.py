@@ -13,11 +13,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from understudy.consolidate import vm
-from understudy.consolidate.fits import fit_each
-from understudy.traces import formats
-from understudy.traces.characterise import characterise
-from understudy.traces.read import recorded
+from understudy_devices.consolidate import vm
+from understudy_devices.consolidate.fits import fit_each
+from understudy_devices.traces import formats
+from understudy_devices.traces.characterise import characterise
+from understudy_devices.traces.read import recorded
 
 
 def info(file: Path) -> tuple[int, float]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The measures of docs/method.md, calculated row by row in plain Python.
 
-The code shares nothing with understudy.measure.metrics; it is meant to be slow and plain.
+The code shares nothing with understudy_devices.measure.metrics; it is meant to be slow and plain.
 """
 
 from collections import Counter

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from understudy.consolidate.map import MarkovianArrivalProcess
-from understudy.native.arrivals import Arrivals, write_arrivals
-from understudy.native.open_queue import CustomerClass, OpenQueue
-from understudy.native.service_times import ServiceTimes
+from understudy_devices.consolidate.map import MarkovianArrivalProcess
+from understudy_devices.native.arrivals import Arrivals, write_arrivals
+from understudy_devices.native.open_queue import CustomerClass, OpenQueue
+from understudy_devices.native.service_times import ServiceTimes
 
 Write = Callable[[Any, Any], Arrivals]
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from understudy.base import programs
-from understudy.files import image
-from understudy.platforms import guest_programs, reads
+from understudy_devices.base import programs
+from understudy_devices.files import image
+from understudy_devices.platforms import guest_programs, reads
 
 PAGE = 4096
 FILES = 150

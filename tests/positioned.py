@@ -4,8 +4,8 @@
 import random
 from dataclasses import replace
 
-from understudy.device.layout import Level
-from understudy.device.profile import DiskProfile
+from understudy_devices.device.layout import Level
+from understudy_devices.device.profile import DiskProfile
 
 SPARE = 2  # slots at each track's end
 HEADS = 12

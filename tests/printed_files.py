@@ -3,7 +3,7 @@
 
 import re
 
-from understudy.base.paths import ROOT
+from understudy_devices.base.paths import ROOT
 
 FILE = re.compile(r"^`([\w.]+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

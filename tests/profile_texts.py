@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from understudy.device import profile
+from understudy_devices.device import profile
 
 SAMPLED = """
 [seek]

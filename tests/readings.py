@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from understudy.traces.reading import Reading
+from understudy_devices.traces.reading import Reading
 
 
 def joined(pieces: Iterable[Reading]) -> Reading:

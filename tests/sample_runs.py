@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from understudy.ask.experiment import Experiment, Outcome, asked
-from understudy.ask.schedulers import Choice, Tunables
-from understudy.ask.workloads import WORKLOADS
-from understudy.base.errors import RunFailed
-from understudy.device import profile
-from understudy.device.profile import DiskProfile
-from understudy.measure.metrics import Summary, summarise
-from understudy.measure.records import SCHEMA
+from understudy_devices.ask.experiment import Experiment, Outcome, asked
+from understudy_devices.ask.schedulers import Choice, Tunables
+from understudy_devices.ask.workloads import WORKLOADS
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.device import profile
+from understudy_devices.device.profile import DiskProfile
+from understudy_devices.measure.metrics import Summary, summarise
+from understudy_devices.measure.records import SCHEMA
 
 SPEED = {"cats": 1.0, "mq-deadline": 1.6, "bfq": 2.4, "none": 3.0}
 

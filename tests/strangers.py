@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from understudy.base.paths import ROOT
+from understudy_devices.base.paths import ROOT
 
 Change = tuple[str, str]
 

@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
-from understudy.base.paths import cache_dir
+from understudy_devices.base.paths import cache_dir
 
 COMMAND = Path(sys.executable).parent / "understudy"
 CTRL_C = b"\x03"

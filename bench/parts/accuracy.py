@@ -5,8 +5,8 @@ from typing import Any
 
 from bench.part import Column, Rows
 from bench.runs import DEFAULT_BYTES, PAPER_BYTES, experiment, run_all
-from understudy.ask.experiment import Experiment
-from understudy.measure import metrics
+from understudy_devices.ask.experiment import Experiment
+from understudy_devices.measure import metrics
 
 TITLE = "How exactly the throttle keeps time"
 TEXT = """

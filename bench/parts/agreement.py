@@ -9,11 +9,11 @@ import polars as pl
 
 from bench.part import Column, Row, Rows
 from bench.runs import experiment, run_all
-from understudy.ask import schedulers as catalogue
-from understudy.ask.experiment import Experiment, Outcome
-from understudy.ask.setting import OnSim
-from understudy.measure.comparison import Estimate, estimate
-from understudy.measure.metrics import Times, carried_requests, response_times_ms
+from understudy_devices.ask import schedulers as catalogue
+from understudy_devices.ask.experiment import Experiment, Outcome
+from understudy_devices.ask.setting import OnSim
+from understudy_devices.measure.comparison import Estimate, estimate
+from understudy_devices.measure.metrics import Times, carried_requests, response_times_ms
 
 TITLE = "How well simulator and VM agree"
 TEXT = """

@@ -3,17 +3,17 @@
 
 from functools import partial
 
-import understudy
+import understudy_devices as us
 from bench.black_box import LOADS, SECTOR_BYTES, BlackBox, Predicted, summed_up
 from bench.part import Column, Row, Rows
 from oracle.detailed.drive import DetailedDrive, random_drive
-from understudy.profiler.profile_fit import Fitted
+from understudy_devices.profiler.profile_fit import Fitted
 
 TITLE = "How well undescribed drives are predicted"
 TEXT = """
 The drives are detailed simulated drives (`oracle/detailed`), which share no code with Understudy's
 model. They have skews, spare tracks, serpentine layouts, and caches with different rules. Their
-parameters are random, from seeds that were not used before the run. `understudy.profile` measures
+parameters are random, from seeds that were not used before the run. `us.profile` measures
 each drive as a black box, with reads and writes. Then the simulator runs all schedulers twice: with
 the profile, and with the detailed drive, which serves each request. The next run will use the seeds
 881 to 900.
@@ -93,7 +93,7 @@ def measure(
     predictions: dict[str, list[Predicted]] = {name: [] for name in names}
     for number in range(first, first + drives):
         drive = random_drive(number)
-        fit = understudy.profile(drive, destroy_data=True)
+        fit = us.profile(drive, destroy_data=True)
         yield "drives", _profiled(number, drive, fit)
         box = BlackBox(str(number), partial(_as_new, drive), fit)
         for name in filter(box.takes, names):

@@ -11,10 +11,10 @@ import numpy as np
 
 from bench.part import Column, Row, Rows
 from bench.runs import used
-from understudy.consolidate.branches import Branches
-from understudy.native.arrivals import write_arrivals
-from understudy.native.open_queue import CustomerClass, OpenQueue, simulate
-from understudy.native.service_times import ServiceTimes
+from understudy_devices.consolidate.branches import Branches
+from understudy_devices.native.arrivals import write_arrivals
+from understudy_devices.native.open_queue import CustomerClass, OpenQueue, simulate
+from understudy_devices.native.service_times import ServiceTimes
 
 TITLE = "What a prediction of consolidated VMs costs"
 TEXT = """

@@ -3,7 +3,7 @@
 
 from bench import programs
 from bench.part import Column, Rows
-from understudy.ask import schedulers as catalogue
+from understudy_devices.ask import schedulers as catalogue
 
 TITLE = "What a scheduler costs"
 TEXT = """

@@ -3,8 +3,8 @@
 
 from bench import programs
 from bench.part import Column, Rows
-from understudy.base.programs import compiled
-from understudy.platforms.vm import card_programs
+from understudy_devices.base.programs import compiled
+from understudy_devices.platforms.vm import card_programs
 
 TITLE = "What a triangle costs"
 TEXT = """

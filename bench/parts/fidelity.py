@@ -12,18 +12,18 @@ import polars as pl
 
 from bench.part import Column, Row, Rows
 from bench.predictions import Means, compared, ranked
-from understudy.ask.experiment import asked
-from understudy.ask.schedulers import Choice
-from understudy.ask.workloads import WORKLOADS
-from understudy.base.paths import ROOT
-from understudy.base.progress import silent
-from understudy.device import profile
-from understudy.device.profile import DiskProfile
-from understudy.measure.metrics import Summary
-from understudy.native.drive import Drive
-from understudy.native.request import READ, WRITE
-from understudy.platforms.sim import in_simulator
-from understudy.profiler.checks import demerit
+from understudy_devices.ask.experiment import asked
+from understudy_devices.ask.schedulers import Choice
+from understudy_devices.ask.workloads import WORKLOADS
+from understudy_devices.base.paths import ROOT
+from understudy_devices.base.progress import silent
+from understudy_devices.device import profile
+from understudy_devices.device.profile import DiskProfile
+from understudy_devices.measure.metrics import Summary
+from understudy_devices.native.drive import Drive
+from understudy_devices.native.request import READ, WRITE
+from understudy_devices.platforms.sim import in_simulator
+from understudy_devices.profiler.checks import demerit
 
 TITLE = "How well a profile keeps a drive's time"
 TEXT = """

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from bench.part import Column, Row, Rows
 from bench.runs import DEFAULT_BYTES, PAPER_BYTES, cpu_seconds, empty_cache, experiment, run_all
-from understudy.base import programs
-from understudy.files import image
-from understudy.measure import metrics
-from understudy.platforms import guest_programs
+from understudy_devices.base import programs
+from understudy_devices.files import image
+from understudy_devices.measure import metrics
+from understudy_devices.platforms import guest_programs
 
 TITLE = "The papers' full size"
 TEXT = """

@@ -3,11 +3,11 @@
 
 from bench.part import Column, Row, Rows
 from bench.runs import experiment, run_all
-from understudy.measure.comparison import Comparison
-from understudy.measure.metrics import Measure, Summary, summarise
-from understudy.papers import reproduction
-from understudy.papers.tables import AT_ONCE, MEASURES, REPRODUCED, STAND_INS, PaperTable
-from understudy.papers.tables import TABLES as PAPER_TABLES
+from understudy_devices.measure.comparison import Comparison
+from understudy_devices.measure.metrics import Measure, Summary, summarise
+from understudy_devices.papers import reproduction
+from understudy_devices.papers.tables import AT_ONCE, MEASURES, REPRODUCED, STAND_INS, PaperTable
+from understudy_devices.papers.tables import TABLES as PAPER_TABLES
 
 TITLE = "The papers' tables"
 TEXT = """

@@ -14,7 +14,7 @@ import polars as pl
 
 from bench.part import Column, Row, Rows
 from bench.runs import used
-from understudy.base.errors import RunFailed
+from understudy_devices.base.errors import RunFailed
 
 TITLE = "What a whole prediction of consolidated VMs costs"
 TEXT = """
@@ -70,7 +70,7 @@ def _predicted(folder: Path, requests: int) -> Row:
         _trace(requests, mean_ms, seed).write_parquet(folder / f"{name}.parquet")
     vms = [f"{name}={name}.parquet" for name in MEAN_MS]
     options = ["--queue-depth", "32", "--merge", "common", "--replications", f"{REPLICATIONS}"]
-    command = ["-m", "understudy", "consolidate", *vms, *options]
+    command = ["-m", "understudy_devices", "consolidate", *vms, *options]
     user_s, system_s = used()
     began_s = time.monotonic()
     with (folder / "said").open("w+", encoding="utf-8") as output:

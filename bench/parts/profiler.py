@@ -7,14 +7,14 @@ import numpy as np
 
 from bench.part import Column, Row, Rows
 from oracle.detailed.drive import random_drive
-from understudy.device import profile
-from understudy.device.check import Check
-from understudy.device.target import Target
-from understudy.profiler import checks, methods, profile_fit
-from understudy.profiler.checks import SEEK, TRANSFER, Compared
-from understudy.profiler.profile_fit import Fitted
-from understudy.profiler.targets.bench import Bench
-from understudy.profiler.targets.model import ModelTarget
+from understudy_devices.device import profile
+from understudy_devices.device.check import Check
+from understudy_devices.device.target import Target
+from understudy_devices.profiler import checks, methods, profile_fit
+from understudy_devices.profiler.checks import SEEK, TRANSFER, Compared
+from understudy_devices.profiler.profile_fit import Fitted
+from understudy_devices.profiler.targets.bench import Bench
+from understudy_devices.profiler.targets.model import ModelTarget
 
 TITLE = "How well a measured profile predicts"
 TEXT = """

@@ -8,21 +8,21 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-import understudy
+import understudy_devices as us
 from bench.part import Column, Row, Rows
 from bench.predictions import REALLY_DIFFERENT, Means
 from oracle.detailed.drive import MS, DetailedDrive, Request, random_parameters
-from understudy.native.drive import Drive
-from understudy.native.request import READ
-from understudy.native.simulation import Rows as Table
-from understudy.native.simulation import Simulation
-from understudy.native.simulator import run
-from understudy.profiler.profile_fit import Fitted
+from understudy_devices.native.drive import Drive
+from understudy_devices.native.request import READ
+from understudy_devices.native.simulation import Rows as Table
+from understudy_devices.native.simulation import Simulation
+from understudy_devices.native.simulator import run
+from understudy_devices.profiler.profile_fit import Fitted
 
 TITLE = "Command queueing"
 TEXT = """
 Detailed drives of `oracle/detailed` that queue commands are compared with the simulator. The
-simulator uses the profile that `understudy.profile` fits to each drive, with a queue of the same
+simulator uses the profile that `us.profile` fits to each drive, with a queue of the same
 depth. Drive and simulator get the same random reads of one page. *Theirs* is the mean service time
 of the detailed drives. The next columns are errors of the simulator: the median over the drives,
 and the largest error. In the rows `sptf`, the detailed drive chooses among all pending requests; in
@@ -83,7 +83,7 @@ def measure(drives: int, requests: int, processes: list[int]) -> Rows:
 def _one_drive(number: int) -> tuple[DetailedDrive, Fitted]:
     own = replace(random_parameters(number), queue_depth=0, queue_age_ns=AGE_MS * MS)
     drive = DetailedDrive(own, writable=False)
-    fit = understudy.profile(drive)
+    fit = us.profile(drive)
     drive.reset()
     return drive, fit
 

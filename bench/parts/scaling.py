@@ -4,11 +4,11 @@
 from collections.abc import Mapping, Sequence
 
 from bench.part import Column, Row, Rows
-from understudy.base.errors import RunFailed
-from understudy.measure import records
-from understudy.measure.metrics import LATE_MAX_PERMILLE
-from understudy.platforms.vm import machine, qemu
-from understudy.platforms.vm.self_scaling import JUDGED, OVERHEAD_SHARE
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.measure import records
+from understudy_devices.measure.metrics import LATE_MAX_PERMILLE
+from understudy_devices.platforms.vm import machine, qemu
+from understudy_devices.platforms.vm.self_scaling import JUDGED, OVERHEAD_SHARE
 
 TITLE = "How k follows the stand-in disk"
 TEXT = """

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.part import Column, Row, Rows
-from understudy.base.errors import RunFailed
+from understudy_devices.base.errors import RunFailed
 
 TITLE = "How well a served disk keeps its time"
 TEXT = """

@@ -16,12 +16,12 @@ import numpy as np
 from bench import programs
 from bench.part import Column, Row, Rows
 from bench.runs import used
-from understudy.ask import schedulers as catalogue
-from understudy.base.errors import RunFailed
-from understudy.native.drive import Drive
-from understudy.native.simulation import Array, Simulation
-from understudy.native.simulation import Rows as Steps
-from understudy.native.simulator import run
+from understudy_devices.ask import schedulers as catalogue
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.native.drive import Drive
+from understudy_devices.native.simulation import Array, Simulation
+from understudy_devices.native.simulation import Rows as Steps
+from understudy_devices.native.simulator import run
 
 TITLE = "What the simulator costs"
 TEXT = """
@@ -249,7 +249,7 @@ class Cost:
 def cost(*arguments: object) -> Cost:
     """Run `understudy` with these arguments, in an empty folder."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "understudy", *map(str, arguments), "--out", "out"]
+        command = [sys.executable, "-m", "understudy_devices", *map(str, arguments), "--out", "out"]
         began = time.perf_counter()
         process = subprocess.Popen(
             command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

@@ -5,8 +5,8 @@ import threading
 
 from bench.part import Column, Rows
 from bench.runs import cpu_seconds, experiment, prepare
-from understudy.ask.experiment import Experiment
-from understudy.platforms import load
+from understudy_devices.ask.experiment import Experiment
+from understudy_devices.platforms import load
 
 TITLE = "How fast a run in a VM is"
 TEXT = """

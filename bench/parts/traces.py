@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.part import Column, Rows
-from understudy.base.errors import RunFailed
-from understudy.traces.formats import blktrace
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.traces.formats import blktrace
 
 TITLE = "How fast traces are read"
 TEXT = """

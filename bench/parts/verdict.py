@@ -8,24 +8,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import understudy
+import understudy_devices as us
 from bench.part import Column, Row, Rows
 from bench.predictions import Means, compared, is_within, may_be_none
 from oracle.boxes import BOXES, Box
 from oracle.detailed.drive import SECTOR_BYTES, random_drive
-from understudy.ask.experiment import Experiment, asked
-from understudy.ask.schedulers import Choice
-from understudy.ask.workloads import WORKLOADS
-from understudy.base.errors import RunFailed, Unstable, UserError
-from understudy.base.progress import silent
-from understudy.device.profile import DiskProfile
-from understudy.measure.comparison import Comparison
-from understudy.measure.metrics import Summary
-from understudy.native import descriptions, simulator
-from understudy.platforms.sim import in_simulator
-from understudy.profiler.profile_fit import Fitted
-from understudy.recommend.choice import GOALS, best
-from understudy.recommend.verdict import verdict
+from understudy_devices.ask.experiment import Experiment, asked
+from understudy_devices.ask.schedulers import Choice
+from understudy_devices.ask.workloads import WORKLOADS
+from understudy_devices.base.errors import RunFailed, Unstable, UserError
+from understudy_devices.base.progress import silent
+from understudy_devices.device.profile import DiskProfile
+from understudy_devices.measure.comparison import Comparison
+from understudy_devices.measure.metrics import Summary
+from understudy_devices.native import descriptions, simulator
+from understudy_devices.platforms.sim import in_simulator
+from understudy_devices.profiler.profile_fit import Fitted
+from understudy_devices.recommend.choice import GOALS, best
+from understudy_devices.recommend.verdict import verdict
 
 TITLE = "Whether verdicts say where a profile does not fit"
 TEXT = """
@@ -176,7 +176,7 @@ def measure(
             drive = random_drive(number) if kind == "detailed" else BOXES[kind](number)
             name = f"{kind} {number}"
             try:
-                fit = understudy.profile(drive, destroy_data=True)
+                fit = us.profile(drive, destroy_data=True)
             except (RunFailed, UserError) as error:
                 drives.append(_refused(name, error))
                 continue

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The specification of a PCI card as data, for the code that imitates the card.
- * understudy/cards/table.py makes the table from cards/NAME.yaml and checks it, so the C code does
- * not check it again. Each register is inside its BAR, at a multiple of the register's size, and no
- * two registers overlap.
+ * understudy_devices/cards/table.py makes the table from cards/NAME.yaml and checks it, so the C
+ * code does not check it again. Each register is inside its BAR, at a multiple of the register's
+ * size, and no two registers overlap.
  *
  * A register is identified by its index in the table. Bit 0 of a mask is the register's least
  * significant bit.

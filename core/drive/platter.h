@@ -53,8 +53,9 @@ static inline u64 over_bus_ns(u64 begins_ns, u64 sectors, u64 bus_ps)
 
 /*
  * Return the time at which the last of these sectors has been sent over a bus that needs bus_ps
- * for each sector. The bus cannot send a sector before that sector has passed, so even a bus slower than the medium may
- * wait while heads are switched. Set *last_ns to the time at which all the sectors have passed.
+ * for each sector. The bus cannot send a sector before that sector has passed, so even a bus slower
+ * than the medium may wait while heads are switched. Set *last_ns to the time at which all the
+ * sectors have passed.
  */
 u64 platter_sent_ns(const struct tracks *tracks, u64 switch_ns, u64 sector, u64 sectors,
 		    u64 from_ns, u64 bus_ps, u64 *last_ns);

@@ -2,7 +2,8 @@
 /*
  * A table of all settings of a device that are a single number: name, limits and help. The
  * throttle's files (kernel/vpt/sysfs_settings.c), the settings that Python passes
- * (understudy/native/settings.py) and a table in docs/vpt-sysfs.md are all derived from this table.
+ * (understudy_devices/native/settings.py) and a table in docs/vpt-sysfs.md are all derived from
+ * this table.
  *
  * A name ends in its unit: _ns, _ps, _sectors, _milli. A setting without a unit is a count, a
  * choice, or yes (1) or no (0). drive_check() checks conditions that concern several settings.

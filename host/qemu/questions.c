@@ -10,7 +10,7 @@
  * about five times as long.
  *
  * The environment variable QUESTIONS is the socket's descriptor; without the variable, the library
- * has no effect. understudy/platforms/vm/conversation.py is the host's end.
+ * has no effect. understudy_devices/platforms/vm/conversation.py is the host's end.
  */
 
 #define _GNU_SOURCE

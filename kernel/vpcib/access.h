@@ -2,7 +2,7 @@
 /*
  * The journal's record of one action between a driver and a card.  User space reads an array of
  * these records from /dev/vpcib.  They are little-endian without padding, and
- * understudy/cards/journal.py declares the same layout.
+ * understudy_devices/cards/journal.py declares the same layout.
  */
 #ifndef UNDERSTUDY_VPCIB_ACCESS_H
 #define UNDERSTUDY_VPCIB_ACCESS_H

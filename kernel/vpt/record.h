@@ -2,7 +2,7 @@
 /*
  * The throttle's record of each bio.  User space reads an array of these records from
  * /sys/kernel/vpt/DISK/records.  They are little-endian without padding.
- * understudy/measure/records.py declares the same layout.
+ * understudy_devices/measure/records.py declares the same layout.
  */
 #ifndef UNDERSTUDY_VPT_RECORD_H
 #define UNDERSTUDY_VPT_RECORD_H

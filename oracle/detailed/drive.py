@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from cffi import FFI
 
-from understudy.base.programs import Program, compiled
+from understudy_devices.base.programs import Program, compiled
 
 FOLDER = Path(__file__).resolve().parent
 SOURCES = tuple(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A job that a process does with a scheduler, and the job's results. Both are in memory shared with
- * the starter of the process (understudy/native/worker.py).
+ * the starter of the process (understudy_devices/native/worker.py).
  *
  * In the starter this memory has another address, so job_unpack() adjusts every pointer into the
  * memory.

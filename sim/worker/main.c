@@ -10,7 +10,7 @@
  * bytes of memory and print OUTPUT bytes. The process reads calls from descriptor 3 and answers on
  * descriptor 4. If there is one more argument, the file is a workload, and the process writes the
  * workload's steps instead (steps.h). The process must be started in a sandbox
- * (understudy/native/worker.py); in addition, it restricts its own system calls.
+ * (understudy_devices/native/worker.py); in addition, it restricts its own system calls.
  *
  * The starter watches the progress of all these processes. Each process ends when its starter ends.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A target that the starter of this process simulates (understudy/native/worker.py). Each request
- * is sent as a question over standard input, which is a socket. The answer is the request's
+ * A target that the starter of this process simulates (understudy_devices/native/worker.py). Each
+ * request is sent as a question over standard input, which is a socket. The answer is the request's
  * completion time.
  */
 #ifndef UNDERSTUDY_TARGET_H

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from understudy.ask import fio_jobs
-from understudy.ask.fio_jobs import JobFile
-from understudy.base.errors import UserError
-from understudy.base.paths import ROOT
+from understudy_devices.ask import fio_jobs
+from understudy_devices.ask.fio_jobs import JobFile
+from understudy_devices.base.errors import UserError
+from understudy_devices.base.paths import ROOT
 
 DISK = 1_000_000  # sectors
 
@@ -132,7 +132,7 @@ def test_a_command_takes_it(tmp_path: Path) -> None:
         ("./gone.fio", 2, "No such file or directory"),
     ):
         done = subprocess.run(
-            [sys.executable, "-m", "understudy", *words, "--workload", file],
+            [sys.executable, "-m", "understudy_devices", *words, "--workload", file],
             capture_output=True,
             text=True,
             check=False,

@@ -8,11 +8,11 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from understudy.ask import schedulers
-from understudy.ask.workloads import WORKLOADS
-from understudy.cli import old
-from understudy.cli.main import main
-from understudy.cli.options import DECLARED, GROUPS
+from understudy_devices.ask import schedulers
+from understudy_devices.ask.workloads import WORKLOADS
+from understudy_devices.cli import old
+from understudy_devices.cli.main import main
+from understudy_devices.cli.options import DECLARED, GROUPS
 
 UNITS = {"ms": "-ms", "us": "-us", "ns": "-ns"}
 

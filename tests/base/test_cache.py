@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from terminal import COMMAND, Home, Running
 
-from understudy.base import cache
-from understudy.base.errors import RunFailed
-from understudy.platforms.vm import packages
+from understudy_devices.base import cache
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.platforms.vm import packages
 
 pytestmark = pytest.mark.thorough
 

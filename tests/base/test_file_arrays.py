@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.base import file_arrays
-from understudy.base.errors import RunFailed
+from understudy_devices.base import file_arrays
+from understudy_devices.base.errors import RunFailed
 
 pytestmark = pytest.mark.thorough
 
@@ -101,7 +101,7 @@ def test_no_folder_for_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 FULL = """
 import numpy as np, tempfile
-from understudy.base import file_arrays
+from understudy_devices.base import file_arrays
 tempfile.tempdir = {folder!r}
 try:
     file_arrays.joined([np.arange(2 * file_arrays.BLOCK)])

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from understudy.base import put_back, scratch
-from understudy.base.errors import RunFailed
+from understudy_devices.base import put_back, scratch
+from understudy_devices.base.errors import RunFailed
 
 
 @pytest.fixture

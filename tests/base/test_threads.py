@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from understudy.base.threads import run_all
+from understudy_devices.base.threads import run_all
 
 LONG = 60  # seconds in which a test would have failed
 

@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from understudy.cli.main import main
-from understudy.measure.agreement import agreement
-from understudy.measure.comparison import Comparison
-from understudy.measure.metrics import PAPER_MEASURES, Measure, Summary
-from understudy.papers.tables import MEASURES, TABLES
+from understudy_devices.cli.main import main
+from understudy_devices.measure.agreement import agreement
+from understudy_devices.measure.comparison import Comparison
+from understudy_devices.measure.metrics import PAPER_MEASURES, Measure, Summary
+from understudy_devices.papers.tables import MEASURES, TABLES
 
 RESPONSE = Measure("mean_response_ms", "mean response", "ms")
 BASE: dict[str, Any] = {

@@ -13,11 +13,11 @@ import polars as pl
 import pytest
 from sample_runs import experiment, outcome
 
-from understudy.base import run_folder
-from understudy.base.errors import RunFailed, UserError
-from understudy.base.paths import ROOT
-from understudy.campaign import result
-from understudy.measure.records import SCHEMA
+from understudy_devices.base import run_folder
+from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.base.paths import ROOT
+from understudy_devices.campaign import result
+from understudy_devices.measure.records import SCHEMA
 
 NAMES = ["report.html", "requests.parquet", "result.json"]
 

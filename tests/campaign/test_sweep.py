@@ -17,12 +17,12 @@ import polars as pl
 import pytest
 from click.testing import CliRunner, Result
 
-from understudy.base.errors import RunFailed
-from understudy.base.paths import ROOT
-from understudy.campaign import sweep
-from understudy.cli.main import main
-from understudy.native import binding_file, program_file, registry
-from understudy.platforms.sim import in_simulator
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.base.paths import ROOT
+from understudy_devices.campaign import sweep
+from understudy_devices.cli.main import main
+from understudy_devices.native import binding_file, program_file, registry
+from understudy_devices.platforms.sim import in_simulator
 
 pytestmark = pytest.mark.thorough
 
@@ -187,7 +187,7 @@ def test_rows_of_another_version_go_and_are_run_again(
 
 def sweep_apart(*words: str) -> str:
     """Return the stderr of a sweep in a new process, which reads the scheduler's file again."""
-    command = [sys.executable, "-m", "understudy", *words]
+    command = [sys.executable, "-m", "understudy_devices", *words]
     return subprocess.run(command, capture_output=True, text=True, check=True).stderr
 
 

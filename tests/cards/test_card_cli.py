@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from understudy.base.paths import ROOT, cards_dir
-from understudy.cards import mistakes, model, specification
-from understudy.cli.card import command
+from understudy_devices.base.paths import ROOT, cards_dir
+from understudy_devices.cards import mistakes, model, specification
+from understudy_devices.cli.card import command
 
 MODELS: list[type[model.Section]] = [model.Card, model.Ring, *mistakes.SECTIONS.values()]
 

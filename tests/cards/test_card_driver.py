@@ -15,12 +15,12 @@ import pytest
 from card_texts import GOOD, RandomCard
 from ruamel.yaml import YAML
 
-from understudy.base.paths import ROOT
-from understudy.cards import specification
-from understudy.cards.driver import driver
-from understudy.cards.header import header
-from understudy.cards.selftest import selftest
-from understudy.cards.table import table
+from understudy_devices.base.paths import ROOT
+from understudy_devices.cards import specification
+from understudy_devices.cards.driver import driver
+from understudy_devices.cards.header import header
+from understudy_devices.cards.selftest import selftest
+from understudy_devices.cards.table import table
 
 pytestmark = pytest.mark.thorough
 

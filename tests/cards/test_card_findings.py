@@ -8,11 +8,11 @@ tests/vm/test_referee.py checks journals of real drivers.
 import numpy as np
 import pytest
 
-from understudy.cards import journal, register_log, specification
-from understudy.cards.journal import ABSENT, Context, What
-from understudy.cards.model import Card
-from understudy.cli import card_test
-from understudy.referee import findings, run
+from understudy_devices.cards import journal, register_log, specification
+from understudy_devices.cards.journal import ABSENT, Context, What
+from understudy_devices.cards.model import Card
+from understudy_devices.cli import card_test
+from understudy_devices.referee import findings, run
 
 ZACH1 = specification.load("zach1")
 FAILED = ZACH1.interrupts[3]

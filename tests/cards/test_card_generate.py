@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from understudy.base.errors import UserError
-from understudy.cli.card import command
-from understudy.show.card import pdf
+from understudy_devices.base.errors import UserError
+from understudy_devices.cli.card import command
+from understudy_devices.show.card import pdf
 
 pytestmark = pytest.mark.thorough
 

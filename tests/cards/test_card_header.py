@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from understudy.base.paths import cards_dir
-from understudy.cards import specification
-from understudy.cards.header import header
+from understudy_devices.base.paths import cards_dir
+from understudy_devices.cards import specification
+from understudy_devices.cards.header import header
 
 COMPILERS = {"c": ["gcc", "-std=c11"], "cc": ["g++", "-std=c++11"]}
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]

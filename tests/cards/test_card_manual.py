@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 import pytest
 from card_texts import GOOD
 
-from understudy.base.paths import cards_dir
-from understudy.cards import specification
-from understudy.cards.model import Card
-from understudy.show.card.reference import reference_manual as manual
+from understudy_devices.base.paths import cards_dir
+from understudy_devices.cards import specification
+from understudy_devices.cards.model import Card
+from understudy_devices.show.card.reference import reference_manual as manual
 
 TINY = specification.parse("x.yaml", GOOD.encode())
 CARDS = [*map(specification.load, specification.catalogue()), TINY]

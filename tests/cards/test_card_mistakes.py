@@ -9,10 +9,10 @@ from card_texts import GOOD
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from understudy.base.errors import UserError
-from understudy.base.paths import cards_dir
-from understudy.cards import specification
-from understudy.cards.model import Bits
+from understudy_devices.base.errors import UserError
+from understudy_devices.base.paths import cards_dir
+from understudy_devices.cards import specification
+from understudy_devices.cards.model import Bits
 
 MISTAKES = [
     # replaced, by, line, reason

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from pypdf import PdfReader
 
-from understudy.base.errors import UserError
-from understudy.cards import specification
-from understudy.show.card import pdf as module
-from understudy.show.card.pdf import pdf
-from understudy.show.card.programmer import programmers_manual
-from understudy.show.card.reference import reference_manual
+from understudy_devices.base.errors import UserError
+from understudy_devices.cards import specification
+from understudy_devices.show.card import pdf as module
+from understudy_devices.show.card.pdf import pdf
+from understudy_devices.show.card.programmer import programmers_manual
+from understudy_devices.show.card.reference import reference_manual
 
 COPIER = specification.load("copier")
 

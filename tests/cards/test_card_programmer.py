@@ -14,11 +14,11 @@ from card_texts import GOOD, RandomCard
 from manual_code import code
 from ruamel.yaml import YAML
 
-from understudy.base.paths import ROOT, cards_dir
-from understudy.cards import specification
-from understudy.cards.header import header
-from understudy.cards.table import table
-from understudy.show.card.programmer import programmers_manual
+from understudy_devices.base.paths import ROOT, cards_dir
+from understudy_devices.cards import specification
+from understudy_devices.cards.header import header
+from understudy_devices.cards.table import table
+from understudy_devices.show.card.programmer import programmers_manual
 
 pytestmark = pytest.mark.thorough
 

@@ -13,11 +13,11 @@ from ruamel.yaml import YAML
 from systemrdl.compiler import RDLCompiler
 from systemrdl.node import FieldNode, RegNode
 
-from understudy.base.paths import cards_dir
-from understudy.cards import specification
-from understudy.cards.rdl_export import rdl
-from understudy.cards.wrong import WrongCard
-from understudy.cli.card import command
+from understudy_devices.base.paths import cards_dir
+from understudy_devices.cards import specification
+from understudy_devices.cards.rdl_export import rdl
+from understudy_devices.cards.wrong import WrongCard
+from understudy_devices.cli.card import command
 
 pytestmark = pytest.mark.thorough
 

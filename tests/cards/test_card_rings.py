@@ -7,9 +7,9 @@ tests/vm/test_referee.py checks journals of real drivers.
 import numpy as np
 import pytest
 
-from understudy.cards import journal, specification
-from understudy.cards.journal import Context, What
-from understudy.referee import findings
+from understudy_devices.cards import journal, specification
+from understudy_devices.cards.journal import Context, What
+from understudy_devices.referee import findings
 
 ZACH1 = specification.load("zach1")
 CONTROL = next(one.offset for one in ZACH1.registers if one.name == "CONTROL")

@@ -15,9 +15,9 @@ import pytest
 from card_texts import GOOD, RandomCard
 from ruamel.yaml import YAML
 
-from understudy.base.paths import ROOT, cards_dir
-from understudy.cards import specification
-from understudy.cards.table import table
+from understudy_devices.base.paths import ROOT, cards_dir
+from understudy_devices.cards import specification
+from understudy_devices.cards.table import table
 
 pytestmark = pytest.mark.thorough
 

@@ -12,8 +12,8 @@ from functools import cache
 
 import pytest
 
-from understudy.base.paths import ROOT
-from understudy.base.programs import Program, compiled
+from understudy_devices.base.paths import ROOT
+from understudy_devices.base.programs import Program, compiled
 
 LEVELS = ("-O0", "-O1", "-O2", "-O3", "-Os")
 PARTS = ("code", "compute", "decode", "emulate", "vector")

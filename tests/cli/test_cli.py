@@ -12,15 +12,15 @@ import pytest
 from click.testing import CliRunner, Result
 from sample_runs import FakePlatform, experiment
 
-from understudy import platforms
-from understudy.ask.experiment import Experiment, Outcome
-from understudy.ask.setting import OnVm
-from understudy.base import sizes
-from understudy.base.errors import UserError
-from understudy.base.progress import Report
-from understudy.campaign import parallel
-from understudy.cli.main import main
-from understudy.recommend.choice import GOALS
+from understudy_devices import platforms
+from understudy_devices.ask.experiment import Experiment, Outcome
+from understudy_devices.ask.setting import OnVm
+from understudy_devices.base import sizes
+from understudy_devices.base.errors import UserError
+from understudy_devices.base.progress import Report
+from understudy_devices.campaign import parallel
+from understudy_devices.cli.main import main
+from understudy_devices.recommend.choice import GOALS
 
 pytestmark = pytest.mark.thorough
 
@@ -310,7 +310,15 @@ def test_runs_that_begin_at_once_get_a_folder_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    words = [sys.executable, "-m", "understudy", "predict", "--requests", "20", "--workload"]
+    words = [
+        sys.executable,
+        "-m",
+        "understudy_devices",
+        "predict",
+        "--requests",
+        "20",
+        "--workload",
+    ]
     runs = [subprocess.Popen([*words, "random"], stdout=subprocess.DEVNULL) for _ in range(4)]
     assert [run.wait() for run in runs] == [0] * 4
     assert len(list((tmp_path / "runs").iterdir())) == 4
@@ -408,7 +416,10 @@ def test_what_is_no_size(text: str) -> None:
 def module(*words: str) -> subprocess.CompletedProcess[str]:
     """Run the command in a process of its own."""
     return subprocess.run(
-        [sys.executable, "-m", "understudy", *words], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "understudy_devices", *words],
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
@@ -429,12 +440,12 @@ def test_a_new_module_is_a_new_command(tmp_path: Path, monkeypatch: pytest.Monke
         "import click\n\n@click.command()\ndef command():\n    click.echo('hello')\n"
     )
     (tmp_path / "helper.py").write_text("command = 'not one'\n")
-    monkeypatch.setattr("understudy.cli.__path__", [*_folders(), str(tmp_path)])
+    monkeypatch.setattr("understudy_devices.cli.__path__", [*_folders(), str(tmp_path)])
     assert understudy("say-hello").stdout == "hello\n"
     assert understudy("helper").exit_code == 2
 
 
 def _folders() -> list[str]:
-    from understudy import cli
+    from understudy_devices import cli
 
     return list(cli.__path__)

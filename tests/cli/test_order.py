@@ -9,9 +9,9 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.base.errors import UserError
-from understudy.cli.order import command
-from understudy.papers.orders import Order, orders
+from understudy_devices.base.errors import UserError
+from understudy_devices.cli.order import command
+from understudy_devices.papers.orders import Order, orders
 
 positions = st.integers(0, 300)
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import Progress
 from sample_runs import experiment
 
-from understudy.cli.progress import RUNNING_SHOWN, Bars
+from understudy_devices.cli.progress import RUNNING_SHOWN, Bars
 
 
 def bars(

@@ -20,7 +20,7 @@ import polars as pl
 import pytest
 from terminal import COMMAND, CTRL_C, INTERRUPTED, Home, Running
 
-from understudy.ask import schedulers
+from understudy_devices.ask import schedulers
 
 pytestmark = pytest.mark.thorough
 

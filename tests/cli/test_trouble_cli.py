@@ -16,12 +16,12 @@ import checkouts
 import pytest
 from terminal import COMMAND
 
-from understudy.base import run_folder
-from understudy.base.errors import RunFailed
-from understudy.base.paths import ROOT
-from understudy.cli import main
-from understudy.consolidate import vm
-from understudy.platforms.vm import trouble
+from understudy_devices.base import run_folder
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.base.paths import ROOT
+from understudy_devices.cli import main
+from understudy_devices.consolidate import vm
+from understudy_devices.platforms.vm import trouble
 
 pytestmark = pytest.mark.thorough
 

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner, Result
 
-from understudy.cli.main import main
+from understudy_devices.cli.main import main
 
 pytestmark = pytest.mark.thorough
 

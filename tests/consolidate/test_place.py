@@ -14,11 +14,11 @@ import pytest
 from click.testing import CliRunner, Result
 from test_consolidate import SERVICE_MS, write
 
-from understudy.cli import vms as vms_given
-from understudy.cli.main import main
-from understudy.consolidate.fit import Fitted
-from understudy.consolidate.fits import fit_each
-from understudy.consolidate.vm import Reduction, VirtualMachine, read
+from understudy_devices.cli import vms as vms_given
+from understudy_devices.cli.main import main
+from understudy_devices.consolidate.fit import Fitted
+from understudy_devices.consolidate.fits import fit_each
+from understudy_devices.consolidate.vm import Reduction, VirtualMachine, read
 
 pytestmark = pytest.mark.thorough
 

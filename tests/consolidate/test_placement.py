@@ -9,9 +9,22 @@ from itertools import product
 import numpy as np
 import pytest
 
-from understudy.consolidate.placement.packing import pack
-from understudy.consolidate.placement.problem import P95, Demand, Device, Problem, Verdict, each
-from understudy.consolidate.placement.search import FOUND, IMPOSSIBLE, UNKNOWN, Outcome, place
+from understudy_devices.consolidate.placement.packing import pack
+from understudy_devices.consolidate.placement.problem import (
+    P95,
+    Demand,
+    Device,
+    Problem,
+    Verdict,
+    each,
+)
+from understudy_devices.consolidate.placement.search import (
+    FOUND,
+    IMPOSSIBLE,
+    UNKNOWN,
+    Outcome,
+    place,
+)
 
 PLENTY = 100_000
 

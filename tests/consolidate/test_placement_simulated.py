@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from test_consolidate import SERVICE_MS, write
 
-from understudy.base.errors import Unstable
-from understudy.consolidate.fit import fit
-from understudy.consolidate.placement.problem import Device, Verdict
-from understudy.consolidate.placement.simulation import BATCH, MOST, Simulated
-from understudy.consolidate.replications import Merge, Replications
-from understudy.consolidate.scenario import Tenant
-from understudy.consolidate.vm import Reduction, read
-from understudy.native.open_queue import QueueFigures
+from understudy_devices.base.errors import Unstable
+from understudy_devices.consolidate.fit import fit
+from understudy_devices.consolidate.placement.problem import Device, Verdict
+from understudy_devices.consolidate.placement.simulation import BATCH, MOST, Simulated
+from understudy_devices.consolidate.replications import Merge, Replications
+from understudy_devices.consolidate.scenario import Tenant
+from understudy_devices.consolidate.vm import Reduction, read
+from understudy_devices.native.open_queue import QueueFigures
 
 DEVICE = Device("a", 4)
 EASY_MS = 1000.0

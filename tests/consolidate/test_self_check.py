@@ -11,12 +11,12 @@ import pytest
 from block_events import FS, WRITE, Event, one_file
 from rich.console import Console
 
-from understudy.ask.experiment import Outcome
-from understudy.base.errors import UserError
-from understudy.campaign import self_check
-from understudy.campaign.self_check import ALONE, TOGETHER, as_json, held, plans
-from understudy.consolidate.prediction import Effort
-from understudy.show import self_checked
+from understudy_devices.ask.experiment import Outcome
+from understudy_devices.base.errors import UserError
+from understudy_devices.campaign import self_check
+from understudy_devices.campaign.self_check import ALONE, TOGETHER, as_json, held, plans
+from understudy_devices.consolidate.prediction import Effort
+from understudy_devices.show import self_checked
 
 pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("self-check")]
 

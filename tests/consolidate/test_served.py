@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.consolidate.service_times import served
-from understudy.consolidate.vm import Reduction, read
-from understudy.traces.characterise import most_outstanding
+from understudy_devices.consolidate.service_times import served
+from understudy_devices.consolidate.vm import Reduction, read
+from understudy_devices.traces.characterise import most_outstanding
 
 REQUESTS = st.lists(st.tuples(st.integers(0, 50), st.integers(1, 100)), min_size=1, max_size=60)
 

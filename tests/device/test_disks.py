@@ -8,8 +8,8 @@ import matplotlib as mpl
 import pytest
 from click.testing import CliRunner, Result
 
-from understudy.cli.disks import command
-from understudy.device import profile
+from understudy_devices.cli.disks import command
+from understudy_devices.device import profile
 
 pytestmark = pytest.mark.thorough
 

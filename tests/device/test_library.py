@@ -9,11 +9,11 @@ import pytest
 from click.testing import CliRunner
 
 from oracle.detailed.drive import random_drive
-from understudy.cli.main import main
-from understudy.device import averages, profile
-from understudy.native.drive import Drive
-from understudy.native.request import READ
-from understudy.profiler.targets.model import ModelTarget
+from understudy_devices.cli.main import main
+from understudy_devices.device import averages, profile
+from understudy_devices.native.drive import Drive
+from understudy_devices.native.request import READ
+from understudy_devices.profiler.targets.model import ModelTarget
 
 SECTOR_BYTES = 512
 GB = 10**9

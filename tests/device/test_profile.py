@@ -9,17 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from profile_texts import SAMPLED, load_text
 
-from understudy.base.errors import UserError
-from understudy.base.paths import profiles_dir
-from understudy.device import profile, section
-from understudy.device.timing import Timing
-from understudy.native.drive import (
+from understudy_devices.base.errors import UserError
+from understudy_devices.base.paths import profiles_dir
+from understudy_devices.device import profile, section
+from understudy_devices.device.timing import Timing
+from understudy_devices.native.drive import (
     CURVE_POINTS_MAX,
     SETTINGS,
     TRACK_SECTORS_MAX,
     Drive,
 )
-from understudy.native.request import READ, WRITE
+from understudy_devices.native.request import READ, WRITE
 
 CHEETAH = (profiles_dir() / "cheetah-15k4.toml").read_text(encoding="utf-8")
 

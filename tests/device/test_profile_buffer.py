@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from profile_texts import SAMPLED, load_text
 
-from understudy.ask import tunables
-from understudy.base.errors import UserError
-from understudy.device.timing import Timing
+from understudy_devices.ask import tunables
+from understudy_devices.base.errors import UserError
+from understudy_devices.device.timing import Timing
 
 CACHE = """[cache]
 segments = 2

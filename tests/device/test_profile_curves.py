@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from profile_texts import load_text, sampled
 
-from understudy.base.errors import UserError
-from understudy.device import profile
-from understudy.device.timing import Timing
-from understudy.native.drive import Drive
-from understudy.native.request import READ
+from understudy_devices.base.errors import UserError
+from understudy_devices.device import profile
+from understudy_devices.device.timing import Timing
+from understudy_devices.native.drive import Drive
+from understudy_devices.native.request import READ
 
 
 def test_curves_become_ns_and_ps_over_sectors(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from profile_texts import load_text
 
-from understudy.base.errors import UserError
-from understudy.device.timing import TURN, TrackLevel, Tracks, TrackZone
+from understudy_devices.base.errors import UserError
+from understudy_devices.device.timing import TURN, TrackLevel, Tracks, TrackZone
 
 ZONES = """\
 first_sector,track_sectors,slots,angle_turns,skew_turns,cylinder_tracks,cylinder_skew_turns

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from sample_runs import experiment
 
-from understudy.ask import schedulers
-from understudy.ask.experiment import Experiment, Outcome
-from understudy.base.errors import RunFailed, UserError
-from understudy.base.paths import ROOT
-from understudy.device import profile
-from understudy.device.profile import CommandQueue, DiskProfile
-from understudy.measure import metrics, records
-from understudy.platforms.sim import in_simulator
+from understudy_devices.ask import schedulers
+from understudy_devices.ask.experiment import Experiment, Outcome
+from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.base.paths import ROOT
+from understudy_devices.device import profile
+from understudy_devices.device.profile import CommandQueue, DiskProfile
+from understudy_devices.measure import metrics, records
+from understudy_devices.platforms.sim import in_simulator
 
 LINE = "[model]\nintercept_ms = 4.0\nfull_seek_ms = 5.0\n"
 DISKS = ("cheetah-15k4", "vesper-zoned", "cheetah-9lp", "atlas-10k")

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from profile_texts import load_text
 
-from understudy.base.errors import UserError
-from understudy.device import averages, profile
-from understudy.device.profile import DiskProfile
-from understudy.device.sheet import LINE, ROOT, DataSheet
+from understudy_devices.base.errors import UserError
+from understudy_devices.device import averages, profile
+from understudy_devices.device.profile import DiskProfile
+from understudy_devices.device.sheet import LINE, ROOT, DataSheet
 
 CAPACITY = 2**36  # sectors; large enough for fractions to be exact
 SHEET = """

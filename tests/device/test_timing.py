@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.device.timing import Sample, Timing, lines, steps, zones
-from understudy.native.drive import Drive
-from understudy.native.request import READ
+from understudy_devices.device.timing import Sample, Timing, lines, steps, zones
+from understudy_devices.native.drive import Drive
+from understudy_devices.native.request import READ
 
 fractions = st.lists(st.fractions(0, 1), max_size=40)
 sizes = st.integers(1, 2**40)

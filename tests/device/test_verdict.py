@@ -12,21 +12,21 @@ import pytest
 from click.testing import CliRunner
 from sample_runs import experiment, frame, outcome
 
-from understudy.ask.experiment import asked
-from understudy.ask.schedulers import Choice
-from understudy.ask.workloads import WORKLOADS
-from understudy.base.errors import UserError
-from understudy.base.progress import silent
-from understudy.campaign.result import Result
-from understudy.cli.main import main
-from understudy.device import check, profile
-from understudy.device.check import Ask, Check
-from understudy.device.profile import DiskProfile
-from understudy.measure.metrics import Summary, summarise
-from understudy.native.demand import NAMES
-from understudy.platforms.sim import in_simulator
-from understudy.recommend.verdict import sentences, verdict
-from understudy.show import table
+from understudy_devices.ask.experiment import asked
+from understudy_devices.ask.schedulers import Choice
+from understudy_devices.ask.workloads import WORKLOADS
+from understudy_devices.base.errors import UserError
+from understudy_devices.base.progress import silent
+from understudy_devices.campaign.result import Result
+from understudy_devices.cli.main import main
+from understudy_devices.device import check, profile
+from understudy_devices.device.check import Ask, Check
+from understudy_devices.device.profile import DiskProfile
+from understudy_devices.measure.metrics import Summary, summarise
+from understudy_devices.native.demand import NAMES
+from understudy_devices.platforms.sim import in_simulator
+from understudy_devices.recommend.verdict import sentences, verdict
+from understudy_devices.show import table
 
 READS: dict[Ask, float] = {"random": 1.0}
 EVERYTHING: dict[Ask, float] = dict.fromkeys(check.ASKS, 0.5)

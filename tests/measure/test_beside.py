@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from sample_runs import experiment, outcome
 
-from understudy.base.progress import silent
-from understudy.campaign.result import Result
-from understudy.papers import reproduction
-from understudy.papers.tables import AT_ONCE, REPRODUCED, TABLES
-from understudy.platforms.sim import in_simulator
+from understudy_devices.base.progress import silent
+from understudy_devices.campaign.result import Result
+from understudy_devices.papers import reproduction
+from understudy_devices.papers.tables import AT_ONCE, REPRODUCED, TABLES
+from understudy_devices.platforms.sim import in_simulator
 
 
 def answer(*schedulers: str, **changes: Any) -> Result:

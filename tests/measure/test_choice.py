@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from sample_runs import experiment, outcome
 from scipy import stats
 
-from understudy.measure.comparison import Comparison
-from understudy.measure.metrics import PAPER_MEASURES, Summary, summarise
-from understudy.recommend.choice import GOALS, TAIL, as_json, best, choices
+from understudy_devices.measure.comparison import Comparison
+from understudy_devices.measure.metrics import PAPER_MEASURES, Summary, summarise
+from understudy_devices.recommend.choice import GOALS, TAIL, as_json, best, choices
 
 pytestmark = pytest.mark.thorough
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from sample_runs import experiment, outcome
 from scipy import stats
 
-from understudy.measure.comparison import Comparison, estimate, ranks
-from understudy.measure.metrics import PAPER_MEASURES, Summary, summarise
-from understudy.papers.reproduction import rows, shadow_sentence
-from understudy.papers.tables import MEASURES, STAND_INS, TABLES
-from understudy.recommend.choice import GOALS, as_json, choices
+from understudy_devices.measure.comparison import Comparison, estimate, ranks
+from understudy_devices.measure.metrics import PAPER_MEASURES, Summary, summarise
+from understudy_devices.papers.reproduction import rows, shadow_sentence
+from understudy_devices.papers.tables import MEASURES, STAND_INS, TABLES
+from understudy_devices.recommend.choice import GOALS, as_json, choices
 
 RUN = summarise(outcome(experiment(requests=5)))
 SERVICE, _, RESPONSE, VARIANCE, THROUGHPUT = PAPER_MEASURES

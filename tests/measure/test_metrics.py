@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sample_runs import experiment, facts, frame, outcome
 
-from understudy.ask.experiment import Outcome
-from understudy.measure import metrics
+from understudy_devices.ask.experiment import Outcome
+from understudy_devices.measure import metrics
 
 MS = 1_000_000
 

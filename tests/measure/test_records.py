@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sample_runs import experiment, frame, outcome
 
-from understudy.base.errors import RunFailed
-from understudy.base.paths import ROOT
-from understudy.measure import records
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.base.paths import ROOT
+from understudy_devices.measure import records
 
 CTYPES = {"__u64": "<u8", "__u32": "<u4", "__s32": "<i4", "__u16": "<u2", "__u8": "u1"}
 

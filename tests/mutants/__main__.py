@@ -38,7 +38,7 @@ C_FILES = (
     *INSTRUCTIONS,
 )
 LEFT_OUT = ("sim/port.c",)  # not in the C tests, which have memory of their own
-PYTHON_TESTS = {  # of the packages of understudy/ that are mutated
+PYTHON_TESTS = {  # of the packages of understudy_devices/ that are mutated
     "cards": "tests/cards",
     "consolidate": "tests/consolidate",
     "measure": "tests/measure",
@@ -47,7 +47,7 @@ PYTHON_TESTS = {  # of the packages of understudy/ that are mutated
     "referee": "tests/cards",
     "traces": "tests/traces",
 }
-IN_VMS = ("understudy/referee/run.py", "understudy/referee/demo.py")
+IN_VMS = ("understudy_devices/referee/run.py", "understudy_devices/referee/demo.py")
 SAMPLE = 240
 NOT_COUNTED = ("same code", "no program")
 
@@ -61,7 +61,7 @@ def all_mutations() -> list[Mutation]:
             if name not in LEFT_OUT:
                 mutations += c_source.mutations(name, path.read_text(encoding="utf-8"))
     for package in PYTHON_TESTS:
-        for path in sorted((CHECKOUT / "understudy" / package).rglob("*.py")):
+        for path in sorted((CHECKOUT / "understudy_devices" / package).rglob("*.py")):
             name = path.relative_to(CHECKOUT).as_posix()
             if name not in IN_VMS:
                 mutations += python_source.mutations(name, path.read_text(encoding="utf-8"))

@@ -34,7 +34,7 @@ class Reach:
         command = [
             *(sys.executable, "-m", "pytest", "-q", "-n", str(jobs), "--dist", "loadfile"),
             *("-p", "no:cacheprovider", "-m", QUICK),
-            *("--cov=understudy", "--cov-context=test", "--cov-report=", *tests),
+            *("--cov=understudy_devices", "--cov-context=test", "--cov-report=", *tests),
         ]
         environment = {**os.environ, "COVERAGE_FILE": str(record)}
         if subprocess.run(command, cwd=checkout, env=environment, stdout=sys.stderr).returncode:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from understudy.native import arrivals as native
-from understudy.native.arrivals import Arrivals, refuse, write_arrivals
+from understudy_devices.native import arrivals as native
+from understudy_devices.native.arrivals import Arrivals, refuse, write_arrivals
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:

@@ -21,12 +21,12 @@ import numpy.typing as npt
 import pytest
 from scipy.special import stdtrit
 
-from understudy.device.timing import Timing
-from understudy.native import descriptions
-from understudy.native.arrays import Columns
-from understudy.native.drive import Drive
-from understudy.native.simulation import Array, Rows, Simulation
-from understudy.native.simulator import run
+from understudy_devices.device.timing import Timing
+from understudy_devices.native import descriptions
+from understudy_devices.native.arrays import Columns
+from understudy_devices.native.drive import Drive
+from understudy_devices.native.simulation import Array, Rows, Simulation
+from understudy_devices.native.simulator import run
 
 pytestmark = pytest.mark.thorough
 

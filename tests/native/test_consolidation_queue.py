@@ -13,9 +13,9 @@ import naive_consolidation as naive
 import numpy as np
 import pytest
 
-from understudy.native.arrays import Columns
-from understudy.native.simulation import Array, Rows, Simulation
-from understudy.native.simulator import run
+from understudy_devices.native.arrays import Columns
+from understudy_devices.native.simulation import Array, Rows, Simulation
+from understudy_devices.native.simulator import run
 
 MS = 1_000_000
 CAPACITY = 1000

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from understudy.base.paths import ROOT
-from understudy.device.timing import Timing, steps
-from understudy.native import descriptions, replay
-from understudy.native.draw import Draw
-from understudy.native.drive import CURVE_POINTS_MAX, SETTINGS, Drive
-from understudy.native.optimal_order import optimal_order
-from understudy.native.request import READ, REASONS, WRITE
+from understudy_devices.base.paths import ROOT
+from understudy_devices.device.timing import Timing, steps
+from understudy_devices.native import descriptions, replay
+from understudy_devices.native.draw import Draw
+from understudy_devices.native.drive import CURVE_POINTS_MAX, SETTINGS, Drive
+from understudy_devices.native.optimal_order import optimal_order
+from understudy_devices.native.request import READ, REASONS, WRITE
 
 CHEETAH_SECTORS = 143_374_744
 MS = 1_000_000

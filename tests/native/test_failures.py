@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from understudy.base.errors import RunFailed
-from understudy.base.paths import ROOT
-from understudy.native import failures, worker
-from understudy.native.simulation import Simulation
-from understudy.platforms.vm import wire
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.base.paths import ROOT
+from understudy_devices.native import failures, worker
+from understudy_devices.native.simulation import Simulation
+from understudy_devices.platforms.vm import wire
 
 SOURCES = ("engine", "requests", "processes", "elevator", "arrivals", "workloads/*", "worker/*")
 ELSEWHERE = {"EOVERFLOW", "EPROTO"}  # with figures, and with the rule

@@ -11,10 +11,10 @@ import pytest
 from naive_figures import carried, figures, idle_ns
 from sample_runs import experiment, facts, frame
 
-from understudy.ask.experiment import Experiment, Outcome
-from understudy.device import profile
-from understudy.measure import metrics, records
-from understudy.platforms.sim import in_simulator
+from understudy_devices.ask.experiment import Experiment, Outcome
+from understudy_devices.device import profile
+from understudy_devices.measure import metrics, records
+from understudy_devices.platforms.sim import in_simulator
 
 REASONS = list(records.REASONS.categories)
 ARRAY = profile.load("array-32")

@@ -17,14 +17,14 @@ from open_queues import MS, ONE_NS, Given, Write, erlang, exponential, queue, wr
 from test_closed_forms import agrees, erlang_c
 from test_service_times import PROCESSES
 
-from understudy.native.open_queue import (
+from understudy_devices.native.open_queue import (
     ClassFigures,
     QueueFigures,
     simulate,
 )
-from understudy.native.service_times import ServiceTimes
-from understudy.native.simulation import Array, Rows, Simulation
-from understudy.native.simulator import run
+from understudy_devices.native.service_times import ServiceTimes
+from understudy_devices.native.simulation import Array, Rows, Simulation
+from understudy_devices.native.simulator import run
 
 pytestmark = pytest.mark.thorough
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from open_queues import MS, ONE_NS, Given, Write, erlang, exponential, queue, writer
 
-from understudy.base.errors import RunFailed, Unstable
-from understudy.native.open_queue import OpenQueue, simulate
-from understudy.native.service_times import ServiceTimes
+from understudy_devices.base.errors import RunFailed, Unstable
+from understudy_devices.native.open_queue import OpenQueue, simulate
+from understudy_devices.native.service_times import ServiceTimes
 
 
 @pytest.fixture

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from playing import Play, by_owner, program
 
-from understudy.ask.workloads.own import MAGIC, ROW, load
-from understudy.base.errors import RunFailed, UserError
-from understudy.base.paths import ROOT
-from understudy.native import steps
-from understudy.native.simulation import Rows, workloads
-from understudy.platforms import reads
+from understudy_devices.ask.workloads.own import MAGIC, ROW, load
+from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.base.paths import ROOT
+from understudy_devices.native import steps
+from understudy_devices.native.simulation import Rows, workloads
+from understudy_devices.platforms import reads
 
 pytestmark = pytest.mark.thorough
 
@@ -39,7 +39,7 @@ def write(folder: Path, name: str, ours: str = "random", *changes: tuple[str, st
 
 def understudy(*words: object, cwd: Path) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [sys.executable, "-m", "understudy", *map(str, words)],
+        [sys.executable, "-m", "understudy_devices", *map(str, words)],
         capture_output=True,
         text=True,
         check=False,

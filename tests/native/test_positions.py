@@ -19,11 +19,11 @@ from oracle.detailed.drive import (
     Parameters,
     random_parameters,
 )
-from understudy.device import layout, profile
-from understudy.device.timing import TURN
-from understudy.native import drive as native
-from understudy.native.drive import PLATTER_TURN_NS_MAX, Drive
-from understudy.native.request import READ, WRITE
+from understudy_devices.device import layout, profile
+from understudy_devices.device.timing import TURN
+from understudy_devices.native import drive as native
+from understudy_devices.native.drive import PLATTER_TURN_NS_MAX, Drive
+from understudy_devices.native.request import READ, WRITE
 
 SEEDS = range(1, 25)
 SECTORS = 2000

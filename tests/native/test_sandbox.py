@@ -16,15 +16,15 @@ from pathlib import Path
 import pytest
 from strangers import at_add, at_init, at_load, at_next, including, write
 
-from understudy._core import ffi
-from understudy.base import sandbox, seccomp
-from understudy.base.errors import RunFailed, UserError
-from understudy.base.paths import ROOT, cache_dir
-from understudy.base.plain import plain
-from understudy.native import descriptions, registry, steps
-from understudy.native.drive import Drive
-from understudy.native.simulation import Simulation
-from understudy.native.simulator import Answer, run
+from understudy_devices._core import ffi
+from understudy_devices.base import sandbox, seccomp
+from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.base.paths import ROOT, cache_dir
+from understudy_devices.base.plain import plain
+from understudy_devices.native import descriptions, registry, steps
+from understudy_devices.native.drive import Drive
+from understudy_devices.native.simulation import Simulation
+from understudy_devices.native.simulator import Answer, run
 
 pytestmark = pytest.mark.thorough
 
@@ -328,7 +328,7 @@ def test_what_a_compiler_leaves_leads_nowhere(tmp_path: Path) -> None:
 
 def command(*words: object, **names: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [sys.executable, "-m", "understudy", *map(str, words)],
+        [sys.executable, "-m", "understudy_devices", *map(str, words)],
         capture_output=True,
         text=True,
         check=False,
@@ -379,7 +379,7 @@ def test_nothing_outlives_a_killed_command(tmp_path: Path) -> None:
     registry.compiled(registry.Source(str(file), file.read_bytes()))
     for late_ms in range(0, 20, 2):
         process = subprocess.Popen(
-            [sys.executable, "-m", "understudy", *RUN, str(file)],
+            [sys.executable, "-m", "understudy_devices", *RUN, str(file)],
             cwd=tmp_path,
             stderr=subprocess.DEVNULL,
             env={**os.environ, "PYTHONPATH": str(ROOT)},

@@ -8,9 +8,9 @@ import naive_consolidation as naive
 import numpy as np
 import pytest
 
-from understudy.consolidate.branches import Branches
-from understudy.consolidate.map import MarkovianArrivalProcess
-from understudy.native.service_times import ServiceTimes
+from understudy_devices.consolidate.branches import Branches
+from understudy_devices.consolidate.map import MarkovianArrivalProcess
+from understudy_devices.native.service_times import ServiceTimes
 
 MANY = 1_000_000
 

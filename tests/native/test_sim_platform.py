@@ -10,17 +10,17 @@ import polars as pl
 import pytest
 from sample_runs import experiment
 
-from understudy.ask import schedulers
-from understudy.ask.experiment import Experiment, Outcome
-from understudy.ask.workloads import WORKLOADS
-from understudy.base.errors import RunFailed, UserError
-from understudy.campaign import parallel
-from understudy.device import profile
-from understudy.measure import metrics, records
-from understudy.native.draw import Draw
-from understudy.native.drive import Drive
-from understudy.platforms.sim import in_simulator
-from understudy.traces.trace import Trace
+from understudy_devices.ask import schedulers
+from understudy_devices.ask.experiment import Experiment, Outcome
+from understudy_devices.ask.workloads import WORKLOADS
+from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.campaign import parallel
+from understudy_devices.device import profile
+from understudy_devices.measure import metrics, records
+from understudy_devices.native.draw import Draw
+from understudy_devices.native.drive import Drive
+from understudy_devices.platforms.sim import in_simulator
+from understudy_devices.traces.trace import Trace
 
 SIZE = 256 * 2**20
 

@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from understudy.base.errors import Unstable
-from understudy.native import descriptions
-from understudy.native.drive import Drive
-from understudy.native.simulation import Array, PageCache, Rows, Simulation
-from understudy.native.simulator import Answer, run
+from understudy_devices.base.errors import Unstable
+from understudy_devices.native import descriptions
+from understudy_devices.native.drive import Drive
+from understudy_devices.native.simulation import Array, PageCache, Rows, Simulation
+from understudy_devices.native.simulator import Answer, run
 
 MS = 1_000_000
 CAPACITY = 2**20

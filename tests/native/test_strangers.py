@@ -21,13 +21,13 @@ from strangers import (
     write,
 )
 
-from understudy.base import sources
-from understudy.base.errors import RunFailed, UserError
-from understudy.base.paths import ROOT
-from understudy.native import descriptions, registry, worker
-from understudy.native.drive import Drive
-from understudy.native.simulation import Simulation
-from understudy.native.simulator import Answer, run
+from understudy_devices.base import sources
+from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.base.paths import ROOT
+from understudy_devices.native import descriptions, registry, worker
+from understudy_devices.native.drive import Drive
+from understudy_devices.native.simulation import Simulation
+from understudy_devices.native.simulator import Answer, run
 
 pytestmark = pytest.mark.thorough
 
@@ -262,7 +262,7 @@ def test_whoever_looks_can_end_a_run(tmp_path: Path) -> None:
 
 def understudy(*arguments: object, root: Path = ROOT) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [sys.executable, "-m", "understudy", *map(str, arguments)],
+        [sys.executable, "-m", "understudy_devices", *map(str, arguments)],
         capture_output=True,
         text=True,
         check=False,
@@ -359,7 +359,15 @@ def test_without_a_compiler_the_package_is_named(tmp_path: Path) -> None:
     """The file is new, so its compiled code is not cached."""
     file = write(tmp_path, f"fresh{os.getpid()}")
     done = subprocess.run(
-        [sys.executable, "-m", "understudy", "predict", *map(str, RUN), "--schedulers", str(file)],
+        [
+            sys.executable,
+            "-m",
+            "understudy_devices",
+            "predict",
+            *map(str, RUN),
+            "--schedulers",
+            str(file),
+        ],
         capture_output=True,
         text=True,
         check=False,
@@ -383,9 +391,9 @@ def test_a_file_in_the_checkout_is_a_scheduler(tmp_path: Path) -> None:
     sstf.write_text(sstf.read_text().replace(".name", "/* changed */ .name"))
     listed = [file.stem for file in schedulers.glob("*.c")]
     program = (
-        "import pathlib, sys; from understudy.base import paths; "
+        "import pathlib, sys; from understudy_devices.base import paths; "
         "paths.ROOT = pathlib.Path(sys.argv[1]); "
-        "from understudy.cli.main import main; main(sys.argv[2:])"
+        "from understudy_devices.cli.main import main; main(sys.argv[2:])"
     )
     done = subprocess.run(
         [

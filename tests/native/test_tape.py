@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.base.errors import RunFailed
-from understudy.native import replay
-from understudy.native.replay import ADD, COMPLETED, GROWN, NEXT, REMOVE
-from understudy.platforms.vm import shim_tape
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.native import replay
+from understudy_devices.native.replay import ADD, COMPLETED, GROWN, NEXT, REMOVE
+from understudy_devices.platforms.vm import shim_tape
 
 # Request 1 grows by a merge; the scheduler dispatches 1 and 2, and then has nothing left.
 STORY = [(ADD, 1, 0), (ADD, 2, 1), (REMOVE, 1, 0), (ADD, 1, 0), (NEXT, 1, 0), (ADD, 3, 2)]

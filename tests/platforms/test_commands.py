@@ -13,7 +13,7 @@ import raster_reference as reference
 from drawing import ffi, library
 from ruamel.yaml import YAML
 
-from understudy.base.paths import cards_dir
+from understudy_devices.base.paths import cards_dir
 
 with (cards_dir() / "zach1.yaml").open() as opened:
     REGISTERS = YAML(typ="safe", pure=True).load(opened)["registers"]

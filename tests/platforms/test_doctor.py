@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from understudy.base.paths import ROOT
-from understudy.cli import doctor
-from understudy.platforms.vm import kvm, packages, qemu
+from understudy_devices.base.paths import ROOT
+from understudy_devices.cli import doctor
+from understudy_devices.platforms.vm import kvm, packages, qemu
 
 
 def listed() -> list[str]:
@@ -22,7 +22,7 @@ def listed() -> list[str]:
 def test_everything_needed_is_here_after_setup() -> None:
     """make setup ran before this test, so doctor finds nothing missing."""
     done = subprocess.run(
-        [sys.executable, "-m", "understudy", "doctor", "--json"],
+        [sys.executable, "-m", "understudy_devices", "doctor", "--json"],
         capture_output=True,
         text=True,
         check=False,

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-from understudy.base.programs import compiled
-from understudy.platforms.vm.card_programs import draw_triangles
+from understudy_devices.base.programs import compiled
+from understudy_devices.platforms.vm.card_programs import draw_triangles
 
 DONE = re.compile(r"done (\d+\.\d{6}) ([0-9a-f]{16})\n")
 

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 from playing import FILES, GENEROUS, PAGE, Log, Play, by_owner, make_files, play, program, surge
 
-from understudy.base import programs
-from understudy.base.errors import RunFailed
-from understudy.base.paths import cache_dir
-from understudy.platforms import guest_programs, reads
+from understudy_devices.base import programs
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.base.paths import cache_dir
+from understudy_devices.platforms import guest_programs, reads
 
 
 @pytest.fixture(scope="module")

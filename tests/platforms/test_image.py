@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from understudy.base import programs
-from understudy.base.errors import RunFailed, UserError
-from understudy.files import image
-from understudy.platforms import guest_programs
+from understudy_devices.base import programs
+from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.files import image
+from understudy_devices.platforms import guest_programs
 
 pytestmark = pytest.mark.thorough
 

@@ -23,8 +23,8 @@ import pytest
 from click.testing import CliRunner, Result
 from terminal import COMMAND
 
-from understudy.base import put_back
-from understudy.cli.main import main
+from understudy_devices.base import put_back
+from understudy_devices.cli.main import main
 
 MIB = 2**20
 SIZE = 64 * MIB

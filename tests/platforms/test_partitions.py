@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from sample_runs import experiment
 
-from understudy.base.errors import UserError
-from understudy.base.progress import silent
-from understudy.device import profile
-from understudy.files import partitions
-from understudy.files.partitions import Partitioning
-from understudy.platforms.vm import debian_programs, scenario
+from understudy_devices.base.errors import UserError
+from understudy_devices.base.progress import silent
+from understudy_devices.device import profile
+from understudy_devices.files import partitions
+from understudy_devices.files.partitions import Partitioning
+from understudy_devices.platforms.vm import debian_programs, scenario
 
 MIB = 2**20
 FILES = (("d0/small", 5000), ("d1/large", 3 * MIB))

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from kernel_trace import COMPLETE, FORMATS, ISSUE, data, event, page, trace
 
-from understudy.base.errors import RunFailed
-from understudy.platforms import ring_buffer
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.platforms import ring_buffer
 
 SECOND = 10**9
 

@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 from sample_runs import experiment, outcome
 
-from understudy.ask.experiment import Experiment, Outcome
-from understudy.base.errors import RunFailed
-from understudy.campaign.result import Result
-from understudy.measure.records import RECORD
-from understudy.platforms.vm import self_scaling
-from understudy.show import table
+from understudy_devices.ask.experiment import Experiment, Outcome
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.campaign.result import Result
+from understudy_devices.measure.records import RECORD
+from understudy_devices.platforms.vm import self_scaling
+from understudy_devices.show import table
 
 SERVICE_NS = 4_000_000
 

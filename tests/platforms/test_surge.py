@@ -17,7 +17,7 @@ import pytest
 from playing import PAGE, by_owner, make_files, surge
 from sample_runs import experiment
 
-from understudy.platforms.sim import in_simulator
+from understudy_devices.platforms.sim import in_simulator
 
 COUNT_ALPHA, COUNT_K = 2.43, 1.00  # files in one round
 SLEEP_ALPHA, SLEEP_K_MS = 1.5, 2.0  # sleep after each page

@@ -16,11 +16,11 @@ from block_events import FLUSH, FS, PC, WRITE, Event, Requests
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.base.errors import RunFailed
-from understudy.measure import records
-from understudy.platforms.reads import ENTRY
-from understudy.platforms.real.tracepoints import Tracepoints
-from understudy.platforms.witness import compare_requests
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.measure import records
+from understudy_devices.platforms.reads import ENTRY
+from understudy_devices.platforms.real.tracepoints import Tracepoints
+from understudy_devices.platforms.witness import compare_requests
 
 # Tracepoints by blktrace's letter; for a split, the count's field holds the sector of the split.
 NAMES = {

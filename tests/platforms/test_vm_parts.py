@@ -20,15 +20,15 @@ from hypothesis import strategies as st
 from kernel_trace import COMPLETE, FORMATS, ISSUE, data, trace
 from sample_runs import experiment
 
-from understudy.ask.setting import OnVm
-from understudy.base import cache
-from understudy.base.errors import RunFailed, UserError
-from understudy.device import profile
-from understudy.files import image
-from understudy.platforms import reads, witness
-from understudy.platforms.vm import modules, outcome, packages, scenario, target
-from understudy.platforms.vm.controllers import CONTROLLERS
-from understudy.platforms.vm.initramfs import Initramfs
+from understudy_devices.ask.setting import OnVm
+from understudy_devices.base import cache
+from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.device import profile
+from understudy_devices.files import image
+from understudy_devices.platforms import reads, witness
+from understudy_devices.platforms.vm import modules, outcome, packages, scenario, target
+from understudy_devices.platforms.vm.controllers import CONTROLLERS
+from understudy_devices.platforms.vm.initramfs import Initramfs
 
 QUEUEING = profile.load("vesper-zoned").model_copy(update={"queue": profile.CommandQueue(depth=8)})
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from understudy.base.errors import RunFailed
-from understudy.platforms.vm import trouble
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.platforms.vm import trouble
 
 CRASH = """\
 [    4.1] BUG: kernel NULL pointer dereference, address: 0000000000000048

@@ -9,12 +9,12 @@ import pytest
 from detailed_tracks import document, profiled
 
 from oracle.detailed.drive import SURFACE_SERPENTINE, DetailedDrive, random_parameters
-from understudy.base.errors import UserError
-from understudy.device import profile as device
-from understudy.device.profile import DiskProfile
-from understudy.native.drive import Drive
-from understudy.profiler.layout.arm import Arm
-from understudy.profiler.layout.layout import Layout, Zone
+from understudy_devices.base.errors import UserError
+from understudy_devices.device import profile as device
+from understudy_devices.device.profile import DiskProfile
+from understudy_devices.native.drive import Drive
+from understudy_devices.profiler.layout.arm import Arm
+from understudy_devices.profiler.layout.layout import Layout, Zone
 
 SEEDS = [*range(1, 18), 26, 82, 201]
 PAIRS = 1000

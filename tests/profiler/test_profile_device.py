@@ -21,13 +21,13 @@ from hypothesis import strategies as st
 from terminal import CTRL_C, INTERRUPTED, Home, Running
 
 from oracle.detailed.drive import random_drive
-from understudy.base.errors import RunFailed
-from understudy.cli.main import main
-from understudy.device import profile as device
-from understudy.profiler.profile_fit import profile
-from understudy.profiler.targets.bench import Bench
-from understudy.profiler.targets.disk import device_file, in_use, sender
-from understudy.profiler.targets.disk.device_file import Disk
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.cli.main import main
+from understudy_devices.device import profile as device
+from understudy_devices.profiler.profile_fit import profile
+from understudy_devices.profiler.targets.bench import Bench
+from understudy_devices.profiler.targets.disk import device_file, in_use, sender
+from understudy_devices.profiler.targets.disk.device_file import Disk
 
 pytestmark = pytest.mark.thorough
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.device.profile import DiskFacts
-from understudy.profiler.findings.finding import toml_lines
-from understudy.profiler.targets.disk import facts, scsi
-from understudy.profiler.targets.disk.scsi import Said
+from understudy_devices.device.profile import DiskFacts
+from understudy_devices.profiler.findings.finding import toml_lines
+from understudy_devices.profiler.targets.disk import facts, scsi
+from understudy_devices.profiler.targets.disk.scsi import Said
 
 CACHING = bytes.fromhex("0812 0400 ffff 0000 ffff ffff 8014 0000 0000 0000".replace(" ", ""))
 

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from terminal import CTRL_C, INTERRUPTED, Home, Running
 from test_profiler import CAPACITY, model
 
-from understudy.base.errors import RunFailed, UserError
-from understudy.cli.main import main
-from understudy.device.target import Target
-from understudy.profiler.profile_fit import profile
-from understudy.profiler.targets import journal
-from understudy.profiler.targets.bench import Bench
-from understudy.profiler.targets.journal import Journal
+from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.cli.main import main
+from understudy_devices.device.target import Target
+from understudy_devices.profiler.profile_fit import profile
+from understudy_devices.profiler.targets import journal
+from understudy_devices.profiler.targets.bench import Bench
+from understudy_devices.profiler.targets.journal import Journal
 
 pytestmark = pytest.mark.thorough
 

@@ -20,14 +20,14 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from oracle.detailed.drive import random_drive
-from understudy.base.errors import UserError
-from understudy.base.paths import ROOT
-from understudy.cli.main import main
-from understudy.device import profile as device
-from understudy.profiler.checks import SEEK, TRANSFER
-from understudy.profiler.profile_fit import Fitted, profile
-from understudy.profiler.targets.model import ModelTarget
-from understudy.show import picture, profiled
+from understudy_devices.base.errors import UserError
+from understudy_devices.base.paths import ROOT
+from understudy_devices.cli.main import main
+from understudy_devices.device import profile as device
+from understudy_devices.profiler.checks import SEEK, TRANSFER
+from understudy_devices.profiler.profile_fit import Fitted, profile
+from understudy_devices.profiler.targets.model import ModelTarget
+from understudy_devices.show import picture, profiled
 
 # One worker runs all of these tests, since each overview is drawn for several tests.
 pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("pictures")]
@@ -246,7 +246,7 @@ def test_the_same_seed_the_same_picture(
     (tmp_path / "matplotlibrc").write_text("lines.linewidth: 9\n")
     arguments = ["profile", "--target", "someones:drive", "--out", "mine.toml"]
     done = subprocess.run(
-        [sys.executable, "-m", "understudy", *arguments, "--picture", f"there.{ending}"],
+        [sys.executable, "-m", "understudy_devices", *arguments, "--picture", f"there.{ending}"],
         cwd=tmp_path,
         env={"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "7", "PATH": "/usr/bin"},
         capture_output=True,

@@ -20,18 +20,18 @@ from sample_runs import experiment, outcome
 from test_profiler import CAPACITY, KNOWN, model
 
 from oracle.detailed.drive import random_drive
-from understudy.base.errors import RunFailed
-from understudy.campaign.result import requests_table
-from understudy.cli.main import main
-from understudy.device import profile as device
-from understudy.device.profile import DiskProfile
-from understudy.device.target import Target
-from understudy.profiler.checks import demerit
-from understudy.profiler.from_trace import fit
-from understudy.profiler.from_trace.services import Served
-from understudy.profiler.profile_fit import Fitted
-from understudy.profiler.targets.bench import Bench
-from understudy.profiler.targets.model import ModelTarget
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.campaign.result import requests_table
+from understudy_devices.cli.main import main
+from understudy_devices.device import profile as device
+from understudy_devices.device.profile import DiskProfile
+from understudy_devices.device.target import Target
+from understudy_devices.profiler.checks import demerit
+from understudy_devices.profiler.from_trace import fit
+from understudy_devices.profiler.from_trace.services import Served
+from understudy_devices.profiler.profile_fit import Fitted
+from understudy_devices.profiler.targets.bench import Bench
+from understudy_devices.profiler.targets.model import ModelTarget
 
 pytestmark = pytest.mark.thorough
 

@@ -15,21 +15,21 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-import understudy
+import understudy_devices as us
 from oracle.detailed.drive import DetailedDrive, random_drive
 from oracle.idle_writes import random_idle_writes
-from understudy.base.errors import RunFailed, UserError
-from understudy.cli.main import main
-from understudy.device import profile as device
-from understudy.device.check import Check
-from understudy.device.profile import DiskProfile
-from understudy.device.target import Target
-from understudy.profiler.checks import demerit
-from understudy.profiler.findings import statistics
-from understudy.profiler.probes import hits, rotation, segments, streams
-from understudy.profiler.profile_fit import Fitted, profile
-from understudy.profiler.targets.bench import Bench
-from understudy.profiler.targets.model import ModelTarget
+from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.cli.main import main
+from understudy_devices.device import profile as device
+from understudy_devices.device.check import Check
+from understudy_devices.device.profile import DiskProfile
+from understudy_devices.device.target import Target
+from understudy_devices.profiler.checks import demerit
+from understudy_devices.profiler.findings import statistics
+from understudy_devices.profiler.probes import hits, rotation, segments, streams
+from understudy_devices.profiler.profile_fit import Fitted, profile
+from understudy_devices.profiler.targets.bench import Bench
+from understudy_devices.profiler.targets.model import ModelTarget
 
 pytestmark = pytest.mark.thorough
 
@@ -375,12 +375,12 @@ def test_trouble_is_one_line_with_sector_and_reason(name: str) -> None:
     with pytest.raises(
         RunFailed, match=rf"^target: read of \d+ sectors at sector \d+, .*{message}"
     ):
-        understudy.profile(Trouble(what))
+        us.profile(Trouble(what))
 
 
 def test_too_small_a_target() -> None:
     with pytest.raises(UserError, match="target: 100 sectors are too few"):
-        understudy.profile(Trouble(fails, capacity_sectors=100))
+        us.profile(Trouble(fails, capacity_sectors=100))
 
 
 STRANGE: dict[str, Callable[[random.Random, int], float]] = {
@@ -498,7 +498,7 @@ def test_nothing_is_written_unasked(writable: bool, destroy_data: bool) -> None:
 
 
 def test_the_same_seed_the_same_profile(tmp_path: Path) -> None:
-    first, again = (understudy.profile(random_drive(2), seed=4) for _ in range(2))
+    first, again = (us.profile(random_drive(2), seed=4) for _ in range(2))
     assert first.to_toml() == again.to_toml()
     file = tmp_path / "profiled.toml"
     file.write_text(first.to_toml())

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import understudy
+import understudy_devices as us
 from oracle.detailed.drive import DetailedDrive, random_parameters
-from understudy.base.errors import RunFailed, UserError
-from understudy.cli.main import main
-from understudy.profiler.findings import document
-from understudy.profiler.findings.finding import Finding
-from understudy.profiler.profile_fit import Fitted
+from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.cli.main import main
+from understudy_devices.profiler.findings import document
+from understudy_devices.profiler.findings.finding import Finding
+from understudy_devices.profiler.profile_fit import Fitted
 
 pytestmark = pytest.mark.thorough
 
@@ -86,7 +86,7 @@ class Hostile:
 def profiled(target: Hostile, seed: int) -> tuple[Fitted | None, str]:
     """Return a profile, or else the error message."""
     try:
-        return understudy.profile(target, seed, destroy_data=True), ""
+        return us.profile(target, seed, destroy_data=True), ""
     except (RunFailed, UserError) as error:
         return None, str(error)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from hosted import Hosted
 
-import understudy
+import understudy_devices as us
 from oracle.detailed.drive import (
     CYLINDER_SERPENTINE,
     CYLINDERS,
@@ -26,16 +26,16 @@ from oracle.detailed.drive import (
     random_drive,
     random_parameters,
 )
-from understudy.device import profile as profiles
-from understudy.device.layout import Zone as Recorded
-from understudy.device.target import Target
-from understudy.profiler.layout.layout import Layout, Unseen, centred, worded
-from understudy.profiler.layout.layout import Zone as Found
-from understudy.profiler.probes import hits, platters, rotation, segments
-from understudy.profiler.profile_fit import Fitted, profile
-from understudy.profiler.targets.bench import Bench
-from understudy.profiler.targets.journal import Journal
-from understudy.profiler.targets.model import ModelTarget
+from understudy_devices.device import profile as profiles
+from understudy_devices.device.layout import Zone as Recorded
+from understudy_devices.device.target import Target
+from understudy_devices.profiler.layout.layout import Layout, Unseen, centred, worded
+from understudy_devices.profiler.layout.layout import Zone as Found
+from understudy_devices.profiler.probes import hits, platters, rotation, segments
+from understudy_devices.profiler.profile_fit import Fitted, profile
+from understudy_devices.profiler.targets.bench import Bench
+from understudy_devices.profiler.targets.journal import Journal
+from understudy_devices.profiler.targets.model import ModelTarget
 
 pytestmark = pytest.mark.thorough
 
@@ -495,7 +495,7 @@ def zones(fitted: Fitted) -> Sequence[Recorded]:
 
 def test_the_profile_says_where_sectors_are() -> None:
     drive = random_drive(2)
-    fitted = understudy.profile(drive)
+    fitted = us.profile(drive)
     disk = fitted.disk()
     assert disk.knows_positions
     assert disk.layout
@@ -521,8 +521,8 @@ def test_what_is_not_seen_is_a_comment_and_latencies_are_drawn() -> None:
 
 def test_our_own_model_with_known_angles_is_recovered() -> None:
     """The profile of a detailed drive becomes a model, which is profiled again."""
-    first = understudy.profile(random_drive(2))
-    again = understudy.profile(ModelTarget.of(first.disk(), first.capacity_sectors))
+    first = us.profile(random_drive(2))
+    again = us.profile(ModelTarget.of(first.disk(), first.capacity_sectors))
     for one, other in zip(zones(again), zones(first), strict=True):
         assert (one.first, one.sectors, one.slots) == (other.first, other.sectors, other.slots)
         assert one.skew == pytest.approx(other.skew, abs=1e-6)

@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-import understudy
+import understudy_devices as us
 from oracle.detailed.drive import random_drive
-from understudy.base.errors import RunFailed, UserError
-from understudy.cli.main import main
-from understudy.device import profile as device
-from understudy.device.profile import DiskProfile
-from understudy.device.target import Target
-from understudy.profiler import checks, methods
-from understudy.profiler.methods import perform_2010, sigcse_2006
-from understudy.profiler.probes import hits
-from understudy.profiler.profile_fit import Fitted, profile
-from understudy.profiler.targets.bench import Bench
-from understudy.profiler.targets.model import ModelTarget
+from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.cli.main import main
+from understudy_devices.device import profile as device
+from understudy_devices.device.profile import DiskProfile
+from understudy_devices.device.target import Target
+from understudy_devices.profiler import checks, methods
+from understudy_devices.profiler.methods import perform_2010, sigcse_2006
+from understudy_devices.profiler.probes import hits
+from understudy_devices.profiler.profile_fit import Fitted, profile
+from understudy_devices.profiler.targets.bench import Bench
+from understudy_devices.profiler.targets.model import ModelTarget
 
 pytestmark = pytest.mark.thorough
 
@@ -73,7 +73,7 @@ class Watched:
 
 def test_the_full_method_is_the_default() -> None:
     assert methods.names() == ["full", *PAPERS]
-    assert understudy.profile(random_drive(2)).method == "full"
+    assert us.profile(random_drive(2)).method == "full"
 
 
 def test_an_unknown_one_is_told_with_those_there_are() -> None:
@@ -337,12 +337,12 @@ def test_what_chance_may_make_of_a_mean_is_asked_anew_and_longer() -> None:
         def request(self, op: str, sector: int, sectors: int, at_ns: int) -> int:
             return at_ns + 1000 * self.draws.randint(*self.us)
 
-    for us, more, requests in (
+    for microseconds, more, requests in (
         ((200, 1880), 4, 4000),
         ((200, 1880), 1, 1000),
         ((1100, 1100), 4, 1000),
     ):
-        target, model = Bench(Takes(*us), 1), Bench(Takes(1000, 1000), 1)
+        target, model = Bench(Takes(*microseconds), 1), Bench(Takes(1000, 1000), 1)
         (comparison,) = checks.compare(target, model, 1, checks.READS[:1], more=more)
         assert len(comparison.target_times_ms) == requests
 

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from oracle.detailed.drive import DetailedDrive, random_drive
-from understudy.profiler.layout.layout import Layout
-from understudy.profiler.probes import hits, platters, reach, rotation, segments
-from understudy.profiler.profile_fit import Fitted, profile
-from understudy.profiler.targets.bench import Bench
-from understudy.profiler.targets.model import ModelTarget
+from understudy_devices.profiler.layout.layout import Layout
+from understudy_devices.profiler.probes import hits, platters, reach, rotation, segments
+from understudy_devices.profiler.profile_fit import Fitted, profile
+from understudy_devices.profiler.targets.bench import Bench
+from understudy_devices.profiler.targets.model import ModelTarget
 
 pytestmark = pytest.mark.thorough
 

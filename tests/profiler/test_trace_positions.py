@@ -13,17 +13,17 @@ import pytest
 from click.testing import CliRunner, Result
 
 from oracle.detailed.drive import DetailedDrive, Parameters, Zone
-from understudy.base.paths import ROOT
-from understudy.cli.main import main
-from understudy.device import profile as device
-from understudy.profiler.from_trace import fit, positions, turning
-from understudy.profiler.from_trace.services import Served
-from understudy.profiler.from_trace.turning import Turning
-from understudy.profiler.layout.layout import Layout, Unseen
-from understudy.profiler.layout.layout import Zone as Rule
-from understudy.profiler.profile_fit import Fitted
-from understudy.profiler.targets.bench import Bench
-from understudy.profiler.targets.model import ModelTarget
+from understudy_devices.base.paths import ROOT
+from understudy_devices.cli.main import main
+from understudy_devices.device import profile as device
+from understudy_devices.profiler.from_trace import fit, positions, turning
+from understudy_devices.profiler.from_trace.services import Served
+from understudy_devices.profiler.from_trace.turning import Turning
+from understudy_devices.profiler.layout.layout import Layout, Unseen
+from understudy_devices.profiler.layout.layout import Zone as Rule
+from understudy_devices.profiler.profile_fit import Fitted
+from understudy_devices.profiler.targets.bench import Bench
+from understudy_devices.profiler.targets.model import ModelTarget
 
 pytestmark = pytest.mark.thorough
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The imports in understudy/ and the includes between parts of the C code are those that
+"""The imports in understudy_devices/ and the includes between parts of the C code are those that
 docs/architecture.md allows.
 """
 
@@ -12,9 +12,9 @@ from pathlib import Path, PurePath
 
 import pytest
 
-from understudy.base.paths import ROOT
+from understudy_devices.base.paths import ROOT
 
-PACKAGE = ROOT / "understudy"
+PACKAGE = ROOT / "understudy_devices"
 PAGE = (ROOT / "docs" / "architecture.md").read_text()
 ROW = re.compile(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|$", re.MULTILINE)
 INSIDE = {
@@ -78,7 +78,9 @@ def test_a_part_stands_only_on_those_above_it(package: str) -> None:
 def test_a_platform_does_not_know_another(one: str, other: str) -> None:
     for file in (PACKAGE / "platforms" / one).rglob("*.py"):
         for module in imported(file):
-            assert not module.startswith(f"understudy.platforms.{other}"), f"{file}: {module}"
+            assert not module.startswith(f"understudy_devices.platforms.{other}"), (
+                f"{file}: {module}"
+            )
 
 
 def c_files() -> list[str]:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from understudy.base.paths import ROOT
-from understudy.cli.main import main
+from understudy_devices.base.paths import ROOT
+from understudy_devices.cli.main import main
 
 pytestmark = pytest.mark.thorough
 

@@ -14,9 +14,9 @@ from click.testing import CliRunner
 from bench import __main__ as bench
 from bench import page, part, results
 from bench.part import Column, Part, Rows
-from understudy.base.errors import RunFailed
-from understudy.base.paths import ROOT
-from understudy.cli.main import main as understudy
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.base.paths import ROOT
+from understudy_devices.cli.main import main as understudy
 
 pytestmark = pytest.mark.thorough
 

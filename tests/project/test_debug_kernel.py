@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from understudy.base.paths import ROOT
+from understudy_devices.base.paths import ROOT
 
 FRAGMENT = "CONFIG_KASAN=y\n# of memory\nCONFIG_SCSI_DEBUG=m\n# CONFIG_ATA is not set\n"
 FRAGMENT += 'CONFIG_LOCALVERSION="-debug"\n'

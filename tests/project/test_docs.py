@@ -13,9 +13,9 @@ import pytest
 from click.testing import CliRunner
 from printed_files import printed_files
 
-from understudy.base.paths import ROOT
-from understudy.cli.main import main
-from understudy.native import registry
+from understudy_devices.base.paths import ROOT
+from understudy_devices.cli.main import main
+from understudy_devices.native import registry
 
 
 @pytest.fixture(autouse=True)

@@ -112,7 +112,7 @@ def test_every_mutant_is_another_program() -> None:
     assert {one.file for one in found} > {
         "core/surge.h",
         "sim/engine.c",
-        "understudy/traces/read.py",
+        "understudy_devices/traces/read.py",
     }
     for one in random.Random(1).sample(found, 300):
         source = (tool.CHECKOUT / one.file).read_text(encoding="utf-8")

@@ -15,9 +15,9 @@ import pytest
 from nbd import FLUSH, FUA, READ, TRIM, WRITE, WRITE_ZEROES, Request
 from serving import OTHER, Row, Served, serving
 
-from understudy.device.profile import load
-from understudy.measure import records
-from understudy.native.drive import Drive
+from understudy_devices.device.profile import load
+from understudy_devices.measure import records
+from understudy_devices.native.drive import Drive
 
 pytestmark = pytest.mark.thorough
 

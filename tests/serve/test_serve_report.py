@@ -3,8 +3,8 @@
 
 import pytest
 
-from understudy.native.timed_disk import Lateness
-from understudy.serve import report
+from understudy_devices.native.timed_disk import Lateness
+from understudy_devices.serve import report
 
 
 def lateness(service_late_ns: float, timed: int = 10) -> Lateness:

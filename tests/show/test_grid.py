@@ -6,7 +6,7 @@ import io
 import pytest
 from rich.console import Console
 
-from understudy.show.grid import Grid
+from understudy_devices.show.grid import Grid
 
 NAMES = [f"scheduler{number}" for number in range(7)]
 ROWS = [

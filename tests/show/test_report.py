@@ -8,11 +8,11 @@ from html.parser import HTMLParser
 import pytest
 from sample_runs import experiment, outcome
 
-from understudy.ask import schedulers
-from understudy.campaign.result import Result
-from understudy.show import inline, report
-from understudy.show.consolidated import table as consolidated
-from understudy.show.placed import table as placed
+from understudy_devices.ask import schedulers
+from understudy_devices.campaign.result import Result
+from understudy_devices.show import inline, report
+from understudy_devices.show.consolidated import table as consolidated
+from understudy_devices.show.placed import table as placed
 
 pytestmark = pytest.mark.thorough
 

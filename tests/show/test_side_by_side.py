@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 from sample_runs import experiment, outcome
 
-from understudy.campaign.result import Result
-from understudy.measure.metrics import PAPER_MEASURES
-from understudy.show import side_by_side
+from understudy_devices.campaign.result import Result
+from understudy_devices.measure.metrics import PAPER_MEASURES
+from understudy_devices.show import side_by_side
 
 RESPONSE = PAPER_MEASURES[2]
 

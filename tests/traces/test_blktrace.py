@@ -30,12 +30,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from readings import joined
 
-from understudy.base.errors import UserError
-from understudy.traces import formats
-from understudy.traces.formats import blkparse, blktrace
-from understudy.traces.per_cpu import files_of
-from understudy.traces.read import load
-from understudy.traces.reading import Reading
+from understudy_devices.base.errors import UserError
+from understudy_devices.traces import formats
+from understudy_devices.traces.formats import blkparse, blktrace
+from understudy_devices.traces.per_cpu import files_of
+from understudy_devices.traces.read import load
+from understudy_devices.traces.reading import Reading
 
 COLUMNS = ["arrival_ns", "dispatch_ns", "completion_ns", "sector", "sectors", "op", "owner"]
 LAYOUTS = [(7, "<"), (7, ">"), (8, "<"), (8, ">")]

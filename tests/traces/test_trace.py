@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 from sample_runs import experiment, outcome
 
-from understudy.base.errors import UserError
-from understudy.campaign.result import requests_table
-from understudy.traces.read import load
-from understudy.traces.steps import closed_rows, open_rows, open_rows_by_owner
+from understudy_devices.base.errors import UserError
+from understudy_devices.campaign.result import requests_table
+from understudy_devices.traces.read import load
+from understudy_devices.traces.steps import closed_rows, open_rows, open_rows_by_owner
 
 ROWS = {
     "arrival_ns": [100, 300, 150, 900],

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.base import file_arrays
-from understudy.traces.characterise import (
+from understudy_devices.base import file_arrays
+from understudy_devices.traces.characterise import (
     LAGS,
     PERCENTS,
     autocorrelation,
@@ -17,7 +17,7 @@ from understudy.traces.characterise import (
     percentiles,
     series,
 )
-from understudy.traces.trace import Trace
+from understudy_devices.traces.trace import Trace
 
 Row = tuple[int, int, int]
 

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 from click.testing import CliRunner, Result
 
-from understudy.cli.main import main
-from understudy.traces.read import load
+from understudy_devices.cli.main import main
+from understudy_devices.traces.read import load
 
 GOOD = """\
 128166372003061629,hm,1,Read,0,4096,413

@@ -18,8 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from readings import joined
 
-from understudy.traces import compression, formats, text
-from understudy.traces.reading import Reading
+from understudy_devices.traces import compression, formats, text
+from understudy_devices.traces.reading import Reading
 
 
 def xz(data: bytes) -> bytes:

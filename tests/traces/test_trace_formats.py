@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from readings import joined
 
-from understudy.base.errors import UserError
-from understudy.traces import formats
-from understudy.traces.formats import blkparse, fio
-from understudy.traces.read import load, recorded
+from understudy_devices.base.errors import UserError
+from understudy_devices.traces import formats
+from understudy_devices.traces.formats import blkparse, fio
+from understudy_devices.traces.read import load, recorded
 
 BLKPARSE = """\
   8,0    1        1     0.000000000   697  Q   R 223490 + 8 [cat]

@@ -14,13 +14,13 @@ import pytest
 from block_events import Requests, one_file
 from test_trace_readers import record_1, record_2
 
-from understudy.base import file_arrays
-from understudy.native import blktrace
-from understudy.traces import text
-from understudy.traces.characterise import characterise
-from understudy.traces.formats import blkparse, fio, parquet, vscsi
-from understudy.traces.read import recorded
-from understudy.traces.trace import Trace
+from understudy_devices.base import file_arrays
+from understudy_devices.native import blktrace
+from understudy_devices.traces import text
+from understudy_devices.traces.characterise import characterise
+from understudy_devices.traces.formats import blkparse, fio, parquet, vscsi
+from understudy_devices.traces.read import recorded
+from understudy_devices.traces.trace import Trace
 
 pytestmark = pytest.mark.thorough
 

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from readings import joined
 
-from understudy.base.errors import UserError
-from understudy.traces import formats, text
-from understudy.traces.formats import (
+from understudy_devices.base.errors import UserError
+from understudy_devices.traces import formats, text
+from understudy_devices.traces.formats import (
     alibaba,
     blkparse,
     blktrace,
@@ -29,8 +29,8 @@ from understudy.traces.formats import (
     tencent,
     vscsi,
 )
-from understudy.traces.read import load, recorded
-from understudy.traces.reading import Reading
+from understudy_devices.traces.read import load, recorded
+from understudy_devices.traces.reading import Reading
 
 MSR = b"""\
 128166372003061629,hm,1,Read,383496192,32768,413

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 import pytest
 from guests import MIB, boot, group, pairs, text
 
-from understudy.platforms.vm.machine import Result
+from understudy_devices.platforms.vm.machine import Result
 
 READERS = 8
 MODULES = {"iprobe": "", "vpt": "", "vdisk": f"size={64 * MIB} depth={READERS}"}

@@ -21,16 +21,16 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 import pytest
 
-from understudy.ask import schedulers
-from understudy.ask.experiment import Experiment, asked
-from understudy.ask.schedulers import Choice, Tunables
-from understudy.ask.workloads import WORKLOADS
-from understudy.base.programs import Program, compiled
-from understudy.base.progress import silent
-from understudy.device import profile
-from understudy.device.profile import DiskProfile
-from understudy.native import descriptions, replay
-from understudy.platforms.vm import machine, qemu, scenario, turns
+from understudy_devices.ask import schedulers
+from understudy_devices.ask.experiment import Experiment, asked
+from understudy_devices.ask.schedulers import Choice, Tunables
+from understudy_devices.ask.workloads import WORKLOADS
+from understudy_devices.base.programs import Program, compiled
+from understudy_devices.base.progress import silent
+from understudy_devices.device import profile
+from understudy_devices.device.profile import DiskProfile
+from understudy_devices.native import descriptions, replay
+from understudy_devices.platforms.vm import machine, qemu, scenario, turns
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from guests import MIB, attempts, boot, group, once, text
 
-from understudy.device.timing import Timing, TrackLevel, Tracks, TrackZone, flat
-from understudy.measure import records
-from understudy.native.drive import TRACKS_SLIPS_MAX, TRACKS_ZONES_MAX, Drive
-from understudy.platforms.vm.machine import Result
+from understudy_devices.device.timing import Timing, TrackLevel, Tracks, TrackZone, flat
+from understudy_devices.measure import records
+from understudy_devices.native.drive import TRACKS_SLIPS_MAX, TRACKS_ZONES_MAX, Drive
+from understudy_devices.platforms.vm.machine import Result
 
 SECTORS = 64 * MIB // 512
 SEEK = [(0, 400_000), (SECTORS, 9_000_000)]

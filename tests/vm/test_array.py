@@ -13,14 +13,14 @@ import polars as pl
 import pytest
 from guests import MIB, attempts, experiment, group, once, text
 
-from understudy.ask.experiment import Outcome, asked
-from understudy.ask.schedulers import Choice
-from understudy.ask.workloads import WORKLOADS
-from understudy.device import profile
-from understudy.measure import metrics, records
-from understudy.platforms.sim import in_simulator
-from understudy.platforms.vm import in_vm
-from understudy.platforms.vm.machine import Result
+from understudy_devices.ask.experiment import Outcome, asked
+from understudy_devices.ask.schedulers import Choice
+from understudy_devices.ask.workloads import WORKLOADS
+from understudy_devices.device import profile
+from understudy_devices.measure import metrics, records
+from understudy_devices.platforms.sim import in_simulator
+from understudy_devices.platforms.vm import in_vm
+from understudy_devices.platforms.vm.machine import Result
 
 DRAWN = profile.load("array-32")
 CONSTANT = profile.DiskProfile(

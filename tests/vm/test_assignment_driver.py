@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from understudy.base.paths import ROOT
+from understudy_devices.base.paths import ROOT
 
 PAGE = (ROOT / "docs" / "assignments.md").read_text().partition("\n## 3.")[2]
 

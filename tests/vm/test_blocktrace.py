@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 from guests import MIB, boot, group, once, text
 
-from understudy.base.programs import compiled
-from understudy.measure import records
-from understudy.platforms import guest_programs
-from understudy.platforms.vm.machine import Result
-from understudy.traces import read
-from understudy.traces.trace import Trace
+from understudy_devices.base.programs import compiled
+from understudy_devices.measure import records
+from understudy_devices.platforms import guest_programs
+from understudy_devices.platforms.vm.machine import Result
+from understudy_devices.traces import read
+from understudy_devices.traces.trace import Trace
 
 REQUESTS = 2000
 SERVERS = 8

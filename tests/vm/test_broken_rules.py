@@ -16,12 +16,12 @@ from typing import Literal
 import pytest
 from guests import MIB, PRELUDE, boot, experiment, group, text
 
-from understudy.base.errors import RunFailed, UserError
-from understudy.base.paths import ROOT
-from understudy.native import registry
-from understudy.native.registry import Source
-from understudy.platforms.vm import machine, modules, packages, scenario
-from understudy.platforms.vm.machine import Result, Vm
+from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.base.paths import ROOT
+from understudy_devices.native import registry
+from understudy_devices.native.registry import Source
+from understudy_devices.platforms.vm import machine, modules, packages, scenario
+from understudy_devices.platforms.vm.machine import Result, Vm
 
 pytestmark = group("broken rules")
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from guests import GIB, boot, once, text
 
-from understudy.base.paths import ROOT
-from understudy.platforms.vm.machine import Result
+from understudy_devices.base.paths import ROOT
+from understudy_devices.platforms.vm.machine import Result
 
 PAGE = (ROOT / "docs" / "vpt-sysfs.md").read_text().partition("\n## A session\n")[2]
 SESSION, DECODING = re.findall(r"^```\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)[:2]

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from guests import boot, group, once, text
 
-from understudy.base.paths import ROOT
-from understudy.base.programs import Program, compiled
-from understudy.cards import specification
-from understudy.cards.journal import Context, Journal, What, journal
-from understudy.platforms.vm import card_modules, packages
-from understudy.platforms.vm.machine import Result
+from understudy_devices.base.paths import ROOT
+from understudy_devices.base.programs import Program, compiled
+from understudy_devices.cards import specification
+from understudy_devices.cards.journal import Context, Journal, What, journal
+from understudy_devices.platforms.vm import card_modules, packages
+from understudy_devices.platforms.vm.machine import Result
 
 pytestmark = group("card-accesses")
 

@@ -11,13 +11,13 @@ from tempfile import TemporaryDirectory
 import pytest
 from guests import boot, group, once, text
 
-from understudy.base.paths import cards_dir
-from understudy.cards import specification
-from understudy.cards.driver import driver
-from understudy.cards.model import Card
-from understudy.cards.selftest import selftest
-from understudy.platforms.vm import card_modules, packages
-from understudy.platforms.vm.machine import Result
+from understudy_devices.base.paths import cards_dir
+from understudy_devices.cards import specification
+from understudy_devices.cards.driver import driver
+from understudy_devices.cards.model import Card
+from understudy_devices.cards.selftest import selftest
+from understudy_devices.platforms.vm import card_modules, packages
+from understudy_devices.platforms.vm.machine import Result
 
 pytestmark = group("card-selftest")
 

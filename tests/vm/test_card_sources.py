@@ -14,11 +14,11 @@ from card_texts import GOOD, RandomCard
 from click.testing import CliRunner
 from manual_code import code
 
-from understudy.cards import specification
-from understudy.cards.driver import part
-from understudy.cli.card import command
-from understudy.platforms.vm import packages
-from understudy.show.card.programmer import programmers_manual
+from understudy_devices.cards import specification
+from understudy_devices.cards.driver import part
+from understudy_devices.cli.card import command
+from understudy_devices.platforms.vm import packages
+from understudy_devices.show.card.programmer import programmers_manual
 
 TEXTS = {name: file.read_text() for name, file in specification.catalogue().items()}
 TEXTS |= {"tiny": GOOD}

@@ -10,11 +10,11 @@ must work for its driver afterwards.
 import pytest
 from guests import boot, group, once, text
 
-from understudy.base.paths import ROOT
-from understudy.base.programs import Program, compiled
-from understudy.cards import specification
-from understudy.platforms.vm import card_modules, card_programs, packages
-from understudy.platforms.vm.machine import Result
+from understudy_devices.base.paths import ROOT
+from understudy_devices.base.programs import Program, compiled
+from understudy_devices.cards import specification
+from understudy_devices.platforms.vm import card_modules, card_programs, packages
+from understudy_devices.platforms.vm.machine import Result
 
 pytestmark = group("card-trouble")
 

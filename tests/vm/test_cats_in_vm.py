@@ -7,9 +7,9 @@ pick.
 
 from guests import MIB, experiment, group, once
 
-from understudy.ask.experiment import Outcome
-from understudy.native import descriptions
-from understudy.platforms.vm import in_vm
+from understudy_devices.ask.experiment import Outcome
+from understudy_devices.native import descriptions
+from understudy_devices.platforms.vm import in_vm
 
 pytestmark = group("cats")
 

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from guests import MIB, attempts, boot, group, once, text
 
-from understudy.device.timing import Timing
-from understudy.measure import records
-from understudy.native.draw import Draw
-from understudy.native.drive import Drive
-from understudy.platforms.vm.machine import Result
+from understudy_devices.device.timing import Timing
+from understudy_devices.measure import records
+from understudy_devices.native.draw import Draw
+from understudy_devices.native.drive import Drive
+from understudy_devices.platforms.vm.machine import Result
 
 SECTORS = 64 * MIB // 512
 SAMPLES = 1024

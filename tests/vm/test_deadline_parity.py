@@ -14,11 +14,11 @@ import polars as pl
 import pytest
 from guests import GIB, experiment, group, once
 
-from understudy.ask.experiment import Experiment, Outcome
-from understudy.measure import metrics
-from understudy.native import replay
-from understudy.native.replay import Arrivals
-from understudy.platforms.vm import in_vm
+from understudy_devices.ask.experiment import Experiment, Outcome
+from understudy_devices.measure import metrics
+from understudy_devices.native import replay
+from understudy_devices.native.replay import Arrivals
+from understudy_devices.platforms.vm import in_vm
 
 JIFFY_NS = 4_000_000
 MS = 1_000_000

@@ -7,9 +7,9 @@ import re
 
 from guests import boot, text
 
-from understudy.base.paths import ROOT
-from understudy.cards import specification
-from understudy.platforms.vm import card_modules, packages
+from understudy_devices.base.paths import ROOT
+from understudy_devices.cards import specification
+from understudy_devices.platforms.vm import card_modules, packages
 
 DRIVER = ROOT / "tests" / "vm" / "drivers" / "dma_kinds_driver.c"
 WAYS = ("pages", "pool", "managed", "released", "single", "sg", "sgtable")

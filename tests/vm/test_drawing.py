@@ -5,8 +5,8 @@ import subprocess
 
 from guests import boot, text
 
-from understudy.base.programs import compiled
-from understudy.platforms.vm.card_programs import draw_triangles
+from understudy_devices.base.programs import compiled
+from understudy_devices.platforms.vm.card_programs import draw_triangles
 
 TRIANGLES = 3000
 SIZES = (20, 100)

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 from guests import group
 
-from understudy.base.errors import UserError
-from understudy.cli.reproduce import command
+from understudy_devices.base.errors import UserError
+from understudy_devices.cli.reproduce import command
 
 pytestmark = group("drawing-table")
 

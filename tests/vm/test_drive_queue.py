@@ -9,7 +9,7 @@ drive. The virtual disk has completed all of them, and the throttle holds them.
 import full_disk
 from guests import MIB, attempts, boot, group, once, text
 
-from understudy.platforms.vm.machine import Result
+from understudy_devices.platforms.vm.machine import Result
 
 SETTINGS = """
 put 1000000000 $vpt/intercept_ns

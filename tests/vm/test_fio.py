@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from guests import CHEETAH, group
 
-from understudy.ask.experiment import asked
-from understudy.ask.schedulers import Choice
-from understudy.ask.workloads import WORKLOADS
-from understudy.ask.workloads.fio import load
-from understudy.base.errors import RunFailed
-from understudy.base.progress import silent
-from understudy.measure.metrics import Summary, summarise
-from understudy.platforms import load as platform
+from understudy_devices.ask.experiment import asked
+from understudy_devices.ask.schedulers import Choice
+from understudy_devices.ask.workloads import WORKLOADS
+from understudy_devices.ask.workloads.fio import load
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.base.progress import silent
+from understudy_devices.measure.metrics import Summary, summarise
+from understudy_devices.platforms import load as platform
 
 pytestmark = group("fio")
 

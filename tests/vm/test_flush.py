@@ -13,10 +13,10 @@ import pytest
 from guests import group, once, pairs
 from test_profiler import KNOWN
 
-from understudy.device.profile import DiskProfile
-from understudy.native.drive import Drive
-from understudy.native.request import WRITE
-from understudy.platforms.vm import target
+from understudy_devices.device.profile import DiskProfile
+from understudy_devices.native.drive import Drive
+from understudy_devices.native.request import WRITE
+from understudy_devices.platforms.vm import target
 
 pytestmark = group("flush")
 

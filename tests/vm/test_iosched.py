@@ -21,8 +21,8 @@ from guests import (
     text,
 )
 
-from understudy.native import descriptions
-from understudy.platforms.vm.machine import Result
+from understudy_devices.native import descriptions
+from understudy_devices.platforms.vm.machine import Result
 
 SCHEDULERS = descriptions.schedulers()
 on_each = pytest.mark.parametrize("name", OUR_SCHEDULERS)

@@ -15,7 +15,7 @@ import re
 import pytest
 from guests import boot, group, once, slow_group, text
 
-from understudy.platforms.vm.machine import Result
+from understudy_devices.platforms.vm.machine import Result
 
 after = pytest.mark.parametrize(
     "rounds",

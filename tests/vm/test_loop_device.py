@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from guests import GIB, WITHOUT_A_MODEL, boot, first_difference, group, once, pairs, text
 
-from understudy.native import descriptions, replay
-from understudy.platforms.vm import shim_tape
-from understudy.platforms.vm.machine import Result
+from understudy_devices.native import descriptions, replay
+from understudy_devices.platforms.vm import shim_tape
+from understudy_devices.platforms.vm.machine import Result
 
 pytestmark = group("loop")
 on_each = pytest.mark.parametrize("name", WITHOUT_A_MODEL)

@@ -7,10 +7,10 @@ import re
 
 from guests import boot, group, once, text
 
-from understudy.base.paths import cards_dir
-from understudy.cards import specification
-from understudy.platforms.vm import card_modules, debian_programs, packages
-from understudy.platforms.vm.machine import Result
+from understudy_devices.base.paths import cards_dir
+from understudy_devices.cards import specification
+from understudy_devices.platforms.vm import card_modules, debian_programs, packages
+from understudy_devices.platforms.vm.machine import Result
 
 pytestmark = group("lspci")
 

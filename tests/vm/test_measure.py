@@ -19,9 +19,9 @@ import whole_host
 from click.testing import CliRunner
 from guests import MIB, group, once
 
-from understudy.cli.main import main
-from understudy.platforms.vm.machine import Result
-from understudy.show import report
+from understudy_devices.cli.main import main
+from understudy_devices.platforms.vm.machine import Result
+from understudy_devices.show import report
 
 pytestmark = pytest.mark.slow
 SERVICE_NS = 1_500_000
@@ -46,8 +46,8 @@ import json, os, pickle, threading, time
 from pathlib import Path
 from types import SimpleNamespace
 from click.testing import CliRunner
-from understudy import show
-from understudy.cli.main import main
+from understudy_devices import show
+from understudy_devices.cli.main import main
 
 OUT, QUEUE = Path("/out"), Path("/sys/block/sda/queue")
 DEPTH = QUEUE.parent / "device" / "queue_depth"

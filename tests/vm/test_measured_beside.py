@@ -14,9 +14,9 @@ import whole_host
 from click.testing import CliRunner
 from guests import CHEETAH, group, once
 
-from understudy.cli.main import main
-from understudy.platforms.vm import scenario
-from understudy.platforms.vm.machine import Result
+from understudy_devices.cli.main import main
+from understudy_devices.platforms.vm import scenario
+from understudy_devices.platforms.vm.machine import Result
 
 SIZE = 1_499_463_680
 ASKED = ("--workload", "random", "--processes", "8", "--requests", "400", "--seeds", "2")
@@ -26,8 +26,8 @@ WORDS = ("measure", "--on", "/dev/vdisk", *ASKED, *CHOSEN, "--out", "/run/real")
 # No report, since an emulated processor needs half a minute for its pictures.
 MEASURE = f"""\
 from types import SimpleNamespace
-from understudy import show
-from understudy.cli.main import main
+from understudy_devices import show
+from understudy_devices.cli.main import main
 
 show.report = SimpleNamespace(render=lambda found: "not drawn")
 main({list(WORDS)})

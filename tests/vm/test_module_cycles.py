@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from guests import MIB, SCHEDULER_MODULES, WITHOUT_A_MODEL, boot, group, once, text
 
-from understudy.platforms import reads
-from understudy.platforms.vm.machine import Result
+from understudy_devices.platforms import reads
+from understudy_devices.platforms.vm.machine import Result
 
 CYCLES = int(os.environ.get("MODULE_CYCLES", len(WITHOUT_A_MODEL)))
 PROCESSES = 4

@@ -5,7 +5,7 @@ This test looks for the folder's name in the modules; test_same_bytes.py builds 
 folder.
 """
 
-from understudy.platforms.vm import modules, packages
+from understudy_devices.platforms.vm import modules, packages
 
 
 def test_a_module_names_no_folder() -> None:

@@ -7,8 +7,8 @@ import re
 import shutil
 from pathlib import Path
 
-from understudy.base.paths import cards_dir
-from understudy.referee.demo import demonstrate
+from understudy_devices.base.paths import cards_dir
+from understudy_devices.referee.demo import demonstrate
 
 MOVED_BYTES = 0x200
 

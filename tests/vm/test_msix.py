@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from guests import boot, group, text
 
-from understudy.cards import specification
-from understudy.platforms.vm import card_modules, debian_programs, packages
-from understudy.platforms.vm.machine import Result
+from understudy_devices.cards import specification
+from understudy_devices.platforms.vm import card_modules, debian_programs, packages
+from understudy_devices.platforms.vm.machine import Result
 
 pytestmark = group("msix")
 

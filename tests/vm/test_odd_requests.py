@@ -9,10 +9,10 @@ request arrives meanwhile. (test_flush.py has flush and FUA.)
 import pytest
 from guests import GIB, boot, group, once, pairs, text
 
-from understudy.base import programs
-from understudy.measure import records
-from understudy.platforms import reads
-from understudy.platforms.vm.machine import Result
+from understudy_devices.base import programs
+from understudy_devices.measure import records
+from understudy_devices.platforms import reads
+from understudy_devices.platforms.vm.machine import Result
 
 HELD_NS = 2_000_000_000
 CORE = {"iprobe": "", "vpt": "", "scsi_debug": "dev_size_mb=64 ndelay=100000 lbpu=1 lbpws=1"}

@@ -10,9 +10,9 @@ tests/vm/test_scaling.py tests how k is found.
 import polars as pl
 from guests import experiment, group, once
 
-from understudy.ask.experiment import Outcome
-from understudy.measure import metrics, records
-from understudy.platforms.vm import in_vm
+from understudy_devices.ask.experiment import Outcome
+from understudy_devices.measure import metrics, records
+from understudy_devices.platforms.vm import in_vm
 
 SCALE = 2
 

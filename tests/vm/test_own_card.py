@@ -11,8 +11,8 @@ from click.testing import CliRunner
 from guests import group
 from printed_files import printed_files
 
-from understudy.base.errors import UserError
-from understudy.cli.card import command
+from understudy_devices.base.errors import UserError
+from understudy_devices.cli.card import command
 
 pytestmark = group("own-card")
 

@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 from guests import MIB, attempts, boot, group, once, pairs, text
 
-from understudy.measure import records
-from understudy.native.replay import ADD
-from understudy.platforms.vm import shim_tape
-from understudy.platforms.vm.machine import Result
+from understudy_devices.measure import records
+from understudy_devices.native.replay import ADD
+from understudy_devices.platforms.vm import shim_tape
+from understudy_devices.platforms.vm.machine import Result
 
 DEPTH = 8
 PROCESSES = 4

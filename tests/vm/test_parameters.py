@@ -6,7 +6,7 @@ why.
 import pytest
 from guests import MIB, attempts, boot, group, once, text
 
-from understudy.platforms.vm.machine import Result
+from understudy_devices.platforms.vm.machine import Result
 
 pytestmark = group("parameters")
 

@@ -33,15 +33,15 @@ from guests import (
 )
 from positioned import positioned
 
-from understudy.ask.experiment import Experiment
-from understudy.device import profile
-from understudy.device.profile import CommandQueue, DiskProfile
-from understudy.measure import records
-from understudy.native import descriptions, replay
-from understudy.native.arrays import U64
-from understudy.native.drive import Drive
-from understudy.native.request import READ, WRITE
-from understudy.platforms.vm import machine, scenario, shim_tape
+from understudy_devices.ask.experiment import Experiment
+from understudy_devices.device import profile
+from understudy_devices.device.profile import CommandQueue, DiskProfile
+from understudy_devices.measure import records
+from understudy_devices.native import descriptions, replay
+from understudy_devices.native.arrays import U64
+from understudy_devices.native.drive import Drive
+from understudy_devices.native.request import READ, WRITE
+from understudy_devices.platforms.vm import machine, scenario, shim_tape
 
 SCHEDULERS = descriptions.schedulers()
 REQUESTS = {

@@ -21,12 +21,12 @@ import pytest
 from guests import group, once, pairs, slow_group
 from test_profiler import KNOWN
 
-from understudy.base.errors import RunFailed, UserError
-from understudy.device import profile
-from understudy.device.profile import DiskProfile
-from understudy.platforms.vm import snapshots, target
-from understudy.profiler import profile_fit
-from understudy.profiler.profile_fit import Fitted
+from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.device import profile
+from understudy_devices.device.profile import DiskProfile
+from understudy_devices.platforms.vm import snapshots, target
+from understudy_devices.profiler import profile_fit
+from understudy_devices.profiler.profile_fit import Fitted
 
 SECTORS = 20_000_000
 SEED = 1

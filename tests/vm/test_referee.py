@@ -12,10 +12,10 @@ from broken_drivers import MISTAKES, REFERENCE, RIGHT, edited
 from click.testing import CliRunner
 from guests import group
 
-from understudy.base.errors import UserError
-from understudy.base.paths import cards_dir
-from understudy.cli.card import command
-from understudy.referee import run
+from understudy_devices.base.errors import UserError
+from understudy_devices.base.paths import cards_dir
+from understudy_devices.cli.card import command
+from understudy_devices.referee import run
 
 pytestmark = group("referee")
 CARD = "zach1"

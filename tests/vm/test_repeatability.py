@@ -10,9 +10,9 @@ kernel's, some of which use timers; test_same_bytes.py tests all schedulers.
 import pytest
 from guests import MIB, busy_host, experiment, group, late_host, once, raw_run
 
-from understudy.ask.experiment import Experiment
-from understudy.platforms.vm import turns
-from understudy.platforms.vm.machine import Result
+from understudy_devices.ask.experiment import Experiment
+from understudy_devices.platforms.vm import turns
+from understudy_devices.platforms.vm.machine import Result
 
 SCHEDULERS = ("anticipatory", "bfq", "cats", "kyber")
 

@@ -24,7 +24,7 @@ import checkouts
 import pytest
 from guests import ALL_SCHEDULERS, busy_host, late_host, slow_group
 
-from understudy.platforms.vm import packages
+from understudy_devices.platforms.vm import packages
 
 pytestmark = slow_group("same-bytes")
 
@@ -88,7 +88,7 @@ class Machine:
 
     def run(self, *words: str) -> str:
         """Return the command's standard output."""
-        command = [*self.before, sys.executable, "-P", "-m", "understudy", *words]
+        command = [*self.before, sys.executable, "-P", "-m", "understudy_devices", *words]
         done = subprocess.run(
             command,
             cwd=self._work,

@@ -20,10 +20,10 @@ from typing import Any
 import pytest
 from guests import MIB, assert_clean, busy_host, experiment, group, raw_run, text
 
-from understudy.ask.experiment import Experiment
-from understudy.base import paths
-from understudy.base.progress import silent
-from understudy.platforms.vm import (
+from understudy_devices.ask.experiment import Experiment
+from understudy_devices.base import paths
+from understudy_devices.base.progress import silent
+from understudy_devices.platforms.vm import (
     in_vm,
     machine,
     monitor,
@@ -34,7 +34,7 @@ from understudy.platforms.vm import (
     stages,
     wire,
 )
-from understudy.platforms.vm.machine import Vm
+from understudy_devices.platforms.vm.machine import Vm
 
 pytestmark = group("saved")
 HELLO = "echo hello > /out/said"

@@ -8,7 +8,7 @@ time divided by 0.4 ms.
 import pytest
 from guests import attempts, boot, group, once, pairs
 
-from understudy.platforms.vm.machine import Result
+from understudy_devices.platforms.vm.machine import Result
 
 pytestmark = group("scaling")
 PROFILE_NS = 400_000

@@ -21,12 +21,12 @@ from guests import PRELUDE, assert_clean, boot, group, once, text
 from numpy.typing import NDArray
 from PIL import Image
 
-from understudy.base.errors import UserError
-from understudy.base.paths import cards_dir
-from understudy.base.programs import Program, compiled
-from understudy.cards import specification
-from understudy.platforms.vm import card_modules, card_programs, machine, packages, qemu
-from understudy.referee.demo import demonstrate
+from understudy_devices.base.errors import UserError
+from understudy_devices.base.paths import cards_dir
+from understudy_devices.base.programs import Program, compiled
+from understudy_devices.cards import specification
+from understudy_devices.platforms.vm import card_modules, card_programs, machine, packages, qemu
+from understudy_devices.referee.demo import demonstrate
 
 pytestmark = group("screen")
 
@@ -317,7 +317,7 @@ def test_the_demo_is_seen_over_vnc(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     words = ["card", "demo", "zach1", "--out", str(tmp_path / "demo"), "--vnc", str(port - 5900)]
-    running = subprocess.Popen([sys.executable, "-m", "understudy", *words])
+    running = subprocess.Popen([sys.executable, "-m", "understudy_devices", *words])
     greeting = b""
     while running.poll() is None and not greeting:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)) as line:

@@ -6,15 +6,15 @@ import re
 import pytest
 from guests import CHEETAH, experiment, group
 
-from understudy import platforms
-from understudy.ask.experiment import asked
-from understudy.ask.schedulers import Choice
-from understudy.ask.workloads import WORKLOADS
-from understudy.base.paths import ROOT
-from understudy.campaign import parallel, second_run
-from understudy.measure.trust import Trust
-from understudy.native import registry
-from understudy.native.registry import Source
+from understudy_devices import platforms
+from understudy_devices.ask.experiment import asked
+from understudy_devices.ask.schedulers import Choice
+from understudy_devices.ask.workloads import WORKLOADS
+from understudy_devices.base.paths import ROOT
+from understudy_devices.campaign import parallel, second_run
+from understudy_devices.measure.trust import Trust
+from understudy_devices.native import registry
+from understudy_devices.native.registry import Source
 
 pytestmark = group("second run")
 

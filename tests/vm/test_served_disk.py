@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from guests import boot, group, once, text
 from serving import OTHER, READ, WRITE, Row, serving
 
-from understudy.platforms.vm.machine import Result
+from understudy_devices.platforms.vm.machine import Result
 
 pytestmark = group("served")
 

@@ -17,10 +17,10 @@ from guests import (
     text,
 )
 
-from understudy.base.errors import RunFailed
-from understudy.native import descriptions, replay
-from understudy.platforms.vm import shim_tape
-from understudy.platforms.vm.machine import Result
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.native import descriptions, replay
+from understudy_devices.platforms.vm import shim_tape
+from understudy_devices.platforms.vm.machine import Result
 
 TAPE_CALLS = 300_000
 SERVED = 1000

@@ -18,8 +18,8 @@ import os
 import pytest
 from guests import MIB, SCHEDULER_MODULES, boot, group, once, pairs, text
 
-from understudy.platforms import reads
-from understudy.platforms.vm.machine import Result
+from understudy_devices.platforms import reads
+from understudy_devices.platforms.vm.machine import Result
 
 pytestmark = group("soak")
 

@@ -14,14 +14,14 @@ import polars as pl
 import pytest
 from guests import CHEETAH, FULL_SIZE_BYTES, attempts, boot, experiment, group, once, text
 
-from understudy.ask.experiment import Experiment, Outcome
-from understudy.device import profile
-from understudy.measure import metrics, records
-from understudy.native.draw import Draw
-from understudy.native.drive import Drive
-from understudy.platforms.vm import in_vm
-from understudy.platforms.vm.controllers import CONTROLLERS
-from understudy.platforms.vm.machine import Result
+from understudy_devices.ask.experiment import Experiment, Outcome
+from understudy_devices.device import profile
+from understudy_devices.measure import metrics, records
+from understudy_devices.native.draw import Draw
+from understudy_devices.native.drive import Drive
+from understudy_devices.platforms.vm import in_vm
+from understudy_devices.platforms.vm.controllers import CONTROLLERS
+from understudy_devices.platforms.vm.machine import Result
 
 SAMPLES = 1024
 

@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 from guests import GIB, boot, group, once, pairs, text
 
-from understudy.measure import records
-from understudy.platforms.vm.machine import Result
+from understudy_devices.measure import records
+from understudy_devices.platforms.vm.machine import Result
 
 CORE = {"iprobe": "", "vpt": "", "sd_mod": ""}
 ESCAPED = ("missed", "untracked", "lost")

@@ -13,12 +13,12 @@ import re
 import pytest
 from guests import GIB, MIB, attempts, boot, group, once, text
 
-from understudy.base import programs
-from understudy.base.errors import RunFailed
-from understudy.measure import records
-from understudy.platforms.vm import packages
-from understudy.platforms.vm.controllers import CONTROLLERS
-from understudy.platforms.vm.machine import Result
+from understudy_devices.base import programs
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.measure import records
+from understudy_devices.platforms.vm import packages
+from understudy_devices.platforms.vm.controllers import CONTROLLERS
+from understudy_devices.platforms.vm.machine import Result
 
 CORE = {"iprobe": "", "vpt": ""}
 ERANGE = "Numerical result out of range"

@@ -14,9 +14,9 @@ import re
 import pytest
 from guests import ALL_SCHEDULERS, GIB, SCHEDULER_MODULES, boot, group, once, pairs, text
 
-from understudy.measure import records
-from understudy.platforms import reads
-from understudy.platforms.vm.machine import Result
+from understudy_devices.measure import records
+from understudy_devices.platforms import reads
+from understudy_devices.platforms.vm.machine import Result
 
 CORE = {"iprobe": "", "vpt": ""}
 

@@ -16,9 +16,9 @@ import polars as pl
 import pytest
 from guests import MIB, attempts, boot, group, once, pairs, text
 
-from understudy.measure import records
-from understudy.platforms import reads
-from understudy.platforms.vm.machine import Result
+from understudy_devices.measure import records
+from understudy_devices.platforms import reads
+from understudy_devices.platforms.vm.machine import Result
 
 CORE = {"iprobe": "", "vpt": ""}
 SIZE = 256 * MIB

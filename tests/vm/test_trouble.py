@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from guests import group
 
-from understudy.base.errors import RunFailed, UserError
-from understudy.platforms.vm import machine, packages, qemu
-from understudy.platforms.vm.machine import Vm
+from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.platforms.vm import machine, packages, qemu
+from understudy_devices.platforms.vm.machine import Vm
 
 pytestmark = group("trouble")
 

@@ -6,9 +6,9 @@ that find the queue full and are sent again.
 import pytest
 from guests import GIB, boot, group, once, pairs, text
 
-from understudy.base import programs
-from understudy.measure import records
-from understudy.platforms.vm.machine import Result
+from understudy_devices.base import programs
+from understudy_devices.measure import records
+from understudy_devices.platforms.vm.machine import Result
 
 READS = 16
 KINDS = {

@@ -11,14 +11,14 @@ import polars as pl
 import pytest
 from guests import MIB, group, once, slow_group
 
-from understudy.ask.experiment import Outcome, asked
-from understudy.ask.schedulers import Choice
-from understudy.ask.workloads import WORKLOADS
-from understudy.base.errors import RunFailed
-from understudy.device import profile
-from understudy.measure import records
-from understudy.platforms.vm import in_vm
-from understudy.traces.read import recorded
+from understudy_devices.ask.experiment import Outcome, asked
+from understudy_devices.ask.schedulers import Choice
+from understudy_devices.ask.workloads import WORKLOADS
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.device import profile
+from understudy_devices.measure import records
+from understudy_devices.platforms.vm import in_vm
+from understudy_devices.traces.read import recorded
 
 FAST = profile.DiskProfile(
     name="fast", array=profile.Servers(servers=32, service_ms=2.0, distribution="constant")
@@ -127,6 +127,8 @@ def test_vms_draw_differently(workload: str) -> None:
 
 @pytest.mark.xdist_group("vms-postmark")
 def test_a_program_that_ends_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("understudy.ask.workloads.postmark.Postmark.command", lambda *_: "exit 3")
+    monkeypatch.setattr(
+        "understudy_devices.ask.workloads.postmark.Postmark.command", lambda *_: "exit 3"
+    )
     with pytest.raises(RunFailed, match="the program of VM 1 has ended"):
         ran("postmark")

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from guests import boot
 
-from understudy.base import programs
-from understudy.base.paths import ROOT, cache_dir
-from understudy.platforms import guest_programs
-from understudy.platforms.vm.machine import Result
+from understudy_devices.base import programs
+from understudy_devices.base.paths import ROOT, cache_dir
+from understudy_devices.platforms import guest_programs
+from understudy_devices.platforms.vm.machine import Result
 
 MODULES = {"9p": "", "9pnet_virtio": "", "overlay": "", "virtio_pci": ""}
 SHARED = (

@@ -1,6 +1,0 @@
-# SPDX-License-Identifier: MIT
-# The compiled core (sim/binding.py); understudy/native puts types around it.
-from typing import Any
-
-ffi: Any
-lib: Any

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""Compile small C programs: the guest's static programs, and programs and libraries of the host.
+
+A program is compiled only once for given sources, and kept in the cache.  The compiler reads a
+copy of the sources, which is made when the command first reads them.  The copy's folder has the
+same name on every machine.  So the program depends neither on later changes of the sources nor on
+the checkout's path.  The sources are searched for #include lines to find this project's headers.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import cache
+from pathlib import Path, PurePath
+
+from understudy_devices.base import sandbox
+from understudy_devices.base.cache import cached_folder, digest
+from understudy_devices.base.errors import NotCompiled, RunFailed, UserError
+from understudy_devices.base.paths import ROOT
+
+COMPILED = ".compiled"
+CFLAGS = ("-O2", "-std=gnu11", "-Wall", "-Wextra", "-Werror")
+INCLUDE = re.compile(rb'^#include "([^"]*)"', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Program:
+    """An executable or a shared library.
+
+    `generated` holds headers that do not exist as files: their paths and their texts.  `stranger`
+    is the name of a user's file, which is compiled in a sandbox; it is empty for a file of this
+    project.
+    """
+
+    name: str
+    sources: tuple[str, ...]
+    _: KW_ONLY
+    flags: tuple[str, ...] = ("-static",)
+    libraries: tuple[str, ...] = ()
+    package: str = "gcc libc6-dev"
+    generated: tuple[tuple[str, str], ...] = ()
+    stranger: str = ""
+
+
+def compiled(program: Program) -> Path:
+    """Return the path of the program in the cache; compile it first if its sources are new."""
+    folder = cached_folder(
+        f"programs/{program.name}-{content(program)}",
+        lambda scratch: _compile(program, scratch),
+    )
+    return folder / program.name
+
+
+def included(sources: Sequence[str]) -> list[str]:
+    """Return the headers of this project that the sources include, in order of first use."""
+    met = dict.fromkeys(sources)
+    waiting = list(sources)
+    while waiting:
+        new = [name for name in _names_in(waiting.pop(0)) if name not in met]
+        met |= dict.fromkeys(new)
+        waiting += new
+    return list(met)[len(sources) :]
+
+
+def _names_in(name: str) -> list[str]:
+    """Return this project's headers that a file includes, as paths from the checkout's root."""
+    folder = PurePath(name).parent
+    headers = (it.decode(errors="replace") for it in INCLUDE.findall(_source(name)))
+    names = [os.path.normpath(folder / name) for name in headers]
+    return [name for name in names if (ROOT / name).is_file()]
+
+
+def content(program: Program) -> str:
+    """Return a digest of everything that the program is made from."""
+    options = (compiler_version(), *CFLAGS, *program.flags, *program.libraries)
+    texts = _texts(program)
+    return digest(
+        [part.encode() for part in (*options, *texts)]
+        + list(texts.values())
+        + [_library_contents(program)]
+    )
+
+
+def _texts(program: Program) -> dict[str, bytes]:
+    """Return the contents of all sources and headers, by name."""
+    generated = {name: text.encode() for name, text in program.generated}
+    read = {name: _source(name) for name in (*program.sources, *included(program.sources))}
+    return read | generated
+
+
+@cache
+def _source(name: str) -> bytes:
+    try:
+        return (ROOT / name).read_bytes()
+    except OSError as error:
+        raise RunFailed(f"{name}: {error.strerror} (errno {error.errno})") from error
+
+
+@cache
+def compiler_version() -> str:
+    """Return the version of gcc, which is part of each compiled program's name in the cache."""
+    return sandbox.compiled(("gcc", "-dumpfullversion"), ROOT, "gcc libc6-dev").stdout.strip()
+
+
+def _library_contents(program: Program) -> bytes:
+    """Return a digest of the libraries that are linked into a static program."""
+    return _static_libc() if "-static" in program.flags else b""
+
+
+@cache
+def _static_libc() -> bytes:
+    path = sandbox.compiled(("gcc", "-print-file-name=libc.a"), ROOT, "gcc").stdout.strip()
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).digest()
+    except OSError as error:
+        raise UserError(f"no static C library here: apt-get install {Program.package}") from error
+
+
+def _compile(program: Program, folder: Path) -> None:
+    tree = folder / "tree"
+    for name, text in _texts(program).items():
+        copy = tree / _inside(name)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(text)
+    target = ("-o", COMPILED)
+    sources = (str(_inside(name)) for name in program.sources)
+    command = ("gcc", *CFLAGS, *program.flags, *target, *sources, *program.libraries)
+    done = sandbox.compiled(command, tree, program.package, stranger=program.stranger)
+    if done.returncode:
+        raise NotCompiled(
+            f"{program.name} does not compile (its packages: apt-get install {program.package})",
+            done.stderr.rstrip(),
+        )
+    (tree / COMPILED).rename(folder / program.name)
+    shutil.rmtree(tree)
+
+
+def _inside(name: str) -> Path:
+    """Return a source's path inside the copy; tests name some sources by absolute path."""
+    return Path(name).relative_to(Path(name).anchor)

@@ -1,0 +1,403 @@
+# SPDX-License-Identifier: MIT
+"""Many runs in one Parquet file: a row for each run, with its inputs and its figures.
+
+Two columns identify a row: `key` is a digest of the run's inputs, and `version` is a digest of the
+code that ran.  A command carries out only the runs that have no row yet; rows of other commands
+stay.  If a scheduler, disk or trace has changed, the rows of its old version are removed when the
+command ends, so that no mean mixes two versions.  Rows are sorted, so the file's bytes do not
+depend on the order of the runs (except for the column of wall seconds).
+
+Each run that ends is saved immediately in FILE.partial, as a line of JSON, so that an interrupted
+sweep can be resumed.  A run whose requests arrive faster than the disk can serve them also has a
+row.  The `status` of such a row is "unstable", its `utilisation` is the offered load, and the
+figures are empty.
+"""
+
+import fcntl
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from understudy_devices.ask import schedulers
+from understudy_devices.ask.device import Device
+from understudy_devices.ask.experiment import Experiment, Run
+from understudy_devices.ask.parameters import columns_of
+from understudy_devices.ask.setting import SETTINGS
+from understudy_devices.ask.workloads import WORKLOADS
+from understudy_devices.base import parquet, scratch
+from understudy_devices.base.cache import digest, digest_of_files
+from understudy_devices.base.errors import RunFailed, Unstable, UserError
+from understudy_devices.base.paths import PACKAGE, ROOT
+from understudy_devices.campaign import second_run
+from understudy_devices.measure.metrics import Summary
+from understudy_devices.native import binding_file, program_file, registry
+from understudy_devices.platforms import Platform
+from understudy_devices.recommend.verdict import sentences, verdict
+
+Row = dict[str, Any]
+Column = type[str] | type[int] | type[float] | type[bool]
+Report = Callable[[int, int], None]
+"""Called with the number of finished runs and the number of all runs."""
+
+AHEAD = 4  # runs queued per running run; later runs, perhaps millions, are not created yet
+STABLE, UNSTABLE = "stable", "unstable"
+
+TYPES: dict[Any, Column] = {str: str, int: int, float: float, float | None: float}
+INPUTS: dict[str, Column] = {
+    "key": str,
+    "version": str,
+    "platform": str,
+    "disk": str,
+    "disk_digest": str,
+    **columns_of([Device]),
+    "depth": int,
+    "workload": str,
+    **columns_of(WORKLOADS.values()),
+    "trace_digest": str,
+    "workload_file": str,
+    "workload_digest": str,
+    "workload_parameters": str,
+    "scheduler": str,
+    "tunables": str,
+    **columns_of([Run]),
+    "clock": str,
+    "scale": float,
+    "controller": str,
+    **columns_of(SETTINGS.values()),
+}
+FIGURES = {field.name: TYPES[field.type] for field in fields(Summary) if field.type in TYPES}
+VERDICT: dict[str, Column] = {"trusted": bool, "because": str}
+SCHEMA: dict[str, Column] = {
+    **INPUTS,
+    "status": str,
+    "utilisation": float,
+    **VERDICT,
+    **FIGURES,
+}
+CONTENT = {"scheduler": "version", "disk": "disk_digest", "trace": "trace_digest"}
+"""For each column with a name, the column with the digest of the named object."""
+NAMES: dict[str, Column] = {
+    name: SCHEMA[name] for name in ("key", "version", *CONTENT, *CONTENT.values())
+}
+ORDER = ("platform", "disk", "workload", "scheduler", "seed", "key", "version")
+LINE_BEGINS = b'{"key": '  # the beginning of every line in the journal
+
+
+@dataclass
+class Book:
+    """A sweep's file and its rows.
+
+    `rows` are first read from the file and its journal; later they are the rows to be written.
+    """
+
+    file: Path
+    rows: pl.DataFrame
+    found: pl.DataFrame | None = None
+
+    @property
+    def journal(self) -> Path:
+        """Return the path of the file for the runs of an unfinished sweep."""
+        return _journal(self.file)
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[Book]:
+    """Open a sweep's file, which may be new, and lock it against other sweeps.
+
+    The file is written when the block ends, after the caller has shown the results.
+    """
+    if not file.name or file.is_dir():
+        raise UserError(f"--out: {file} is not a sweep: it is a folder; name a file")
+    with _writing(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        lock = file.with_name(f".{file.name}.lock").open("w")
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(
+                f"--out: another sweep is using {file}; wait for it, or name another file"
+            ) from None
+        book = Book(file, _read(file))
+        yield book
+        if book.found is not None:
+            _put(book.found, book)
+        elif book.journal.exists():
+            _put(_read(file).sort(ORDER), book)
+
+
+def run(
+    platform: Platform,
+    experiments: Sequence[Experiment],
+    book: Book,
+    jobs: int,
+    report: Report,
+) -> tuple[pl.DataFrame, dict[str, str]]:
+    """Carry out the runs that have no row in the book yet, `jobs` at a time.
+
+    Return the rows of these experiments, and the failures by scheduler.  If one run of a scheduler
+    fails, all runs and rows of that scheduler are left out.
+    """
+    names = _names(experiments)
+    done = set(book.rows.select("key", "version").rows())
+    keys = names.select("key", "version").rows()
+    missing = [index for index, one in enumerate(keys) if one not in done]
+    finished = names.height - len(missing)
+    report(finished, names.height)
+    new: list[Row] = []
+    failures: dict[str, str] = {}
+    journal_full = False
+    _say_how_to_go_on(book)
+    for index, figures in _answers(platform, experiments, missing, jobs, failures):
+        if figures:
+            new.append(_row(names["key"][index], experiments[index], figures))
+            if not journal_full:
+                try:
+                    _note(new[-1], book.journal)
+                except RunFailed as error:  # the table is shown nevertheless
+                    journal_full = True
+                    scratch.say_if_interrupted(f"{error}; later runs are lost")
+            if len(new) == 1 and not journal_full:
+                _say_how_to_go_on(book)
+        finished += 1
+        report(finished, names.height)
+    old = _current(book.rows, names)
+    whole = pl.concat([old, pl.DataFrame(new, schema=SCHEMA)]).sort(ORDER)
+    if new or book.journal.exists() or old.height < book.rows.height:
+        book.found = whole
+    rows = whole.join(names, on=["key", "version"], how="semi", maintain_order="left")
+    return rows.filter(~pl.col("scheduler").is_in(list(failures))), failures
+
+
+def _say_how_to_go_on(book: Book) -> None:
+    """Make a later interruption print how to resume the sweep."""
+    if book.journal.exists():
+        scratch.say_if_interrupted(
+            f"finished runs are kept in {book.journal}; give the same command again to go on"
+        )
+
+
+def outdated(book: Book, experiments: Sequence[Experiment]) -> int:
+    """Return how many rows have an outdated digest of these experiments' schedulers, disks or
+    traces."""
+    return book.rows.height - _current(book.rows, _names(experiments)).height
+
+
+def _current(rows: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows whose digests of scheduler, disk and trace do not contradict those in
+    `names`."""
+    for name, content in CONTENT.items():
+        now = dict(names.select(name, content).drop_nulls().unique().rows())
+        same = pl.col(name).replace_strict(now, default=pl.col(content), return_dtype=pl.String)
+        rows = rows.filter(pl.col(content).eq_missing(same)) if now else rows
+    return rows
+
+
+def summaries(rows: pl.DataFrame) -> list[Summary]:
+    """Return the figures of stable rows; rows do not keep the reasons for a verdict."""
+    return [Summary(**row, reasons={}) for row in rows.select(*FIGURES).to_dicts()]
+
+
+def _key(inputs: Row) -> str:
+    """Return a digest of all inputs of a run."""
+    return digest([json.dumps(inputs, sort_keys=True).encode()])
+
+
+def _names(experiments: Sequence[Experiment]) -> pl.DataFrame:
+    """Return the key of each experiment, and the digests of its scheduler, disk and trace."""
+    runs = [experiment.columns() for experiment in experiments]
+    named = [one | {"key": _key(one), "version": version(one["scheduler"])} for one in runs]
+    return pl.DataFrame([{name: one.get(name) for name in NAMES} for one in named], schema=NAMES)
+
+
+@cache
+def version(scheduler: str) -> str:
+    """Return a digest of the code that runs: the scheduler's own code, and the code of all runs."""
+    name = schedulers.SIMULATED.get(scheduler, scheduler)
+    code = registry.content(registry.source(name)) if registry.known(name) else name
+    return digest([code.encode(), _shared_version().encode()])
+
+
+@cache
+def _shared_version() -> str:
+    """Return a digest of the compiled core and simulator, their Python code, and the VM's code."""
+    code = [
+        file
+        for part in PACKAGE.iterdir()
+        if part.name not in ("cli", "show")
+        for file in part.rglob("*.py")
+    ]
+    in_vm = [
+        file
+        for folder in ("kernel", "guest", "host/image")
+        for file in (ROOT / folder).rglob("*")
+        if file.is_file()
+    ]
+    return digest_of_files([binding_file(), program_file(), *code, *in_vm])
+
+
+def _answers(
+    platform: Platform,
+    experiments: Sequence[Experiment],
+    missing: Sequence[int],
+    jobs: int,
+    failures: dict[str, str],
+) -> Iterator[tuple[int, Row | None]]:
+    """Yield each run's figures as soon as it ends.
+
+    If several runs end together and one has an error, the figures of the other runs are yielded
+    before the error is raised.  A failed scheduler yields no figures, but gets an entry in
+    `failures`.
+    """
+    stop = threading.Event()
+    waiting = iter(missing)
+    running: dict[Future[Row | None], int] = {}
+
+    def one(experiment: Experiment) -> Row | None:
+        name = experiment.scheduler.name
+        if name in failures:
+            return None
+        try:
+            return _figures(platform, experiment, stop)
+        except RunFailed as error:
+            failures.setdefault(name, str(error))
+            return None
+
+    def fill(pool: ThreadPoolExecutor) -> None:
+        while len(running) < AHEAD * jobs and (index := next(waiting, None)) is not None:
+            running[pool.submit(one, experiments[index])] = index
+
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        try:
+            fill(pool)
+            while running:
+                done = wait(running, return_when=FIRST_COMPLETED).done
+                for task in sorted(done, key=lambda task: (bool(task.exception()), running[task])):
+                    yield running.pop(task), task.result()
+                fill(pool)
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
+def _figures(platform: Platform, experiment: Experiment, stop: threading.Event) -> Row:
+    """Return the figures of a run; for an unstable run, only the offered load."""
+    try:
+        summary = platform.summarise(experiment, _silent, stop=stop)
+        second_run.check(experiment, lambda: summary)
+    except Unstable as error:
+        return {"status": UNSTABLE, "utilisation": error.load}
+    device = experiment.device
+    is_open = experiment.workload.is_open
+    trust = verdict(device.disk, device.at_once, [summary], is_open=is_open)
+    trust &= second_run.trust(experiment)
+    believed = {"trusted": trust.trusted, "because": "; ".join(sentences(trust))}
+    return {"status": STABLE, **believed, **asdict(summary)}
+
+
+def _silent(phase: str, fraction: float) -> None:
+    """Ignore the progress of a single run, since the sweep has one bar for all runs."""
+
+
+def _row(name: str, experiment: Experiment, figures: Row) -> Row:
+    """Return a value for every column; None if the run does not have this value."""
+    answered = version(experiment.scheduler.name)
+    values = {**experiment.columns(), "key": name, "version": answered, **figures}
+    return {column: values.get(column) for column in SCHEMA}
+
+
+def _journal(file: Path) -> Path:
+    return file.with_name(file.name + ".partial")
+
+
+def _read(file: Path) -> pl.DataFrame:
+    """Return all rows of the file and its journal, without duplicates."""
+    rows = _read_parquet(file) if file.exists() else pl.DataFrame(schema=SCHEMA)
+    noted = pl.DataFrame(list(_read_journal(_journal(file))), schema=SCHEMA)
+    return pl.concat([rows, noted]).unique(["key", "version"], maintain_order=True)
+
+
+def _read_parquet(file: Path) -> pl.DataFrame:
+    try:
+        with file.open("rb") as content:
+            frame = pl.read_parquet(content)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        reason = str(error).splitlines()[0]
+        raise UserError(f"--out: {file} is not a sweep: {reason}; name another file") from None
+    if frame.schema != pl.Schema(SCHEMA):
+        raise UserError(
+            f"--out: {file} is not a sweep: its columns are not those of this version; "
+            "name another file"
+        )
+    return frame
+
+
+def _read_journal(file: Path) -> Iterator[Row]:
+    """Yield the journal's rows; a last line that is incomplete after a kill is removed."""
+    if not file.exists():
+        return
+    with _writing(file):
+        lines = file.read_bytes().split(b"\n")
+        cut = lines.pop()
+        if cut.startswith(LINE_BEGINS):
+            os.truncate(file, file.stat().st_size - len(cut))
+        elif cut:
+            lines.append(cut)
+    for number, line in enumerate(lines, start=1):
+        row = _parse(line)
+        if row is None:
+            raise UserError(
+                f"{file}: line {number} is not a row of a sweep; remove the line, or move the "
+                "file away to run its rows again"
+            )
+        yield row
+
+
+def _parse(line: bytes) -> Row | None:
+    """Return the row in a line of the journal; None if the line is not a row."""
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return None
+    if not isinstance(row, dict) or row.keys() != SCHEMA.keys():
+        return None
+    fits = all(_fits(row[column], kind) for column, kind in SCHEMA.items())
+    return row if fits and row["key"] and row["version"] else None
+
+
+def _fits(value: Any, kind: Column) -> bool:
+    return value is None or isinstance(value, (int, float) if kind is float else kind)
+
+
+def _note(row: Row, journal: Path) -> None:
+    """Append a row to the journal, so that it survives a crash."""
+    with _writing(journal), journal.open("a", encoding="utf-8") as lines:
+        lines.write(json.dumps(row) + "\n")
+
+
+def _put(frame: pl.DataFrame, book: Book) -> None:
+    """Write the file, completely or not at all, then remove the journal."""
+    with scratch.replacing(book.file) as fresh:
+        parquet.write(frame, fresh)
+    with _writing(book.file):
+        book.journal.unlink(missing_ok=True)
+    scratch.say_if_interrupted("")
+
+
+@contextmanager
+def _writing(file: Path) -> Iterator[None]:
+    """Turn an OSError of writing into a RunFailed with a message of one line."""
+    try:
+        yield
+    except OSError as error:
+        raise RunFailed(f"cannot write {file}: {error.strerror}; try another --out") from error

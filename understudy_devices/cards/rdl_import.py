@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MIT
+"""A card from SystemRDL: a file from rdl_export.py, or any addrmap with the project's properties.
+
+Registers in register files and arrays are named by their path, such as CHANNEL_1_STATUS.
+Features that a card can't have are mistakes, each with its line: counters, other accesses,
+memories that are not BARs.  All mistakes are reported at once, unless the file is not SystemRDL.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from systemrdl.node import AddressableNode, AddrmapNode, FieldNode, MemNode, Node, RegNode
+from systemrdl.rdltypes.user_struct import UserStruct
+
+from understudy_devices.cards.document import Place
+from understudy_devices.cards.mistakes import Mistakes
+from understudy_devices.cards.model import Card
+from understudy_devices.cards.rdl_properties import NUMBER, PROPERTIES, TEXT, WAYS
+from understudy_devices.cards.rdl_source import compiled, line
+from understudy_devices.cards.rdl_string import plain
+from understudy_devices.cards.wrong import WrongCard
+
+REGISTERS_MAX = 4096
+BAR_BYTES_MIN = 4096
+VALUES: dict[str, type] = {TEXT: str, NUMBER: int, "boolean": object}
+ACCESS = {ways: access for access, ways in WAYS.items()}
+KNOWN = "a card has rw, ro, wo, woclr, woset and rclr"
+
+
+def load_rdl(file: Path) -> Card:
+    """Return the card in a .rdl file; raise one WrongCard with all mistakes."""
+    return _Reader(file, compiled(file)).card()
+
+
+class _Reader:
+    """Converts the nodes to a document like the YAML file's, and remembers their lines."""
+
+    def __init__(self, file: Path, top: AddrmapNode) -> None:
+        self._file, self._top = file, top
+        self._lines: dict[Place, int] = {(): self._line(top)}
+        self._wrong: list[tuple[int, str]] = []
+
+    def card(self) -> Card:
+        """Return the card; raise a WrongCard with all mistakes."""
+        document = self._document()
+        mistakes = Mistakes(document)
+        problems = [(self._nearest(place), reason) for place, reason in mistakes.found]
+        if problems or self._wrong:
+            raise WrongCard(str(self._file), [*self._wrong, *problems])
+        assert mistakes.card, "a document without mistakes is a card"
+        return mistakes.card
+
+    def _line(self, node: Node) -> int:
+        return line(self._file, node)
+
+    def _nearest(self, place: Place) -> int:
+        while place not in self._lines:
+            place = place[:-1]
+        return self._lines[place]
+
+    def _document(self) -> dict[str, Any]:
+        windows = [
+            node
+            for node in self._top.children()
+            if isinstance(node, AddressableNode) and self._own(node, "pci_bar_number") is not None
+        ]
+        document: dict[str, Any] = {
+            "name": self._top.inst_name.lower(),
+            "title": plain(self._top.get_property("name")),
+            "description": _description(self._top),
+            "bars": [],
+            "registers": [],
+        }
+        if capabilities := self._capabilities():
+            document["capabilities"] = capabilities
+        if config := self._own(self._top, "pci_config"):
+            document["config"] = _members(config)
+        for key in ("interrupts", "buffers", "rings"):
+            if parts := self._own(self._top, f"pci_{key}"):
+                document[key] = [_members(one) for one in parts]
+        for number, window in enumerate(windows or [self._top]):
+            self._lines["bars", number] = self._line(window)
+            bar = self._bar(window)
+            document["bars"].append(bar)
+            self._add_registers(window, bar["number"], document["registers"])
+        return document
+
+    def _capabilities(self) -> dict[str, Any]:
+        capabilities: dict[str, Any] = {}
+        if vectors := self._own(self._top, "pci_msi_vectors"):
+            capabilities["msi"] = {"vectors": vectors}
+        if vectors := self._own(self._top, "pci_msix_vectors"):
+            capabilities["msix"] = {
+                "vectors": vectors,
+                "bar": self._own(self._top, "pci_msix_bar") or 0,
+            }
+        return capabilities
+
+    def _bar(self, window: AddressableNode) -> dict[str, Any]:
+        size = max(window.size, BAR_BYTES_MIN)
+        return {
+            "number": self._own(window, "pci_bar_number") or 0,
+            "name": window.inst_name.upper(),
+            "bytes": self._own(window, "pci_bar_bytes") or 1 << (size - 1).bit_length(),
+            "kind": self._own(window, "pci_bar_kind") or "memory32",
+            "description": _description(window),
+        }
+
+    def _own(self, node: Node, name: str) -> Any:
+        """Return the value of one of the project's properties; None if it is not declared, not
+        allowed for this node, or not set.
+        """
+        try:
+            value = node.get_property(name, default=None)
+        except LookupError:
+            return None
+        kind = PROPERTIES[name][1]
+        parts = value if kind.endswith("[]") and isinstance(value, list) else [value]
+        if value is None or all(isinstance(part, VALUES.get(kind, UserStruct)) for part in parts):
+            return value
+        self._wrong.append((self._line(node), f"{name}: declare it as understudy does: {kind}"))
+        return None
+
+    def _add_registers(
+        self, window: AddressableNode, bar: int, registers: list[dict[str, Any]]
+    ) -> None:
+        for node in window.descendants(unroll=True):
+            if isinstance(node, MemNode):
+                reason = f"{node.inst_name}: a memory is a BAR: give it pci_bar_number"
+                self._wrong.append((self._line(node), reason))
+            elif isinstance(node, RegNode):
+                if len(registers) == REGISTERS_MAX:
+                    reason = f"more than {REGISTERS_MAX} registers: no card has so many"
+                    raise WrongCard(str(self._file), [(self._line(node), reason)])
+                place: Place = ("registers", len(registers))
+                self._lines[place] = self._line(node)
+                registers.append(self._register(place, node, window, bar))
+
+    def _register(
+        self, place: Place, node: RegNode, window: AddressableNode, bar: int
+    ) -> dict[str, Any]:
+        name = node.get_rel_path(window, hier_separator="_", array_suffix="_{index:d}")
+        register = {
+            "name": name.upper(),
+            "bar": bar,
+            "offset": node.absolute_address - window.absolute_address,
+            "width": node.get_property("regwidth"),
+            "kind": self._own(node, "pci_register_kind") or "plain",
+            "description": _description(node),
+        }
+        fields = list(node.fields())
+        if self._own(node, "pci_one_value") and len(fields) == 1:
+            value = {"access": self._access(fields[0]), "reset": fields[0].get_property("reset")}
+            return register | {key: entry for key, entry in value.items() if entry is not None}
+        for number, field in enumerate(fields):
+            self._lines[*place, "fields", number] = self._line(field)
+        return register | {"fields": [self._field(field) for field in fields]}
+
+    def _field(self, node: FieldNode) -> dict[str, Any]:
+        reset = node.get_property("reset")
+        if isinstance(reset, Node):
+            self._wrong.append((self._line(node), f"{node.inst_name}: reset is a number"))
+            reset = 0
+        field: dict[str, Any] = {
+            "name": node.inst_name.upper(),
+            "bits": f"{node.high}:{node.low}",
+            "access": self._access(node),
+            "reset": reset or 0,
+            "description": _description(node),
+        }
+        if values := node.get_property("encode"):
+            field["values"] = [
+                {
+                    "name": entry.name.upper(),
+                    "value": int(entry.value),
+                    "description": plain(entry.rdl_desc or entry.rdl_name or entry.name),
+                }
+                for entry in values
+            ]
+        return field
+
+    def _access(self, node: FieldNode) -> str:
+        ways = [node.get_property(key) for key in ("sw", "onread", "onwrite")]
+        names = tuple(way.name if way else None for way in ways)
+        if names in ACCESS and not node.get_property("counter"):
+            return ACCESS[names]
+        kind = "counter" if node.get_property("counter") else ", ".join(filter(None, names))
+        self._wrong.append((self._line(node), f"{node.inst_name}: {kind}: {KNOWN}"))
+        return "ro"
+
+
+def _members(structure: UserStruct) -> dict[str, Any]:
+    members = {name: getattr(structure, name) for name in structure.members}
+    return {key: plain(one) if isinstance(one, str) else one for key, one in members.items()}
+
+
+def _description(node: Node) -> str:
+    return plain(node.get_property("desc") or node.get_property("name"))

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""Compiles a SystemRDL file with systemrdl-compiler; reports errors as for any other card."""
+
+from pathlib import Path
+
+from systemrdl.compiler import RDLCompiler
+from systemrdl.messages import MessagePrinter, RDLCompileError, Severity
+from systemrdl.node import AddrmapNode, Node
+from systemrdl.source_ref import FileSourceRef, SourceRefBase
+
+from understudy_devices.base.errors import UserError
+from understudy_devices.cards.document import BYTES_MAX
+from understudy_devices.cards.wrong import WrongCard
+
+PERL = "<%"
+
+
+def compiled(file: Path) -> AddrmapNode:
+    """Return a file's last addrmap; UserError if it can't be read, WrongCard if it has no card."""
+    _refuse_foreign(file)
+    printer = _Told(file)
+    compiler = RDLCompiler(message_printer=printer, dedent_desc=False)
+    try:
+        compiler.compile_file(str(file))
+        return compiler.elaborate().top
+    except RDLCompileError as error:
+        raise WrongCard(str(file), printer.errors or [(1, str(error))]) from error
+    except Exception as error:  # the compiler's parser crashes on some bad tokens
+        gives_up = (1, f"systemrdl-compiler gives up: {error}")
+        raise WrongCard(str(file), printer.errors or [gives_up]) from error
+
+
+def line(file: Path, node: Node) -> int:
+    """Return the line where a node is instantiated, else declared; 1 if the line is in another
+    file."""
+    return _line(file, node.inst.inst_src_ref or node.inst.def_src_ref)
+
+
+def _refuse_foreign(file: Path) -> None:
+    """Refuse files that are too long, not text, or contain Perl, which the compiler would run."""
+    try:
+        with file.open("rb") as opened:
+            raw = opened.read(BYTES_MAX + 1)
+        text = raw.decode()
+    except IsADirectoryError as error:
+        raise UserError(f"{file}: a folder, not a .rdl file") from error
+    except UnicodeDecodeError as error:
+        raise WrongCard(str(file), [(1, "not UTF-8: save the file as UTF-8")]) from error
+    except (OSError, ValueError) as error:
+        raise UserError(f"{file}: {getattr(error, 'strerror', None) or error}") from error
+    if len(raw) > BYTES_MAX:
+        raise WrongCard(str(file), [(1, f"longer than {BYTES_MAX} bytes: no card")])
+    if PERL in text:
+        place = text[: text.index(PERL)].count("\n") + 1
+        raise WrongCard(str(file), [(place, "Perl is not run: write out what it makes")])
+
+
+class _Told(MessagePrinter):
+    """Collects the errors."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self.errors: list[tuple[int, str]] = []
+
+    def print_message(self, severity: Severity, text: str, src_ref: SourceRefBase | None) -> None:
+        if severity == Severity.ERROR or (severity > Severity.ERROR and not self.errors):
+            reason = " ".join(text.partition(" expecting {")[0].split())
+            self.errors.append((_line(self._file, src_ref), reason))
+
+
+def _line(file: Path, place: SourceRefBase | None) -> int:
+    here = isinstance(place, FileSourceRef) and Path(place.path) == file
+    return int(getattr(place, "line", 1)) if here else 1

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""The register log: a journal as text, one line per access.
+
+    12.003456789 CPU0 kernel   pid 71  store DMA_LENGTH 0x1c0 BYTES=448
+
+The columns are seconds of the guest's monotonic clock, the processor, the driver's context, the
+process, the access with its register and value, and those fields of the register that are not 0.
+"""
+
+from collections.abc import Iterator
+
+from understudy_devices.cards.journal import ABSENT, Context, Journal, What, code
+from understudy_devices.cards.model import Card, Register
+from understudy_devices.cards.shadow import Part, Places
+
+CONTEXTS = {
+    Context.USER: "process",
+    Context.KERNEL: "kernel",
+    Context.SOFT_INTERRUPT: "softirq",
+    Context.HARD_INTERRUPT: "handler",
+    Context.CARD: "card",
+}
+DMA = tuple(what for what in What if what.name.startswith("DMA_"))
+
+
+def lines(card: Card, accesses: Journal) -> Iterator[str]:
+    """Yield a line for each access."""
+    places = Places(card)
+    for access in accesses:
+        where = CONTEXTS[Context(int(access["context"]))]
+        gone = " (the card is gone)" if access["flags"] & ABSENT else ""
+        yield (
+            f"{int(access['ns']) / 1e9:.9f} CPU{access['cpu']} slot {access['slot']} {where:8}"
+            f"pid {access['pid']:<6}{_said(card, places, access)}{gone}"
+        )
+
+
+def _said(card: Card, places: Places, access: Journal) -> str:
+    what = What(int(access["what"]))
+    value, offset = int(access["value"]), int(access["offset"])
+    if what in DMA:
+        return f"{what.name.lower().replace('_', ' ')} {offset} bytes at {value:#x}"
+    if what == What.RAISED:
+        names = [one.name for index, one in enumerate(card.interrupts) if value >> index & 1]
+        return f"interrupt: {', '.join(names) or 'none'}"
+    if what == What.UNKNOWN:
+        return f"unknown instruction {code(value)} at {offset:#x}"
+    if what == What.FALLBACK:
+        return f"carried out by the fallback {code(value)} at {offset:#x}"
+    if what not in (What.LOAD, What.STORE):
+        return what.name.lower()
+    width = int(access["bytes"])
+    parts = list(places.parts(int(access["bar"]), offset, width, value))
+    text = "; ".join(map(_register, parts)) or f"BAR {access['bar']} + {offset:#x} {value:#x}"
+    return f"{what.name.lower():6}{text}"
+
+
+def _register(part: Part) -> str:
+    fields = [
+        f"{field.name}={_value(part.register, field.name, part.value)}"
+        for field in part.register.fields
+        if part.value & field.bits.mask
+    ]
+    return " ".join([part.register.name, f"{part.value:#x}", *fields])
+
+
+def _value(register: Register, name: str, value: int) -> str:
+    field = next(field for field in register.fields if field.name == name)
+    number = (value & field.bits.mask) >> field.bits.low
+    return next((entry.name for entry in field.values if entry.value == number), str(number))

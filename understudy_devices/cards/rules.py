@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: MIT
+"""Rules between the parts of a card.
+
+`broken(card, known)` yields each broken rule as (path, reason).  The path leads to a part of the
+card, as in ("registers", 3, "offset").
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from understudy_devices.base.catalog import unknown
+from understudy_devices.cards import header, table
+from understudy_devices.cards.model import Buffer, Card, Interrupt, Register, RegisterField, Ring
+from understudy_devices.cards.template import kernel_names
+
+Path = tuple[str | int, ...]
+Broken = Iterator[tuple[Path, str]]
+
+
+@dataclass(frozen=True)
+class Known:
+    """The names in a document, including those of wrong parts that were set aside.
+
+    With these names, a reference to a part that was set aside is not reported as wrong.
+    """
+
+    bars: frozenset[int]
+    registers: frozenset[str]
+    fields: frozenset[str]
+    """As REGISTER.FIELD."""
+    incomplete: frozenset[str]
+    """Registers without some of their fields."""
+
+
+class Named(Protocol):
+    """Anything with a name."""
+
+    @property
+    def name(self) -> str:
+        """The name."""
+
+
+def broken(card: Card, known: Known) -> Broken:
+    """Yield all broken rules of a card."""
+    for key in ("bars", "registers", "interrupts"):
+        yield from _twice((key,), getattr(card, key))
+    yield from _transfer_names(card)
+    yield from _bars(card)
+    for index, register in enumerate(card.registers):
+        path: Path = ("registers", index)
+        yield from _place(path, register, card, known)
+        yield from _contents(path, register, register.name not in known.incomplete)
+    yield from _overlaps(card)
+    yield from _msix(card, known)
+    vectors = card.capabilities.vectors
+    fields = _fields(card)
+    for index, interrupt in enumerate(card.interrupts):
+        yield from _interrupt(("interrupts", index), interrupt, fields, known, vectors)
+    registers = {register.name: register for register in card.registers}
+    for key in ("buffers", "rings"):
+        for index, transfer in enumerate(getattr(card, key)):
+            yield from _transfer((key, index), transfer, registers, known)
+    yield from _names_in_c(card)
+
+
+def _names_in_c(card: Card) -> Broken:
+    """Check that each generated name is unique (cards/header.py, table.py), and differs
+    from kernel names that drivers use.
+    """
+    owners = dict.fromkeys({"PCI_VENDOR_ID", *kernel_names()}, "a macro of the kernel")
+    owners |= dict.fromkeys(table.own_names(card), "the card")
+    for path, part, names in header.names(card):
+        if len(path) == 2 and path[0] == "registers":
+            names.append(table.index_of(card, part.split()[1]))
+        for name in names:
+            owner = owners.setdefault(name, part)
+            if owner != part:
+                yield path, f"{part} becomes {name} in C, as {owner} does: rename one of them"
+                break
+
+
+def _twice(path: Path, parts: Sequence[Named]) -> Broken:
+    seen: set[str] = set()
+    for index, part in enumerate(parts):
+        if part.name in seen:
+            yield (*path, index, "name"), f"{part.name} is there twice: names are unique"
+        seen.add(part.name)
+
+
+def _transfer_names(card: Card) -> Broken:
+    buffers = {buffer.name for buffer in card.buffers}
+    yield from _twice(("buffers",), card.buffers)
+    yield from _twice(("rings",), card.rings)
+    for index, ring in enumerate(card.rings):
+        if ring.name in buffers:
+            yield ("rings", index, "name"), f"{ring.name} is a buffer too: names are unique"
+
+
+def _bars(card: Card) -> Broken:
+    owners: dict[int, str] = {}
+    for index, bar in enumerate(card.bars):
+        if not _power_of_two(bar.bytes):
+            yield ("bars", index, "bytes"), f"{bar.bytes} bytes are no power of two"
+        if bar.kind == "memory32" and bar.bytes > 2**31:
+            yield ("bars", index, "bytes"), f"{bar.bytes} bytes need kind: memory64"
+        numbers = [bar.number] if bar.kind == "memory32" else [bar.number, bar.number + 1]
+        if numbers[-1] > 5:
+            yield ("bars", index, "number"), "a memory64 BAR takes two numbers: 4 is the last"
+        for number in numbers:
+            if number in owners:
+                reason = f"BAR {number} is taken by {owners[number]}"
+                yield ("bars", index, "number"), reason
+                break
+        owners |= dict.fromkeys(numbers, bar.name)
+
+
+def _msix(card: Card, known: Known) -> Broken:
+    msix = card.capabilities.msix
+    if not msix:
+        return
+    path: Path = ("capabilities", "msix", "bar")
+    if msix.bar not in known.bars:
+        there = ", ".join(map(str, sorted(known.bars)))
+        yield path, f"there is no BAR {msix.bar}: there are: {there}"
+    elif any(register.bar == msix.bar for register in card.registers):
+        yield path, f"BAR {msix.bar} has registers: the vectors' table needs one of its own"
+
+
+def _place(path: Path, register: Register, card: Card, known: Known) -> Broken:
+    size = register.width // 8
+    if register.offset % size:
+        reason = f"{register.name} at {register.offset:#x} is misaligned: multiples of {size} bytes"
+        yield (*path, "offset"), reason
+    bars = {bar.number: bar for bar in card.bars}
+    bar = bars.get(register.bar)
+    if register.bar not in known.bars:
+        there = ", ".join(map(str, sorted(known.bars)))
+        yield (*path, "bar"), f"there is no BAR {register.bar}: there are: {there}"
+    elif bar and register.end > bar.bytes:
+        reason = f"{register.name} ends at {register.end:#x}, outside BAR {bar.number}"
+        yield (*path, "offset"), f"{reason} of {bar.bytes:#x} bytes"
+
+
+def _contents(path: Path, register: Register, complete: bool) -> Broken:
+    if complete and bool(register.fields) == bool(register.access):
+        reason = f"{register.name} needs fields, or access for all its bits: one of them"
+        yield path, reason
+    if register.reset is not None and register.reset >> register.width:
+        reason = f"reset {register.reset:#x} does not fit into {register.width} bits"
+        yield (*path, "reset"), reason
+    elif complete and register.reset is not None and register.fields:
+        of_fields = sum(field.reset << field.bits.low for field in register.fields)
+        if register.reset != of_fields:
+            reason = f"reset {register.reset:#x} disagrees with the fields' {of_fields:#x}"
+            yield (*path, "reset"), reason
+    yield from _twice((*path, "fields"), register.fields)
+    for index, field in enumerate(register.fields):
+        yield from _field((*path, "fields", index), field, register)
+
+
+def _field(path: Path, field: RegisterField, register: Register) -> Broken:
+    last = path[-1]
+    assert isinstance(last, int)
+    if field.bits.high >= register.width:
+        reason = (
+            f"{field.name} has bit {field.bits.high}, past {register.name}'s {register.width} bits"
+        )
+        yield (*path, "bits"), reason
+    for other in register.fields[:last]:
+        if field.bits.mask & other.bits.mask:
+            reason = f"{field.name} ({field.bits}) overlaps {other.name} ({other.bits})"
+            yield (*path, "bits"), reason
+    if field.reset >> field.bits.count:
+        yield (*path, "reset"), f"reset {field.reset:#x} does not fit into bits {field.bits}"
+    yield from _twice((*path, "values"), field.values)
+    seen: dict[int, str] = {}
+    for index, entry in enumerate(field.values):
+        here = (*path, "values", index, "value")
+        if entry.value >> field.bits.count:
+            yield here, f"{entry.name} = {entry.value:#x} does not fit into bits {field.bits}"
+        if entry.value in seen:
+            yield here, f"{entry.name} = {entry.value:#x} is {seen[entry.value]} already"
+        seen[entry.value] = entry.name
+
+
+def _overlaps(card: Card) -> Broken:
+    """Yield each register that begins before the end of a register with a lower offset."""
+    reach: dict[int, Register] = {}
+    places = sorted(
+        enumerate(card.registers), key=lambda entry: (entry[1].bar, entry[1].offset, entry[0])
+    )
+    for index, register in places:
+        before = reach.get(register.bar)
+        if before and register.offset < before.end:
+            reason = (
+                f"{register.name} at {register.offset:#x} overlaps {before.name}"
+                f" ({before.offset:#x} to {before.end - 1:#x})"
+            )
+            yield ("registers", index, "offset"), reason
+        if not before or register.end > before.end:
+            reach[register.bar] = register
+
+
+def _fields(card: Card) -> dict[str, RegisterField]:
+    return {
+        f"{register.name}.{field.name}": field
+        for register in card.registers
+        for field in register.fields
+    }
+
+
+def _interrupt(
+    path: Path,
+    interrupt: Interrupt,
+    fields: dict[str, RegisterField],
+    known: Known,
+    vectors: int,
+) -> Broken:
+    for key in ("status", "enable"):
+        named = getattr(interrupt, key)
+        field = fields.get(named)
+        if named not in known.fields:
+            yield (*path, key), unknown("REGISTER.FIELD", named, known.fields)
+        elif field and field.bits.count > 1:
+            yield (*path, key), f"{named} has {field.bits.count} bits: one is needed"
+    if interrupt.vector >= vectors:
+        reason = f"vector {interrupt.vector} is not one of the card's {vectors}: 0 is the first"
+        yield (*path, "vector"), reason
+
+
+def _transfer(path: Path, transfer: Buffer, registers: dict[str, Register], known: Known) -> Broken:
+    keys = ["address", "length", "doorbell"]
+    if isinstance(transfer, Ring):
+        keys += ["head", "tail"]
+        if transfer.bytes_max % transfer.entry_bytes:
+            reason = f"bytes_max {transfer.bytes_max} is no multiple of {transfer.entry_bytes}"
+            yield (*path, "bytes_max"), f"{reason}, the size of an entry"
+    for key in keys:
+        named = getattr(transfer, key)
+        if named not in known.registers:
+            yield (*path, key), unknown("register", named, known.registers)
+    doorbell = registers.get(transfer.doorbell)
+    if doorbell and doorbell.kind != "doorbell":
+        yield (*path, "doorbell"), f"{doorbell.name} is of kind {doorbell.kind}, not doorbell"
+    if not _power_of_two(transfer.alignment):
+        yield (*path, "alignment"), f"{transfer.alignment} is no power of two"
+
+
+def _power_of_two(number: int) -> bool:
+    return number & (number - 1) == 0

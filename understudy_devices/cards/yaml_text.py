@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""A card as the text of a specification, as a person would write it, without comments.
+
+Keys with default values are left out.  Addresses, IDs and reset values are hexadecimal.
+"""
+
+from io import StringIO
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.scalarint import HexInt
+from ruamel.yaml.scalarstring import LiteralScalarString
+
+from understudy_devices.cards.model import Card
+
+DIGITS = {"class_code": 6, "revision": 2, "offset": 3, "reset": 1, "value": 1}
+DIGITS |= dict.fromkeys(("vendor", "device", "subsystem_vendor", "subsystem"), 4)
+WIDTH = 2**20  # no line is wrapped
+
+
+def yaml_text(card: Card) -> str:
+    """Return the text; specification.parse returns the same card from it."""
+    writer = YAML()
+    writer.indent(mapping=2, sequence=4, offset=2)
+    writer.width = WIDTH
+    written = StringIO()
+    writer.dump(_shown(card.model_dump(mode="json", exclude_defaults=True)), written)
+    return written.getvalue()
+
+
+def _shown(node: Any, key: str = "") -> Any:
+    if isinstance(node, dict):
+        return {key: _shown(value, key) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_shown(value) for value in node]
+    if key in DIGITS:
+        return HexInt(node, width=DIGITS[key])
+    if key == "bits" and node.isdigit():
+        return int(node)
+    return LiteralScalarString(node) if _in_paragraphs(node) else node
+
+
+def _in_paragraphs(node: Any) -> bool:
+    """Return whether a text can be written as a block, line by line."""
+    if not isinstance(node, str) or "\n" not in node:
+        return False
+    return all(line == line.strip() and line.isprintable() for line in node.split("\n"))

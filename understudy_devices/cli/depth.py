@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""The number of servers (D) of the VMs' shared device: how many requests it serves at once.
+
+D is the value of --queue-depth, or it is in the disk's profile, or in the run folders that hold the
+VMs' traces.  If none of these has D, the command is refused.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from understudy_devices.base.errors import UserError
+from understudy_devices.consolidate.scenario import SERVERS_MOST
+from understudy_devices.device import profile
+from understudy_devices.traces.read import REQUESTS, parts
+
+UNKNOWN = (
+    "--queue-depth: not given, and no trace says how many requests the device serves at once: "
+    "give the number, as --queue-depth 8, or the device, as --disk array-32. A rotating disk "
+    "serves 1, an array as many as it has servers. No device serves more than the kernel sends it "
+    "(cat /sys/block/X/device/queue_depth; for NVMe, queue/nr_requests)"
+)
+
+
+@dataclass(frozen=True)
+class Depth:
+    """D, and the source of D for messages."""
+
+    servers: int
+    source: str
+
+
+def find(servers: int | None, disk: str | None, vms: Mapping[str, Path]) -> Depth:
+    """Return D of the device that these VMs will share.
+
+    Raise a UserError if D is unknown, or if the traces' run folders have different values.
+    """
+    if servers and disk:
+        raise UserError("--disk: not with --queue-depth, which already gives the number of servers")
+    if servers:
+        return Depth(servers, "--queue-depth")
+    if disk:
+        return _within(Depth(profile.load(disk).servers, f"--disk {disk}"))
+    recorded = {name: _recorded(path) for name, path in vms.items()}
+    known = {name: one for name, one in recorded.items() if one}
+    if len(known) < len(recorded) or len(set(known.values())) > 1:
+        claims = ", ".join(f"{name}: {one.servers} ({one.source})" for name, one in known.items())
+        raise UserError(f"{UNKNOWN}{f'; what traces say: {claims}' if claims else ''}")
+    return _within(next(iter(known.values())))
+
+
+def _within(depth: Depth) -> Depth:
+    if depth.servers > SERVERS_MOST:
+        raise UserError(
+            f"{depth.source}: {depth.servers:,} servers, more than {SERVERS_MOST:,}; give "
+            "--queue-depth"
+        )
+    return depth
+
+
+def _recorded(path: Path) -> Depth | None:
+    """Return D of the disk named in a run folder's result.json; 1 if that disk is not an array.
+
+    Return None if there is no such file, or if the run was on a device whose number of servers is
+    unknown.
+    """
+    file = path / REQUESTS if path.is_dir() else parts(str(path))[0]
+    if file.name != REQUESTS:
+        return None
+    try:
+        inputs = json.loads(file.with_name("result.json").read_text(encoding="utf-8"))["inputs"]
+        disk, at_once, real = inputs["disk"], int(inputs["depth"]), inputs["platform"] == "real"
+        servers = int(disk["array"]["servers"]) if disk["array"] else 1
+        source = f"recorded on {disk['name']}"
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    return None if real and at_once > 1 else Depth(min(servers, at_once), source)

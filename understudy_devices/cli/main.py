@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""The `understudy` command.
+
+A sub-command is a module in this folder with a click command object named `command`; there is no
+list of sub-commands.  Exit codes: 0 means success, 1 a failed run, 2 a wrong request.  An error is
+printed as one line on stderr.  understudy_devices/__main__.py handles interruptions.
+
+The click context's attribute `obj` is the command line as it was typed, which a command prints
+and stores in its result.
+"""
+
+import os
+import pkgutil
+import shlex
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib import import_module
+from typing import Any, NoReturn
+
+import click
+
+from understudy_devices import __version__, cli
+from understudy_devices.base.catalog import unknown
+from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.base.plain import plain
+from understudy_devices.cli import old, spelling
+
+EXIT_FAILED = 1
+EXIT_WRONG = 2
+
+
+class Understudy(click.Group):
+    """Finds sub-commands and turns errors into one line and an exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all modules that have a `command`."""
+        return [name for name in self._modules() if self.get_command(ctx, name)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of one module; only that module is imported."""
+        module = self._modules().get(cmd_name)
+        command = getattr(import_module(module), "command", None) if module else None
+        return command if isinstance(command, click.Command) else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Resolve the command like click, but suggest the nearest name for an unknown name, and
+        accept old spellings of options."""
+        if not self.get_command(ctx, args[0]) and not args[0].startswith("-"):
+            raise UserError(unknown("command", args[0], self.list_commands(ctx)))
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command, old.spelled_anew(name or "", rest)
+
+    def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> NoReturn:
+        """Run the command and end the process with the right exit code."""
+        words = list(sys.argv[1:] if args is None else args)
+        extra |= {"standalone_mode": False, "prog_name": "understudy"}
+        extra["obj"] = shlex.join(["understudy", *words])
+        spelling.for_any_terminal()
+        sys.exit(_flushed(self._run(words, *rest, **extra)))
+
+    def _run(self, words: list[str], *rest: Any, **extra: Any) -> int:
+        """Run the command, print its error if there is one, and return the exit code."""
+        try:
+            code = super().main(words, *rest, **extra)
+        except click.exceptions.NoArgsIsHelpError as error:
+            error.show()
+            return EXIT_WRONG
+        except click.ClickException as error:
+            return _complain(error.format_message(), EXIT_WRONG)
+        except UserError as error:
+            return _complain(str(error), EXIT_WRONG)
+        except RunFailed as error:
+            return _complain(str(error), EXIT_FAILED)
+        except OSError as error:
+            return _complain(_reason(error), EXIT_FAILED)
+        except MemoryError:
+            return _complain("out of memory: take fewer requests", EXIT_FAILED)
+        return code if isinstance(code, int) else 0
+
+    def _modules(self) -> dict[str, str]:
+        return {
+            name.replace("_", "-"): f"{cli.__name__}.{name}"
+            for _, name, _ in pkgutil.iter_modules(cli.__path__)
+            if name != "main"
+        }
+
+
+def _complain(message: str, code: int) -> int:
+    with suppress(OSError):
+        click.echo(plain(f"understudy: {message}"), err=True)
+    return code
+
+
+def _reason(error: OSError) -> str:
+    """Return the reason of a failed read or write, after the file's name."""
+    return f"{error.filename or 'standard output'}: {error.strerror or error}"
+
+
+def _flushed(code: int) -> int:
+    """Flush standard output; return another exit code if the disk is full or the reader is gone."""
+    try:
+        if sys.stdout:  # None if standard output was closed from the start
+            sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_output()
+        return EXIT_FAILED
+    except OSError as error:
+        _discard_output()
+        return _complain(_reason(error), EXIT_FAILED)
+    return code
+
+
+def _discard_output() -> None:
+    """Discard buffered output; otherwise Python tries to write it again at exit, and complains."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@click.group(
+    cls=Understudy, context_settings={"help_option_names": ["-h", "--help"], "show_default": True}
+)
+@click.version_option(__version__, prog_name="understudy", message="%(prog)s %(version)s")
+def main() -> None:
+    """Predict how I/O schedulers perform on a disk you don't have, with virtual machines."""

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""Make the two outputs of a prediction: result.json, and a table of the replications.
+
+The schema of result.json is understudy.consolidation/1; times are in ms.
+"""
+
+import platform as machine
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from understudy_devices import __version__
+from understudy_devices.consolidate.fit import Fitted
+from understudy_devices.consolidate.fit_report import Figures
+from understudy_devices.consolidate.prediction import Prediction, Together
+from understudy_devices.consolidate.scenario import Tenant
+from understudy_devices.consolidate.trust import INTERVALS, of_prediction
+from understudy_devices.consolidate.vm import NS_PER_MS
+from understudy_devices.consolidate.what_if import Change
+from understudy_devices.measure.comparison import Estimate
+from understudy_devices.native.open_queue import ClassFigures
+
+SCHEMA = "understudy.consolidation/1"
+
+
+def document(
+    command: str,
+    seed: int,
+    depth_from: str,
+    predictions: Sequence[Prediction],
+    changes: Sequence[Change],
+) -> dict[str, Any]:
+    """Return the content of result.json: an answer for the given scenario and for each changed
+    one."""
+    others = zip(changes, predictions[1:], strict=True)
+    return {
+        "schema": SCHEMA,
+        "inputs": {
+            "command": command,
+            "seed": seed,
+            "depth": predictions[0].scenario.servers,
+            "depth_from": depth_from,
+            "merge": predictions[0].effort.merge,
+            "precision": predictions[0].effort.precision,
+        },
+        "environment": {"understudy": __version__, "python": machine.python_version()},
+        **as_json(predictions[0]),
+        "what_if": [{"change": str(change), **as_json(other)} for change, other in others],
+    }
+
+
+def as_json(prediction: Prediction) -> dict[str, Any]:
+    """Return the answer for one scenario."""
+    scenario = prediction.scenario
+    rows = zip(scenario.tenants, prediction.together, scenario.product_form_ms(), strict=True)
+    return {
+        **of_prediction(scenario, prediction.merge).as_json(),
+        "vms": [_vm(prediction, *row) for row in rows],
+        "device": {
+            "servers": scenario.servers,
+            "offered_load": scenario.offered_load,
+            "load_with_merging": prediction.load,
+            "fewest_servers": scenario.fewest_servers,
+        },
+        "expected_in_system": prediction.expected,
+        "searches": [
+            {
+                "expected": search.expected,
+                "within": search.within,
+                "tried": [
+                    {"merge_value": one.merge, "in_system": _finite(one.queue_length)}
+                    for one in search.tried
+                ],
+            }
+            for search in prediction.searches
+        ],
+        "replications": len(prediction.replications),
+        "converged": prediction.converged,
+        "ci95_covers": INTERVALS,
+    }
+
+
+def _vm(prediction: Prediction, tenant: Tenant, beside: Together, product_form_ms: float) -> Any:
+    vm = tenant.vm
+    return {
+        "name": vm.name,
+        "runs": [run.name for run in vm.runs],
+        "notes": {run.name: list(run.notes) for run in vm.runs if run.notes},
+        "requests": vm.requests,
+        "weight": tenant.weight,
+        "utilisation": tenant.erlangs / prediction.scenario.servers,
+        "alone": {
+            "mean_response_ms": vm.mean_response_ms,
+            **_percentiles(vm.percentiles_ms),
+            "requests_per_s": 1000 * vm.rate_per_ms,
+            "in_system": vm.in_system,
+        },
+        "together": {
+            "mean_response_ms": beside.mean.mean,
+            "ci95_ms": _interval(beside.mean),
+            **_percentiles(beside.percentiles),
+            "in_system": beside.in_system,
+            "requests": beside.requests,
+            "merge_value": beside.merge,
+            "split_ratio": vm.splitting_ratio,
+            "product_form_ms": product_form_ms,
+        },
+        "service_times": _fitted(tenant.fitted),
+    }
+
+
+def replications(prediction: Prediction) -> pl.DataFrame:
+    """Return a table with a row for each VM in each replication."""
+    return pl.DataFrame(
+        [
+            {"replication": number, "vm": tenant.vm.name, **_row(figures)}
+            for number, run in enumerate(prediction.replications)
+            for tenant, figures in zip(prediction.scenario.tenants, run.each, strict=True)
+        ]
+    )
+
+
+def _row(figures: ClassFigures) -> dict[str, Any]:
+    times = {percent: ns / NS_PER_MS for percent, ns in figures.response_percentiles.items()}
+    return {
+        "requests": figures.requests,
+        "pieces": figures.pieces,
+        "mean_response_ms": figures.response.mean / NS_PER_MS,
+        **_percentiles(times),
+        "longest_response_ms": figures.longest_response_ns / NS_PER_MS,
+        "in_system": figures.in_system,
+    }
+
+
+def _fitted(fitted: Fitted) -> dict[str, Any]:
+    report = fitted.report
+    return {
+        "phases": fitted.process.order,
+        "d0": fitted.process.d0.tolist(),
+        "d1": fitted.process.d1.tolist(),
+        "measured": _figures(report.given),
+        "fitted": _figures(report.fitted),
+        "distance": report.distance,
+        "poor": list(report.poor),
+    }
+
+
+def _figures(figures: Figures) -> dict[str, Any]:
+    return {
+        "mean_ms": figures.moments[0] / NS_PER_MS,
+        "cv": figures.cv,
+        "autocorrelation": figures.autocorrelation.tolist(),
+    }
+
+
+def _percentiles(times: dict[float, float] | dict[int, float]) -> dict[str, float]:
+    return {f"p{percent:g}_response_ms": time for percent, time in times.items()}
+
+
+def _interval(mean: Estimate) -> list[float] | None:
+    if mean.half_width is None:
+        return None
+    return [mean.mean - mean.half_width, mean.mean + mean.half_width]
+
+
+def _finite(length: float) -> float | None:
+    """Return the queue length, or None if the queue grew without limit."""
+    return length if length != float("inf") else None

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""Convert a search's outcome to result.json (schema understudy.placement/1), with times in ms."""
+
+import platform as machine
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from understudy_devices import __version__
+from understudy_devices.consolidate.placement.problem import (
+    P95,
+    Demand,
+    Device,
+    Problem,
+    Verdict,
+    each,
+)
+from understudy_devices.consolidate.placement.search import Outcome
+from understudy_devices.consolidate.trust import INTERVALS
+from understudy_devices.measure.trust import Trust
+
+SCHEMA = "understudy.placement/1"
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A VM on its device, with its predicted times."""
+
+    vm: Demand
+    p95: P95
+
+    @property
+    def meets(self) -> bool:
+        """Return whether the upper bound for the VM's 95th percentile is at most its target."""
+        return self.p95.most_ms <= self.vm.target_ms
+
+
+@dataclass(frozen=True)
+class Occupied:
+    """A device with its VMs."""
+
+    device: Device
+    load: float
+    placed: tuple[Placed, ...]
+
+
+def occupied(problem: Problem, outcome: Outcome) -> list[Occupied]:
+    """Return the devices of the assignment; an empty list if there is no assignment."""
+    if outcome.assignment is None:
+        return []
+    rows = zip(problem.devices, outcome.assignment, outcome.verdicts, strict=True)
+    return [
+        Occupied(device, problem.load(device, on), tuple(_placed(problem, verdict)))
+        for device, on, verdict in rows
+    ]
+
+
+def document(
+    command: str,
+    inputs: Mapping[str, Any],
+    problem: Problem,
+    outcome: Outcome,
+    trust: Trust,
+) -> dict[str, Any]:
+    """Return the content of result.json."""
+    busy = problem.erlangs(problem.everyone)
+    return {
+        "schema": SCHEMA,
+        "inputs": {"command": command, **inputs},
+        "environment": {"understudy": __version__, "python": machine.python_version()},
+        **trust.as_json(),
+        "outcome": outcome.kind,
+        "reason": outcome.reason,
+        "conflict": [problem.vms[vm].name for vm in each(outcome.conflict)],
+        "ci95_covers": INTERVALS,
+        "simulated_devices": outcome.judged,
+        "vms": len(problem.vms),
+        "offered_load": busy / sum(device.servers for device in problem.devices),
+        "devices": [_device(one) for one in occupied(problem, outcome)],
+    }
+
+
+def _placed(problem: Problem, verdict: Verdict) -> Iterator[Placed]:
+    for vm, p95 in verdict.items():
+        yield Placed(problem.vms[vm], p95)
+
+
+def _device(one: Occupied) -> dict[str, Any]:
+    return {
+        "name": one.device.name,
+        "servers": one.device.servers,
+        "load": one.load,
+        "vms": [
+            {
+                "name": placed.vm.name,
+                "load": placed.vm.erlangs / one.device.servers,
+                "alone": {"p95_response_ms": placed.vm.alone_ms},
+                "target_p95_ms": placed.vm.target_ms,
+                "p95_response_ms": _finite(placed.p95.mean_ms),
+                "p95_at_most_ms": _finite(placed.p95.most_ms),
+                "meets_target": placed.meets,
+            }
+            for placed in one.placed
+        ],
+    }
+
+
+def _finite(time_ms: float) -> float | None:
+    """Return the time, or None if the queue grows without limit."""
+    return time_ms if isfinite(time_ms) else None

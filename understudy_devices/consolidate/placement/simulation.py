@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""A judge that simulates the VMs together on the device (`Replications`).
+
+The simulation is replicated, at most MOST times, until each VM's 95th percentile is clearly below
+its target, or until the 95th percentile of one VM is clearly above its target.  "Clearly" means
+that the 95 % interval of the mean over replications does not include the target.  If a VM's 95th
+percentile is not clearly below the target after MOST replications, it counts as above the target.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from understudy_devices.base.errors import Unstable
+from understudy_devices.consolidate.placement.problem import P95, Device, Verdict
+from understudy_devices.consolidate.replications import Replications
+from understudy_devices.consolidate.scenario import Scenario, Tenant
+from understudy_devices.consolidate.vm import NS_PER_MS
+from understudy_devices.measure.comparison import Estimate, estimate
+from understudy_devices.native.open_queue import QueueFigures
+
+BATCH = 4
+MOST = 16
+CELL = 1 / 256  # a true percentile may exceed the reported one by this fraction (ClassFigures)
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """The judge.
+
+    tenants, targets_ms: a value for each VM.  merge: the number of requests that a server merges
+    into one.
+    """
+
+    tenants: Sequence[Tenant]
+    targets_ms: Sequence[float]
+    merge: float
+    seed: int
+    jobs: int
+
+    def __call__(self, device: Device, vms: tuple[int, ...]) -> Verdict:
+        """Simulate the VMs on the device; raises RunFailed like `simulate`."""
+        scenario = Scenario(tuple(self.tenants[vm] for vm in vms), device.servers)
+        replications = Replications(scenario, self.seed, self.jobs)
+        figures: list[QueueFigures] = []
+        while True:
+            numbers = range(len(figures), len(figures) + BATCH)
+            try:
+                figures += replications.run(numbers, (self.merge,) * len(vms))
+            except Unstable:
+                return dict.fromkeys(vms, P95(float("inf"), float("inf")))
+            estimates = [_p95(figures, k) for k in range(len(vms))]
+            if len(figures) >= MOST or self._is_clear(vms, estimates):
+                return {vm: _bounded(one) for vm, one in zip(vms, estimates, strict=True)}
+
+    def _is_clear(self, vms: tuple[int, ...], estimates: Sequence[Estimate]) -> bool:
+        targets_ms = [self.targets_ms[vm] for vm in vms]
+        pairs = list(zip(estimates, targets_ms, strict=True))
+        one_is_above = any(one.mean - (one.half_width or 0) > target for one, target in pairs)
+        return one_is_above or all(_bounded(one).most_ms <= target for one, target in pairs)
+
+
+def _p95(figures: Sequence[QueueFigures], k: int) -> Estimate:
+    return estimate([run.each[k].response_percentiles[95] / NS_PER_MS for run in figures])
+
+
+def _bounded(interval: Estimate) -> P95:
+    half = interval.half_width
+    assert half is not None  # a batch has several replications
+    return P95(interval.mean, (interval.mean + half) * (1 + CELL))

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""Decide which sets of VMs a device can bear, by a judgement or from earlier judgements.
+
+A device can't bear a set that would keep it always busy, since waiting times would grow without
+limit.  A set that fails also fails with an additional VM or with fewer servers.  A set that fits
+also fits without one of its VMs or with more servers.  Devices with the same number of servers are
+interchangeable.
+"""
+
+from math import inf
+
+from understudy_devices.base.progress import Report, silent
+from understudy_devices.consolidate.placement.problem import (
+    P95,
+    Device,
+    Judge,
+    Members,
+    Problem,
+    Verdict,
+    each,
+    excess,
+)
+
+
+class OutOfBudget(Exception):  # noqa: N818 - how a search ends, not an error
+    """The budget of judgements is used up."""
+
+
+class Verdicts:
+    """Verdicts of a judge; the judge is called at most `budget` times.
+
+    judged: the number of judgements made. unsure: the number of sets that failed although every
+    VM's mean 95th percentile met its target, since some upper bound did not.
+    """
+
+    def __init__(
+        self, problem: Problem, judge: Judge, budget: int, report: Report = silent
+    ) -> None:
+        """Start without verdicts."""
+        self.problem = problem
+        self.judged = self.unsure = 0
+        self._judge = judge
+        self._budget = budget
+        self._report = report
+        self._made: dict[tuple[int, Members], Verdict] = {}
+        self._fit: list[tuple[int, Members]] = []
+        self._failed: list[tuple[int, Members]] = []
+
+    def of(self, device: Device, members: Members) -> Verdict:
+        """Return the verdict on the VMs; judge them if there is no verdict yet.
+
+        May raise OutOfBudget.
+        """
+        if self.problem.load(device, members) >= 1:
+            return dict.fromkeys(each(members), P95(inf, inf))
+        if not members:
+            return {}
+        first = self.problem.canonical(members)
+        if (device.servers, first) not in self._made:
+            self._ask(device, first)
+        return self.problem.transferred(self._made[device.servers, first], members)
+
+    def fits(self, device: Device, members: Members) -> bool:
+        """Return whether the device can bear the VMs; judge them if this is unknown.
+
+        May raise OutOfBudget.
+        """
+        known = self.known(device, members)
+        return excess(self.problem, self.of(device, members)) == 0 if known is None else known
+
+    def known(self, device: Device, members: Members) -> bool | None:
+        """Return whether the device can bear the VMs, without a judgement; None if unknown."""
+        if self.problem.load(device, members) >= 1:
+            return False
+        first, servers = self.problem.canonical(members), device.servers
+        verdict = self._made.get((servers, first))
+        if verdict is not None:
+            return excess(self.problem, verdict) == 0
+        if any(n >= servers and bad & first == bad for n, bad in self._failed):
+            return False
+        if not first or any(n <= servers and good & first == first for n, good in self._fit):
+            return True
+        return None
+
+    def _ask(self, device: Device, first: Members) -> None:
+        if self.judged >= self._budget:
+            raise OutOfBudget
+        self._report("try VMs on devices", self.judged / self._budget)
+        self.judged += 1
+        verdict = self._judge(device, tuple(each(first)))
+        self._made[device.servers, first] = verdict
+        one = (device.servers, first)
+        if excess(self.problem, verdict) == 0:
+            self._fit = [other for other in self._fit if not _tells_more(one, other)] + [one]
+        else:
+            self.unsure += all(
+                p95.mean_ms <= self.problem.vms[vm].target_ms for vm, p95 in verdict.items()
+            )
+            self._failed = [bad for bad in self._failed if not _tells_more(bad, one)] + [one]
+
+
+def _tells_more(one: tuple[int, Members], other: tuple[int, Members]) -> bool:
+    """Return whether `one` has all VMs of `other` and at most as many servers.
+
+    If so, and if `one` fits, `other` fits too.
+    """
+    return one[0] <= other[0] and one[1] & other[1] == other[1]

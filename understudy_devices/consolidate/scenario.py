@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""VMs that share one storage device: an open queue with a class for each VM and D equal servers
+(ICPE 2011, section 4.1, Figure 5)."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+from understudy_devices.consolidate import product_form
+from understudy_devices.consolidate.fit import Fitted
+from understudy_devices.consolidate.vm import NS_PER_MS, VirtualMachine
+from understudy_devices.native.service_times import ServiceTimes
+
+SERVERS_MOST = 1024  # the limit of sfq's depth
+WEIGHT_MOST = 10_000
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """A VM with its share of the device.
+
+    fitted: the process fitted to its service times, in ns.  weight: its share relative to the
+    shares of other VMs, for SFQ(D).
+    """
+
+    vm: VirtualMachine
+    fitted: Fitted
+    weight: int = 1
+
+    @cached_property
+    def service(self) -> ServiceTimes:
+        """Return the fitted process in the form in which the simulation samples service times from
+        it."""
+        return ServiceTimes.of(self.fitted.process.tables())
+
+    @property
+    def erlangs(self) -> float:
+        """Return the number of servers that the VM keeps busy on average, without merging."""
+        vm = self.vm
+        return vm.rate_per_ms * vm.splitting_ratio * self.fitted.process.mean / NS_PER_MS
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """The VMs that share a device, and its number of servers."""
+
+    tenants: tuple[Tenant, ...]
+    servers: int
+
+    @property
+    def offered_load(self) -> float:
+        """Return the utilisation without merging; at 1 or more the queue grows without limit."""
+        return self._erlangs / self.servers
+
+    @property
+    def fewest_servers(self) -> int:
+        """Return the smallest number of servers with which the queue is stable without merging."""
+        return math.floor(self._erlangs) + 1
+
+    def product_form_ms(self) -> list[float]:
+        """Return each VM's mean response time by the product form (Eq. 11), in ms."""
+        demands = [tenant.vm.mean_response_ms for tenant in self.tenants]
+        rates = [tenant.vm.rate_per_ms for tenant in self.tenants]
+        return [float(time) for time in product_form.response_times(demands, rates, self.servers)]
+
+    @property
+    def _erlangs(self) -> float:
+        return sum(tenant.erlangs for tenant in self.tenants)

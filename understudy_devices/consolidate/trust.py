@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""Decide how far a prediction may be trusted.
+
+True means that it was checked and is within the limit.  None means that it was not checked;
+`because` names the missing checks.  False means that it was checked and is outside the limit;
+`because` says by how much.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from understudy_devices.consolidate.fit_report import JUDGED_LAGS
+from understudy_devices.consolidate.replications import Merge
+from understudy_devices.consolidate.scenario import Scenario, Tenant
+from understudy_devices.measure.trust import Trust
+
+INTERVALS = (
+    "95 % intervals cover the random draws: service times from the fitted processes, and runs of a "
+    "VM that has several. They do not cover another sample of the same VM, the quality of the fit "
+    f"(autocorrelation beyond lag {JUDGED_LAGS} above all), or merging in the device"
+)
+
+
+def of_prediction(scenario: Scenario, merge: Merge) -> Trust:
+    """Return how far a prediction of VMs on one device may be trusted."""
+    serves = f"that the device serves {scenario.servers} at once"
+    checks = ("a run of these VMs together", f"{serves} and {_merges(max(merge))}")
+    return _verdict(scenario.tenants, checks)
+
+
+def of_placement(tenants: Sequence[Tenant], merge: float) -> Trust:
+    """Return how far a prediction of VMs on several devices may be trusted."""
+    each = "that each device is as fast as the traced one, serves as many requests at once as given"
+    return _verdict(tenants, ("a run of VMs together", f"{each} and {_merges(merge)}"))
+
+
+def _verdict(tenants: Sequence[Tenant], never_checked: tuple[str, ...]) -> Trust:
+    off = tuple(_contradicted(tenants))
+    return Trust(False, off) if off else Trust(None, never_checked)
+
+
+def _merges(most: float) -> str:
+    return f"merges up to {most:.3g} requests" if most > 1 else "merges nothing"
+
+
+def _contradicted(tenants: Sequence[Tenant]) -> Iterator[str]:
+    for tenant in tenants:
+        for reason in tenant.fitted.report.poor:
+            yield f"{tenant.vm.name}: fitted poorly: {reason}"
+        for run in tenant.vm.runs:
+            if run.contradiction:
+                yield f"{run.name}: {run.contradiction}"

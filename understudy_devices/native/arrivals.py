@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: MIT
+"""Arrivals of one class of requests, in a file that the simulator maps.
+
+In a folder, the file `arrivals` has a header, a column of arrival times and a column of numbers of
+pieces (sim/worker/arrivals_file.h), 10 bytes per request. Since the simulator maps the file, all
+simulations on a machine share the file's pages in the page cache. The simulator checks every value
+itself; if a value is wrong, `refuse` finds and reports it.
+"""
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from understudy_devices._core import ffi, lib
+from understudy_devices.base import scratch
+from understudy_devices.base.errors import RunFailed
+
+TIME_MAX_NS = 2**62
+PIECES_MAX = 2**16 - 1
+BLOCK = 1 << 20  # requests checked at once
+FILE = "arrivals"
+HEADER_BYTES = ffi.sizeof("struct arrivals_header")
+ROW_BYTES = 10
+
+Whole = npt.NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """A file that `write_arrivals` wrote.
+
+    path: the file. requests: number of requests, at least 1. last_ns: the last arrival time.
+    """
+
+    path: Path
+    requests: int
+    last_ns: int
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str]) -> "Arrivals":
+        """Open the arrivals in a folder after a check of the file's header and size. Raises
+        ValueError if the file is missing or cut off.
+        """
+        path = Path(folder).absolute() / FILE
+        requests = _requests(path)
+        return cls(path, requests, int(_instants(path, requests)[-1]))
+
+    @cached_property
+    def arrival_ns(self) -> npt.NDArray[np.int64]:
+        """Return the arrival times as a mapped array of shape (requests,)."""
+        return _instants(self.path, self.requests)
+
+    @cached_property
+    def pieces(self) -> npt.NDArray[np.uint16]:
+        """Return the numbers of pieces as a mapped array of shape (requests,)."""
+        return _pieces(self.path, self.requests)
+
+    @property
+    def file_bytes(self) -> int:
+        """Return the file's length."""
+        return _file_bytes(self.requests)
+
+
+def write_arrivals(
+    folder: str | os.PathLike[str], arrival_ns: npt.ArrayLike, pieces: npt.ArrayLike
+) -> Arrivals:
+    """Write requests, in order of arrival, into an existing folder.
+
+    arrival_ns: times from 0 to below 2^62, in ascending order. pieces: the number of pieces that
+    each request was split into, from 1 to 65,535 (ICPE 2011, Eq. 3). The file appears when it is
+    complete. Raises ValueError for the first impossible request.
+    """
+    instants, counts = _whole("arrival_ns", arrival_ns), _whole("pieces", pieces)
+    if instants.shape != counts.shape:
+        raise ValueError(
+            f"{len(instants):,} arrivals, but {len(counts):,} numbers of pieces: give both for "
+            "each request"
+        )
+    if not len(instants):
+        raise ValueError("no arrivals: give at least one request")
+    wrong = _first_wrong(instants, counts)
+    if wrong:
+        raise ValueError(wrong)
+    path = Path(folder).absolute() / FILE
+    _write(path, instants, counts)
+    return Arrivals(path, len(instants), int(instants[-1]))
+
+
+def refuse(files: list[Arrivals]) -> NoReturn:
+    """Raise ValueError for the first file that a simulation cannot read."""
+    for arrivals in files:
+        requests = _requests(arrivals.path)
+        wrong = _first_wrong(_instants(arrivals.path, requests), _pieces(arrivals.path, requests))
+        if wrong:
+            raise ValueError(f"{arrivals.path}: {wrong}; write it again")
+    raise RunFailed(
+        f"{', '.join(str(one.path) for one in files[:3])}: arrivals changed while they were read"
+    )
+
+
+def check_unchanged(files: list[Arrivals], error: Exception) -> None:
+    """Raise RunFailed, from the error, for the first file that has changed since it was opened."""
+    for arrivals in files:
+        try:
+            now = Arrivals.open(arrivals.path.parent)
+        except ValueError as change:
+            raise RunFailed(f"changed while it was read: {change}") from error
+        if now != arrivals:
+            raise RunFailed(f"{arrivals.path}: changed while it was read; keep it") from error
+
+
+def _write(path: Path, instants: Whole, counts: Whole) -> None:
+    header = np.array([lib.ARRIVALS_MAGIC, len(instants)], np.uint64)
+    with scratch.replacing(path) as temporary, temporary.open("wb") as file:
+        file.write(header.tobytes())
+        for column, kind in ((instants, np.uint64), (counts, np.uint16)):
+            for begin in range(0, len(column), BLOCK):
+                file.write(column[begin : begin + BLOCK].astype(kind).tobytes())
+
+
+def _requests(path: Path) -> int:
+    """Return the number of requests in the header; ValueError if the file's length does not match
+    it.
+    """
+    try:
+        with path.open("rb") as file:
+            header = file.read(HEADER_BYTES)
+            size = os.fstat(file.fileno()).st_size
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}; name a file of arrivals") from error
+    if len(header) < HEADER_BYTES:
+        raise ValueError(f"{path}: {size:,} bytes, no file of arrivals; write it again")
+    magic, requests = (int(value) for value in np.frombuffer(header, np.uint64))
+    if magic != lib.ARRIVALS_MAGIC:
+        raise ValueError(f"{path}: no file of arrivals: begins with {header[:8]!r}; take another")
+    if size != _file_bytes(requests):
+        raise ValueError(
+            f"{path}: {size:,} bytes, not the {_file_bytes(requests):,} of {requests:,} requests: "
+            "cut off, or something else; write it again"
+        )
+    if not requests:
+        raise ValueError(f"{path}: no arrivals; give at least one request")
+    return requests
+
+
+def _file_bytes(requests: int) -> int:
+    return int(HEADER_BYTES) + requests * ROW_BYTES
+
+
+def _instants(path: Path, requests: int) -> npt.NDArray[np.int64]:
+    return np.memmap(path, np.int64, "r", HEADER_BYTES, (requests,))
+
+
+def _pieces(path: Path, requests: int) -> npt.NDArray[np.uint16]:
+    return np.memmap(path, np.uint16, "r", HEADER_BYTES + 8 * requests, (requests,))
+
+
+def _whole(name: str, values: npt.ArrayLike) -> Whole:
+    array = np.asanyarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"{name} has {array.ndim} dimensions: give a list, one for each request")
+    if array.size and array.dtype.kind not in "iu":
+        raise ValueError(f"{name} is of type {array.dtype}: give whole numbers")
+    return array
+
+
+def _first_wrong(instants: Whole, counts: Whole) -> str:
+    """Return the message for the first impossible request; empty if there is none."""
+    before = 0
+    for begin in range(0, len(instants), BLOCK):
+        part = slice(begin, begin + BLOCK)
+        at, pieces = instants[part], counts[part]
+        late = (at < 0) | (at >= TIME_MAX_NS)
+        early = np.concatenate([[at[0] < before], at[1:] < at[:-1]])
+        bad = np.flatnonzero(late | early | (pieces < 1) | (pieces > PIECES_MAX))
+        if len(bad):
+            place = int(bad[0])
+            previous = int(at[place - 1]) if place else before
+            return _words(begin + place, int(at[place]), previous, int(pieces[place]))
+        before = int(at[-1])
+    return ""
+
+
+def _words(request: int, at_ns: int, previous_ns: int, pieces: int) -> str:
+    if not 0 <= at_ns < TIME_MAX_NS:
+        return f"request {request:,} arrives at {at_ns} ns: has to be from 0 to below 2^62"
+    if at_ns < previous_ns:
+        return (
+            f"request {request:,} arrives at {at_ns} ns, before the one before it, at "
+            f"{previous_ns} ns: has to be in order of arrival"
+        )
+    return f"request {request:,} has {pieces} pieces: has to be from 1 to {PIECES_MAX:,}"

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Messages for simulations that ended early, and the offered load when requests arrive too fast."""
+
+import errno
+import os
+
+from understudy_devices.base.errors import RunFailed, Unstable
+from understudy_devices.native import worker
+from understudy_devices.native.cell import no_memory
+from understudy_devices.native.descriptions import why_not_loaded
+from understudy_devices.native.figures import Figures
+from understudy_devices.native.simulation import Array, Simulation, workloads
+
+
+def failure(simulation: Simulation, job: worker.Job, figures: Figures) -> RunFailed:
+    """Return the error of a job as an exception; Unstable if too many requests were pending."""
+    code = -job.structure.error
+    if job.structure.summary.init_error and not job.structure.refused_bytes:
+        return RunFailed(f"{simulation.scheduler}: {_other(code)}")
+    if code == errno.EOVERFLOW:
+        load = offered_load(simulation, figures)
+        how = "not one is served yet" if load is None else f"they arrive {arrive(load)}"
+        advice = "part of the table" if simulation.rows else "a lower rate"
+        return Unstable(
+            f"{simulation.scheduler}: unstable: more than {simulation.max_pending:,} requests "
+            f"wait or are served; {how}; take {advice}",
+            load,
+        )
+    oldest = f"request {job.structure.summary.oldest:,}"
+    reasons = {
+        errno.ENOMEM: f"no memory: {no_memory(int(job.structure.refused_bytes))}",
+        errno.EDEADLK: f"it holds {oldest} back for ever: repeated dispatches return nothing",
+        errno.ETIMEDOUT: f"it never chooses {oldest}, while other requests arrive",
+        errno.ENODATA: "the page cache holds everything that is read, so no more requests "
+        "come: take fewer requests, or a smaller cache",
+        errno.ELOOP: "the processes loop without ever thinking or waiting",
+        errno.ETIME: "the clock would overflow, after 292 years",
+        errno.ENOENT: "the workload has no files, or no table, to read",
+        errno.ENOSPC: "the disk is smaller than one request",
+        errno.ENODEV: "needs a disk's model: an array and a target have none; take a disk, or "
+        "another scheduler",
+        errno.ENOEXEC: why_not_loaded(job),
+        errno.EBADMSG: "a file of arrivals is incomplete: it changed while it was read",
+        errno.EOPNOTSUPP: "the device takes several requests as one, and the scheduler has no "
+        "more(): take one that has, or a disk",
+        errno.EINVAL: "the scheduler or the workload rejects its input",
+    }
+    return RunFailed(f"{simulation.scheduler}: {reasons.get(code, _other(code))}")
+
+
+def _other(code: int) -> str:
+    """Return the message for any other error, such as one from the init of a user's scheduler."""
+    return f"the scheduler's or the workload's init failed: {os.strerror(code)} (errno {code})"
+
+
+def offered_load(simulation: Simulation, figures: Figures) -> float | None:
+    """Return the offered utilisation: if it is above 1, the queue grows without bound.
+
+    The service time is the mean over the requests served before the failure. The arrival rate is
+    the workload's parameter, or the mean rate of the table. Return None if no request was served,
+    or if all arrivals of the table are at the same time.
+    """
+    device = simulation.device
+    servers = device.servers if isinstance(device, Array) else 1
+    gap_ns = _gap_ns(simulation, figures)
+    if not figures.completed or not gap_ns:
+        return None
+    work_ns = figures.model.mean * figures.dispatched / figures.completed
+    return work_ns / (servers * gap_ns)
+
+
+def arrive(load: float) -> str:
+    """Return a phrase about an offered load."""
+    return f"{load:,.2f} times as fast as the device can serve them"
+
+
+def _gap_ns(simulation: Simulation, figures: Figures) -> float:
+    """Return the mean time between two arrivals."""
+    if simulation.rows:
+        arrived = min(figures.completed + simulation.max_pending, simulation.requests)
+        return (figures.last_arrival_ns - figures.first_arrival_ns) / arrived
+    known = {field.name: field.initial for field in workloads()[simulation.workload].parameters}
+    return (known | dict(simulation.parameters)).get("mean_gap_ns", 0) / simulation.processes

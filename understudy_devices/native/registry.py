@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: MIT
+"""The registry of schedulers: files in core/schedulers/, and files that users add.
+
+A scheduler is one C file. Each scheduler is compiled separately, on first use, and kept in the
+cache. So a new, changed or deleted file affects no other scheduler. The project's schedulers are
+named by their files, others by their own declaration.
+"""
+
+import errno
+import os
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from understudy_devices.base import prebuilt, sandbox, scratch, sources
+from understudy_devices.base.cache import cached_folder, digest
+from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.base.once import once
+from understudy_devices.base.paths import ROOT
+from understudy_devices.base.plain import plain, quoted
+from understudy_devices.base.programs import compiler_version
+
+FOLDER = prebuilt.FOLDER
+WORKLOADS = "sim/workloads"
+PACKAGE = "gcc libc6-dev"
+WARNINGS = "warnings.txt"
+WARNING_LINES = 40
+NAME_SHOWN = 80
+FILE_BYTES = 2**24  # largest size of a user's file
+
+# The simulator refuses what a kernel build refuses: floating point, and undeclared functions.
+FLAGS = (
+    "-O2",
+    "-g",
+    "-std=gnu11",
+    "-fPIC",
+    "-fno-plt",
+    "-fvisibility=hidden",
+    "-mgeneral-regs-only",
+    "-Wall",
+    "-Wextra",
+    "-Wno-unused-parameter",
+    "-Werror=implicit-function-declaration",
+    "-Werror=implicit-int",
+    "-Werror=incompatible-pointer-types",
+    "-Werror=int-conversion",
+    "-Werror=return-type",
+    "-Werror=strict-prototypes",
+)
+
+
+def read(path: Path) -> bytes:
+    """Read a user's file; OSError if it is unreadable or too long, or if its name can't be
+    printed.
+    """
+    if plain(path.name) != path.name or "\n" in path.name:
+        raise OSError(errno.EINVAL, "its name has characters that a terminal obeys; rename it")
+    with path.open("rb", buffering=0) as file:
+        os.set_blocking(file.fileno(), False)  # the target of a symbolic link may block for ever
+        text = file.read(FILE_BYTES + 1) or b""
+    if len(text) > FILE_BYTES:
+        raise OSError(errno.EFBIG, f"longer than {FILE_BYTES:,} bytes")
+    return text
+
+
+@dataclass(frozen=True)
+class Source:
+    """A scheduler's or a workload's file, and the content that it had at first use.
+
+    `shown` is its name for people: as the user typed it, or its path in the checkout. A user's code
+    is compiled in a sandbox, and runs outside the simulation in another sandbox. Every file is
+    compiled as if it were in `folder`.
+    """
+
+    shown: str
+    text: bytes
+    ours: bool = False
+    folder: str = FOLDER
+
+    @property
+    def stranger(self) -> str:
+        """Return `shown` if the file is not part of the project, else an empty string."""
+        return "" if self.ours else self.shown
+
+    @property
+    def stem(self) -> str:
+        """Return the file's name without its folder and extension."""
+        return Path(self.shown).stem
+
+
+_added: dict[str, Source] = {}
+
+
+def ours() -> list[str]:
+    """Return the names of the project's schedulers, those in core/schedulers/."""
+    return sorted(Path(name).stem for name in sources.matching(f"{FOLDER}/*.c"))
+
+
+def known(name: str) -> bool:
+    """Return whether the name is that of a scheduler of the project or of an added scheduler."""
+    return name in _added or name in ours()
+
+
+def source(name: str) -> Source:
+    """Return the file of a known scheduler."""
+    file = f"{FOLDER}/{name}.c"
+    return _added[name] if name in _added else Source(file, sources.taken()[file], ours=True)
+
+
+def add(name: str, file: Source) -> None:
+    """Register a file under a name that no other scheduler has."""
+    _added[name] = file
+
+
+def content(file: Source) -> str:
+    """Return a digest of everything that determines the compiled code."""
+    return digest(
+        [
+            compiler_version().encode(),
+            " ".join((*_flags(file), "-o", WARNINGS)).encode(),
+            file.text,
+            *sources.parts(_headers(file)),
+        ]
+    )
+
+
+@once
+def compiled(file: Source) -> Path:
+    """Return the path of the compiled code, a shared object; compile the file if it is not
+    cached.
+    """
+    name = f"{Path(file.folder).name}/{file.stem}-{content(file)}"
+    folder = cached_folder(name, lambda scratch: _compile(file, scratch))
+    return folder / "scheduler.so"
+
+
+def _ready(file: Source) -> Path | None:
+    """Return a project's scheduler as an installed package contains it, compiled; None if the file
+    is not the package's.
+    """
+    path = ROOT / "compiled" / f"{prebuilt.name(file.stem, file.text)}.so"
+    return path if file.ours and path.is_file() else None
+
+
+def _place(file: Source) -> str:
+    """Return the file's path as the compiler sees it."""
+    return f"{file.folder}/{file.stem}.c"
+
+
+def _flags(file: Source) -> tuple[str, ...]:
+    return (*FLAGS, "-DWORKLOAD_ALONE") if file.folder == WORKLOADS else FLAGS
+
+
+def _headers(file: Source) -> Mapping[str, bytes]:
+    more = ("sim/*.h",) if file.folder == WORKLOADS else ()
+    return sources.matching(*sources.CORE_HEADERS, *more)
+
+
+def _compile(file: Source, folder: Path) -> None:
+    place = _place(file)
+    sources.write({**_headers(file), place: file.text}, folder)
+    prefix = f"-ffile-prefix-map={folder}=."
+    command = ["gcc", *_flags(file), prefix, "-shared", "-o", "scheduler.so", place]
+    done = sandbox.compiled(command, folder, PACKAGE, stranger=file.stranger)
+    if done.returncode:
+        raise UserError(does_not_compile(file, done.stderr.replace(place, file.shown)))
+    (folder / WARNINGS).write_text(done.stderr)
+    for part in ("core", "sim"):
+        shutil.rmtree(folder / part, ignore_errors=True)
+
+
+def warnings(file: Source) -> str:
+    """Return the compiler's warnings about a file that compiles."""
+    messages = (compiled(file).parent / WARNINGS).read_text().replace(_place(file), file.shown)
+    lines = messages.splitlines()
+    rest = len(lines) - WARNING_LINES
+    more = [f"... {rest} lines more"] if rest > 0 else []
+    return quoted("\n".join(lines[:WARNING_LINES] + more)) + "\n" if lines else ""
+
+
+def does_not_compile(file: Source, words: str) -> str:
+    """Return the compiler's messages about a file.
+
+    If the file uses floating point, the compiler reports only missing registers, or functions that
+    do not exist in the kernel. So an explanation precedes these messages.
+    """
+    floating = re.search(r"SSE|x87|general-regs-only|\b__\w+[sdt]f[23si]", words)
+    why = "it uses floating point, which a kernel does not have:\n" if floating else ""
+    return f"{file.shown} does not compile:\n{why}{quoted(words)}"
+
+
+def where(file: Source, code: Path, offset: int) -> str:
+    """Return the function and line of an offset in the code: "mine_next, ./mine.c:31".
+
+    Return only the file's name if the debug information can't be read in time.
+    """
+    command = ["addr2line", "-f", "-e", str(code), hex(offset)]
+    try:
+        with scratch.folder("understudy-where-") as folder:  # the code is only readable there
+            done = sandbox.compiled(
+                command, folder, "binutils", stranger=file.stranger, readable=[code]
+            )
+    except RunFailed:
+        return file.shown
+    if done.returncode:
+        return file.shown
+    function, _, line = done.stdout.strip().partition("\n")
+    number = line.rpartition(":")[2].split(" ")[0]
+    if not number.isdigit():
+        return file.shown
+    return f"{function[:NAME_SHOWN]}, {file.shown}:{number}"

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: MIT
+"""The simulator's engine for Python: checks and runs a simulation, returns rows and figures.
+
+sim/engine.h has the contract.  Times are integer nanoseconds, addresses and lengths are in sectors.
+Each run is a separate process (worker.py), so threads can use all processors.
+"""
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from understudy_devices._core import ffi, lib
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.device.target import Target
+from understudy_devices.native import descriptions, registry, worker
+from understudy_devices.native.arrays import Columns
+from understudy_devices.native.drive import Drive
+from understudy_devices.native.failures import failure
+from understudy_devices.native.figures import Figures, figures_of
+from understudy_devices.native.request import OPS
+from understudy_devices.native.simulation import Array, Simulation, struct_workload, workloads
+
+TIME_MAX_NS = 2**62
+
+COLUMNS: dict[str, type[np.generic]] = {
+    "arrival_ns": np.int64,
+    "dispatch_ns": np.int64,
+    "start_ns": np.int64,
+    "completion_ns": np.int64,
+    "sector": np.int64,
+    "request_id": np.int64,
+    "model_service_ns": np.int64,
+    "idle_ns": np.int64,
+    "sectors": np.uint32,
+    "owner": np.uint32,
+    "op": np.uint8,
+    "reason": np.uint8,
+    "hit": np.uint8,
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The result of a simulation; without rows if only figures were wanted."""
+
+    figures: Figures
+    rows: Columns
+    printed: str  # by the scheduler
+
+
+def check(simulation: Simulation) -> None:
+    """Raise ValueError for impossible input."""
+    _Call(simulation, keep_rows=False).check()
+
+
+def run(
+    simulation: Simulation,
+    *,
+    keep_rows: bool = True,
+    look: worker.Look = lambda done: None,
+) -> Answer:
+    """Simulate.
+
+    From time to time `look` is called with the number of completed requests.  Raises ValueError for
+    impossible input, Unstable if the device is too slow for an open workload, RunFailed for any
+    other early end, and any exception from `look`.
+    """
+    call = _Call(simulation, keep_rows)
+    call.check()
+    figures, printed = _carry_out(call, simulation, look)
+    rows = {name: column[: figures.completed] for name, column in call.columns().items()}
+    return Answer(figures, rows, printed)
+
+
+def _carry_out(call: "_Call", simulation: Simulation, look: worker.Look) -> tuple[Figures, str]:
+    name = simulation.scheduler
+    printed = worker.run(call.job, registry.source(name), name, look, _asks(simulation.device))
+    figures = call.figures()
+    if call.job.structure.error:
+        raise failure(simulation, call.job, figures)
+    return figures, printed
+
+
+def _asks(device: Drive | Array | Target) -> worker.Ask | None:
+    """Return the callback that serves the requests to a target; None for devices inside the
+    engine.
+    """
+    if isinstance(device, Drive | Array):
+        return None
+
+    def ask(question: bytes) -> bytes:
+        request = ffi.from_buffer("struct question *", question)
+        begins_ns = int(request.start_ns)
+        ends_ns = device.request(OPS[request.op], request.sector, request.sectors, begins_ns)
+        if not begins_ns <= ends_ns < TIME_MAX_NS:
+            raise RunFailed(f"target: a request that began at {begins_ns} ns ended at {ends_ns}")
+        return ends_ns.to_bytes(8, sys.byteorder)
+
+    return ask
+
+
+class _Call:
+    """The job of one run."""
+
+    def __init__(self, simulation: Simulation, keep_rows: bool) -> None:
+        self._scheduler = descriptions.scheduler(simulation.scheduler)
+        self._workload = workloads()[simulation.workload]
+        self._simulation = simulation
+        self._keep_rows = keep_rows
+        device = simulation.device
+        arrays = self._choice() | self._classes() | self._files() | self._table()
+        if isinstance(device, Drive):
+            arrays |= device.placed("drive")
+        self.job = worker.Job(worker.SIMULATE, arrays | self._room())
+        self.input = self.job.structure.input
+        self.summary = self.job.structure.summary
+        self._fill_choice()
+        self._fill_device()
+        self._fill_world()
+        if keep_rows:
+            self.input.columns = ffi.addressof(self.job.structure, "columns")
+
+    def check(self) -> None:
+        """Check everything except the scheduler, in this process."""
+        rows = 0 if self._simulation.rows is None else len(self._simulation.rows.think_ns)
+        extents = 0 if self._simulation.layout is None else len(self._simulation.layout.start)
+        wrong = lib.sim_check(ffi.addressof(self.input), rows, extents)
+        if wrong != ffi.NULL:
+            raise ValueError(ffi.string(wrong).decode())
+
+    def columns(self) -> Columns:
+        """Return the rows; none if only figures were wanted."""
+        return {name: self.job.arrays[f"columns.{name}"] for name in COLUMNS if self._keep_rows}
+
+    def figures(self) -> Figures:
+        """Return the run's figures."""
+        names = (counter.name for counter in self._scheduler.counters)
+        values = (int(value) for value in self.job.arrays["summary.counters"])
+        counters = dict(zip(names, values, strict=True))
+        return figures_of(self.summary, counters)
+
+    def _choice(self) -> dict[str, Any]:
+        simulation = self._simulation
+        parameters = self._workload.parameters
+        return {
+            "input.tunables": descriptions.tunable_values(self._scheduler, simulation.tunables),
+            "input.parameters": descriptions.field_values(
+                simulation.workload, "parameter", parameters, simulation.parameters
+            ),
+        }
+
+    def _classes(self) -> dict[str, Any]:
+        simulation = self._simulation
+        return {
+            f"input.{name}": self._column(name, values, kind, simulation.processes)
+            for name, values, kind in (
+                ("weight", simulation.weights, np.uint32),
+                ("io_class", simulation.io_classes, np.uint8),
+                ("level", simulation.levels, np.uint8),
+            )
+            if values is not None
+        }
+
+    def _files(self) -> dict[str, Any]:
+        layout = self._simulation.layout
+        if layout is None:
+            return {}
+        files = len(layout.bytes)
+        extents = len(layout.start)
+        return {
+            f"input.world.layout.{name}": self._column(name, values, np.uint64, length)
+            for name, values, length in (
+                ("bytes", layout.bytes, files),
+                ("first", layout.first, files + 1),
+                ("start", layout.start, extents),
+                ("length", layout.length, extents),
+            )
+        }
+
+    def _table(self) -> dict[str, Any]:
+        rows = self._simulation.rows
+        if rows is None:
+            return {}
+        count = len(rows.think_ns)
+        cost_ns = np.zeros(count, np.uint64) if rows.cost_ns is None else rows.cost_ns
+        return {
+            f"input.world.rows.{name}": self._column(name, values, kind, length)
+            for name, values, kind, length in (
+                ("first", rows.first, np.uint64, self._simulation.processes + 1),
+                ("think_ns", rows.think_ns, np.uint64, count),
+                ("sector", rows.sector, np.uint64, count),
+                ("cost_ns", cost_ns, np.uint64, count),
+                ("sectors", rows.sectors, np.uint32, count),
+                ("owner", rows.owner, np.uint32, count),
+                ("op", rows.op, np.uint8, count),
+            )
+        }
+
+    def _room(self) -> dict[str, worker.Room]:
+        """Return the arrays that the job fills with its results."""
+        rows = self._simulation.requests
+        columns = {
+            f"columns.{name}": worker.Room(kind, rows)
+            for name, kind in COLUMNS.items()
+            if self._keep_rows
+        }
+        counters = {"summary.counters": worker.Room(np.uint64, len(self._scheduler.counters))}
+        return columns | counters
+
+    def _fill_choice(self) -> None:
+        simulation = self._simulation
+        self.input.workload = struct_workload(simulation.workload)
+        self.job.structure.workload = simulation.workload.encode()
+        _set(
+            self.input,
+            requests=simulation.requests,
+            max_pending=simulation.max_pending,
+            merge_sectors=simulation.merge_sectors,
+            gap_ns=simulation.gap_ns,
+            ask_ns=simulation.ask_ns,
+        )
+
+    def _fill_device(self) -> None:
+        device = self._simulation.device
+        depth = self._simulation.depth
+        array = device if isinstance(device, Array) else Array(1)
+        _set(
+            self.input.array,
+            servers=array.servers,
+            mean_service_ns=array.mean_service_ns,
+            exponential=array.exponential,
+        )
+        _set(self.input, depth=array.servers if depth is None else depth)
+        if isinstance(device, Drive):
+            device.copy_to(self.job, "drive")
+            self.input.drive = ffi.addressof(self.job.structure, "drive")
+        self.job.structure.has_target = not isinstance(device, Drive | Array)
+
+    def _fill_world(self) -> None:
+        simulation = self._simulation
+        _set(
+            self.input.world,
+            capacity_sectors=simulation.capacity_sectors,
+            seed=simulation.seed,
+            processes=simulation.processes,
+        )
+        if simulation.layout:
+            _set(self.input.world.layout, files=len(simulation.layout.bytes))
+        if simulation.cache:
+            _set(
+                self.input.cache,
+                bytes=simulation.cache.bytes,
+                page_sectors=simulation.cache.page_sectors,
+                read_ahead_pages=simulation.cache.read_ahead_pages,
+            )
+
+    def _column(self, name: str, values: Any, kind: type[np.generic], length: int) -> Any:
+        array = np.asarray(values)
+        if array.shape != (length,):
+            raise ValueError(f"{name} has {array.size} entries, not {length}")
+        limit = 256 ** np.dtype(kind).itemsize
+        if not (array.min(initial=0) >= 0 and array.max(initial=0) < limit):
+            raise ValueError(f"{name}: not every entry is from 0 to {limit - 1}")
+        return np.ascontiguousarray(array, kind)
+
+
+def _set(structure: Any, **values: int) -> None:
+    for name, value in values.items():
+        try:
+            setattr(structure, name, value)
+        except OverflowError:
+            raise ValueError(f"{name} is {value}, negative or far too large") from None

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: MIT
+"""Runs a job with a scheduler: a simulation, or the replay of a tape.
+
+A job is a process (sim/worker/). A job shares memory with this process for its input and its
+results. A scheduler that is not part of the project runs in a second process, in a sandbox; that
+process returns nothing but the scheduler's choices. Both processes limit their own memory and
+output; this module ends them if they make no progress.
+"""
+
+import io
+import os
+import select
+import signal
+import socket
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from understudy_devices._core import ffi, lib
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.base.plain import one_line, plain
+from understudy_devices.native import program_file, registry
+from understudy_devices.native.cell import (
+    LAST_SECONDS,
+    LOOPS,
+    MEMORY_BYTES,
+    OUTPUT_BYTES,
+    PATIENCE_ASLEEP_SECONDS,
+    PATIENCE_SECONDS,
+    SLEEPS,
+    circumstances,
+    ending,
+    start,
+)
+from understudy_devices.native.processes import (
+    Processes,
+    ends_within,
+    largest_bytes,
+    sleeps,
+    used_seconds,
+)
+from understudy_devices.native.shared_memory import Room as Room
+from understudy_devices.native.shared_memory import Shared
+
+DESCRIBE: int = lib.JOB_DESCRIBE
+SIMULATE: int = lib.JOB_SIMULATE
+REPLAY: int = lib.JOB_REPLAY
+
+MORE_MEMORY = MEMORY_BYTES // 64  # a large allocation needs much time on a busy host
+PATIENCE_MEMORY_SECONDS = 2 * PATIENCE_SECONDS  # processor time, for all memory growth together
+LOOK_SECONDS = 0.1
+SOME_EVENTS = 8  # fewer events are no progress
+
+QUESTION_BYTES = ffi.sizeof("struct question")
+
+Ask = Callable[[bytes], bytes]
+"""Takes a struct question (sim/worker/target.h); returns the request's completion time."""
+
+Look = Callable[[int], None]
+"""Called repeatedly with the number of completed requests; an exception ends the job."""
+
+
+class Job(Shared):
+    """A struct job in shared memory, and the arrays that it points to."""
+
+    def __init__(self, kind: int, arrays: Mapping[str, npt.NDArray[Any] | Room]) -> None:
+        """Copy the input arrays, and reserve space for the results."""
+        super().__init__("struct job", arrays)
+        self.structure.kind = kind
+        self.structure.starter = os.getpid()
+        self.structure.memory_bytes = MEMORY_BYTES
+        self.structure.output_bytes = OUTPUT_BYTES
+
+
+def run(
+    job: Job,
+    file: registry.Source,
+    name: str,
+    look: Look = lambda done: None,
+    ask: Ask | None = None,
+) -> str:
+    """Run the job with the scheduler in the file; return the scheduler's printed text.
+
+    Raises RunFailed if the scheduler ended its process, or did not return.  Exceptions of `look`
+    and `ask` end the job too.
+    """
+    ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, its, Processes() as processes, io.FileIO(os.memfd_create("output")) as printing:
+        output = printing.fileno()
+        started = _start(processes, job, file, [its.fileno(), output, output, job.file])
+        its.close()
+        stopped = _wait(started, job, look, _Answering(ours, ask))
+        why = stopped or ending(processes, started.around, job.structure.fault)
+        printed = plain(os.pread(output, OUTPUT_BYTES, 0).decode(errors="replace"))
+    structure = job.structure
+    broken = text(structure.summary.broken)
+    if broken:
+        raise RunFailed(f"{name}: {broken}")
+    if not structure.ended:
+        code, refused = registry.compiled(file), int(structure.refused_bytes)
+        more = circumstances(file, code, structure.fault, refused, printed)
+        raise RunFailed(f"{name}: {why}{more}")
+    return printed
+
+
+def text(characters: Any) -> str:
+    """Return a C string, as one line."""
+    return one_line(ffi.string(characters).decode(errors="replace"))
+
+
+@dataclass(frozen=True)
+class _Started:
+    """Ids of processes: `job` runs the job, `code` runs the scheduler's code, and `around` is the
+    process that we started for the code and that ends when the code ends.
+    """
+
+    job: int
+    code: int
+    around: int
+
+
+def _start(
+    processes: Processes, job: Job, file: registry.Source, descriptors: list[int]
+) -> _Started:
+    """Start the job and, if the scheduler is not part of the project, the scheduler's process."""
+    program, code = program_file(), registry.compiled(file)
+    if file.ours:
+        alone = processes.start([str(program), str(code)], descriptors)
+        return _Started(alone, alone, alone)
+    _, output, *_ = descriptors
+    with ExitStack() as stack:
+        cell = start(processes, stack, file, code, output)
+        joined = [*descriptors, cell.calls.fileno(), cell.replies.fileno()]
+        return _Started(processes.start([str(program)], joined), cell.code, cell.around)
+
+
+@dataclass(frozen=True)
+class _Answering:
+    """Our end of the socket over which a job sends the requests for its target."""
+
+    line: socket.socket
+    ask: Ask | None
+
+    def answer(self) -> None:
+        """Answer one request."""
+        question = self.line.recv(QUESTION_BYTES)
+        if question and self.ask:
+            self.line.send(self.ask(question))
+
+
+def _wait(started: _Started, job: Job, look: Look, answering: _Answering) -> str:
+    """Wait for the job's end. If the job has to be stopped, send it a signal, so that it reports
+    its location in the code.
+
+    Returns the reason why the job has to be stopped; empty if it ended.
+    """
+    handle = os.pidfd_open(started.job)
+    try:
+        stopped = _watch(started, handle, job, look, answering)
+    finally:
+        os.close(handle)
+    if stopped:
+        with suppress(ProcessLookupError):
+            os.kill(started.code, signal.SIGXCPU)
+        ends_within(started.job, LAST_SECONDS)
+    return stopped
+
+
+def _watch(started: _Started, handle: int, job: Job, look: Look, answering: _Answering) -> str:
+    """Wait until the job ends or makes no progress.
+
+    Progress is handled events or, for code that uses the processor, growing memory. The time that
+    the code waits for a processor is not counted.
+    """
+    watch, code = job.structure.watch, started.code
+    events, memory, used, asleep = 0, 0, 0.0, 0
+    moved = 0.0  # when the last events were counted
+    while not _ends(handle, answering):
+        look(int(watch.completed))
+        if int(watch.events) >= events + SOME_EVENTS:
+            events, used, asleep = int(watch.events), used_seconds(code), 0
+            moved = used
+        if largest_bytes(code) // MORE_MEMORY > memory:
+            memory, used = largest_bytes(code) // MORE_MEMORY, used_seconds(code)
+        asleep += sleeps(code) and sleeps(started.job)
+        now = used_seconds(code)
+        if now - used > PATIENCE_SECONDS or now - moved > PATIENCE_MEMORY_SECONDS:
+            return LOOPS
+        if asleep * LOOK_SECONDS > PATIENCE_ASLEEP_SECONDS:
+            return SLEEPS
+    return ""
+
+
+def _ends(handle: int, answering: _Answering) -> bool:
+    """Return whether the job ends before the next look; answer its requests meanwhile."""
+    until = time.monotonic() + LOOK_SECONDS
+    poll = select.poll()
+    poll.register(handle, select.POLLIN)
+    if answering.ask:
+        poll.register(answering.line, select.POLLIN)
+    while (left := until - time.monotonic()) > 0:
+        for descriptor, _ in poll.poll(1000 * left):
+            if descriptor == handle:
+                return True
+            answering.answer()
+    return False

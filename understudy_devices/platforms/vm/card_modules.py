@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""The modules of virtual cards and of their drivers."""
+
+import re
+from pathlib import Path
+
+from understudy_devices.base import sandbox, sources
+from understudy_devices.base.errors import NotCompiled, UserError
+from understudy_devices.base.plain import quoted
+from understudy_devices.cards import specification
+from understudy_devices.cards.header import header
+from understudy_devices.cards.model import Card
+from understudy_devices.cards.table import table
+from understudy_devices.platforms.vm.modules import (
+    CARD,
+    EXPORTED,
+    KBUILD,
+    base,
+    base_modules,
+    built,
+    made,
+)
+from understudy_devices.platforms.vm.packages import Kernel
+
+PLAIN_CARD = """\
+#include "../kernel/vgpu/device.h"
+#include "{name}_table.h"
+
+const struct behaviour card_behaviour = {{ .table = &{name}_table }};
+"""
+
+
+def card(kernel: Kernel, name: str | Path) -> Path:
+    """Build the module card_NAME, which acts as the card: the device of kernel/vgpu with the card's
+    specification. Return the module's path.
+
+    NAME.c in the specification's folder defines the card's behaviour; without that file the card's
+    registers have no special behaviour.
+
+    UserError with the compiler's messages if it does not compile.
+    """
+    spec = specification.load(name)
+    source = specification.file_of(name).with_suffix(".c")
+    text = _read(source) if source.exists() else PLAIN_CARD.format(name=spec.name).encode()
+    part = f"{CARD}{spec.name}"
+    headers = {
+        f"cards/{spec.name}_registers.h": header(spec).encode(),
+        f"cards/{spec.name}_table.h": table(spec).encode(),
+    }
+    globs = ("core/port.h", "core/cards/*.[ch]", "kernel/vgpu/*.[ch]", "kernel/vpcib/*.h", KBUILD)
+    place = f"cards/{spec.name}.c"
+    exported = {f"base/{EXPORTED}": (base(kernel) / EXPORTED).read_bytes()}
+    files = {**sources.matching(*globs), place: text, **headers}
+    try:
+        stranger = sandbox.stranger(source)
+        built_in = built(kernel, part, files, exported, f"{part}.ko", stranger=stranger)
+    except NotCompiled as error:
+        words = error.words.replace(place, str(source))
+        raise UserError(f"{source} does not build:\n{quoted(words)}") from error
+    return built_in / f"{part}.ko"
+
+
+def driver(kernel: Kernel, source: Path, card: Card) -> Path:
+    """Build the module of a card's driver from one C file and the headers in the same folder.
+
+    The only header of the project that the driver can include is the card's.
+
+    UserError with the compiler's messages if it does not compile.
+    """
+    name = source.stem
+    if source.suffix != ".c":
+        raise UserError(f"{source}: a driver is one C file, NAME.c")
+    if not re.fullmatch(r"[\w-]+", name, re.ASCII) or name in _taken(kernel, card):
+        raise UserError(f"{source}: a module can't be called {name!r}: rename the file")
+    files = {
+        "Kbuild": f"obj-m := {name}.o\n".encode(),
+        source.name: _read(source),
+        **{beside.name: _read(beside) for beside in source.parent.glob("*.h")},
+        f"{card.name}_registers.h": header(card).encode(),
+    }
+    try:
+        stranger = sandbox.stranger(source)
+        built_in = made(kernel, f"driver-{name}", files, f"{name}.ko", stranger=stranger)
+    except NotCompiled as error:
+        raise UserError(f"{source} does not build:\n{quoted(error.words)}") from error
+    return built_in / f"{name}.ko"
+
+
+def _taken(kernel: Kernel, card: Card) -> set[str]:
+    """Return the names of the modules that are loaded before a driver."""
+    return {f"{CARD}{card.name}", *(path.stem for path in base_modules(kernel))}
+
+
+def _read(source: Path) -> bytes:
+    try:
+        return source.read_bytes()
+    except OSError as error:
+        raise UserError(f"{source}: {error.strerror}") from error

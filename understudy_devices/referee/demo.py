@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""Runs cards/drivers/NAME_demo with a card's reference driver in a VM; writes the demo's pictures
+and the register log to a folder.
+"""
+
+import socket
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+
+from PIL import Image
+
+from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.base.programs import compiled
+from understudy_devices.cards import specification
+from understudy_devices.cards.journal import journal
+from understudy_devices.cards.register_log import lines
+from understudy_devices.platforms.vm import card_modules, card_programs, machine, packages, qemu
+
+VNC_HOST, VNC_PORT = "127.0.0.1", 5900
+
+ON_VNC = """
+SCREEN="--screen /dev/fb0"
+HOLD=5
+"""
+SCRIPT = """
+insmod /card.ko || exit 4
+[ -e /dev/vgpu0 ] && vcd --card /dev/vgpu0 $SCREEN --ppm /out &
+insmod /driver.ko || exit 1
+export HOLD
+sh /demo > /out/said || exit 2
+rmmod {name}_driver || exit 3
+cat /dev/vpcib > /out/journal
+"""
+STEPS = {
+    1: "its driver does not load",
+    2: "its demo fails",
+    3: "its driver does not unload",
+    4: "the card can't be plugged in",
+}
+
+
+@dataclass(frozen=True)
+class Demonstration:
+    """The text that a demo printed, the files that it wrote, and the number of logged accesses."""
+
+    said: str
+    files: tuple[Path, ...]
+    accesses: int
+
+
+def demonstrate(
+    name: str,
+    out: Path,
+    vnc: int | None = None,
+    heard: Callable[[str], None] = lambda line: None,
+    stop: threading.Event | None = None,
+) -> Demonstration:
+    """Run a card's demo; write its files to a folder.
+
+    With `vnc` the guest has a display, which QEMU serves as VNC display `vnc` of this machine.
+    Each picture is then shown for five seconds of wall time.
+    """
+    card = specification.load(name)
+    folder = specification.file_of(name).parent / "drivers"
+    source, demo = folder / f"{card.name}_driver.c", folder / f"{card.name}_demo"
+    for needed in (source, demo):
+        if not needed.exists():
+            raise UserError(f"{needed}: not there, so {card.name} has no demo")
+    kernel = packages.fetch_kernel()
+    vm = machine.Vm(
+        ("" if vnc is None else ON_VNC) + SCRIPT.format(name=card.name),
+        {"vpcib": ""} if vnc is None else {"vpcib": "", "bochs": ""},
+        {
+            "card.ko": card_modules.card(kernel, name),
+            "driver.ko": card_modules.driver(kernel, source, card),
+            "demo": demo,
+            "bin/vcd": compiled(card_programs.vcd(card)),
+            "bin/draw_triangles": compiled(card_programs.draw_triangles(card)),
+        },
+        qemu.Machine() if vnc is None else _with_display(vnc),
+    )
+    result = machine.run(vm, kernel, heard, stop)
+    if result.exit_code:
+        last = result.console.strip().splitlines()[-1:]
+        raise RunFailed(f"{card.name}: {STEPS.get(result.exit_code)}: {' '.join(last)}")
+    accesses = journal(result.out["journal"])
+    out.mkdir(parents=True, exist_ok=True)
+    log = out / "register-log.txt"
+    log.write_text("".join(f"{line}\n" for line in lines(card, accesses)))
+    frames = [name for name in sorted(result.out) if name.endswith(".ppm")]
+    pictures = [(out / frame).with_suffix(".png") for frame in frames]
+    for frame, picture in zip(frames, pictures, strict=True):
+        Image.open(BytesIO(result.out[frame])).save(picture)
+    output = result.out["said"].decode(errors="replace")
+    return Demonstration(output, (*pictures, log), len(accesses))
+
+
+def _with_display(vnc: int) -> qemu.Machine:
+    try:
+        socket.create_server((VNC_HOST, VNC_PORT + vnc)).close()
+    except OSError as error:
+        raise UserError(f"VNC display {vnc} ({error.strerror}): try another number") from error
+    devices = (*qemu.DISPLAY, *qemu.shown_at(VNC_HOST, vnc))
+    return qemu.Machine(clock="wall", devices=devices)

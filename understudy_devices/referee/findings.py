@@ -1,0 +1,470 @@
+# SPDX-License-Identifier: MIT
+"""Finds a driver's mistakes in the journal of a run.
+
+Each rule is a function.  It gets a run on one card and yields findings, each with the access that
+proves the mistake.  A rule reports a mistake only if the journal proves it. docs/referee.md
+explains the rules.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from understudy_devices.cards.journal import (
+    ABSENT,
+    INTERRUPTIBLE,
+    SOFT_INTERRUPTIBLE,
+    Context,
+    Journal,
+    What,
+    code,
+)
+from understudy_devices.cards.model import Buffer, Card, Interrupt, RegisterField
+from understudy_devices.cards.shadow import Part, Places, Values, reserved
+from understudy_devices.referee.ring import Ring
+
+NEAR = 64
+"""An unfinished start of a transfer is ignored after this many more stores."""
+HANDLERS = {
+    INTERRUPTIBLE: Context.HARD_INTERRUPT,
+    SOFT_INTERRUPTIBLE: Context.SOFT_INTERRUPT,
+}
+OVERTAKEN = -1
+"""Another context has started a transfer meanwhile."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A mistake: its name, where the journal shows it, and details."""
+
+    rule: str
+    number: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Event:
+    """One record of the journal, with the registers that it touches."""
+
+    number: int
+    what: What
+    context: Context
+    value: int
+    offset: int
+    width: int
+    bar: int
+    pid: int
+    absent: bool
+    handlers: frozenset[Context]
+    """The kinds of handlers that could run at this point."""
+    parts: tuple[Part, ...]
+
+
+class Run:
+    """The journal of one card, and the card's specification."""
+
+    def __init__(self, card: Card, accesses: Journal, whole: bool) -> None:
+        """Prepare the run; `whole`: the journal's end is not cut off."""
+        self.card = card
+        self.places = Places(card)
+        self.events = [self._event(access) for access in accesses]
+        self.to_the_end = [*self.events, self._end()] if whole else self.events
+
+    def _event(self, access: "Journal") -> Event:
+        what = What(int(access["what"]))
+        touches = what in (What.LOAD, What.STORE)
+        place = (int(access["bar"]), int(access["offset"]), int(access["bytes"]))
+        value = int(access["value"])
+        return Event(
+            number=int(access["number"]),
+            what=what,
+            context=Context(int(access["context"])),
+            value=value,
+            offset=place[1],
+            width=place[2],
+            bar=place[0],
+            pid=int(access["pid"]),
+            absent=bool(access["flags"] & ABSENT),
+            handlers=frozenset(HANDLERS[flag] for flag in HANDLERS if access["flags"] & flag),
+            parts=tuple(self.places.parts(*place, value)) if touches else (),
+        )
+
+    def _end(self) -> Event:
+        """Return an event that marks the journal's end."""
+        return Event(
+            len(self.events), What.UNBOUND, Context.KERNEL, 0, 0, 0, 0, 0, True, frozenset(), ()
+        )
+
+    def buffers(self) -> tuple[Buffer, ...]:
+        """Return everything that the card reads and writes by DMA."""
+        return (*self.card.buffers, *self.card.rings)
+
+
+Rule = Callable[[Run], Iterator[Finding]]
+
+
+def reserved_bits(run: Run) -> Iterator[Finding]:
+    """A store sets bits that no field covers."""
+    for event in _stores(run):
+        for part in event.parts:
+            wrong = part.value & reserved(part.register)
+            if wrong:
+                name = part.register.name
+                yield Finding("reserved bits", event.number, f"{name}: {wrong:#x} is reserved")
+
+
+def no_register(run: Run) -> Iterator[Finding]:
+    """An access touches an address without a register."""
+    for event in run.events:
+        if event.what in (What.LOAD, What.STORE) and not run.places.covered(
+            event.bar, event.offset, event.width
+        ):
+            what = event.what.name.lower()
+            yield Finding(
+                "no register", event.number, f"a {what} of {event.width} at {event.offset:#x}"
+            )
+
+
+def unknown_instruction(run: Run) -> Iterator[Finding]:
+    """An instruction that the bus can't decode touches a register; the bus ignores the access."""
+    for event in run.events:
+        if event.what == What.UNKNOWN:
+            text = f"{code(event.value)} at {event.offset:#x}"
+            yield Finding("unknown instruction", event.number, text)
+
+
+@dataclass
+class _Reason:
+    """A pending cause of an interrupt: since which record, whether a handler has run for it,
+    whether its status bit was read, and by which threads outside of handlers.
+    """
+
+    since: int
+    handled: bool = False
+    seen: bool = False
+    seen_by: set[int] = field(default_factory=set)
+
+
+def missing_acknowledge(run: Run) -> Iterator[Finding]:
+    """A handler has run for a cause, but the driver does not clear the cause before it is unbound.
+
+    A reset of the card also clears the cause.  It is a mistake only if the driver has read the
+    status bit before, and the resetting thread has not read it itself, outside of handlers.  A
+    card that was pulled out has no causes.
+    """
+    for index, interrupt in enumerate(run.card.interrupts):
+        reason: _Reason | None = None
+        values = Values(run.card)
+        for event in run.to_the_end:
+            for part in event.parts if event.what == What.STORE else ():
+                values.store(part)
+            if event.what == What.RAISED and event.value >> index & 1:
+                reason = reason or _Reason(event.number)
+            elif reason is None:
+                continue
+            elif event.what == What.HANDLED:
+                reason.handled = True
+            elif event.what == What.REMOVED or _acknowledges(run.card, event, interrupt):
+                reason = None
+            elif event.what == What.LOAD:
+                if _bits(event, interrupt.status).value:
+                    reason.seen = True
+                    reason.seen_by |= set() if event.context in HANDLERS.values() else {event.pid}
+            elif event.what == What.UNBOUND or (
+                event.what == What.RAISED and _is_set(run.card, values, interrupt.enable)
+            ):
+                too_late = reason.seen and event.pid not in reason.seen_by
+                if reason.handled and (event.what == What.UNBOUND or too_late):
+                    text = f"{interrupt.status} is handled and not cleared"
+                    yield Finding("missing acknowledge", reason.since, text)
+                reason = None
+
+
+def _acknowledges(card: Card, event: Event, interrupt: Interrupt) -> bool:
+    """Return whether the event clears the cause.
+
+    A status bit that neither a written 1 nor a read clears becomes 0 when its cause ends; the
+    journal then has a RAISED record.
+    """
+    access = _field(card, interrupt.status).access
+    bits = _bits(event, interrupt.status)
+    if access == "w1c":
+        return event.what == What.STORE and bool(bits.value)
+    if access == "rc":
+        return event.what == What.LOAD and bool(bits.lanes)
+    return event.what == What.RAISED
+
+
+class _Bits(NamedTuple):
+    """The bits of one field that an access touches (`lanes`), and their values."""
+
+    lanes: int
+    value: int
+
+
+def _bits(event: Event, place: str) -> _Bits:
+    register, _, name = place.partition(".")
+    for part in event.parts:
+        for one in part.register.fields:
+            if (part.register.name, one.name) == (register, name):
+                mask = one.bits.mask
+                return _Bits(part.lanes & mask, part.value & mask)
+    return _Bits(0, 0)
+
+
+def _field(card: Card, place: str) -> RegisterField:
+    """Return the field called REGISTER.FIELD."""
+    register, _, name = place.partition(".")
+    fields = next(one.fields for one in card.registers if one.name == register)
+    return next(one for one in fields if one.name == name)
+
+
+def left_enabled(run: Run) -> Iterator[Finding]:
+    """The driver is unbound, but the card may still interrupt."""
+    values = Values(run.card)
+    for event in run.events:
+        for part in event.parts if event.what == What.STORE else ():
+            values.store(part)
+        if event.what == What.UNBOUND and not event.absent:
+            for interrupt in run.card.interrupts:
+                if _is_set(run.card, values, interrupt.enable):
+                    yield Finding(
+                        "interrupts left enabled", event.number, f"{interrupt.enable} is set"
+                    )
+
+
+def _is_set(card: Card, values: Values, place: str) -> bool:
+    return bool(values[place.partition(".")[0]] & _field(card, place).bits.mask)
+
+
+def after_unbind(run: Run) -> Iterator[Finding]:
+    """The kernel accesses registers of a card that has no driver."""
+    bound = False
+    for event in run.events:
+        if event.what in (What.BOUND, What.UNBOUND):
+            bound = event.what == What.BOUND
+        elif event.parts and not bound and event.context != Context.USER:
+            yield Finding("touched after removal", event.number, event.parts[0].register.name)
+
+
+def freed_in_use(run: Run) -> Iterator[Finding]:
+    """DMA memory is freed or unmapped while the card uses it."""
+    begun: dict[int, int] = {}
+    for event in run.events:
+        if event.what == What.DMA_BEGUN:
+            begun[event.value] = event.value + event.offset
+        elif event.what == What.DMA_ENDED:
+            begun.pop(event.value, None)
+        elif event.what == What.REMOVED:
+            begun.clear()
+        elif event.what == What.DMA_TAKEN:
+            end = event.value + max(event.offset, 1)
+            used = [low for low, high in begun.items() if low < end and event.value < high]
+            if used:
+                text = f"the card was given {used[0]:#x}"
+                yield Finding("DMA buffer freed in use", event.number, text)
+
+
+def changed_in_use(run: Run) -> Iterator[Finding]:
+    """The driver changes DMA memory that the card has still to read."""
+    for event in run.events:
+        if event.what == What.DMA_CHANGED:
+            text = f"among the {event.offset} bytes at {event.value:#x}"
+            yield Finding("DMA memory changed in use", event.number, text)
+
+
+def not_given(run: Run) -> Iterator[Finding]:
+    """The card accesses memory that the driver has not given to it; the bus refuses the access.
+
+    If the address is just past given memory, the driver's ring does not wrap where it should.
+    """
+    memory: dict[int, int] = {}
+    for event in run.events:
+        if event.what == What.DMA_GIVEN:
+            memory[event.value] = event.offset
+        elif event.what == What.DMA_TAKEN:
+            memory.pop(event.value, None)
+        elif event.what == What.DMA_REFUSED and not event.absent:
+            past = any(
+                begin <= event.value < begin + 2 * size
+                and event.value + event.offset > begin + size
+                for begin, size in memory.items()
+            )
+            name = "wrong ring wrap" if past else "DMA outside the driver's memory"
+            yield Finding(name, event.number, f"{event.offset} bytes at {event.value:#x}")
+
+
+def turned_early(run: Run) -> Iterator[Finding]:
+    """A ring wraps early, and the driver then changes bytes there that the card has still to read.
+
+    So the driver writes entries at other addresses than it gives to the card, or more entries than
+    the card gets.  Without such a change, the ring is merely smaller than its memory.
+    """
+    rings: dict[int, Ring] = {}
+    changed: dict[int, int] = {}  # a ring's first address, and the first change after a wrap
+    for event in run.to_the_end:
+        held = [begin for begin, ring in rings.items() if ring.holds(event.value)]
+        if event.what == What.DMA_GIVEN:
+            rings[event.value] = Ring(event.value, event.offset)
+        elif event.what == What.DMA_BEGUN:
+            for begin in held:
+                rings[begin].sent(event.value)
+        elif event.what == What.DMA_CHANGED:
+            changed |= {
+                begin: event.number
+                for begin in held
+                if begin not in changed and rings[begin].has_turned()
+            }
+        elif event.what == What.STORE and _sets_off(event):
+            for ring in rings.values():
+                ring.restart()
+        elif event.what in (What.DMA_TAKEN, What.UNBOUND):
+            ended = rings if event.what == What.UNBOUND else {event.value} & rings.keys()
+            for begin in list(ended):
+                text, number = rings.pop(begin).early(), changed.pop(begin, None)
+                if text and number is not None:
+                    yield Finding("wrong ring wrap", number, text)
+
+
+def _sets_off(event: Event) -> bool:
+    """Return whether the event stores a 1 that triggers an action, such as a reset."""
+    return any(
+        part.value & one.bits.mask
+        for part in event.parts
+        for one in part.register.fields
+        if one.access == "w1s"
+    )
+
+
+def bad_transfer(run: Run) -> Iterator[Finding]:
+    """A transfer starts with an address or length that the card's manual forbids."""
+    values = Values(run.card)
+    for event in _stores(run):
+        for part in event.parts:
+            values.store(part)
+            for buffer in run.buffers():
+                if part.register.name == buffer.doorbell:
+                    yield from _misfits(buffer, values, event.number)
+
+
+def _misfits(buffer: Buffer, values: Values, number: int) -> Iterator[Finding]:
+    address, length = values[buffer.address], values[buffer.length]
+    if address % buffer.alignment:
+        yield Finding("misaligned DMA address", number, f"{buffer.name} at {address:#x}")
+    if not 0 < length <= buffer.bytes_max:
+        yield Finding("bad DMA length", number, f"{buffer.name}: {length} bytes")
+
+
+def leaked(run: Run) -> Iterator[Finding]:
+    """The driver is unbound without freeing or unmapping memory that it gave to the card."""
+    memory: dict[int, int] = {}
+    for event in run.events:
+        if event.what == What.DMA_GIVEN:
+            memory[event.value] = event.number
+        elif event.what == What.DMA_TAKEN:
+            memory.pop(event.value, None)
+        elif event.what == What.UNBOUND:
+            for address, number in memory.items():
+                yield Finding("DMA memory leaked", number, f"at {address:#x}")
+            memory.clear()
+
+
+def no_lock(run: Run) -> Iterator[Finding]:
+    """A handler of hard or soft interrupts starts transfers, and code that the handler can
+    interrupt starts transfers too.
+    """
+    for buffer in run.buffers():
+        steps = {buffer.address, buffer.length, buffer.doorbell}
+        stores = [event for event in _stores(run) if steps & _names(event)]
+        exposed = [event for event in _while_enabled(run) if steps & _names(event)]
+        for handler in sorted({event.context for event in stores} & set(HANDLERS.values())):
+            for event in exposed:
+                if handler in event.handlers and Context.KERNEL <= event.context < handler:
+                    name = sorted(steps & _names(event))[0]
+                    text = f"{name} is stored where the handler may interrupt"
+                    yield Finding("no lock against the handler", event.number, text)
+
+
+def _while_enabled(run: Run) -> Iterator[Event]:
+    """Yield the stores made while the card may interrupt."""
+    values = Values(run.card)
+    for event in _stores(run):
+        if any(_is_set(run.card, values, interrupt.enable) for interrupt in run.card.interrupts):
+            yield event
+        for part in event.parts:
+            values.store(part)
+
+
+def _names(event: Event) -> set[str]:
+    return {part.register.name for part in event.parts}
+
+
+def torn_start(run: Run) -> Iterator[Finding]:
+    """Another context starts a transfer between two of the stores that start this transfer.  So
+    the driver has no lock, or a lock that does not exclude other processors.
+    """
+    for buffer in run.buffers():
+        steps = {buffer.address, buffer.length, buffer.doorbell}
+        begun: dict[tuple[int, bool], int] = {}  # the context that has begun, and with which store
+        for index, event in enumerate(_stores(run)):
+            names = steps & _names(event)
+            if not names:
+                continue
+            who = (event.pid, event.context == Context.HARD_INTERRUPT)
+            if begun.get(who, index) == OVERTAKEN:
+                text = f"{sorted(names)[0]} is stored, but {buffer.name} was started meanwhile"
+                yield Finding("no lock between processors", event.number, text)
+            begun[who] = index
+            if buffer.doorbell in names:
+                del begun[who]
+                near = {other for other, since in begun.items() if index - since < NEAR}
+                begun |= dict.fromkeys(near, OVERTAKEN)
+
+
+def noted(accesses: Journal) -> list[Finding]:
+    """Return notes on parts where the journal is less exact, which are no mistakes of the
+    driver."""
+    rows = accesses[accesses["what"] == What.FALLBACK]
+    return [
+        Finding(
+            "carried out by the fallback",
+            int(row["number"]),
+            f"{code(int(row['value']))} at {int(row['offset']):#x}: the journal lacks "
+            "unchanged values, reads, and the order within the instruction",
+        )
+        for row in rows
+    ]
+
+
+RULES: tuple[Rule, ...] = (
+    reserved_bits,
+    no_register,
+    unknown_instruction,
+    missing_acknowledge,
+    left_enabled,
+    after_unbind,
+    freed_in_use,
+    changed_in_use,
+    not_given,
+    turned_early,
+    bad_transfer,
+    leaked,
+    no_lock,
+    torn_start,
+)
+
+
+def found(card: Card, accesses: Journal, whole: bool = True) -> list[Finding]:
+    """Return all findings of the rules, in the order of the journal, card by card.
+
+    `whole`: the journal's end is not cut off.
+    """
+    findings: list[Finding] = []
+    for slot in sorted(set(accesses["slot"].tolist())):
+        run = Run(card, accesses[accesses["slot"] == slot], whole)
+        findings += [finding for rule in RULES for finding in rule(run)]
+    return sorted(findings, key=lambda finding: finding.number)
+
+
+def _stores(run: Run) -> Iterator[Event]:
+    return (event for event in run.events if event.what == What.STORE and not event.absent)

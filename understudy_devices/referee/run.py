@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: MIT
+"""Runs a driver against a virtual card, with a new VM for each run.
+
+A seed determines at which of the driver's accesses interrupts arrive.  A run on one processor
+uses the virtual clock, so it is repeatable; a run on several processors uses the wall clock.  In
+each run the driver is loaded, exercised, unloaded, loaded again, exercised while its card is
+removed, and unloaded.
+"""
+
+import re
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.base.programs import compiled
+from understudy_devices.cards import specification
+from understudy_devices.cards.journal import (
+    NOTHING_KEPT,
+    Journal,
+    Kept,
+    bytes_outside,
+    kept_outside,
+)
+from understudy_devices.cards.model import Card
+from understudy_devices.platforms.vm import card_modules, card_programs, machine, packages, qemu
+from understudy_devices.referee.findings import Finding, found, noted
+
+JOURNAL_RECORDS = 2**20
+EXERCISE_SECONDS = 120
+LOADING_SECONDS = 15
+THE_CARD = "/sys/bus/pci/devices/10000:00:00.0"
+MEMORY_MIB = 512
+COMPLAINT = re.compile(
+    r"\bWARNING\b|\bBUG\b|Oops|Call Trace|INFO: |general protection|refcount_t|did not free|"
+    r"is not answered|still maps"
+)
+DEATHS = {
+    "deadlock": re.compile(r"is stuck in \S*spin_lock"),
+    "the kernel hangs": re.compile(r"is stuck|did not end within"),
+    "the kernel died": re.compile(r"panic|Oops|BUG"),
+}
+STEPS = {1: "loading", 2: "exercise", 3: "unloading", 4: "loading again", 5: "hot removal"}
+
+Notify = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The number of processors, and the seed for the times of interrupts."""
+
+    cpus: int
+    seed: int
+
+    def __str__(self) -> str:
+        return f"{self.cpus} CPU{'s' if self.cpus > 1 else ''}, seed {self.seed}"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A built driver, its card, and its exercise."""
+
+    card: Card
+    card_module: Path
+    driver: Path
+    exercise: Path | None
+    """A shell script or a program; None: the driver is only loaded and unloaded."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The results of one run."""
+
+    setting: Setting
+    findings: tuple[Finding, ...]
+    notes: tuple[Finding, ...]
+    """Remarks that are no mistakes."""
+    accesses: Journal
+    missed: int
+    """How many accesses are not in the journal, since they came after it was full."""
+    log: str
+    """The kernel's log."""
+
+
+def settings(cpus: Iterable[int], seed: int) -> list[Setting]:
+    """Return one setting for each number of processors."""
+    return [Setting(count, seed) for count in cpus]
+
+
+def script(driver: Path, cpus: int) -> str:
+    """Return the guest's script for a driver; its exit code is the number of the step that failed.
+
+    Each processor reports progress as long as it works, so that a hang is noticed.
+    """
+    masks = " ".join(f"{1 << cpu:x}" for cpu in range(cpus))
+    return f"""
+pulse() {{
+	while port notify progress; do
+		for mask in {masks}; do
+			taskset $mask sleep 1
+		done
+	done
+}}
+# within STEP SECONDS COMMAND: a command that does not return in time is left behind.
+within() {{
+	step=$1 tries=$(($2 * 10))
+	shift 2
+	rm -f /tmp/ended
+	( "$@"; echo $? > /tmp/ending; mv /tmp/ending /tmp/ended ) &
+	until [ -e /tmp/ended ]; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || {{ echo "it does not return: $*"; exit $step; }}
+		sleep 0.1
+	done
+	return $(cat /tmp/ended)
+}}
+load() {{
+	within $1 {LOADING_SECONDS} insmod /{driver.name} || exit $1
+	sleep 1
+	[ -e {THE_CARD}/driver ] || {{ echo 'its probe has not taken the card'; exit $1; }}
+}}
+unload() {{
+	tries=0
+	while ! within $1 {LOADING_SECONDS} rmmod {driver.stem} 2> /tmp/said; do
+		tries=$((tries + 1))
+		[ $tries -lt 50 ] || {{ cat /tmp/said; exit $1; }}
+		sleep 0.1
+	done
+}}
+pull_out() {{
+	echo 0 > /sys/kernel/vpcib/remove
+}}
+exercised() {{
+	until [ -e /tmp/exercised ]; do
+		sleep 0.1
+	done
+}}
+# Another processor than the one that gets the signal may hang. So all processors print their
+# stacks, and are stopped at once.
+echo 64 > /proc/sys/kernel/panic_print
+echo 1 > /sys/module/kernel/parameters/crash_kexec_post_notifiers
+pulse &
+insmod /card.ko || exit 99
+[ -e /dev/vgpu0 ] && vcd --card /dev/vgpu0 &
+load 1
+within 2 {EXERCISE_SECONDS} /bin/exercise || exit 2
+unload 3
+load 4
+( /bin/exercise > /dev/null 2>&1; : > /tmp/exercised ) &
+sleep 0.5
+within 5 {LOADING_SECONDS} pull_out || exit 5
+within 5 {EXERCISE_SECONDS} exercised
+unload 5
+"""
+
+
+def run(
+    subject: Subject,
+    setting: Setting,
+    heard: Notify = lambda line: None,
+    stop: threading.Event | None = None,
+) -> Outcome:
+    """Run a built driver once; RunFailed only if the VM itself fails."""
+    hardware = qemu.Machine(
+        clock="virtual" if setting.cpus == 1 else "wall",
+        cpus=setting.cpus,
+        memory_mib=MEMORY_MIB,
+    )
+    at = qemu.wire_bytes(hardware) - bytes_outside(JOURNAL_RECORDS)
+    journals = [NOTHING_KEPT]
+
+    def salvage(wire: Path) -> None:
+        journals.append(kept_outside(wire, at, JOURNAL_RECORDS))
+
+    parameters = {
+        "journal_records": JOURNAL_RECORDS,
+        "journal_at": qemu.wire_address(hardware) + at,
+        "races": setting.seed,
+    }
+    vm = machine.Vm(
+        script(subject.driver, setting.cpus),
+        {"vpcib": " ".join(f"{name}={value}" for name, value in parameters.items())},
+        {
+            "card.ko": subject.card_module,
+            subject.driver.name: subject.driver,
+            "bin/exercise": subject.exercise or "#!/bin/sh\n",
+            "bin/vcd": compiled(card_programs.vcd(subject.card)),
+            "bin/draw_triangles": compiled(card_programs.draw_triangles(subject.card)),
+        },
+        hardware,
+        salvage=salvage,
+    )
+    try:
+        result = machine.run(vm, packages.fetch_kernel(), heard, stop)
+    except RunFailed as error:
+        return _died(subject, setting, error, journals[-1])
+    accesses, missed = journals[-1]
+    log = result.out["dmesg"].decode(errors="replace")
+    findings = [*found(subject.card, accesses, whole=not missed), *_complaints(log)]
+    if result.exit_code:
+        step = STEPS.get(result.exit_code, f"exit code {result.exit_code}")
+        findings.append(Finding(f"{step} failed", len(accesses), _last(result.console)))
+    notes = tuple(noted(accesses))
+    return Outcome(setting, tuple(findings), notes, accesses, missed, log)
+
+
+def _died(subject: Subject, setting: Setting, error: RunFailed, journal: Kept) -> Outcome:
+    """Return the outcome of a run in which the kernel died: the cause, and the accesses until
+    then."""
+    text = str(error)
+    rule = next((rule for rule, words in DEATHS.items() if words.search(text)), None)
+    if rule is None:
+        raise error
+    stem = subject.driver.stem.replace("-", "_")
+    frames = re.findall(rf"\b(\w+\+0x[0-9a-f]+)/0x[0-9a-f]+ \[{stem}\]", text)
+    where = f" (in {' from '.join(dict.fromkeys(frames))})" if frames else ""
+    first = text.partition("; its last words")[0]
+    death = Finding(rule, len(journal.accesses), f"{first}{where}")
+    findings = (*found(subject.card, journal.accesses, whole=False), death)
+    notes = tuple(noted(journal.accesses))
+    return Outcome(setting, findings, notes, journal.accesses, journal.missed, text)
+
+
+def _complaints(log: str) -> list[Finding]:
+    lines = [line for line in log.splitlines() if COMPLAINT.search(line)]
+    return [Finding("the kernel complains", 0, lines[0])] if lines else []
+
+
+def _last(console: str) -> str:
+    lines = console.strip().splitlines()
+    return lines[-1] if lines else "(no output)"
+
+
+def prepared(name: str, source: Path, exercise: Path | None = None) -> Subject:
+    """Build a driver for a card; without `exercise`, use the exercise in the card's folder.
+
+    UserError with the compiler's messages if something does not compile.
+    """
+    card = specification.load(name)
+    kernel = packages.fetch_kernel()
+    own = specification.file_of(name).parent / "drivers" / f"{card.name}_exercise"
+    program = exercise or (own if own.exists() else None)
+    return Subject(
+        card,
+        card_modules.card(kernel, name),
+        card_modules.driver(kernel, source, card),
+        program and card_programs.exercise(program, source, card),
+    )

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""The hardware reference manual of a card: its whole specification, register by register."""
+
+from itertools import groupby
+from typing import Any
+
+from markupsafe import Markup
+
+from understudy_devices.cards.model import Card, Register
+from understudy_devices.show.card.bit_fields import Part, drawing, parts
+from understudy_devices.show.page import render
+
+ACCESS = {
+    "rw": "read and write",
+    "ro": "read only; what is written is ignored",
+    "wo": "write only; reads as 0",
+    "w1c": "writing 1 clears the bit, writing 0 leaves it",
+    "w1s": "writing 1 sets the bit, writing 0 leaves it",
+    "rc": "reading clears it",
+}
+KIND = {
+    "doorbell": "Doorbell: each write is an event, also of the same value.",
+    "port": "Port: each write or read counts, as at a FIFO.",
+}
+
+
+def reference_manual(card: Card) -> str:
+    """Return the page as HTML, always the same for the same card."""
+    registers = sorted(card.registers, key=lambda one: (one.bar, one.offset))
+    by_bar = groupby(registers, key=lambda one: one.bar)
+    view = {
+        "title": f"{card.title}: hardware reference manual",
+        "card": card,
+        "paragraphs": card.description.strip().split("\n\n"),
+        "registers": {bar: [_register(one) for one in some] for bar, some in by_bar},
+        "access": ACCESS,
+        "kind": KIND,
+    }
+    return render("card/reference.html.j2", view)
+
+
+def _register(register: Register) -> dict[str, Any]:
+    """Return a register, its drawing, and its fields from the highest bit, including reserved
+    bits.
+    """
+    pieces: list[Part] = parts(register)
+    return {"it": register, "parts": pieces, "drawing": Markup(drawing(register, pieces))}

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""Prints an assignment: devices and their loads, VMs and their 95th percentiles, times in ms."""
+
+from collections.abc import Sequence
+from math import isfinite
+
+from rich.console import Console
+
+from understudy_devices.consolidate.placement.answer import Occupied, Placed, occupied
+from understudy_devices.consolidate.placement.problem import Problem
+from understudy_devices.consolidate.placement.search import FOUND, Outcome
+from understudy_devices.consolidate.trust import INTERVALS
+from understudy_devices.measure.trust import Trust
+from understudy_devices.show.grid import Block, Grid
+
+DEVICE = ("servers", "VMs", "load", "nearest to its target", "of it")
+VM = ("load", "alone\n(ms)", "p95\n(ms)", "at most\n(ms)", "target\n(ms)", "")
+WORDS = ("nearest to its target",)
+MISSED = "missed"
+
+
+def show(problem: Problem, outcome: Outcome, trust: Trust, console: Console) -> None:
+    """Print the devices, then all VMs device by device."""
+    occupancies = occupied(problem, outcome)
+    for line in sentences(problem, outcome, trust):
+        console.print(line, soft_wrap=True)
+    if occupancies:
+        Grid(DEVICE, [devices(occupancies)], "devices", WORDS).show(console)
+    for one in occupancies:
+        if one.placed:
+            title = f"p95 response times on {one.device.name} (ms)"
+            Grid(VM, [vms(one)], title, ("",)).show(console)
+
+
+def sentences(problem: Problem, outcome: Outcome, trust: Trust) -> list[str]:
+    """Return the sentences below the tables."""
+    busy = problem.erlangs(problem.everyone)
+    servers = sum(device.servers for device in problem.devices)
+    demand = (
+        f"{len(problem.vms)} VMs ask for {busy / servers:.0%} of what {len(problem.devices)} "
+        f"devices with {servers} servers can do; sets of them simulated: {outcome.judged}"
+    )
+    if outcome.kind == FOUND:
+        answer = "every VM's p95 is at most its target"
+    else:
+        answer = f"{outcome.kind}: {outcome.reason}"
+    return [demand, answer, str(trust), INTERVALS]
+
+
+def devices(occupancies: Sequence[Occupied]) -> Block:
+    """Return a row for each device, with a cell for each heading in DEVICE."""
+    return [(one.device.name, _device(one)) for one in occupancies]
+
+
+def vms(one: Occupied) -> Block:
+    """Return a row for each VM of the device, with a cell for each heading in VM."""
+    return [(placed.vm.name, _vm(one, placed)) for placed in one.placed]
+
+
+def _device(one: Occupied) -> tuple[str, ...]:
+    worst = max(one.placed, key=_share, default=None)
+    nearest = ("-", "-") if worst is None else (worst.vm.name, _percent(_share(worst)))
+    return (str(one.device.servers), str(len(one.placed)), f"{one.load:.0%}", *nearest)
+
+
+def _vm(one: Occupied, placed: Placed) -> tuple[str, ...]:
+    return (
+        f"{placed.vm.erlangs / one.device.servers:.1%}",
+        _ms(placed.vm.alone_ms),
+        _ms(placed.p95.mean_ms),
+        _ms(placed.p95.most_ms),
+        f"{placed.vm.target_ms:,g}",
+        "" if placed.meets else MISSED,
+    )
+
+
+def _share(placed: Placed) -> float:
+    return placed.p95.most_ms / placed.vm.target_ms
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if isfinite(share) else "piles up"
+
+
+def _ms(time: float) -> str:
+    return f"{time:,.3f}" if isfinite(time) else "piles up"

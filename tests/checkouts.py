@@ -8,7 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from understudy_devices.base.paths import ROOT
+from places import CHECKOUT
+
 from understudy_devices.native import binding_file
 
 BUILD = binding_file().parent
@@ -18,11 +19,13 @@ SKIP = "MESONPY_EDITABLE_SKIP"  # meson-python: leave that build alone
 def copy(root: Path) -> Path:
     """Copy the files that git tracks or would track, with their current contents."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(
+        command, cwd=CHECKOUT, capture_output=True, text=True, check=True
+    ).stdout
     for name in filter(None, listed.split("\0")):
-        if (ROOT / name).exists():
+        if (CHECKOUT / name).exists():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, root / name)
+            shutil.copy(CHECKOUT / name, root / name)
     (root / ".venv").symlink_to(sys.prefix)
     return root
 
@@ -38,7 +41,7 @@ def built_by_itself(root: Path) -> dict[str, str]:
         capture_output=True,
         check=True,
     )
-    spec = importlib.util.find_spec("_understudy_editable_loader")
+    spec = importlib.util.find_spec("_understudy_devices_editable_loader")
     assert spec
     assert spec.origin
     loader = Path(spec.origin).read_text().replace(str(BUILD), str(build))

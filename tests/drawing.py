@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from cffi import FFI
+from places import CHECKOUT
 from raster_reference import Corner, Pixels
 
-from understudy_devices.base.paths import ROOT
 from understudy_devices.base.programs import Program, compiled
 from understudy_devices.platforms.vm import card_programs
 
@@ -24,7 +24,7 @@ def ffi() -> FFI:
     """Return the headers' declarations."""
     declarations = FFI()
     for name in HEADERS:
-        declarations.cdef(re.sub(r"^#.*$", "", (ROOT / name).read_text(), flags=re.MULTILINE))
+        declarations.cdef(re.sub(r"^#.*$", "", (CHECKOUT / name).read_text(), flags=re.MULTILINE))
     return declarations
 
 

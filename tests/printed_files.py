@@ -3,11 +3,11 @@
 
 import re
 
-from understudy_devices.base.paths import ROOT
+from places import CHECKOUT
 
 FILE = re.compile(r"^`([\w.]+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def printed_files(page: str) -> dict[str, str]:
     """Return the text of each block that follows a line `FILE`:, by the file's name."""
-    return dict(FILE.findall((ROOT / "docs" / page).read_text()))
+    return dict(FILE.findall((CHECKOUT / "docs" / page).read_text()))

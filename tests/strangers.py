@@ -3,11 +3,11 @@
 
 from pathlib import Path
 
-from understudy_devices.base.paths import ROOT
+from places import CHECKOUT
 
 Change = tuple[str, str]
 
-FCFS = (ROOT / "core" / "schedulers" / "fcfs.c").read_text()
+FCFS = (CHECKOUT / "core" / "schedulers" / "fcfs.c").read_text()
 INCLUDED = '#include "../fifo.h"\n'
 GIVES = "\tif (rq)\n\t\tfifo_remove(&fcfs->pending, rq);\n"
 DECLARED = "static const struct scheduler fcfs_scheduler = {\n"

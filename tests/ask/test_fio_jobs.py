@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from places import CHECKOUT
 
 from understudy_devices.ask import fio_jobs
 from understudy_devices.ask.fio_jobs import JobFile
 from understudy_devices.base.errors import UserError
-from understudy_devices.base.paths import ROOT
 
 DISK = 1_000_000  # sectors
 
@@ -137,7 +137,7 @@ def test_a_command_takes_it(tmp_path: Path) -> None:
             text=True,
             check=False,
             cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
         )
         assert done.returncode == code, done.stderr
         assert words_shown in done.stdout + done.stderr

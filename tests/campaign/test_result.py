@@ -11,11 +11,11 @@ from typing import Any
 
 import polars as pl
 import pytest
+from places import CHECKOUT
 from sample_runs import experiment, outcome
 
 from understudy_devices.base import run_folder
 from understudy_devices.base.errors import RunFailed, UserError
-from understudy_devices.base.paths import ROOT
 from understudy_devices.campaign import result
 from understudy_devices.measure.records import SCHEMA
 
@@ -169,10 +169,10 @@ def test_result_json_names_the_code_that_answered(tmp_path: Path) -> None:
     """The digest equals `sha256sum` of the scheduler's file; the kernel's schedulers have no
     file here."""
     document = found().as_json()
-    source = (ROOT / "core" / "schedulers" / "cats.c").read_bytes()
+    source = (CHECKOUT / "core" / "schedulers" / "cats.c").read_bytes()
     assert document["inputs"]["sources"]["cats"] == hashlib.sha256(source).hexdigest()
     head = subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["git", "rev-parse", "HEAD"], cwd=CHECKOUT, capture_output=True, text=True, check=True
     ).stdout.strip()
     assert document["environment"]["commit"].removesuffix("-dirty") == head
 

@@ -16,9 +16,9 @@ import click
 import polars as pl
 import pytest
 from click.testing import CliRunner, Result
+from places import CHECKOUT
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.base.paths import ROOT
 from understudy_devices.campaign import sweep
 from understudy_devices.cli.main import main
 from understudy_devices.native import binding_file, program_file, registry
@@ -198,7 +198,7 @@ def test_a_mean_is_never_one_of_what_was_edited_and_what_it_was(
     """Rows of the edited file go, whatever their seed and workload; all other rows stay."""
     file, scheduler, disk = (tmp_path / name for name in ("s.parquet", "mine.c", "mine.toml"))
     scheduler.write_bytes(registry.source("fcfs").text.replace(b'"fcfs"', b'"mine"'))
-    disk.write_text((ROOT / "profiles" / "cheetah-15k4.toml").read_text())
+    disk.write_text((CHECKOUT / "profiles" / "cheetah-15k4.toml").read_text())
     words = (*WORDS, "--schedulers", f"{scheduler},clook", "--out", str(file))
     sweep_apart(*words, "--disks", f"{disk},vesper-flat", "--seeds", "3")
     sweep_apart(*words, "--disks", str(disk), "--processes", "2")

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from places import CHECKOUT
 
-from understudy_devices.base.paths import ROOT, cards_dir
+from understudy_devices.base.paths import cards_dir
 from understudy_devices.cards import mistakes, model, specification
 from understudy_devices.cli.card import command
 
@@ -78,7 +79,7 @@ def test_the_schema_has_the_keys_of_the_loader() -> None:
 
 
 def test_the_page_has_the_keys_of_the_loader() -> None:
-    page = (ROOT / "docs" / "cards.md").read_text()
+    page = (CHECKOUT / "docs" / "cards.md").read_text()
     for section in MODELS:
         for key in section.model_fields:
             assert re.search(rf"\| .*`{key}\b", page), f"{section.__name__}: {key}"

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 from card_texts import GOOD, RandomCard
+from places import CHECKOUT
 from ruamel.yaml import YAML
 
-from understudy_devices.base.paths import ROOT
 from understudy_devices.cards import specification
 from understudy_devices.cards.driver import driver
 from understudy_devices.cards.header import header
@@ -55,8 +55,8 @@ def run(kind: str, name: str, folder: Path, lines: list[str]) -> list[str]:
         (folder / f"{card.name}_{file}").write_text(text)
     paths = {key: folder / f"{card.name}_{file}" for key, file in _PARTS[kind].items()}
     names = [f'-D{key}="{path}"' for key, path in paths.items()]
-    names += [f"-DCARD={card.name}_table", f"-I{folder}", f"-I{ROOT / 'tests'}"]
-    sources = [ROOT / "tests" / f"card_{kind}.c", ROOT / "core" / "cards" / "registers.c"]
+    names += [f"-DCARD={card.name}_table", f"-I{folder}", f"-I{CHECKOUT / 'tests'}"]
+    sources = [CHECKOUT / "tests" / f"card_{kind}.c", CHECKOUT / "core" / "cards" / "registers.c"]
     subprocess.run([*BUILD, *names, *sources, "-o", folder / kind], check=True)
     done = subprocess.run(
         [folder / kind], input="\n".join(lines), capture_output=True, text=True, check=False

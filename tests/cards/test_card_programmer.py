@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from card_texts import GOOD, RandomCard
 from manual_code import code
+from places import CHECKOUT
 from ruamel.yaml import YAML
 
-from understudy_devices.base.paths import ROOT, cards_dir
+from understudy_devices.base.paths import cards_dir
 from understudy_devices.cards import specification
 from understudy_devices.cards.header import header
 from understudy_devices.cards.table import table
@@ -55,12 +56,12 @@ def run(name: str, folder: Path, calls: list[str]) -> list[str]:
         f"\tif ({name}_probe(&stub_pdev, NULL))\n\t\treturn 1;\n\tcard = stub_drvdata;\n"
         f"{body}\n\t{name}_remove(&stub_pdev);\n\treturn 0;\n}}\n"
     )
-    folders = [f"-I{folder}", f"-I{ROOT / 'tests'}"]
+    folders = [f"-I{folder}", f"-I{CHECKOUT / 'tests'}"]
     subprocess.run(
         [
             *BUILD,
             program,
-            ROOT / "core" / "cards" / "registers.c",
+            CHECKOUT / "core" / "cards" / "registers.c",
             *folders,
             "-o",
             folder / "program",

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 from card_texts import GOOD, RandomCard
+from places import CHECKOUT
 from ruamel.yaml import YAML
 
-from understudy_devices.base.paths import ROOT, cards_dir
+from understudy_devices.base.paths import cards_dir
 from understudy_devices.cards import specification
 from understudy_devices.cards.table import table
 
@@ -37,7 +38,7 @@ Document = dict[str, Any]
 def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the compiled register file."""
     compiled = tmp_path_factory.mktemp("core") / "registers.o"
-    source = ROOT / "core" / "cards" / "registers.c"
+    source = CHECKOUT / "core" / "cards" / "registers.c"
     subprocess.run(["gcc", *STRICT, *CHECKS, "-c", source, "-o", compiled], check=True)
     return compiled
 
@@ -49,7 +50,7 @@ def run(text: str, core: Path, folder: Path, lines: list[str]) -> list[str]:
     header.write_text(table(card))
     program = folder / card.name
     names = [f'-DTABLE="{header}"', f"-DCARD={card.name}_table"]
-    source = ROOT / "tests" / "card_accesses.c"
+    source = CHECKOUT / "tests" / "card_accesses.c"
     subprocess.run(["gcc", *STRICT, *CHECKS, *names, source, core, "-o", program], check=True)
     output = subprocess.run(
         [program], input="\n".join(lines), capture_output=True, text=True, check=True

@@ -11,15 +11,15 @@ import subprocess
 from functools import cache
 
 import pytest
+from places import CHECKOUT
 
-from understudy_devices.base.paths import ROOT
 from understudy_devices.base.programs import Program, compiled
 
 LEVELS = ("-O0", "-O1", "-O2", "-O3", "-Os")
 PARTS = ("code", "compute", "decode", "emulate", "vector")
 SOURCES = (
-    "tests/instructions/trapped.c",
-    "tests/instructions/idioms.c",
+    str(CHECKOUT / "tests" / "instructions" / "trapped.c"),
+    str(CHECKOUT / "tests" / "instructions" / "idioms.c"),
     *(f"kernel/vpcib/{part}.c" for part in PARTS),
 )
 # The guest's processor has no AVX, so libc's copy functions must not use AVX here.
@@ -56,7 +56,7 @@ def accesses(level: str) -> dict[str, str]:
     done = subprocess.run(
         [compiled(program)],
         env={**os.environ, "GLIBC_TUNABLES": f"glibc.cpu.hwcaps={without}"},
-        cwd=ROOT,
+        cwd=CHECKOUT,
         capture_output=True,
         text=True,
         check=True,

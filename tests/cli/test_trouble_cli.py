@@ -14,11 +14,11 @@ from pathlib import Path
 
 import checkouts
 import pytest
+from places import CHECKOUT
 from terminal import COMMAND
 
 from understudy_devices.base import run_folder
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.base.paths import ROOT
 from understudy_devices.cli import main
 from understudy_devices.consolidate import vm
 from understudy_devices.platforms.vm import trouble
@@ -292,7 +292,7 @@ def test_a_syntax_error_in_the_core(tmp_path: Path) -> None:
 
 
 def test_a_cards_text_does_not_steer_the_terminal(tmp_path: Path) -> None:
-    ours = (ROOT / "cards" / "zach1.yaml").read_text()
+    ours = (CHECKOUT / "cards" / "zach1.yaml").read_text()
     title = re.sub("^title: .*", r'title: "a\\e]0;owned\\a"', ours, count=1, flags=re.MULTILINE)
     (tmp_path / "card.yaml").write_text(title)
     done = understudy(tmp_path, "card", "show", "card.yaml")

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from places import CHECKOUT
 from sample_runs import experiment
 
 from understudy_devices.ask import schedulers
 from understudy_devices.ask.experiment import Experiment, Outcome
 from understudy_devices.base.errors import RunFailed, UserError
-from understudy_devices.base.paths import ROOT
 from understudy_devices.device import profile
 from understudy_devices.device.profile import CommandQueue, DiskProfile
 from understudy_devices.measure import metrics, records
@@ -173,5 +173,5 @@ def test_what_the_message_says_to_write_is_enough(tmp_path: Path) -> None:
     assert asked(profile.load(str(file)), queue_depth=8).device.at_once == 8
     assert (
         "write [queue] and depth = 32 into its profile"
-        in (ROOT / "docs" / "commands.md").read_text()
+        in (CHECKOUT / "docs" / "commands.md").read_text()
     )

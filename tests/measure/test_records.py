@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from places import CHECKOUT
 from sample_runs import experiment, frame, outcome
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.base.paths import ROOT
 from understudy_devices.measure import records
 
 CTYPES = {"__u64": "<u8", "__u32": "<u4", "__s32": "<i4", "__u16": "<u2", "__u8": "u1"}
@@ -35,7 +35,7 @@ def raw(**fields: Any) -> np.ndarray[Any, Any]:
 
 
 def test_layout_is_the_kernels() -> None:
-    header = (ROOT / "kernel" / "vpt" / "record.h").read_text(encoding="utf-8")
+    header = (CHECKOUT / "kernel" / "vpt" / "record.h").read_text(encoding="utf-8")
     body = re.search(r"struct vpt_record \{(.*?)\n\};", header, re.DOTALL)
     assert body
     members = re.findall(r"^\s*(__\w+) (\w+);", body[1], re.MULTILINE)
@@ -47,7 +47,7 @@ def test_layout_is_the_kernels() -> None:
 
 
 def test_reasons_are_the_cores() -> None:
-    header = (ROOT / "core" / "request.h").read_text(encoding="utf-8")
+    header = (CHECKOUT / "core" / "request.h").read_text(encoding="utf-8")
     names = re.findall(r"PICK_(\w+) = \d", header)
     assert [name.lower() for name in names if name != "REASONS"] == list(records.REASONS.categories)
 

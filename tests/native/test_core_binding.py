@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from places import CHECKOUT
 
-from understudy_devices.base.paths import ROOT
 from understudy_devices.device.timing import Timing, steps
 from understudy_devices.native import descriptions, replay
 from understudy_devices.native.draw import Draw
@@ -19,7 +19,7 @@ MS = 1_000_000
 
 
 def test_every_file_in_core_schedulers_is_registered() -> None:
-    files = {file.stem for file in (ROOT / "core" / "schedulers").glob("*.c")}
+    files = {file.stem for file in (CHECKOUT / "core" / "schedulers").glob("*.c")}
     assert set(descriptions.schedulers()) == files
 
 
@@ -35,7 +35,7 @@ def test_schedulers_describe_themselves() -> None:
 
 def test_every_scheduler_has_a_page() -> None:
     for name in descriptions.schedulers():
-        assert (ROOT / "docs" / "schedulers" / f"{name}.md").is_file()
+        assert (CHECKOUT / "docs" / "schedulers" / f"{name}.md").is_file()
 
 
 def arrivals(rows: list[tuple[int, int, int, int]]) -> replay.Arrivals:

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+from places import CHECKOUT
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.base.paths import ROOT
 from understudy_devices.native import failures, worker
 from understudy_devices.native.simulation import Simulation
 from understudy_devices.platforms.vm import wire
@@ -18,7 +18,7 @@ ELSEWHERE = {"EOVERFLOW", "EPROTO"}  # with figures, and with the rule
 CODES = {
     code
     for name in SOURCES
-    for file in (ROOT / "sim").glob(f"{name}.c")
+    for file in (CHECKOUT / "sim").glob(f"{name}.c")
     for code in re.findall(r"-(E[A-Z]+)\b", file.read_text())
 }
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from places import CHECKOUT
 from playing import Play, by_owner, program
 
 from understudy_devices.ask.workloads.own import MAGIC, ROW, load
 from understudy_devices.base.errors import RunFailed, UserError
-from understudy_devices.base.paths import ROOT
 from understudy_devices.native import steps
 from understudy_devices.native.simulation import Rows, workloads
 from understudy_devices.platforms import reads
@@ -28,7 +28,7 @@ STEP = "\tstep->op = draw_below(draw, 100) < random->writes_percent;\n"
 def write(folder: Path, name: str, ours: str = "random", *changes: tuple[str, str]) -> Path:
     """Write one of our workloads under another name, with each change's first text replaced by
     the second."""
-    text = (ROOT / "sim" / "workloads" / f"{ours}.c").read_text()
+    text = (CHECKOUT / "sim" / "workloads" / f"{ours}.c").read_text()
     for old, new in ((f'.name = "{ours}"', f'.name = "{name}"'), *changes):
         assert old in text, old
         text = text.replace(old, new, 1)
@@ -44,7 +44,7 @@ def understudy(*words: object, cwd: Path) -> "subprocess.CompletedProcess[str]":
         text=True,
         check=False,
         cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
     )
 
 

@@ -14,12 +14,13 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from places import CHECKOUT
 from strangers import at_add, at_init, at_load, at_next, including, write
 
 from understudy_devices._core import ffi
 from understudy_devices.base import sandbox, seccomp
 from understudy_devices.base.errors import RunFailed, UserError
-from understudy_devices.base.paths import ROOT, cache_dir
+from understudy_devices.base.paths import cache_dir
 from understudy_devices.base.plain import plain
 from understudy_devices.native import descriptions, registry, steps
 from understudy_devices.native.drive import Drive
@@ -99,7 +100,7 @@ def simulated(scheduler: str, **changes: object) -> Answer:
 
 def filled(code: str, folder: Path) -> str:
     words = {"SECRET": folder / "secret", "FOLDER": folder, "MARK": folder / "mark"}
-    words |= {"STARTER": os.getpid(), "HOME": ROOT / "README.md"}  # type: ignore[dict-item]
+    words |= {"STARTER": os.getpid(), "HOME": CHECKOUT / "README.md"}  # type: ignore[dict-item]
     for word, value in words.items():
         code = code.replace(word, str(value))
     return code
@@ -332,7 +333,7 @@ def command(*words: object, **names: str) -> "subprocess.CompletedProcess[str]":
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **names},
+        env={**os.environ, "PYTHONPATH": str(CHECKOUT), **names},
     )
 
 
@@ -382,7 +383,7 @@ def test_nothing_outlives_a_killed_command(tmp_path: Path) -> None:
             [sys.executable, "-m", "understudy_devices", *RUN, str(file)],
             cwd=tmp_path,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
         )
         deadline = time.monotonic() + NAMED_SECONDS
         while not (groups := sandboxes()) and time.monotonic() < deadline:
@@ -489,7 +490,7 @@ def test_an_init_that_says_what_the_engine_says_is_named(error: int, tmp_path: P
         simulated(name)
 
 
-WORKLOAD = (ROOT / "sim" / "workloads" / "random.c").read_text()
+WORKLOAD = (CHECKOUT / "sim" / "workloads" / "random.c").read_text()
 WORKLOADS = {
     "nothing": ("\tstruct random *random = state;\n\tstruct draw *draw", "\treturn false;\n"),
     "not-text": ('"share of writes"', r'"share \xff\xfe"'),

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from places import CHECKOUT
 from strangers import (
     DECLARED,
     at_add,
@@ -23,7 +24,6 @@ from strangers import (
 
 from understudy_devices.base import sources
 from understudy_devices.base.errors import RunFailed, UserError
-from understudy_devices.base.paths import ROOT
 from understudy_devices.native import descriptions, registry, worker
 from understudy_devices.native.drive import Drive
 from understudy_devices.native.simulation import Simulation
@@ -260,7 +260,7 @@ def test_whoever_looks_can_end_a_run(tmp_path: Path) -> None:
     assert done == [0]
 
 
-def understudy(*arguments: object, root: Path = ROOT) -> "subprocess.CompletedProcess[str]":
+def understudy(*arguments: object, root: Path = CHECKOUT) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, "-m", "understudy_devices", *map(str, arguments)],
         capture_output=True,
@@ -383,7 +383,7 @@ def test_a_file_in_the_checkout_is_a_scheduler(tmp_path: Path) -> None:
     The copy uses this checkout's compiled core and Python.
     """
     for folder in ("core", "kernel", "profiles"):
-        shutil.copytree(ROOT / folder, tmp_path / folder)
+        shutil.copytree(CHECKOUT / folder, tmp_path / folder)
     schedulers = tmp_path / "core" / "schedulers"
     write(schedulers, "brand-new")
     (schedulers / "vr.c").unlink()
@@ -392,7 +392,7 @@ def test_a_file_in_the_checkout_is_a_scheduler(tmp_path: Path) -> None:
     listed = [file.stem for file in schedulers.glob("*.c")]
     program = (
         "import pathlib, sys; from understudy_devices.base import paths; "
-        "paths.ROOT = pathlib.Path(sys.argv[1]); "
+        "paths.CHECKOUT = pathlib.Path(sys.argv[1]); "
         "from understudy_devices.cli.main import main; main(sys.argv[2:])"
     )
     done = subprocess.run(
@@ -429,8 +429,8 @@ def test_a_command_builds_from_what_it_saw_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for folder in ("core", "kernel"):
-        shutil.copytree(ROOT / folder, tmp_path / folder)
-    monkeypatch.setattr(sources, "ROOT", tmp_path)
+        shutil.copytree(CHECKOUT / folder, tmp_path / folder)
+    monkeypatch.setattr(sources, "CHECKOUT", tmp_path)
     forget()
     try:
         before = sources.matching("core/*.h")

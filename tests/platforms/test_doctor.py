@@ -7,15 +7,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from places import CHECKOUT
 
-from understudy_devices.base.paths import ROOT
 from understudy_devices.cli import doctor
 from understudy_devices.platforms.vm import kvm, packages, qemu
 
 
 def listed() -> list[str]:
     """List the packages of packages.txt."""
-    lines = (ROOT / "packages.txt").read_text().splitlines()
+    lines = (CHECKOUT / "packages.txt").read_text().splitlines()
     return [line.split()[0].split("|")[-1] for line in lines if line and not line.startswith("#")]
 
 

@@ -18,10 +18,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
+from places import CHECKOUT
 
 from oracle.detailed.drive import random_drive
 from understudy_devices.base.errors import UserError
-from understudy_devices.base.paths import ROOT
 from understudy_devices.cli.main import main
 from understudy_devices.device import profile as device
 from understudy_devices.profiler.checks import SEEK, TRANSFER
@@ -248,7 +248,7 @@ def test_the_same_seed_the_same_picture(
     done = subprocess.run(
         [sys.executable, "-m", "understudy_devices", *arguments, "--picture", f"there.{ending}"],
         cwd=tmp_path,
-        env={"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "7", "PATH": "/usr/bin"},
+        env={"PYTHONPATH": str(CHECKOUT), "PYTHONHASHSEED": "7", "PATH": "/usr/bin"},
         capture_output=True,
         text=True,
         check=False,

@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner, Result
+from places import CHECKOUT
 
 from oracle.detailed.drive import DetailedDrive, Parameters, Zone
-from understudy_devices.base.paths import ROOT
 from understudy_devices.cli.main import main
 from understudy_devices.device import profile as device
 from understudy_devices.profiler.from_trace import fit, positions, turning
@@ -36,7 +36,7 @@ ZONES = (
 DRIVE = Parameters(zone=ZONES, period_ns=PERIOD_NS, heads=HEADS, seek_a_ns=4e5, head_switch_ns=5e5)
 READS = 6000
 PAGE = 8
-READS_OF_CHEETAH = ROOT / "bench" / "drives" / "cheetah-9lp" / "reads.parquet"
+READS_OF_CHEETAH = CHECKOUT / "bench" / "drives" / "cheetah-9lp" / "reads.parquet"
 
 
 def recorded(drive: DetailedDrive, reads: int = READS, noise_ns: float = 0.0) -> Served:

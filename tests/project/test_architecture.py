@@ -11,11 +11,10 @@ from itertools import permutations
 from pathlib import Path, PurePath
 
 import pytest
+from places import CHECKOUT
 
-from understudy_devices.base.paths import ROOT
-
-PACKAGE = ROOT / "understudy_devices"
-PAGE = (ROOT / "docs" / "architecture.md").read_text()
+PACKAGE = CHECKOUT / "understudy_devices"
+PAGE = (CHECKOUT / "docs" / "architecture.md").read_text()
 ROW = re.compile(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|$", re.MULTILINE)
 INSIDE = {
     package: {part: set(re.findall(r"\w+", stands_on)) for part, stands_on in ROW.findall(section)}
@@ -49,8 +48,8 @@ def imported(file: Path, package: str = "understudy") -> Iterator[str]:
 
 @pytest.mark.parametrize("package", INSIDE)
 def test_the_page_names_every_part(package: str) -> None:
-    folders = {file.parent.name for file in (ROOT / package).glob("*/*.py")}
-    modules = {file.stem for file in (ROOT / package).glob("[!_]*.py")}
+    folders = {file.parent.name for file in (CHECKOUT / package).glob("*/*.py")}
+    modules = {file.stem for file in (CHECKOUT / package).glob("[!_]*.py")}
     assert set(INSIDE[package]) == folders | modules
 
 
@@ -61,7 +60,7 @@ def test_a_part_stands_on_what_the_page_says(package: str, part: str) -> None:
     allowed = INSIDE[package][part] | {part, "__version__"}
     if part == "native":
         allowed.add("_core")
-    place = ROOT / package / part
+    place = CHECKOUT / package / part
     for file in place.rglob("*.py") if place.is_dir() else [place.with_suffix(".py")]:
         for module in imported(file, package.replace("/", ".")):
             assert module.split(".")[package.count("/") + 1] in allowed, f"{file} imports {module}"
@@ -88,7 +87,7 @@ def c_files() -> list[str]:
     host/image/, which includes none of our files.
     """
     listed = subprocess.run(
-        ["git", "ls-files", "*.c", "*.h"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["git", "ls-files", "*.c", "*.h"], cwd=CHECKOUT, capture_output=True, text=True, check=True
     )
     files = listed.stdout.splitlines()
     return [file for file in files if not file.startswith(("tests/", "bench/", "host/image/"))]
@@ -106,10 +105,10 @@ def lies_in(file: str, part: str) -> bool:
 
 def included(file: str) -> Iterator[str]:
     """Yield our files that a file includes; all other headers are the kernel's, or generated."""
-    for name in INCLUDE.findall((ROOT / file).read_text()):
-        path = (ROOT / file).parent.joinpath(name).resolve()
+    for name in INCLUDE.findall((CHECKOUT / file).read_text()):
+        path = (CHECKOUT / file).parent.joinpath(name).resolve()
         if path.is_file():
-            yield str(path.relative_to(ROOT))
+            yield str(path.relative_to(CHECKOUT))
         else:
             assert not name.startswith("."), f"{file} includes {name}, which is nowhere"
 
@@ -124,7 +123,7 @@ def test_c_includes_what_the_page_says(file: str) -> None:
 
 
 def test_the_oracle_shares_no_code_with_the_model_and_is_not_installed() -> None:
-    for file in (ROOT / "oracle").rglob("*.py"):
+    for file in (CHECKOUT / "oracle").rglob("*.py"):
         for module in imported(file):
             assert module.split(".")[1] in ("base", "device"), f"{file} imports {module}"
     for file in PACKAGE.rglob("*.py"):

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from places import CHECKOUT
 
-from understudy_devices.base.paths import ROOT
 from understudy_devices.cli.main import main
 
 pytestmark = pytest.mark.thorough
 
-PAGE = (ROOT / "docs" / "assignments.md").read_text()
+PAGE = (CHECKOUT / "docs" / "assignments.md").read_text()
 COMMANDS = [
     shlex.split(block.replace("\\\n", " "))
     for block in re.findall(r"^```\n(understudy .*?)```", PAGE, re.MULTILINE | re.DOTALL)
@@ -108,7 +108,8 @@ def gain(disk: str) -> float:
 @pytest.mark.parametrize("kind", ["zoned", "flat"])
 def test_a_scaled_disk_is_the_other_but_for_scaling(kind: str) -> None:
     whole, small = (
-        (ROOT / "profiles" / f"vesper-{kind}{suffix}.toml").read_text() for suffix in ("", "-small")
+        (CHECKOUT / "profiles" / f"vesper-{kind}{suffix}.toml").read_text()
+        for suffix in ("", "-small")
     )
     without = re.sub(
         r"\n# On a disk of 128 KB.*?\n\n(?=# Not what a run takes)", "\n", small, flags=re.DOTALL

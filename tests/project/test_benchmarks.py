@@ -10,12 +10,12 @@ from typing import Any
 import click
 import pytest
 from click.testing import CliRunner
+from places import CHECKOUT
 
 from bench import __main__ as bench
 from bench import page, part, results
 from bench.part import Column, Part, Rows
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.base.paths import ROOT
 from understudy_devices.cli.main import main as understudy
 
 pytestmark = pytest.mark.thorough
@@ -72,7 +72,7 @@ def test_the_page_names_commands() -> None:
 def test_a_command_on_the_page_exists_and_parses(command: str) -> None:
     words = shlex.split(command)
     if words[0] == "make":
-        assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
+        assert re.search(rf"^{words[1]}:", (CHECKOUT / "Makefile").read_text(), re.MULTILINE)
     elif words[0] == "understudy":
         subcommand = understudy.get_command(click.Context(understudy), words[1])
         assert subcommand
@@ -150,5 +150,7 @@ def test_ninja_is_told_nothing_of_makes_jobs(tmp_path: Path) -> None:
     makefile = tmp_path / "shown"
     makefile.write_text('include Makefile\nshown:\n\t@echo "<$$MAKEFLAGS>"\n')
     command = ["make", "--no-print-directory", "--jobs", "2", "--file", str(makefile), "shown"]
-    output = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    output = subprocess.run(
+        command, cwd=CHECKOUT, capture_output=True, text=True, check=True
+    ).stdout
     assert output == "<>\n"

@@ -6,8 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
-from understudy_devices.base.paths import ROOT
+from places import CHECKOUT
 
 FRAGMENT = "CONFIG_KASAN=y\n# of memory\nCONFIG_SCSI_DEBUG=m\n# CONFIG_ATA is not set\n"
 FRAGMENT += 'CONFIG_LOCALVERSION="-debug"\n'
@@ -17,7 +16,7 @@ WHOLE = "# x86\nCONFIG_KASAN=y\nCONFIG_SCSI_DEBUG=m\nCONFIG_ATA=y\n"
 def checked(folder: Path, config: str) -> subprocess.CompletedProcess[str]:
     (folder / "fragment").write_text(FRAGMENT)
     (folder / "config").write_text(config)
-    command = [str(ROOT / "scripts" / "check-kernel-config"), "fragment", "config"]
+    command = [str(CHECKOUT / "scripts" / "check-kernel-config"), "fragment", "config"]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
@@ -48,7 +47,7 @@ def in_makefile(name: str) -> list[str]:
     show = ["make", "--no-print-directory", f"--eval=show:;@echo $({name})", "show"]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
     done = subprocess.run(
-        show, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+        show, cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=True
     )
     return done.stdout.split()
 
@@ -56,5 +55,5 @@ def in_makefile(name: str) -> list[str]:
 def test_every_test_in_a_vm_is_run_on_it_or_left_out() -> None:
     """Each file of tests is listed once, and each name in the lists has a file."""
     named = in_makefile("DEBUG_TESTS") + in_makefile("LEFT_OUT")
-    files = (ROOT / "tests" / "vm").glob("test_*.py")
+    files = (CHECKOUT / "tests" / "vm").glob("test_*.py")
     assert sorted(named) == sorted(file.stem.removeprefix("test_") for file in files)

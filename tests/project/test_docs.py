@@ -11,9 +11,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from places import CHECKOUT
 from printed_files import printed_files
 
-from understudy_devices.base.paths import ROOT
 from understudy_devices.cli.main import main
 from understudy_devices.native import registry
 
@@ -28,14 +28,14 @@ def test_the_tables_of_settings_and_schedulers_are_what_they_declare() -> None:
     """The tables list a device's settings, and each scheduler's tunables, defaults, ranges and
     counters.
     """
-    script = runpy.run_path(str(ROOT / "scripts" / "sysfs_tables.py"))
+    script = runpy.run_path(str(CHECKOUT / "scripts" / "sysfs_tables.py"))
     page = script["PAGE"].read_text()
     assert page == script["with_tables"](page), "python scripts/sysfs_tables.py mends it"
 
 
 def test_the_tables_of_real_drives_are_what_their_profiles_say() -> None:
     """The tables also have the model's times for random pages."""
-    script = runpy.run_path(str(ROOT / "scripts" / "disk_tables.py"))
+    script = runpy.run_path(str(CHECKOUT / "scripts" / "disk_tables.py"))
     page = script["PAGE"].read_text()
     assert page == script["with_tables"](page), "python scripts/disk_tables.py mends it"
 
@@ -49,9 +49,9 @@ def printed(*words: str) -> list[str]:
 
 def test_the_demo_prints_what_its_page_shows(tmp_path: Path) -> None:
     """The page shows the simulator's exact output, except for the line of wall seconds."""
-    _, example = (ROOT / "docs" / "table2.md").read_text().split("```text\n$ ", 1)
+    _, example = (CHECKOUT / "docs" / "table2.md").read_text().split("```text\n$ ", 1)
     command, *lines = example[: example.index("...\n")].splitlines()
-    assert f"\t{command}\n" in (ROOT / "Makefile").read_text()
+    assert f"\t{command}\n" in (CHECKOUT / "Makefile").read_text()
     output = printed(*command.split()[1:], "--on", "sim", "--out", str(tmp_path / "run"))
     steady = [line for line in lines if not line.startswith(" wall seconds")]
     assert steady == [line for line in output if not line.startswith(" wall")][: len(steady)]
@@ -60,12 +60,12 @@ def test_the_demo_prints_what_its_page_shows(tmp_path: Path) -> None:
 
 def blocks(language: str) -> list[str]:
     """Return the README's blocks in this language."""
-    readme = (ROOT / "README.md").read_text()
+    readme = (CHECKOUT / "README.md").read_text()
     return [part.partition("```")[0] for part in readme.split(f"```{language}\n")[1:]]
 
 
 def test_the_readme_quotes_the_page_of_the_demo() -> None:
-    page = (ROOT / "docs" / "table2.md").read_text().splitlines()
+    page = (CHECKOUT / "docs" / "table2.md").read_text().splitlines()
     assert set(blocks("text")[0].splitlines()) <= set(page)
 
 
@@ -81,7 +81,7 @@ def test_the_scheduler_of_the_readme_ranks_as_it_says(tmp_path: Path) -> None:
 
 def page(name: str) -> str:
     """The text of a page in docs/."""
-    return (ROOT / "docs" / name).read_text()
+    return (CHECKOUT / "docs" / name).read_text()
 
 
 def commands(name: str) -> list[str]:
@@ -93,17 +93,17 @@ def commands(name: str) -> list[str]:
 
 def test_the_readme_is_short() -> None:
     """One can read it in a few minutes."""
-    assert len((ROOT / "README.md").read_text().splitlines()) <= 90
+    assert len((CHECKOUT / "README.md").read_text().splitlines()) <= 90
 
 
 def test_a_copied_scheduler_runs(tmp_path: Path) -> None:
     """The command that makes it is the same on both pages."""
     command = "sed s/fcfs/mine/g core/schedulers/fcfs.c > mine.c"
     assert command in page("schedulers/fcfs.md")
-    assert command in (ROOT / "README.md").read_text()
+    assert command in (CHECKOUT / "README.md").read_text()
     file = tmp_path / "mine.c"
     words = command.replace("> mine.c", f"> {shlex.quote(str(file))}")
-    subprocess.run(words, shell=True, check=True, cwd=ROOT)
+    subprocess.run(words, shell=True, check=True, cwd=CHECKOUT)
     names = f"{file},fcfs,clook"
     found = printed("compare", "--schedulers", names, "--out", str(tmp_path / "run"))
     assert any(line.startswith(" mine ") for line in found)
@@ -115,7 +115,7 @@ def test_the_commands_for_a_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.chdir(tmp_path)
     lines = [f"{1000000 * n},hm,1,Read,{2**21 * n},4096,{4000 + n}" for n in range(1000)]
     Path("hm_1.csv.gz").write_bytes(gzip.compress("\n".join([*lines, ""]).encode()))
-    Path("mydrive.toml").write_text((ROOT / "profiles" / "vesper-flat.toml").read_text())
+    Path("mydrive.toml").write_text((CHECKOUT / "profiles" / "vesper-flat.toml").read_text())
     Path("mine.c").write_text(blocks("c")[0])
     info, *replays = [line.split()[1:] for line in commands("traces.md")][:4]
     (found,) = [line for line in printed(*info) if line.startswith("to replay it: ")]
@@ -133,7 +133,7 @@ def test_the_commands_for_a_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_the_request_that_is_followed(tmp_path: Path) -> None:
     """The 101st of its run, to the nanosecond; the README has the same command."""
     (command,) = [line for line in commands("debugging.md") if "--out one" in line]
-    assert f"`{command}`" in (ROOT / "README.md").read_text()
+    assert f"`{command}`" in (CHECKOUT / "README.md").read_text()
     printed(*command.replace("--out one", f"--out {tmp_path}/one").split()[1:])
     row = pl.read_parquet(tmp_path / "one" / "requests.parquet").row(100, named=True)
     (shown,) = re.findall(r"^{('scheduler'.*?), \.\.\.}$", page("debugging.md"), re.M | re.S)
@@ -148,7 +148,7 @@ def test_the_card_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     for name, text in printed_files("cards.md").items():
         Path(name).write_text(text)
     check, generate, *_ = [line for line in commands("cards.md") if "doubler.yaml" in line]
-    assert f"`{check}`" in (ROOT / "README.md").read_text()
+    assert f"`{check}`" in (CHECKOUT / "README.md").read_text()
     assert printed(*check.split()[1:]) == ["doubler.yaml: a card with 3 registers, no mistakes"]
     assert "wrote doubler/doubler_driver.c" in printed(*generate.split()[1:])
 
@@ -162,12 +162,12 @@ def anchors(file: Path) -> set[str]:
 def test_links_lead_somewhere() -> None:
     """To a file, and to a heading of it."""
     lost = []
-    for file in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
+    for file in [*CHECKOUT.glob("*.md"), *(CHECKOUT / "docs").rglob("*.md")]:
         for link in re.findall(r"\]\(([^)\s]+)\)", file.read_text()):
             name, _, anchor = link.partition("#")
             target = file.parent / name if name else file
             if re.match(r"\w+:", link):
                 continue
             if not target.exists() or (anchor and anchor not in anchors(target)):
-                lost.append(f"{file.relative_to(ROOT)}: {link}")
+                lost.append(f"{file.relative_to(CHECKOUT)}: {link}")
     assert not lost

@@ -10,16 +10,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from places import CHECKOUT
 
-from understudy_devices.base.paths import ROOT
-
-PAGE = (ROOT / "docs" / "assignments.md").read_text().partition("\n## 3.")[2]
+PAGE = (CHECKOUT / "docs" / "assignments.md").read_text().partition("\n## 3.")[2]
 
 
 @pytest.fixture(name="here")
 def fixture_here(tmp_path: Path) -> Path:
     """Return a folder that contains only the cards."""
-    (tmp_path / "cards").symlink_to(ROOT / "cards")
+    (tmp_path / "cards").symlink_to(CHECKOUT / "cards")
     return tmp_path
 
 

@@ -15,9 +15,9 @@ from typing import Literal
 
 import pytest
 from guests import MIB, PRELUDE, boot, experiment, group, text
+from places import CHECKOUT
 
 from understudy_devices.base.errors import RunFailed, UserError
-from understudy_devices.base.paths import ROOT
 from understudy_devices.native import registry
 from understudy_devices.native.registry import Source
 from understudy_devices.platforms.vm import machine, modules, packages, scenario
@@ -102,7 +102,7 @@ DEADLY = {
 
 def scheduler(name: str, changes: list[tuple[str, str]]) -> str:
     """Return the template with these changes, under another name."""
-    source = (ROOT / "core" / "schedulers" / "fcfs.c").read_text()
+    source = (CHECKOUT / "core" / "schedulers" / "fcfs.c").read_text()
     source = source.replace('.name = "fcfs"', '.name = "NAME"')
     for old, new in changes:
         assert old in source, old

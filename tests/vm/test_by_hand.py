@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 from guests import GIB, boot, once, text
+from places import CHECKOUT
 
-from understudy_devices.base.paths import ROOT
 from understudy_devices.platforms.vm.machine import Result
 
-PAGE = (ROOT / "docs" / "vpt-sysfs.md").read_text().partition("\n## A session\n")[2]
+PAGE = (CHECKOUT / "docs" / "vpt-sysfs.md").read_text().partition("\n## A session\n")[2]
 SESSION, DECODING = re.findall(r"^```\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)[:2]
 
 # A replacement for fio, which would need 80 MB of libraries.
@@ -57,5 +57,7 @@ def test_what_the_session_recorded(tmp_path: Path) -> None:
     (tmp_path / "records").write_bytes(session().out["records"])
     lines = DECODING.replace(".venv/bin/python", sys.executable)
     lines = lines.replace("/tmp/records", str(tmp_path / "records"))
-    done = subprocess.run(lines, shell=True, cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        lines, shell=True, cwd=CHECKOUT, capture_output=True, text=True, check=True
+    )
     assert "shape: (1_000, " in done.stdout

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pytest
 from guests import boot, group, once, text
+from places import CHECKOUT
 
-from understudy_devices.base.paths import ROOT
 from understudy_devices.base.programs import Program, compiled
 from understudy_devices.cards import specification
 from understudy_devices.cards.journal import Journal, What, journal
@@ -25,7 +25,7 @@ from understudy_devices.platforms.vm.machine import Result
 pytestmark = group("card-fallback")
 
 FOLDER = "tests/vm/drivers"
-CARD = ROOT / FOLDER / "odd.yaml"
+CARD = CHECKOUT / FOLDER / "odd.yaml"
 ROUNDS = 200
 PLAIN_STORES = 20_000
 TRIES = 6000
@@ -88,7 +88,7 @@ def ran(scenario: str, processor: str = "ordinary") -> Result:
         {"vpcib": f"journal_records={2**18}"},
         files={
             "card.ko": card_modules.card(kernel, CARD),
-            "odd_driver.ko": card_modules.driver(kernel, ROOT / FOLDER / "odd_driver.c", card),
+            "odd_driver.ko": card_modules.driver(kernel, CHECKOUT / FOLDER / "odd_driver.c", card),
             "bin/odd": compiled(odd),
             "bin/fuzzed": compiled(Program("fuzzed", (f"{FOLDER}/fuzzed_user.c",))),
         },

@@ -11,8 +11,8 @@ import re
 import numpy as np
 import pytest
 from guests import boot, group, once, text
+from places import CHECKOUT
 
-from understudy_devices.base.paths import ROOT
 from understudy_devices.base.programs import Program, compiled
 from understudy_devices.cards import specification
 from understudy_devices.cards.journal import Context, Journal, What, journal
@@ -42,7 +42,7 @@ def trapped() -> Result:
     """Boot the VM in which the process runs beside another one that uses the same SSE registers."""
     card = specification.load("copier")
     kernel = packages.fetch_kernel()
-    driver = card_modules.driver(kernel, ROOT / FOLDER / "hammer_driver.c", card)
+    driver = card_modules.driver(kernel, CHECKOUT / FOLDER / "hammer_driver.c", card)
     program = Program("trapped", (f"{FOLDER}/trapped_user.c",))
     return boot(
         SCENARIO,

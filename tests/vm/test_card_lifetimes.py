@@ -13,8 +13,8 @@ import os
 
 import pytest
 from guests import boot, group, once, text
+from places import CHECKOUT
 
-from understudy_devices.base.paths import ROOT
 from understudy_devices.cards import specification
 from understudy_devices.platforms.vm import card_modules, packages
 from understudy_devices.platforms.vm.machine import Result
@@ -111,7 +111,7 @@ def worn() -> Result:
     """Boot the VM for all cycles; boot() checks its log."""
     driver = card_modules.driver(
         packages.fetch_kernel(),
-        ROOT / "cards" / "drivers" / "copier_driver.c",
+        CHECKOUT / "cards" / "drivers" / "copier_driver.c",
         specification.load("copier"),
     )
     return boot(

@@ -9,8 +9,8 @@ must work for its driver afterwards.
 
 import pytest
 from guests import boot, group, once, text
+from places import CHECKOUT
 
-from understudy_devices.base.paths import ROOT
 from understudy_devices.base.programs import Program, compiled
 from understudy_devices.cards import specification
 from understudy_devices.platforms.vm import card_modules, card_programs, packages
@@ -105,7 +105,7 @@ def run(scenario: str, cpus: int) -> Result:
     kernel = packages.fetch_kernel()
     built = {
         f"{name}_driver.ko": card_modules.driver(
-            kernel, ROOT / "cards" / "drivers" / f"{name}_driver.c", specification.load(name)
+            kernel, CHECKOUT / "cards" / "drivers" / f"{name}_driver.c", specification.load(name)
         )
         for name in ("copier", "zach1")
     }

@@ -6,12 +6,12 @@ driver has unmapped.
 import re
 
 from guests import boot, text
+from places import CHECKOUT
 
-from understudy_devices.base.paths import ROOT
 from understudy_devices.cards import specification
 from understudy_devices.platforms.vm import card_modules, packages
 
-DRIVER = ROOT / "tests" / "vm" / "drivers" / "dma_kinds_driver.c"
+DRIVER = CHECKOUT / "tests" / "vm" / "drivers" / "dma_kinds_driver.c"
 WAYS = ("pages", "pool", "managed", "released", "single", "sg", "sgtable")
 
 SCENARIO = """

@@ -5,8 +5,8 @@ The kernel has no complaint, and a mapping shows only what was mapped.
 """
 
 from guests import boot, group, once, text
+from places import CHECKOUT
 
-from understudy_devices.base.paths import ROOT
 from understudy_devices.base.programs import Program, compiled
 from understudy_devices.cards import specification
 from understudy_devices.platforms.vm import card_modules, packages
@@ -35,7 +35,7 @@ def mapped() -> Result:
     """Boot the VM whose processes lose their mappings."""
     kernel = packages.fetch_kernel()
     driver = card_modules.driver(
-        kernel, ROOT / FOLDER / "mapped_driver.c", specification.load("copier")
+        kernel, CHECKOUT / FOLDER / "mapped_driver.c", specification.load("copier")
     )
     program = compiled(Program("mapped", (f"{FOLDER}/mapped_user.c",)))
     files = {"mapped_driver.ko": driver, "bin/mapped": program}

@@ -5,12 +5,12 @@ import re
 
 import pytest
 from guests import CHEETAH, experiment, group
+from places import CHECKOUT
 
 from understudy_devices import platforms
 from understudy_devices.ask.experiment import asked
 from understudy_devices.ask.schedulers import Choice
 from understudy_devices.ask.workloads import WORKLOADS
-from understudy_devices.base.paths import ROOT
 from understudy_devices.campaign import parallel, second_run
 from understudy_devices.measure.trust import Trust
 from understudy_devices.native import registry
@@ -18,7 +18,7 @@ from understudy_devices.native.registry import Source
 
 pytestmark = group("second run")
 
-FOLDER = ROOT / "core" / "schedulers"
+FOLDER = CHECKOUT / "core" / "schedulers"
 
 
 def renamed(scheduler: str, name: str) -> str:

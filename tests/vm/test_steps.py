@@ -6,12 +6,12 @@ from pathlib import Path
 
 import polars as pl
 from guests import CHEETAH, group
+from places import CHECKOUT
 
 from understudy_devices.ask.experiment import asked
 from understudy_devices.ask.schedulers import Choice
 from understudy_devices.ask.workloads import WORKLOADS
 from understudy_devices.ask.workloads.own import load
-from understudy_devices.base.paths import ROOT
 from understudy_devices.base.progress import silent
 from understudy_devices.measure.metrics import summarise
 from understudy_devices.platforms import load as platform
@@ -22,7 +22,7 @@ COLUMNS = ["sector", "sectors", "op"]
 
 def test_the_same_steps_in_simulator_and_kernel(tmp_path: Path) -> None:
     file = tmp_path / "mine.c"
-    text = (ROOT / "sim" / "workloads" / "random.c").read_text()
+    text = (CHECKOUT / "sim" / "workloads" / "random.c").read_text()
     file.write_text(text.replace('.name = "random"', '.name = "mine"'))
     values = (("writes_percent", 30), ("sectors", 64), ("think_ns", 2_000_000))
     outcomes = {}

@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from guests import boot
+from places import CHECKOUT
 
 from understudy_devices.base import programs
-from understudy_devices.base.paths import ROOT, cache_dir
+from understudy_devices.base.paths import cache_dir
 from understudy_devices.platforms import guest_programs
 from understudy_devices.platforms.vm.machine import Result
 
@@ -53,7 +54,7 @@ def run(script: str, modules: Mapping[str, str], seconds: float = 1200) -> Resul
     for program in guest_programs.of_every_guest():
         programs.compiled(program)
     home = HOME.format(
-        root=ROOT,
+        root=CHECKOUT,
         home=Path.home(),
         cache=cache_dir().parent,
         bin=Path(sys.executable).parent,

@@ -34,6 +34,7 @@ import numpy.typing as npt
 from understudy_devices.base import programs
 from understudy_devices.base.cache import cached_folder, digest
 from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.base.paths import INSTALLED, ROOT
 from understudy_devices.base.programs import Program, compiled
 from understudy_devices.base.progress import Report
 
@@ -161,11 +162,18 @@ class Image:
 def build(virtual_bytes: int, report: Report, seed: int = IMAGE_SEED) -> Image:
     """Find the image for a disk of `virtual_bytes` in the cache, or build it."""
     file_count(virtual_bytes)  # refuse a wrong size before any work
+    ready = ROOT / "images" / f"{virtual_bytes}-{seed}"
+    if INSTALLED and ready.is_dir():
+        return _image(ready)
     name = _content(virtual_bytes, seed)
     folder = cached_folder(
         f"images/{name}",
         lambda scratch: _build_into(scratch, name, virtual_bytes, seed, report),
     )
+    return _image(folder)
+
+
+def _image(folder: Path) -> Image:
     return Image(folder, Facts(**json.loads((folder / "facts.json").read_text())))
 
 

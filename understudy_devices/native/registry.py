@@ -116,6 +116,9 @@ def add(name: str, file: Source) -> None:
 
 def content(file: Source) -> str:
     """Return a digest of everything that determines the compiled code."""
+    ready = _ready(file)
+    if ready:
+        return ready.stem
     return digest(
         [
             compiler_version().encode(),
@@ -131,15 +134,16 @@ def compiled(file: Source) -> Path:
     """Return the path of the compiled code, a shared object; compile the file if it is not
     cached.
     """
+    ready = _ready(file)
+    if ready:
+        return ready
     name = f"{Path(file.folder).name}/{file.stem}-{content(file)}"
     folder = cached_folder(name, lambda scratch: _compile(file, scratch))
     return folder / "scheduler.so"
 
 
 def _ready(file: Source) -> Path | None:
-    """Return a project's scheduler as an installed package contains it, compiled; None if the file
-    is not the package's.
-    """
+    """Return the compiled code if an installed package contains it, or None."""
     path = ROOT / "compiled" / f"{prebuilt.name(file.stem, file.text)}.so"
     return path if file.ours and path.is_file() else None
 

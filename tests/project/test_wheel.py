@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""The wheel is whole: the quick tests pass with it, in an empty folder, without the checkout."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from places import CHECKOUT
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
+
+MOST_BYTES = 5_000_000
+QUICK = "not vm and not slow and not thorough"
+
+
+@dataclass(frozen=True)
+class Installed:
+    """The wheel, and an environment of Python that contains nothing else of this project."""
+
+    wheel: Path
+    python: Path
+
+    def run(
+        self, words: Sequence[str], folder: Path, path: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run one of the environment's programs in a folder, with its own home and this PATH."""
+        environment = {"HOME": str(folder), "PATH": path, "LANG": "C.UTF-8"}
+        command = [str(self.python.with_name(words[0])), *words[1:]]
+        return subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """Build the wheel and install it; the libraries that it needs are the checkout's."""
+    folder = tmp_path_factory.mktemp("wheel")
+    pip = [sys.executable, "-m", "pip", "-q"]
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    subprocess.run(
+        [*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", folder, CHECKOUT],
+        env={**os.environ, "PATH": path},
+        check=True,
+    )
+    (wheel,) = folder.glob("*.whl")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
+    python = folder / "venv" / "bin" / "python"
+    subprocess.run([*pip, "--python", python, "install", "--no-deps", wheel], check=True)
+    (site,) = (folder / "venv" / "lib").glob("python*/site-packages")
+    (site / "libraries.pth").write_text(sysconfig.get_path("purelib"))
+    return Installed(wheel, python)
+
+
+def test_its_size_and_its_files(installed: Installed) -> None:
+    names = zipfile.ZipFile(installed.wheel).namelist()
+    assert installed.wheel.stat().st_size < MOST_BYTES
+    assert "abi3" in installed.wheel.name
+    for folder in ("cards", "core", "guest", "host", "kernel", "profiles", "sim"):
+        tracked = subprocess.run(
+            ["git", "ls-files", folder], cwd=CHECKOUT, capture_output=True, text=True, check=True
+        ).stdout.split()
+        assert tracked
+        assert {f"understudy_devices/sources/{name}" for name in tracked} <= set(names)
+
+
+def test_the_simulator_needs_no_compiler(installed: Installed, tmp_path: Path) -> None:
+    for words in (
+        ["disks"],
+        ["schedulers"],
+        ["predict", "--workload", "random", "--processes", "8", "--requests", "200"],
+        ["compare", "--workload", "closed", "--requests", "100", "--seeds", "2"],
+        ["card", "list"],
+    ):
+        done = installed.run(["understudy", *words], tmp_path, str(tmp_path / "nothing"))
+        assert done.returncode == 0, (words, done.stderr)
+        assert len(done.stdout.splitlines()) > 1, words
+
+
+def test_quick_tests_pass(installed: Installed, tmp_path: Path) -> None:
+    options = ["-q", "-n", "2", "--dist", "loadgroup", "-p", "no:cacheprovider", "-m", QUICK]
+    where = ["-c", str(CHECKOUT / "pyproject.toml"), "--rootdir", str(CHECKOUT)]
+    tests = [str(CHECKOUT / "tests"), "--ignore", str(CHECKOUT / "tests" / "project")]
+    done = installed.run(
+        ["python", "-m", "pytest", *options, *where, *tests], tmp_path, os.environ["PATH"]
+    )
+    assert done.returncode == 0, done.stdout[-10_000:]

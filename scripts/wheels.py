@@ -8,6 +8,7 @@ Usage: .venv/bin/python scripts/wheels.py [x86_64|aarch64 ...]
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -84,7 +85,7 @@ def _wheel(machine: str, python: Path) -> Path:
     subprocess.run(command, env=environment, check=True)
     (plain,) = out.glob("*.whl")
     if machine == os.uname().machine:  # auditwheel knows only the machine that it runs on
-        _check(plain, machine, python)
+        _check(plain, python)
     platform = f"manylinux_{GLIBC.replace('.', '_')}_{machine}"
     tagged = subprocess.run(
         [python, "-m", "wheel", "tags", "--remove", "--platform-tag", platform, plain],
@@ -96,11 +97,12 @@ def _wheel(machine: str, python: Path) -> Path:
     return Path(shutil.move(out / name, DIST / name))
 
 
-def _check(wheel: Path, machine: str, python: Path) -> None:
+def _check(wheel: Path, python: Path) -> None:
     """Stop if the wheel needs a newer C library than its name will say."""
     command = [python, "-m", "auditwheel", "show", wheel]
     shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    if f"manylinux_{GLIBC.replace('.', '_')}_{machine}" not in shown:
+    fits = re.search(r"manylinux_(\d+)_(\d+)_", shown)
+    if not fits or tuple(map(int, fits.groups())) > tuple(map(int, GLIBC.split("."))):
         raise SystemExit(f"wheels: {wheel.name} does not fit glibc {GLIBC}:\n{shown}")
 
 

@@ -6,13 +6,17 @@ process busy.
 """
 
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import HealthCheck, settings
+from places import CHECKOUT
 
+# The oracle is not installed.  The checkout comes last, so that an installed package goes first.
+sys.path.append(str(CHECKOUT))
 # Hypothesis tries the same examples in every run, so that results are repeatable.
 settings.register_profile(
     "any host", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]

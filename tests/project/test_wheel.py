@@ -74,7 +74,7 @@ def test_the_simulator_needs_no_compiler(installed: Installed, tmp_path: Path) -
         ["disks"],
         ["schedulers"],
         ["predict", "--workload", "random", "--processes", "8", "--requests", "200"],
-        ["compare", "--workload", "surge-closed", "--requests", "100", "--seeds", "2"],
+        ["compare", "--workload", "poisson", "--rate", "40", "--requests", "100", "--seeds", "2"],
         ["card", "list"],
     ):
         done = installed.run(["understudy", *words], tmp_path, str(tmp_path / "nothing"))

@@ -332,8 +332,8 @@ TORN = {
     "a thread that does not start one": ([A[0], *B, ELSE, {**ELSE, "pid": PROCESS}], None),
     "a thread by one that loads": ([A[0], load("DMA_START", pid=OTHER), *A[1:]], None),
     "a thread by one without a card": ([A[0], store("DMA_START", pid=OTHER, **GONE), *A[1:]], None),
-    "a thread long ago": ([A[0], *[ELSE] * 63, B[2], *A[1:]], None),
-    "a thread not so long ago": ([A[0], *[ELSE] * 62, B[2], *A[1:]], 64),
+    "a thread long ago": ([ELSE, A[0], *[ELSE] * 63, B[2], *A[1:]], None),
+    "a thread not so long ago": ([ELSE, A[0], *[ELSE] * 62, B[2], *A[1:]], 65),
     "a thread not so long ago, among others": ([*A, A[0], *B, *B, *A[1:]], 10),
 }
 

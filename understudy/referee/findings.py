@@ -69,7 +69,7 @@ class Run:
         self.events = [self._event(access) for access in accesses]
         *_, last = self.events
         self.to_the_end = self.events
-        """With the end of the journal, which counts as unbinding the driver."""
+        """The same, and the journal's end, which counts as unbinding the driver."""
         if whole:
             self.to_the_end = [*self.events, replace(last, what=What.UNBOUND)]
 
@@ -400,7 +400,7 @@ def torn_start(run: Run) -> Iterator[Finding]:
     for buffer in run.buffers():
         steps = {buffer.address, buffer.length, buffer.doorbell}
         begun: dict[tuple[int, bool], int] = {}  # the context that has begun, and with which store
-        overtaken: set[tuple[int, bool]] = set()  # contexts since whose store another has started
+        overtaken: set[tuple[int, bool]] = set()  # those that began before another's doorbell
         for index, event in enumerate(_stores(run)):
             names = steps & _names(event)
             if not names:

@@ -19,6 +19,7 @@ FAILED = ZACH1.interrupts[3]
 RAISED = 1 << 3
 THREAD, PROCESS = 7, 8
 Line = tuple[What, int, str, int, Context, int]
+"""The kind, the value, the register (with +BYTE), the thread, the context and the flags."""
 
 
 def at(what: What, value: int = 0, name: str = "", pid: int = THREAD, flags: int = 0) -> Line:
@@ -40,7 +41,9 @@ def missing(card: Card, *lines: Line) -> list[int]:
         row = rows[number]
         row["number"], row["what"], row["value"], row["pid"] = number, what, value, pid
         row["context"], row["flags"] = context, flags
-        row["offset"], row["bytes"] = offsets.get(name, 0), 4 if name else 0
+        register, _, byte = name.partition("+")
+        row["offset"] = offsets.get(register, 0) + int(byte or 0)
+        row["bytes"] = 4 if name else 0
     mistakes = findings.found(card, rows, whole=False)
     return [each.number for each in mistakes if each.rule == "missing acknowledge"]
 
@@ -56,6 +59,14 @@ def test_nobody_clears_it() -> None:
     """The status bit stays set until the driver unbinds."""
     assert missing(ZACH1, ENABLED, *HANDLED, handler(SEEN), GONE) == [1]
     assert missing(ZACH1, ENABLED, *HANDLED, SEEN, at(What.STORE, 1 << 3, "STATUS"), GONE) == []
+    assert missing(ZACH1, ENABLED, *HANDLED, SEEN, at(What.STORE, 1 << 2, "STATUS"), GONE) == [1]
+
+
+def test_nobody_has_had_the_time() -> None:
+    """The handler has not run, or has not read the status before a reset."""
+    assert missing(ZACH1, ENABLED, at(What.RAISED, RAISED), GONE) == []
+    assert missing(ZACH1, ENABLED, *HANDLED, *RESET, GONE) == []
+    assert missing(ZACH1, ENABLED, *HANDLED, at(What.LOAD, 1 << 2, "STATUS"), *RESET, GONE) == []
 
 
 def test_a_reset_by_who_has_seen_it() -> None:
@@ -107,12 +118,12 @@ def test_what_the_fallback_carried_out() -> None:
     ]
 
 
-def with_level_status() -> Card:
-    """Return Zach 1, but with a STATUS.FAILED that falls with its cause."""
+def with_status(access: str) -> Card:
+    """Return Zach 1 with another access of STATUS.FAILED; a bit with "ro" falls with its cause."""
     registers = []
     for register in ZACH1.registers:
         fields = tuple(
-            field.model_copy(update={"access": "ro"})
+            field.model_copy(update={"access": access})
             if f"{register.name}.{field.name}" == FAILED.status
             else field
             for field in register.fields
@@ -123,6 +134,16 @@ def with_level_status() -> Card:
 
 def test_a_status_that_falls_with_its_cause() -> None:
     """A FIFO's status bit falls once the FIFO is empty, no matter who empties it."""
-    card = with_level_status()
+    card = with_status("ro")
     assert missing(card, ENABLED, *HANDLED, handler(SEEN), at(What.RAISED, 0), GONE) == []
     assert missing(card, ENABLED, *HANDLED, handler(SEEN), GONE) == [1]
+
+
+def test_a_status_that_reading_clears() -> None:
+    """Any reader clears the bit, but only by reading the bit's own byte."""
+    card = with_status("rc")
+    assert missing(card, ENABLED, *HANDLED, handler(SEEN), GONE) == []
+    assert missing(card, ENABLED, *HANDLED, at(What.LOAD, 0, "STATUS"), GONE) == []
+    assert missing(card, ENABLED, *HANDLED, at(What.LOAD, 1 << 3, "ENABLE"), GONE) == [1]
+    assert missing(card, ENABLED, *HANDLED, at(What.LOAD, 0, "STATUS+1"), GONE) == [1]
+    assert missing(card, ENABLED, *HANDLED, at(What.STORE, 1 << 3, "STATUS"), GONE) == [1]

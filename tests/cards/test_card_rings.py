@@ -18,6 +18,9 @@ Line = tuple[What, int, int]
 GIVEN = (What.DMA_GIVEN, BEGIN, PLACES * PLACE)
 TAKEN = (What.DMA_TAKEN, BEGIN, PLACES * PLACE)
 RESET = (What.STORE, 1 << 31, CONTROL)
+MODE = (What.STORE, 1, CONTROL)
+RESETTING = (What.LOAD, 1 << 31, CONTROL)
+ELSEWHERE = (What.DMA_BEGUN, BEGIN - 1, 1)
 
 
 def sent(*places: int) -> list[Line]:
@@ -40,8 +43,8 @@ def wraps(*lines: Line) -> list[tuple[int, str]]:
     for number, (what, value, offset) in enumerate(lines):
         row = rows[number]
         row["number"], row["what"], row["value"], row["offset"] = number, what, value, offset
-        stores = what == What.STORE
-        row["bytes"], row["context"] = 4 * stores, Context.KERNEL if stores else Context.CARD
+        touches = what in (What.LOAD, What.STORE)
+        row["bytes"], row["context"] = 4 * touches, Context.KERNEL if touches else Context.CARD
     mistakes = findings.found(ZACH1, rows)
     return [(each.number, each.text) for each in mistakes if each.rule == "wrong ring wrap"]
 
@@ -57,12 +60,20 @@ def test_a_turn_before_the_end(used: int, end: list[Line]) -> None:
     assert wraps(*lines) == [(2 + 4 * used, text)]
 
 
+@pytest.mark.parametrize("between", [MODE, RESETTING, ELSEWHERE])
+def test_what_does_not_restart_a_ring(between: Line) -> None:
+    """A mode, a load, and what the card does elsewhere."""
+    assert len(wraps(GIVEN, *sent(0, 1, 2), between, *sent(0), changed(0), TAKEN)) == 1
+
+
 RIGHT = {
     "a smaller ring": [*sent(0, 1, 2, 0, 1, 2)],
     "a whole one whose places change": [*sent(*range(8), *range(8)), changed(0)],
     "one place again and again": [*sent(0, 0, 0), changed(0)],
     "any order": [*sent(0, 3, 1, 0, 3), changed(0)],
+    "steps of any length": [*sent(0, 1, 3, 0, 1, 3), changed(0)],
     "turns here and there": [*sent(0, 1, 2, 0, 1, 0), changed(0)],
+    "a reset, and the same again": [*sent(0, 1, 2), RESET, *sent(0, 1, 2), changed(2)],
     "a reset": [*sent(0, 1, 2), RESET, *sent(0, 1, 2, 3, 4), changed(4)],
     "the middle": [*sent(3, 4, 5, 3, 4, 5), changed(3)],
 }

@@ -7,7 +7,7 @@ explains the rules.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from understudy_devices.cards.journal import (
@@ -29,8 +29,6 @@ HANDLERS = {
     INTERRUPTIBLE: Context.HARD_INTERRUPT,
     SOFT_INTERRUPTIBLE: Context.SOFT_INTERRUPT,
 }
-OVERTAKEN = -1
-"""Another context has started a transfer meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +50,7 @@ class Event:
     value: int
     offset: int
     width: int
+    """0 if it is neither a load nor a store."""
     bar: int
     pid: int
     absent: bool
@@ -68,31 +67,28 @@ class Run:
         self.card = card
         self.places = Places(card)
         self.events = [self._event(access) for access in accesses]
-        self.to_the_end = [*self.events, self._end()] if whole else self.events
+        *_, last = self.events
+        self.to_the_end = self.events
+        """The same, and the journal's end, which counts as unbinding the driver."""
+        if whole:
+            self.to_the_end = [*self.events, replace(last, what=What.UNBOUND)]
 
     def _event(self, access: "Journal") -> Event:
-        what = What(int(access["what"]))
-        touches = what in (What.LOAD, What.STORE)
-        place = (int(access["bar"]), int(access["offset"]), int(access["bytes"]))
-        value = int(access["value"])
+        bar, offset, width, value = (
+            int(access[name]) for name in ("bar", "offset", "bytes", "value")
+        )
         return Event(
             number=int(access["number"]),
-            what=what,
+            what=What(int(access["what"])),
             context=Context(int(access["context"])),
             value=value,
-            offset=place[1],
-            width=place[2],
-            bar=place[0],
+            offset=offset,
+            width=width,
+            bar=bar,
             pid=int(access["pid"]),
             absent=bool(access["flags"] & ABSENT),
             handlers=frozenset(HANDLERS[flag] for flag in HANDLERS if access["flags"] & flag),
-            parts=tuple(self.places.parts(*place, value)) if touches else (),
-        )
-
-    def _end(self) -> Event:
-        """Return an event that marks the journal's end."""
-        return Event(
-            len(self.events), What.UNBOUND, Context.KERNEL, 0, 0, 0, 0, 0, True, frozenset(), ()
+            parts=tuple(self.places.parts(bar, offset, width, value)),
         )
 
     def buffers(self) -> tuple[Buffer, ...]:
@@ -116,9 +112,7 @@ def reserved_bits(run: Run) -> Iterator[Finding]:
 def no_register(run: Run) -> Iterator[Finding]:
     """An access touches an address without a register."""
     for event in run.events:
-        if event.what in (What.LOAD, What.STORE) and not run.places.covered(
-            event.bar, event.offset, event.width
-        ):
+        if not run.places.covered(event.bar, event.offset, event.width):
             what = event.what.name.lower()
             yield Finding(
                 "no register", event.number, f"a {what} of {event.width} at {event.offset:#x}"
@@ -406,19 +400,20 @@ def torn_start(run: Run) -> Iterator[Finding]:
     for buffer in run.buffers():
         steps = {buffer.address, buffer.length, buffer.doorbell}
         begun: dict[tuple[int, bool], int] = {}  # the context that has begun, and with which store
+        overtaken: set[tuple[int, bool]] = set()  # those that began before another's doorbell
         for index, event in enumerate(_stores(run)):
             names = steps & _names(event)
             if not names:
                 continue
             who = (event.pid, event.context == Context.HARD_INTERRUPT)
-            if begun.get(who, index) == OVERTAKEN:
+            if who in overtaken:
                 text = f"{sorted(names)[0]} is stored, but {buffer.name} was started meanwhile"
                 yield Finding("no lock between processors", event.number, text)
+            overtaken.discard(who)
             begun[who] = index
             if buffer.doorbell in names:
                 del begun[who]
-                near = {other for other, since in begun.items() if index - since < NEAR}
-                begun |= dict.fromkeys(near, OVERTAKEN)
+                overtaken |= {other for other, since in begun.items() if index - since < NEAR}
 
 
 def noted(accesses: Journal) -> list[Finding]:

@@ -13,9 +13,8 @@ class Ring:
 
     def __init__(self, begin: int, size: int) -> None:
         self._begin, self._size = begin, size
-        self._step = 0
+        self._step = self._top = 0
         self._last: int | None = None
-        self._top = 0
         self._turned: set[int] = set()
         self._is_ring = True
 

@@ -1,13 +1,45 @@
 # SPDX-License-Identifier: MIT
-"""Virtual devices that stand in for hardware you don't have."""
+"""Virtual devices that stand in for hardware you don't have.
 
-from typing import TYPE_CHECKING
+The functions of docs/python.md are imported on first use, since that takes half a second.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from understudy_devices.api.predict import compare, predict
+    from understudy_devices.api.prediction import Pick, Prediction
+    from understudy_devices.base.errors import RunFailed, UserError
     from understudy_devices.device.target import Target
     from understudy_devices.profiler.profile_fit import Fitted
 
 __version__ = "0.2.0"
+
+_HOME = {
+    "compare": "api.predict",
+    "predict": "api.predict",
+    "Pick": "api.prediction",
+    "Prediction": "api.prediction",
+    "RunFailed": "base.errors",
+    "UserError": "base.errors",
+}
+
+__all__ = ["Pick", "Prediction", "RunFailed", "UserError", "compare", "predict", "profile"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what the name belongs to."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__} has no attribute {name}")
+    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return the names of docs/python.md."""
+    return sorted([*__all__, "__version__"])
 
 
 def profile(

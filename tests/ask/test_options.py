@@ -8,11 +8,12 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from understudy_devices.api.options import DECLARED
 from understudy_devices.ask import schedulers
 from understudy_devices.ask.workloads import WORKLOADS
 from understudy_devices.cli import old
 from understudy_devices.cli.main import main
-from understudy_devices.cli.options import DECLARED, GROUPS
+from understudy_devices.cli.options import GROUPS
 
 UNITS = {"ms": "-ms", "us": "-us", "ns": "-ns"}
 

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from concurrent import futures
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -18,6 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 from places import CHECKOUT
 
+from understudy_devices.base import threads
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.campaign import sweep
 from understudy_devices.cli.main import main
@@ -73,11 +73,10 @@ def test_runs_that_ended_with_the_one_that_failed_are_kept(
 ) -> None:
     """On a busy host several runs can have ended when `wait` returns, in any order."""
 
-    def late(tasks: dict[futures.Future[Any], int], return_when: str) -> SimpleNamespace:
-        done = futures.wait(tasks).done
-        return SimpleNamespace(done=sorted(done, key=lambda task: not task.exception()))
+    def late(tasks: dict[futures.Future[Any], int]) -> list[futures.Future[Any]]:
+        return sorted(futures.wait(tasks).done, key=lambda task: not task.exception())
 
-    monkeypatch.setattr(sweep, "wait", late)
+    monkeypatch.setattr(threads, "ended", late)
     file = tmp_path / "s.parquet"
     words = (*WORDS, "--schedulers", "clook", "--seeds", "6", "--jobs", "1", "--out", str(file))
     interrupted(monkeypatch, *words)
@@ -239,12 +238,8 @@ def test_a_scheduler_that_changed_runs_again_alone(
     sources = {name: registry.source(name) for name in ("clook", "look")}
     sources["look"] = replace(sources["look"], text=sources["look"].text + b"/* changed */\n")
     monkeypatch.setattr(registry, "source", sources.__getitem__)
-    sweep.version.cache_clear()
-    try:
-        runs = counted(monkeypatch)
-        assert understudy(*words).exit_code == 0
-    finally:
-        sweep.version.cache_clear()
+    runs = counted(monkeypatch)
+    assert understudy(*words).exit_code == 0
     assert sorted(runs) == [("look", 1), ("look", 2)]
 
 

@@ -4,7 +4,6 @@ those in users' files, and the kernel's."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from understudy_devices.base.catalog import refuse_twice, unknown
@@ -119,7 +118,6 @@ def _is_file(word: str) -> bool:
     return word.endswith(".c") or "/" in word
 
 
-@cache
 def _from_file(word: str) -> str:
     """Return the scheduler's name that a file declares, or the file's name if its code crashes."""
     path = Path(word).expanduser()
@@ -135,7 +133,7 @@ def _from_file(word: str) -> str:
         name = file.stem
     if name in (*core(), *KERNEL, *RESERVED):
         raise UserError(f"--schedulers: {word} calls itself {name}, which is taken; change .name")
-    if registry.known(name):
+    if registry.known(name) and registry.source(name).shown != word:
         raise UserError(
             f"--schedulers: {word} calls itself {name}, as {registry.source(name).shown} does"
         )

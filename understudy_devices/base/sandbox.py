@@ -54,6 +54,17 @@ def leave_open() -> None:
     _open = True
 
 
+@contextmanager
+def left_open(unsafe: bool) -> Iterator[None]:
+    """If `unsafe` is true, switch the sandbox off while the block runs."""
+    global _open
+    before, _open = _open, _open or unsafe
+    try:
+        yield
+    finally:
+        _open = before
+
+
 def is_open() -> bool:
     """Return whether the sandbox is switched off."""
     return _open

@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Work in several threads; a failure of one thread, or Ctrl-C, ends all threads."""
+"""Work in several threads; a failure of one thread, or Ctrl-C, ends all threads.
+
+The main thread waits in short steps: after a library (such as Polars) has replaced the handler of
+SIGINT, a signal does not interrupt a wait for a lock, and Python notices it only between two waits.
+"""
 
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
 T = TypeVar("T")
+
+LOOK_SECONDS = 0.2
 
 
 def run_all(
@@ -23,11 +29,21 @@ def run_all(
     with ThreadPoolExecutor(at_once) as pool:
         try:
             futures = [pool.submit(task) for task in tasks]
-            for future in as_completed(futures):
-                future.result()
-                done()
+            pending = set(futures)
+            while pending:
+                for future in ended(pending):
+                    future.result()
+                    done()
+                    pending.discard(future)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             stop.set()
             raise
     return [future.result() for future in futures]
+
+
+def ended(pending: Collection[Future[T]]) -> set[Future[T]]:
+    """Wait until some of the futures are done, and return those; a signal can interrupt this."""
+    while not (done := wait(pending, LOOK_SECONDS, FIRST_COMPLETED).done):
+        pass
+    return done

@@ -81,6 +81,11 @@ class Result:
         return self.outcomes[0].experiment
 
     @cached_property
+    def inputs(self) -> dict[str, Any]:
+        """Return everything needed to repeat the runs."""
+        return inputs(self.command, [outcome.experiment for outcome in self.outcomes])
+
+    @cached_property
     def paper(self) -> PaperTable | None:
         """Return the papers' table for the same workload and disk, if there is one."""
         experiment = self.experiment
@@ -92,7 +97,7 @@ class Result:
         """Return the content of result.json."""
         document = {
             "schema": SCHEMA,
-            "inputs": inputs(self.command, [outcome.experiment for outcome in self.outcomes]),
+            "inputs": self.inputs,
             "environment": environment(self.outcomes),
             "runs": [
                 {**summary.as_json(), "facts": outcome.facts}
@@ -176,8 +181,13 @@ def label(experiment: Experiment) -> str:
     return f"{experiment.workload.name}-{experiment.device.disk.name}"
 
 
-def write(result: Result, folder: Path, report_html: str) -> None:
-    """Write all three files into a temporary folder, which then replaces `folder`."""
+def write(
+    result: Result, folder: Path, report_html: str, more: Mapping[str, pl.DataFrame] | None = None
+) -> None:
+    """Write all three files, and more tables by name, into a temporary folder, which then replaces
+    `folder`."""
     with run_folder.filled(folder) as partial:
         run_folder.write(partial, result.as_json(), report_html)
-        parquet.write(requests_table(result.outcomes), partial / "requests.parquet")
+        tables = {"requests.parquet": requests_table(result.outcomes), **(more or {})}
+        for name, frame in tables.items():
+            parquet.write(frame, partial / name)

@@ -18,7 +18,7 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from functools import cache
@@ -33,7 +33,7 @@ from understudy_devices.ask.experiment import Experiment, Run
 from understudy_devices.ask.parameters import columns_of
 from understudy_devices.ask.setting import SETTINGS
 from understudy_devices.ask.workloads import WORKLOADS
-from understudy_devices.base import parquet, scratch
+from understudy_devices.base import parquet, scratch, threads
 from understudy_devices.base.cache import digest, digest_of_files
 from understudy_devices.base.errors import RunFailed, Unstable, UserError
 from understudy_devices.base.paths import PACKAGE, ROOT
@@ -219,12 +219,16 @@ def _names(experiments: Sequence[Experiment]) -> pl.DataFrame:
     return pl.DataFrame([{name: one.get(name) for name in NAMES} for one in named], schema=NAMES)
 
 
-@cache
 def version(scheduler: str) -> str:
     """Return a digest of the code that runs: the scheduler's own code, and the code of all runs."""
     name = schedulers.SIMULATED.get(scheduler, scheduler)
-    code = registry.content(registry.source(name)) if registry.known(name) else name
-    return digest([code.encode(), _shared_version().encode()])
+    return _version(registry.source(name) if registry.known(name) else name)
+
+
+@cache
+def _version(code: registry.Source | str) -> str:
+    text = code if isinstance(code, str) else registry.content(code)
+    return digest([text.encode(), _shared_version().encode()])
 
 
 @cache
@@ -233,7 +237,7 @@ def _shared_version() -> str:
     code = [
         file
         for part in PACKAGE.iterdir()
-        if part.name not in ("cli", "show")
+        if part.name not in ("api", "cli", "show")
         for file in part.rglob("*.py")
     ]
     in_vm = [
@@ -280,7 +284,7 @@ def _answers(
         try:
             fill(pool)
             while running:
-                done = wait(running, return_when=FIRST_COMPLETED).done
+                done = threads.ended(running)
                 for task in sorted(done, key=lambda task: (bool(task.exception()), running[task])):
                     yield running.pop(task), task.result()
                 fill(pool)

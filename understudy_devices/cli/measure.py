@@ -6,12 +6,15 @@ from pathlib import Path
 
 import click
 
+from understudy_devices.api import options
+from understudy_devices.api.predict import Question
+from understudy_devices.api.settings import Settings
 from understudy_devices.ask.workloads import WORKLOADS
 from understudy_devices.ask.workloads.workload import SECTOR_BYTES, Workload
 from understudy_devices.base import catalog
 from understudy_devices.base.errors import UserError
-from understudy_devices.cli.options import Grouped, Settings, with_settings
-from understudy_devices.cli.session import Asked, carry_out
+from understudy_devices.cli.options import Grouped, Typed, with_settings
+from understudy_devices.cli.session import carry_out
 from understudy_devices.platforms.real import disk as disks
 from understudy_devices.platforms.real import on_disk, queue
 from understudy_devices.platforms.real.disk import Disk
@@ -42,7 +45,7 @@ def command(
     workload: str,
     names: str | None,
     destroy_data: bool,
-    settings: Settings,
+    typed: Typed,
 ) -> None:
     """Measure I/O schedulers on a disk of this machine.
 
@@ -50,18 +53,20 @@ def command(
     times.  Each scheduler runs in turn.  At the end the disk's settings are restored, even if the
     command is interrupted.  Nothing is written without --destroy-data.
     """
+    given = options.parsed({name: typed.options[name] for name in options.FIELDS})
+    seeds, tunables = typed.options["seeds"], typed.options["tunables"]
+    settings = Settings(on="real", seeds=seeds, tunables=tunables, jobs=1, given=given)
     for notice in on_disk.put_back_left():
         click.echo(notice, err=True)
     workload_class = catalog.pick("workload", workload, WORKLOADS)
     workload_class.check_platform("real")
     disk = disks.find(path, destroy_data)
     _check_writing(workload_class, settings, disk, destroy_data)
-    if destroy_data and not settings.dry_run:
+    if destroy_data and not typed.dry_run:
         click.echo(f"--destroy-data: what is on {disk.path} is being lost", err=True)
-    selection = Asked(
-        disk=disk.profile(), workload=workload_class, schedulers=queue.chosen(names, disk)
-    )
-    carry_out(line, _for(disk, settings), selection)
+    schedulers = queue.chosen(names, disk)
+    question = Question(line, _for(disk, settings), disk.profile(), workload_class, schedulers)
+    carry_out(question, typed)
 
 
 def _check_writing(
@@ -97,4 +102,4 @@ def _for(disk: Disk, settings: Settings) -> Settings:
         "virtual_bytes": disk.sectors * SECTOR_BYTES,
         "queue_depth": at_once or (1 if disk.told_depth else disk.at_once_max),
     }
-    return replace(settings, jobs=1, given=values)
+    return replace(settings, given=values)

@@ -4,20 +4,18 @@ sections 4 to 6)."""
 
 import click
 
+from understudy_devices.api.predict import DISK, WORKLOAD, ask
 from understudy_devices.ask import schedulers
 from understudy_devices.ask.workloads import WORKLOADS
-from understudy_devices.cli.options import Grouped, Settings, with_settings, workload_of
-from understudy_devices.cli.session import Asked, carry_out
-from understudy_devices.device import profile
+from understudy_devices.cli.options import Grouped, Typed, with_settings
+from understudy_devices.cli.session import carry_out
 
 EXAMPLE = "Example: understudy predict --workload random --processes 20 --writes 30"
 
 
 @click.command("predict", cls=Grouped, epilog=EXAMPLE)
-@click.option("--disk", default="cheetah-15k4", help="NAME in profiles/, or FILE.toml.")
-@click.option(
-    "--workload", default="surge-direct", help=f"One of {', '.join(WORKLOADS)}, or ./mine.c."
-)
+@click.option("--disk", default=DISK, help="NAME in profiles/, or FILE.toml.")
+@click.option("--workload", default=WORKLOAD, help=f"One of {', '.join(WORKLOADS)}, or ./mine.c.")
 @click.option(
     "--schedulers",
     "names",
@@ -32,7 +30,7 @@ def command(
     disk: str,
     workload: str,
     names: str | None,
-    settings: Settings,
+    typed: Typed,
 ) -> None:
     """Predict how I/O schedulers perform on a disk you don't have.
 
@@ -40,12 +38,7 @@ def command(
     scheduler, with a virtual disk that has the timing of the chosen disk, and compares the
     response times of the workload's requests.
     """
-    chosen = schedulers.DEFAULTS[settings.platforms[-1]] if names is None else names
-    disk_profile = profile.load(disk)
-    workload_class, settings = workload_of(workload, settings)
-    selection = Asked(
-        disk=disk_profile,
-        workload=workload_class,
-        schedulers=schedulers.parse(chosen, disk_profile),
+    question = ask(
+        "predict", disk=disk, workload=workload, schedulers=names, command=line, **typed.options
     )
-    carry_out(line, settings, selection)
+    carry_out(question, typed)

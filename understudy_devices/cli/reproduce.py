@@ -4,13 +4,13 @@
 
 import click
 
-from understudy_devices.ask.workloads import WORKLOADS
+from understudy_devices.api.options import FIELDS
+from understudy_devices.api.predict import ask
 from understudy_devices.base import catalog
 from understudy_devices.base.errors import UserError
 from understudy_devices.cli import drawing_table
-from understudy_devices.cli.options import Grouped, Settings, with_settings
-from understudy_devices.cli.session import Asked, carry_out
-from understudy_devices.device import profile
+from understudy_devices.cli.options import Grouped, Typed, with_settings
+from understudy_devices.cli.session import carry_out
 from understudy_devices.papers.drawing import TRIANGLES
 from understudy_devices.papers.tables import AT_ONCE, PAPERS_DISK, REPRODUCED, TABLES
 
@@ -27,7 +27,7 @@ DRAWING = "table3.1"
 )
 @with_settings()
 @click.pass_obj
-def command(line: str, name: str, triangles: int | None, settings: Settings) -> None:
+def command(line: str, name: str, triangles: int | None, typed: Typed) -> None:
     """Run a table of the papers and print the papers' figures beside ours.
 
     table2 and table3 run cats, mq-deadline (the successor of deadline) and our cfq on the papers'
@@ -37,21 +37,27 @@ def command(line: str, name: str, triangles: int | None, settings: Settings) -> 
     """
     paper = catalog.pick("table", name, {**TABLES, DRAWING: None})
     if paper is None:
-        _drawing(triangles, settings)
+        _drawing(triangles, typed)
         return
     if triangles is not None:
         raise UserError(f"{name}: takes no --triangles; only {DRAWING} does")
-    selection = Asked(
-        disk=profile.load(PAPERS_DISK),
-        workload=WORKLOADS[paper.workload],
-        schedulers=list(REPRODUCED),
+    depth = typed.options["queue_depth"]
+    question = ask(
+        "reproduce",
+        disk=PAPERS_DISK,
+        workload=paper.workload,
+        schedulers=REPRODUCED,
+        command=line,
+        **typed.options | {"queue_depth": AT_ONCE if depth is None else depth},
     )
-    carry_out(line, settings.or_else(queue_depth=AT_ONCE), selection)
+    carry_out(question, typed)
 
 
-def _drawing(triangles: int | None, settings: Settings) -> None:
-    useless = sorted(set(settings.given) - {"seed"})
+def _drawing(triangles: int | None, typed: Typed) -> None:
+    given = [name for name in FIELDS if typed.options[name] is not None]
+    useless = sorted(set(given) - {"seed"})
     if useless:
         option = useless[0].replace("_", "-")
         raise UserError(f"{DRAWING}: takes no --{option}, only --triangles, --seed and --json")
-    drawing_table.reproduce(triangles or TRIANGLES, settings.given.get("seed", 1), settings.as_json)
+    seed = typed.options["seed"]
+    drawing_table.reproduce(triangles or TRIANGLES, 1 if seed is None else seed, typed.as_json)

@@ -13,6 +13,9 @@ from rich import box
 from rich.table import Table
 
 from understudy_devices import platforms
+from understudy_devices.api.options import FIELDS
+from understudy_devices.api.settings import Settings
+from understudy_devices.api.settings import settings as checked
 from understudy_devices.ask import schedulers
 from understudy_devices.ask.experiment import Experiment
 from understudy_devices.ask.workloads import WORKLOADS
@@ -21,9 +24,9 @@ from understudy_devices.base import catalog
 from understudy_devices.base.errors import UserError
 from understudy_devices.campaign import sweep
 from understudy_devices.cli.main import EXIT_FAILED
-from understudy_devices.cli.options import Grouped, Settings, with_settings
+from understudy_devices.cli.options import Grouped, Typed, with_settings
 from understudy_devices.cli.progress import bars
-from understudy_devices.cli.session import console, tell, tell_warnings, warn_of_trace
+from understudy_devices.cli.session import Printed, console
 from understudy_devices.device import profile
 from understudy_devices.device.profile import DiskProfile
 from understudy_devices.measure.comparison import Comparison, Estimate
@@ -43,7 +46,7 @@ Swept = tuple[pl.DataFrame, dict[str, str]]
 @click.option("--workloads", default="random,surge-direct", help="Names, comma-separated.")
 @click.option("--schedulers", "names", default="all", help="Comma-separated, or all.")
 @with_settings()
-def command(disks: str, workloads: str, names: str, settings: Settings) -> None:
+def command(disks: str, workloads: str, names: str, typed: Typed) -> None:
     """Run every disk with every workload, every scheduler and every seed.
 
     The file that --out names [sweep.parquet] keeps only the figures, a row for each run.  A
@@ -52,6 +55,10 @@ def command(disks: str, workloads: str, names: str, settings: Settings) -> None:
     a scheduler, disk or trace has changed, its rows are removed.  An option that only some
     workloads have (--writes, --rate ...) affects only these workloads.
     """
+    others = {name: typed.options[name] for name in FIELDS}
+    own = {name: typed.options[name] for name in ("on", "seeds", "tunables", "jobs")}
+    settings = checked(**own, given=others)
+    watch = Printed()
     if len(settings.platforms) > 1:
         raise UserError("--on: one platform at a time; run the command once for each")
     experiments = [
@@ -62,22 +69,26 @@ def command(disks: str, workloads: str, names: str, settings: Settings) -> None:
             disk, workload, schedulers.parse(names, disk), settings.platforms[0]
         )
     ]
-    warn_of_trace(settings)
-    file = settings.out or Path("sweep.parquet")
-    if settings.dry_run:
+    trace = settings.given.get("trace")
+    if trace and trace.losses:
+        watch.notice(f"{trace.name}: {trace.losses}")
+    file = typed.out or Path("sweep.parquet")
+    if typed.dry_run:
         click.echo(f"{len(experiments)} runs into {file}")
         return
     chosen = [run.scheduler.name for run in experiments]
     failures = schedulers.unfit(chosen)
-    tell_warnings(chosen)
+    if words := schedulers.warnings(chosen):
+        watch.notice(words.removesuffix("\n"))
     experiments = [run for run in experiments if run.scheduler.name not in failures]
     with sweep.opened(file) as book:
         _say_outdated(sweep.outdated(book, experiments), file)
         frame, failed = _run(settings, experiments, book)
         if frame.height:
-            _show(frame, settings)
+            _show(frame, settings, typed)
     click.echo(f"wrote {file}: {frame.height} runs of this command", err=True)
-    tell(failures | failed)
+    for message in (failures | failed).values():
+        watch.failed(message)
     if failures or failed or False in frame["trusted"]:
         raise click.exceptions.Exit(EXIT_FAILED)
 
@@ -133,10 +144,10 @@ class Line:
         return {**asdict(self), **mean}
 
 
-def _show(frame: pl.DataFrame, settings: Settings) -> None:
+def _show(frame: pl.DataFrame, settings: Settings, typed: Typed) -> None:
     """Print the schedulers for each disk and workload, best mean response time first."""
     groups = [_lines(rows) for _, rows in frame.group_by("disk", "workload", maintain_order=True)]
-    if settings.as_json:
+    if typed.as_json:
         click.echo(json.dumps([line.as_json() for group in groups for line in group], indent=2))
         return
     heading = f"{MEASURE.label} ({MEASURE.unit})"

@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from understudy_devices._core import ffi
@@ -56,7 +55,6 @@ def schedulers() -> dict[str, Scheduler]:
         return dict(zip(names, pool.map(scheduler, names), strict=True))
 
 
-@cache
 def scheduler(name: str) -> Scheduler:
     """Return the declarations of a scheduler in the registry; RunFailed if they can't be read."""
     file = registry.source(name)

@@ -100,7 +100,7 @@ def ours() -> list[str]:
 
 def known(name: str) -> bool:
     """Return whether the name is that of a scheduler of the project or of an added scheduler."""
-    return name in _added or name in ours()
+    return name in _added or f"{FOLDER}/{name}.c" in sources.taken()
 
 
 def source(name: str) -> Source:
@@ -110,8 +110,13 @@ def source(name: str) -> Source:
 
 
 def add(name: str, file: Source) -> None:
-    """Register a file under a name that no other scheduler has."""
+    """Register a file under a name; it replaces an earlier version of that file."""
     _added[name] = file
+
+
+def forget() -> None:
+    """Remove all added files, so that their names are free again."""
+    _added.clear()
 
 
 def content(file: Source) -> str:

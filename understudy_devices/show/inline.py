@@ -14,6 +14,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from understudy_devices.base.cache import digest
 from understudy_devices.show import picture
 
 INK = "#010203"  # becomes currentColor
@@ -46,11 +47,14 @@ def styled() -> Iterator[None]:
         yield
 
 
-def svg(figure: Figure, name: str) -> str:
-    """Return the figure as an SVG element; `name` must be unique on the page."""
+def svg(figure: Figure, name: str = "") -> str:
+    """Return the figure as an SVG element; `name` must be unique on the page.
+
+    Without a name, the name is a digest of the figure, so it is unique on any page.
+    """
     text = io.StringIO()
     figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
-    return _inline(text.getvalue(), name)
+    return _inline(text.getvalue(), name or f"u{digest([text.getvalue().encode()])}")
 
 
 def _inline(svg: str, name: str) -> str:

@@ -61,13 +61,18 @@ def _pair(name: str, measure: Measure, first: Result, second: Result) -> Pair:
 
 def show(first: Result, second: Result, console: Console) -> None:
     """Print the table."""
+    grid(first, second).show(console)
+
+
+def grid(first: Result, second: Result) -> Grid:
+    """Return the table."""
     differences = pairs(first, second)
     names = list(dict.fromkeys(pair.scheduler for pair in differences))
     rows = [
         (measure.label, [_cell(pair) for pair in differences if pair.measure == measure])
         for measure in MEASURES
     ]
-    Grid(names, [rows], f"{first.platform} against {second.platform}").show(console)
+    return Grid(names, [rows], f"{first.platform} against {second.platform}")
 
 
 def _cell(pair: Pair) -> str:

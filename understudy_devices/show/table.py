@@ -122,11 +122,16 @@ def show(result: Result, console: Console, layout: Layout | None = None) -> None
     """Print the tables; by default in the layout that suits the number of schedulers."""
     comparison = result.comparison
     say(headline(result.experiment, len(comparison.seeds), result.platform), console)
-    fits = ranking if is_wide(comparison) else by_measure
-    (layout or fits)(result).show(console)
+    laid_out(result, layout).show(console)
     if result.paper:
         _paper_grid(result.paper, comparison).show(console)
         say(reproduction.note(comparison), console)
+
+
+def laid_out(result: Result, layout: Layout | None = None) -> Grid:
+    """Return the table; by default in the layout that suits the number of schedulers."""
+    fits = ranking if is_wide(result.comparison) else by_measure
+    return (layout or fits)(result)
 
 
 def conclude(results: Sequence[Result], console: Console) -> None:

@@ -24,7 +24,6 @@ def render(answer: result.Result) -> str:
 
 def _view(answer: result.Result) -> dict[str, Any]:
     comparison = answer.comparison
-    experiments = [outcome.experiment for outcome in answer.outcomes]
     return {
         "title": table.headline(answer.experiment, len(comparison.seeds), answer.platform),
         "summary": answer.experiment.workload.summary,
@@ -40,7 +39,7 @@ def _view(answer: result.Result) -> dict[str, Any]:
         "paper_rows": reproduction.rows(answer.paper, comparison) if answer.paper else [],
         "stand_ins": reproduction.beside(comparison.schedulers),
         "stand_in_note": reproduction.note(comparison) if answer.paper else "",
-        "inputs": page.flat(result.inputs(answer.command, experiments)),
+        "inputs": page.flat(answer.inputs),
         "environment": page.flat(result.environment(answer.outcomes)),
         "runs": [
             _run(outcome.facts, outcome.experiment.scheduler.name, outcome.experiment.seed)

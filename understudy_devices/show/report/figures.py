@@ -28,6 +28,7 @@ WIDTH = 8.0  # inches, like all lengths below
 HEIGHT = 3.6
 PANEL_HEIGHT = 1.5
 LEFT, RIGHT, TOP, BOTTOM = 0.85, 0.15, 0.35, 0.5  # margins, which contain the labels
+CUMULATED = "Share of requests answered within a time (logarithmic axis)."
 X_LABEL = "response time (ms)"
 Responses = dict[str, Times]
 
@@ -55,11 +56,13 @@ def draw(outcomes: Sequence[Outcome]) -> list[Drawing]:
             f"Beyond the right edge: {beyond}.",
             _svg("density", _density(responses, edge_ms)),
         ),
-        Drawing(
-            "Share of requests answered within a time (logarithmic axis).",
-            _svg("cumulated", _cumulated(responses)),
-        ),
+        Drawing(CUMULATED, _svg("cumulated", _cumulated(responses))),
     ]
+
+
+def draw_cumulated(outcomes: Sequence[Outcome]) -> Drawing:
+    """Draw the second figure, for any page."""
+    return Drawing(CUMULATED, _svg("", _cumulated(_by_scheduler(outcomes))))
 
 
 def _by_scheduler(outcomes: Sequence[Outcome]) -> Responses:

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""What every call needs: it works alone, and reads the user's files anew.
+
+A process that lives long, such as a notebook's, calls several times, with files that change
+meanwhile.  So the names of users' schedulers belong to one call.  Calls from several threads run
+one after another; each runs its own work in parallel.
+"""
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from understudy_devices.base import sandbox
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.native import registry
+
+_turn = threading.RLock()
+
+
+class NoResult(RunFailed):
+    """Every scheduler failed; `failures` says why."""
+
+    def __init__(self, failures: Mapping[str, str]) -> None:
+        """Store the failures by scheduler."""
+        super().__init__("; ".join(failures.values()))
+        self.failures = dict(failures)
+
+
+@contextmanager
+def alone(*, unsafe: bool = False) -> Iterator[None]:
+    """Wait until no other call works, and forget the files of the last call.
+
+    If `unsafe` is true, users' files are compiled and run without a sandbox.
+    """
+    with _turn, sandbox.left_open(unsafe):
+        registry.forget()
+        yield

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""A Python process in a home of its own calls a function of the package, and is interrupted."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from terminal import PATIENCE_SECONDS, Home
+
+STOP_SECONDS = 2
+PROGRAM = """
+import understudy_devices as us
+print("begins", flush=True)
+try:
+    {call}
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+def interrupted(home: Home, call: str, after: str, seconds: float) -> list[str]:
+    """Interrupt a call as a notebook does, some seconds after the output contains `after`; return
+    the lines that it prints, and check that it ends in time and leaves nothing."""
+    there = {*home.left_overs()}
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM.format(call=call)],
+        cwd=home.work,
+        env=home.environment(),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout
+    lines = []
+    for line in process.stdout:
+        lines.append(line.rstrip())
+        if after in line:
+            break
+    time.sleep(seconds)
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    rest, _ = process.communicate(timeout=PATIENCE_SECONDS)
+    assert time.monotonic() - began < STOP_SECONDS
+    assert process.returncode == 0
+    assert not home.processes()
+    assert {*home.left_overs()} == there
+    return [*lines, *rest.splitlines()]
+
+
+def home_in(folder: Path) -> Home:
+    """Return a home with everything that this machine has made before."""
+    return Home(folder).with_what_is_made()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from understudy_devices.api.predict import compare, predict
     from understudy_devices.api.prediction import Pick, Prediction
+    from understudy_devices.api.sweep import Swept, sweep
     from understudy_devices.base.errors import RunFailed, UserError
     from understudy_devices.device.target import Target
     from understudy_devices.profiler.profile_fit import Fitted
@@ -21,11 +22,23 @@ _HOME = {
     "predict": "api.predict",
     "Pick": "api.prediction",
     "Prediction": "api.prediction",
+    "Swept": "api.sweep",
+    "sweep": "api.sweep",
     "RunFailed": "base.errors",
     "UserError": "base.errors",
 }
 
-__all__ = ["Pick", "Prediction", "RunFailed", "UserError", "compare", "predict", "profile"]
+__all__ = [
+    "Pick",
+    "Prediction",
+    "RunFailed",
+    "Swept",
+    "UserError",
+    "compare",
+    "predict",
+    "profile",
+    "sweep",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -13,8 +13,8 @@ import polars as pl
 from understudy_devices import platforms
 from understudy_devices.api import call, options, requests
 from understudy_devices.api.prediction import Prediction, write_one
-from understudy_devices.api.settings import Settings, settings, workload_of
-from understudy_devices.api.watch import Watch
+from understudy_devices.api.settings import Settings, losses_of, settings, workload_of
+from understudy_devices.api.watch import Heard, Watch
 from understudy_devices.ask import schedulers as known_schedulers
 from understudy_devices.ask.experiment import Experiment
 from understudy_devices.ask.workloads.workload import Workload
@@ -128,11 +128,6 @@ class Question:
         """Return the runs of each platform; every value is checked."""
         return {name: self._on(name) for name in self.settings.platforms}
 
-    def losses(self) -> str | None:
-        """Return which requests of a replayed trace are left out; None if none are."""
-        trace = self.settings.given.get("trace")
-        return f"{trace.name}: {trace.losses}" if trace and trace.losses else None
-
     def dry_run(self) -> Iterator[tuple[Experiment, list[str]]]:
         """Yield each run, and the command that would carry it out."""
         for name, experiments in self.planned().items():
@@ -146,8 +141,8 @@ class Question:
 
         Each platform's results are reported, and written, as soon as they are ready.
         """
-        heard = _Heard(watch or Watch())
-        if losses := self.losses():
+        heard = Heard(watch or Watch())
+        if losses := losses_of(self.settings):
             heard.say(losses)
         planned = self.planned()
         heard.watch.start(self.command)
@@ -272,22 +267,6 @@ def _replayed(
     )
     others = {name: value for name, value in given.items() if name != "requests"}
     return "trace", {**others, "trace": trace}, {requests.NAME: requests.frame_of(trace)}
-
-
-class _Heard:
-    """A watch, and what it was told."""
-
-    def __init__(self, watch: Watch) -> None:
-        self.watch = watch
-        self.notices: list[str] = []
-
-    def say(self, line: str) -> None:
-        self.notices.append(line)
-        self.watch.notice(line)
-
-    def fail(self, failures: Mapping[str, str]) -> None:
-        for message in failures.values():
-            self.watch.failed(message)
 
 
 def _folder(out: Out, label: str) -> AbstractContextManager[Path | None]:

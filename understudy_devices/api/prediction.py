@@ -153,9 +153,7 @@ def _measured(platform: str, answer: Result) -> list[tuple[Any, ...]]:
     for scheduler in compared.schedulers:
         for measure in filter(compared.saw, (*PAPER_MEASURES, *MORE_MEASURES)):
             found = compared.estimate(scheduler, measure)
-            half = found.half_width
-            ends = (None, None) if half is None else (found.mean - half, found.mean + half)
-            figures = (found.mean, *ends, len(compared.seeds))
+            figures = (found.mean, *found.limits, len(compared.seeds))
             rows.append((platform, scheduler, measure.key, measure.unit, *figures))
     return rows
 

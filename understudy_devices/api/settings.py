@@ -124,6 +124,12 @@ def workload_of(text: str, settings: Settings) -> tuple[type[Workload], Settings
     return WORKLOADS["own"], settings.or_else(file=file(text))
 
 
+def losses_of(settings: Settings) -> str | None:
+    """Return which requests of a replayed trace are left out; None if none are."""
+    trace = settings.given.get("trace")
+    return f"{trace.name}: {trace.losses}" if trace and trace.losses else None
+
+
 def _is_useless(name: str, workload: type[Workload]) -> bool:
     return name in OF_WORKLOADS and name not in workload.declared()
 

@@ -4,7 +4,7 @@
 The base class ignores everything.  The command line's watch prints, and shows progress bars.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -27,12 +27,7 @@ class Progress(Protocol):
 
 
 class Watch:
-    """The reports of a call, in the order in which they come.
-
-    `command` is the command line as it was typed; None if nobody typed one.
-    """
-
-    command: str | None = None
+    """The reports of a call, in the order in which they come."""
 
     def start(self, command: str) -> None:
         """All values are checked; the work begins."""
@@ -58,6 +53,25 @@ class Watch:
     def phases(self, name: str) -> Iterator[Report]:
         """Yield the progress of one task with several phases."""
         yield silent
+
+
+class Heard:
+    """A watch, and the notices that it got."""
+
+    def __init__(self, watch: Watch) -> None:
+        """Start without notices."""
+        self.watch = watch
+        self.notices: list[str] = []
+
+    def say(self, line: str) -> None:
+        """Report a notice."""
+        self.notices.append(line)
+        self.watch.notice(line)
+
+    def fail(self, failures: Mapping[str, str]) -> None:
+        """Report each scheduler that failed."""
+        for message in failures.values():
+            self.watch.failed(message)
 
 
 class _Silent:

@@ -17,6 +17,7 @@ from rich.console import Console
 
 from understudy_devices.api.call import NoResult
 from understudy_devices.api.predict import Question
+from understudy_devices.api.settings import losses_of
 from understudy_devices.api.watch import Progress, Watch
 from understudy_devices.base.plain import plain
 from understudy_devices.base.progress import Report
@@ -46,7 +47,7 @@ def carry_out(question: Question, typed: Typed) -> None:
 
 
 def _print_lines(question: Question) -> None:
-    if losses := question.losses():
+    if losses := losses_of(question.settings):
         click.echo(plain(losses), err=True)
     for experiment, words in question.dry_run():
         click.echo(f"# {experiment.scheduler.name}, seed {experiment.seed}")

@@ -27,6 +27,12 @@ class Estimate:
     half_width: float | None
 
     @property
+    def limits(self) -> tuple[float, float] | tuple[None, None]:
+        """Return the lower and upper limit of the interval; None for a single seed."""
+        half = self.half_width
+        return (None, None) if half is None else (self.mean - half, self.mean + half)
+
+    @property
     def includes_zero(self) -> bool:
         """Return whether the interval includes zero: then the sign is uncertain."""
         return abs(self.mean) <= (self.half_width or 0.0)

@@ -2,7 +2,7 @@
 """Results in a notebook or in Python's shell: tables, sentences and a picture."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,14 +35,23 @@ def html(command: str, sections: Sequence[Section], notes: Sequence[str] = ()) -
 
 def text(sections: Sequence[Section], notes: Sequence[str] = ()) -> str:
     """Return the same without the picture, as lines of text."""
-    console = Console(file=io.StringIO(), width=WIDTH, highlight=False, force_terminal=False)
-    for section in sections:
-        console.print(section.title, soft_wrap=True, markup=False)
-        for grid in section.grids:
-            grid.show(console)
-        for sentence in section.sentences:
-            console.print(sentence, soft_wrap=True, markup=False)
+
+    def show(console: Console) -> None:
+        for section in sections:
+            console.print(section.title, soft_wrap=True, markup=False)
+            for grid in section.grids:
+                grid.show(console)
+            for sentence in section.sentences:
+                console.print(sentence, soft_wrap=True, markup=False)
+
+    return printed(show, notes)
+
+
+def printed(show: Callable[[Console], None], notes: Sequence[str] = ()) -> str:
+    """Return what a function prints, and the notes, as lines of text."""
+    lines = io.StringIO()
+    console = Console(file=lines, width=WIDTH, highlight=False, force_terminal=False)
+    show(console)
     for note in notes:
         console.print(note, soft_wrap=True, markup=False)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue().rstrip("\n")
+    return lines.getvalue().rstrip("\n")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Interrupting a call, as a notebook does, ends every run and leaves no process and no file.
 
-tests/vm/test_python.py interrupts VMs.
+tests/vm/test_python_in_vms.py interrupts VMs.
 """
 
 import random

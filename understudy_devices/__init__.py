@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from understudy_devices.api.predict import compare, predict
     from understudy_devices.api.prediction import Pick, Prediction
     from understudy_devices.api.sweep import Swept, sweep
+    from understudy_devices.api.trace import Recorded, trace
     from understudy_devices.base.errors import RunFailed, UserError
     from understudy_devices.device.target import Target
     from understudy_devices.profiler.profile_fit import Fitted
@@ -22,7 +23,9 @@ _HOME = {
     "predict": "api.predict",
     "Pick": "api.prediction",
     "Prediction": "api.prediction",
+    "Recorded": "api.trace",
     "Swept": "api.sweep",
+    "trace": "api.trace",
     "sweep": "api.sweep",
     "RunFailed": "base.errors",
     "UserError": "base.errors",
@@ -31,6 +34,7 @@ _HOME = {
 __all__ = [
     "Pick",
     "Prediction",
+    "Recorded",
     "RunFailed",
     "Swept",
     "UserError",
@@ -38,6 +42,7 @@ __all__ = [
     "predict",
     "profile",
     "sweep",
+    "trace",
 ]
 
 

@@ -21,6 +21,7 @@ from understudy_devices.ask.setting import SETTINGS
 from understudy_devices.ask.workloads import WORKLOADS
 from understudy_devices.base import catalog
 from understudy_devices.base.errors import UserError
+from understudy_devices.traces.read import whole
 from understudy_devices.traces.trace import Trace
 
 SLOTS: tuple[type[Parameters], ...] = (*WORKLOADS.values(), Run, Device, *SETTINGS.values())
@@ -99,9 +100,10 @@ def _parsed(declared: Parameter, value: Any) -> Any:
 
 def _object(declared: Parameter, value: Any) -> Any:
     """Return an object that is already what the option's text would be parsed to."""
-    if declared is not DECLARED["trace"] or not isinstance(value, Trace):
+    recorded = getattr(value, "trace", value)  # the result of `trace`
+    if declared is not DECLARED["trace"] or not isinstance(recorded, Trace):
         raise UserError(f"{declared.option}: a {type(value).__name__} is no value of this option")
-    return value
+    return whole(recorded)
 
 
 def within(option: str, value: Any, low: int, high: int) -> int:
@@ -147,11 +149,17 @@ def command(name: str, given: Mapping[str, Any], settings: Sequence[str] = ()) -
             words += [option] if value is True else [option, _typed(value)]
     for each in settings:
         words += ["--set", each]
+    return shell(words)
+
+
+def shell(words: Sequence[str]) -> str:
+    """Return a command line with these words."""
     return shlex.join(words)
 
 
 def _typed(value: Any) -> str:
-    return value.name if isinstance(value, Trace) else str(text(value))
+    recorded = getattr(value, "trace", value)
+    return recorded.name if isinstance(recorded, Trace) else str(text(value))
 
 
 def documented(function: Callable[..., Any]) -> Callable[..., Any]:

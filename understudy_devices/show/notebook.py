@@ -38,11 +38,11 @@ def text(sections: Sequence[Section], notes: Sequence[str] = ()) -> str:
 
     def show(console: Console) -> None:
         for section in sections:
-            console.print(section.title, soft_wrap=True, markup=False)
+            console.print(section.title, soft_wrap=True, markup=False, emoji=False)
             for grid in section.grids:
                 grid.show(console)
             for sentence in section.sentences:
-                console.print(sentence, soft_wrap=True, markup=False)
+                console.print(sentence, soft_wrap=True, markup=False, emoji=False)
 
     return printed(show, notes)
 
@@ -53,5 +53,5 @@ def printed(show: Callable[[Console], None], notes: Sequence[str] = ()) -> str:
     console = Console(file=lines, width=WIDTH, highlight=False, force_terminal=False)
     show(console)
     for note in notes:
-        console.print(note, soft_wrap=True, markup=False)
+        console.print(note, soft_wrap=True, markup=False, emoji=False)
     return lines.getvalue().rstrip("\n")

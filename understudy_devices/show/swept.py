@@ -50,7 +50,7 @@ def show(frame: pl.DataFrame, seeds: int, console: Console) -> None:
         printed.add_section()
     console.print(printed)
     for sentence in sentences(frame, seeds):
-        console.print(sentence, soft_wrap=True, markup=False)
+        console.print(sentence, soft_wrap=True, markup=False, emoji=False)
 
 
 def html(command: str, frame: pl.DataFrame, seeds: int, notes: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from understudy_devices.show import picture
 from understudy_devices.traces.characterise import BINS, characterise
 from understudy_devices.traces.trace import Trace
 
+CAPTION = "Times between arrivals, and sizes of requests."
 POINTS = 400  # points of a distribution: enough for a line
 SHORTEST_MS = 1e-3  # shorter times are drawn at the left edge
 
@@ -23,17 +24,22 @@ def draw(traces: Sequence[Trace], file: Path) -> None:
     """
     picture.check(file)
     with picture.styled():
-        figure = Figure(figsize=(9, 3.8), layout="constrained")
-        left, right = figure.subplots(1, 2)
-        for rank, trace in enumerate(traces):
-            _draw_interarrivals(left, trace)
-            _draw_sizes(right, trace, rank, len(traces))
-        left.set(xscale="log", xlabel="interarrival time (ms)", ylabel="share of requests")
-        left.set(ylim=(0, 1.02))
-        left.legend()
-        right.set(xlabel="size, up to blocks of 4 kB", ylabel="share of requests", ylim=(0, None))
-        right.set_xticks(range(len(BINS)), BINS)
-        picture.save(figure, file)
+        picture.save(figure(traces), file)
+
+
+def figure(traces: Sequence[Trace]) -> Figure:
+    """Draw the traces, in the current style."""
+    drawn = Figure(figsize=(9, 3.8), layout="constrained")
+    left, right = drawn.subplots(1, 2)
+    for rank, trace in enumerate(traces):
+        _draw_interarrivals(left, trace)
+        _draw_sizes(right, trace, rank, len(traces))
+    left.set(xscale="log", xlabel="interarrival time (ms)", ylabel="share of requests")
+    left.set(ylim=(0, 1.02))
+    left.legend()
+    right.set(xlabel="size, up to blocks of 4 kB", ylabel="share of requests", ylim=(0, None))
+    right.set_xticks(range(len(BINS)), BINS)
+    return drawn
 
 
 def _draw_interarrivals(axes: Axes, trace: Trace) -> None:

@@ -33,10 +33,15 @@ def load(text: str) -> Trace:
         trace = recorded(text)
     except UserError as error:
         raise UserError(f"--trace: {error}") from error
+    return whole(trace)
+
+
+def whole(trace: Trace) -> Trace:
+    """Return the trace; UserError if its file breaks off."""
     if trace.broken:
         raise UserError(
-            f"--trace: {text}: {trace.broken}; understudy trace convert {text} OUT.parquet keeps "
-            "what precedes"
+            f"--trace: {trace.name}: {trace.broken}; understudy trace convert {trace.name} "
+            "OUT.parquet keeps what precedes"
         )
     return trace
 

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from understudy_devices.api.predict import compare, predict
     from understudy_devices.api.prediction import Pick, Prediction
+    from understudy_devices.api.profile import Profiled, profile
     from understudy_devices.api.sweep import Swept, sweep
     from understudy_devices.api.trace import Recorded, trace
     from understudy_devices.base.errors import RunFailed, UserError
-    from understudy_devices.device.target import Target
-    from understudy_devices.profiler.profile_fit import Fitted
 
 __version__ = "0.2.0"
 
@@ -23,7 +22,9 @@ _HOME = {
     "predict": "api.predict",
     "Pick": "api.prediction",
     "Prediction": "api.prediction",
+    "Profiled": "api.profile",
     "Recorded": "api.trace",
+    "profile": "api.profile",
     "Swept": "api.sweep",
     "trace": "api.trace",
     "sweep": "api.sweep",
@@ -34,6 +35,7 @@ _HOME = {
 __all__ = [
     "Pick",
     "Prediction",
+    "Profiled",
     "Recorded",
     "RunFailed",
     "Swept",
@@ -58,19 +60,3 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     """Return the names of docs/python.md."""
     return sorted([*__all__, "__version__"])
-
-
-def profile(
-    target: "Target", seed: int = 1, *, destroy_data: bool = False, method: str = "full"
-) -> "Fitted":
-    """Measure a drive and fit a profile to it, which `to_toml()` prints.
-
-    `target` needs `capacity_sectors`, `writable` and `request(op, sector, sectors, at_ns)`.
-    `request` sends a "read" or "write" at the time `at_ns` and returns the time of its
-    completion, in ns.  Each request is sent after the previous request has completed.  The drive
-    is written only if `destroy_data` is true.  `method` is "full", or the name of a paper's
-    method (docs/profiler.md).
-    """
-    from understudy_devices.profiler import profile_fit
-
-    return profile_fit.profile(target, seed, destroy_data=destroy_data, method=method)

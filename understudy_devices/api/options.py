@@ -7,6 +7,7 @@ accept and refuse the same values, and each call has a command that does the sam
 """
 
 import inspect
+import math
 import os
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -117,6 +118,19 @@ def within(option: str, value: Any, low: int, high: int) -> int:
         ) from None
     if not low <= number <= high:
         raise UserError(f"{option}: {number} is outside {low} to {high}")
+    return number
+
+
+def above_zero(option: str, value: Any) -> float:
+    """Return a number above 0; raise a UserError for any other value."""
+    words = text(value)
+    try:
+        number = float(words or "")
+    except ValueError:
+        number = 0.0
+    if not 0 < number < math.inf:
+        shown = words or type(value).__name__
+        raise UserError(f"{option}: {shown} is not a number above 0")
     return number
 
 

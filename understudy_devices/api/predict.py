@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -26,6 +26,9 @@ from understudy_devices.campaign.result import Result
 from understudy_devices.device import profile
 from understudy_devices.device.profile import DiskProfile
 
+if TYPE_CHECKING:
+    from understudy_devices.profiler.profile_fit import Fitted
+
 DISK = "cheetah-15k4"
 WORKLOAD = "surge-direct"
 SEEDS = 10  # of compare
@@ -39,7 +42,7 @@ Out = str | os.PathLike[str] | bool | None
 @options.documented
 def predict(
     *,
-    disk: str | os.PathLike[str] | DiskProfile = DISK,
+    disk: "str | os.PathLike[str] | DiskProfile | Fitted" = DISK,
     workload: str | os.PathLike[str] | Iterable[Any] = WORKLOAD,
     schedulers: Names | None = None,
     on: str | Sequence[str] = "sim",
@@ -78,7 +81,7 @@ def predict(
 @options.documented
 def compare(
     *,
-    disk: str | os.PathLike[str] | DiskProfile = DISK,
+    disk: "str | os.PathLike[str] | DiskProfile | Fitted" = DISK,
     workload: str | os.PathLike[str] | Iterable[Any] = WORKLOAD,
     schedulers: Names = "all",
     on: str | Sequence[str] = "sim",
@@ -227,14 +230,12 @@ def ask(
         workload, given, files = _replayed(workload, on, given)
     chosen = settings(on, seeds, tunables, jobs, given)
     names = known_schedulers.DEFAULTS[chosen.platforms[-1]] if schedulers is None else schedulers
-    disk_profile = (
-        disk if isinstance(disk, DiskProfile) else profile.load(options.names("--disk", disk))
-    )
+    disk_profile = _profile_of(disk)
     workload_class, chosen = workload_of(options.names("--workload", workload), chosen)
     listed = known_schedulers.parse(options.names("--schedulers", names), disk_profile)
     typed = {
         "on": on if on != "sim" else None,
-        "disk": None if disk == DISK else disk_profile.name if disk is disk_profile else disk,
+        "disk": None if disk == DISK else disk if options.text(disk) else disk_profile.name,
         "workload": workload,
         "schedulers": schedulers,
         "seeds": None if seeds == (SEEDS if name == "compare" else 1) else seeds,
@@ -250,6 +251,13 @@ def ask(
         ranked=name == "compare",
         files=files,
     )
+
+
+def _profile_of(disk: Any) -> DiskProfile:
+    """Return the profile for a name, a file, a profile, or what `profile` has fitted."""
+    if callable(fitted := getattr(disk, "disk", None)):
+        disk = fitted()
+    return disk if isinstance(disk, DiskProfile) else profile.load(options.names("--disk", disk))
 
 
 def _replayed(

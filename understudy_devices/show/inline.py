@@ -41,9 +41,9 @@ class Drawing:
 
 
 @contextmanager
-def styled() -> Iterator[None]:
+def styled(more: dict[str, Any] | None = None) -> Iterator[None]:
     """Apply the style to figures made and drawn in this block."""
-    with picture.styled(STYLE):
+    with picture.styled({**STYLE, **(more or {})}):
         yield
 
 

@@ -10,6 +10,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
+from matplotlib.figure import Figure
+
 from understudy_devices.profiler.profile_fit import Fitted
 from understudy_devices.show import picture
 
@@ -19,7 +21,13 @@ STYLE = {"axes.titlesize": 10, "axes.titlelocation": "left"}
 def draw(fit: Fitted, name: str, file: Path) -> None:
     """Write the picture; the file's ending chooses the format."""
     picture.check(file)
+    with picture.styled(STYLE):
+        picture.save(figure(fit, name), file)
+
+
+def figure(fit: Fitted, name: str) -> Figure:
+    """Draw the figure of the profile's method, in the current style."""
     module = f"{__name__}.{fit.method.replace('-', '_')}"
     drawing = import_module(module if find_spec(module) else f"{__name__}.overview")
-    with picture.styled(STYLE):
-        picture.save(drawing.figure(fit, name), file)
+    drawn: Figure = drawing.figure(fit, name)
+    return drawn

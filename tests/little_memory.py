@@ -13,8 +13,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from understudy_devices.consolidate import vm
-from understudy_devices.consolidate.fits import fit_each
+from understudy_devices.consolidation import vm
+from understudy_devices.consolidation.fits import fit_each
 from understudy_devices.traces import formats
 from understudy_devices.traces.characterise import characterise
 from understudy_devices.traces.read import recorded

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from understudy_devices.consolidate.map import MarkovianArrivalProcess
+from understudy_devices.consolidation.map import MarkovianArrivalProcess
 from understudy_devices.native.arrivals import Arrivals, write_arrivals
 from understudy_devices.native.open_queue import CustomerClass, OpenQueue
 from understudy_devices.native.service_times import ServiceTimes

@@ -11,7 +11,7 @@ import numpy as np
 
 from bench.part import Column, Row, Rows
 from bench.runs import used
-from understudy_devices.consolidate.branches import Branches
+from understudy_devices.consolidation.branches import Branches
 from understudy_devices.native.arrivals import write_arrivals
 from understudy_devices.native.open_queue import CustomerClass, OpenQueue, simulate
 from understudy_devices.native.service_times import ServiceTimes

@@ -20,7 +20,7 @@ from terminal import COMMAND
 from understudy_devices.base import run_folder
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.cli import main
-from understudy_devices.consolidate import vm
+from understudy_devices.consolidation import vm
 from understudy_devices.platforms.vm import trouble
 
 pytestmark = pytest.mark.thorough

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy_devices.consolidate.arrivals import pieces, splitting_ratio
+from understudy_devices.consolidation.arrivals import pieces, splitting_ratio
 
 
 def by_hand(sectors: int, limit: int) -> int:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.linalg import expm, null_space
 
-from understudy_devices.consolidate.map import MarkovianArrivalProcess, stationary
+from understudy_devices.consolidation.map import MarkovianArrivalProcess, stationary
 
 Array = NDArray[np.float64]
 

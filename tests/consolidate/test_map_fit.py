@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from understudy_devices.base.errors import UserError
-from understudy_devices.consolidate.branches import Branches, first_guess
-from understudy_devices.consolidate.fit import fit
+from understudy_devices.consolidation.branches import Branches, first_guess
+from understudy_devices.consolidation.fit import fit
 
 pytestmark = pytest.mark.thorough
 

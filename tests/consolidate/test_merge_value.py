@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.consolidate.merge_value import Tried, search, search_each
+from understudy_devices.consolidation.merge_value import Tried, search, search_each
 
 ANSWERS = st.floats(1.05, 40)
 EXPECTED = st.floats(0.1, 500)

@@ -16,9 +16,9 @@ from test_consolidate import SERVICE_MS, write
 
 from understudy_devices.cli import vms as vms_given
 from understudy_devices.cli.main import main
-from understudy_devices.consolidate.fit import Fitted
-from understudy_devices.consolidate.fits import fit_each
-from understudy_devices.consolidate.vm import Reduction, VirtualMachine, read
+from understudy_devices.consolidation.fit import Fitted
+from understudy_devices.consolidation.fits import fit_each
+from understudy_devices.consolidation.vm import Reduction, VirtualMachine, read
 
 pytestmark = pytest.mark.thorough
 

@@ -9,8 +9,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from understudy_devices.consolidate.placement.packing import pack
-from understudy_devices.consolidate.placement.problem import (
+from understudy_devices.consolidation.placement.packing import pack
+from understudy_devices.consolidation.placement.problem import (
     P95,
     Demand,
     Device,
@@ -18,7 +18,7 @@ from understudy_devices.consolidate.placement.problem import (
     Verdict,
     each,
 )
-from understudy_devices.consolidate.placement.search import (
+from understudy_devices.consolidation.placement.search import (
     FOUND,
     IMPOSSIBLE,
     UNKNOWN,

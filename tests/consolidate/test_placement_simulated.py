@@ -8,12 +8,12 @@ import pytest
 from test_consolidate import SERVICE_MS, write
 
 from understudy_devices.base.errors import Unstable
-from understudy_devices.consolidate.fit import fit
-from understudy_devices.consolidate.placement.problem import Device, Verdict
-from understudy_devices.consolidate.placement.simulation import BATCH, MOST, Simulated
-from understudy_devices.consolidate.replications import Merge, Replications
-from understudy_devices.consolidate.scenario import Tenant
-from understudy_devices.consolidate.vm import Reduction, read
+from understudy_devices.consolidation.fit import fit
+from understudy_devices.consolidation.placement.problem import Device, Verdict
+from understudy_devices.consolidation.placement.simulation import BATCH, MOST, Simulated
+from understudy_devices.consolidation.replications import Merge, Replications
+from understudy_devices.consolidation.scenario import Tenant
+from understudy_devices.consolidation.vm import Reduction, read
 from understudy_devices.native.open_queue import QueueFigures
 
 DEVICE = Device("a", 4)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Verdicts on sets of VMs that follow from other verdicts, and verdicts that do not."""
 
-from understudy_devices.consolidate.placement import exhaustive
-from understudy_devices.consolidate.placement.problem import P95, Demand, Device, Problem, Verdict
-from understudy_devices.consolidate.placement.verdicts import Verdicts
+from understudy_devices.consolidation.placement import exhaustive
+from understudy_devices.consolidation.placement.problem import P95, Demand, Device, Problem, Verdict
+from understudy_devices.consolidation.placement.verdicts import Verdicts
 
 SMALL, MIDDLE, LARGE = Device("small", 4), Device("middle", 8), Device("large", 16)
 

@@ -3,7 +3,7 @@
 
 import pytest
 
-from understudy_devices.consolidate.product_form import (
+from understudy_devices.consolidation.product_form import (
     expected_queue_length,
     mean_relative_error,
     response_times,

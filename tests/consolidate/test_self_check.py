@@ -15,7 +15,7 @@ from understudy_devices.ask.experiment import Outcome
 from understudy_devices.base.errors import UserError
 from understudy_devices.campaign import self_check
 from understudy_devices.campaign.self_check import ALONE, TOGETHER, as_json, held, plans
-from understudy_devices.consolidate.prediction import Effort
+from understudy_devices.consolidation.prediction import Effort
 from understudy_devices.show import self_checked
 
 pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("self-check")]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy_devices.consolidate.service_times import served
-from understudy_devices.consolidate.vm import Reduction, read
+from understudy_devices.consolidation.service_times import served
+from understudy_devices.consolidation.vm import Reduction, read
 from understudy_devices.traces.characterise import most_outstanding
 
 REQUESTS = st.lists(st.tuples(st.integers(0, 50), st.integers(1, 100)), min_size=1, max_size=60)

@@ -8,8 +8,8 @@ import naive_consolidation as naive
 import numpy as np
 import pytest
 
-from understudy_devices.consolidate.branches import Branches
-from understudy_devices.consolidate.map import MarkovianArrivalProcess
+from understudy_devices.consolidation.branches import Branches
+from understudy_devices.consolidation.map import MarkovianArrivalProcess
 from understudy_devices.native.service_times import ServiceTimes
 
 MANY = 1_000_000

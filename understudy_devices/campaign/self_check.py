@@ -23,13 +23,13 @@ from understudy_devices.ask.workloads import WORKLOADS
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.progress import Report, silent
 from understudy_devices.campaign.result import environment
-from understudy_devices.consolidate import vm
-from understudy_devices.consolidate.fits import fit_each
-from understudy_devices.consolidate.prediction import Effort, Prediction, predict
-from understudy_devices.consolidate.product_form import mean_relative_error
-from understudy_devices.consolidate.replications import Replications
-from understudy_devices.consolidate.scenario import Scenario, Tenant
-from understudy_devices.consolidate.vm import Floats
+from understudy_devices.consolidation import vm
+from understudy_devices.consolidation.fits import fit_each
+from understudy_devices.consolidation.prediction import Effort, Prediction, predict
+from understudy_devices.consolidation.product_form import mean_relative_error
+from understudy_devices.consolidation.replications import Replications
+from understudy_devices.consolidation.scenario import Scenario, Tenant
+from understudy_devices.consolidation.vm import Floats
 from understudy_devices.device.profile import DiskProfile
 from understudy_devices.measure.trust import Trust
 from understudy_devices.native.arrays import I64

@@ -17,8 +17,8 @@ from understudy_devices.cli import kernel_check
 from understudy_devices.cli import vms as vms_given
 from understudy_devices.cli.progress import phases
 from understudy_devices.cli.session import console
-from understudy_devices.consolidate import answer, prediction, vm, what_if
-from understudy_devices.consolidate.prediction import (
+from understudy_devices.consolidation import answer, prediction, vm, what_if
+from understudy_devices.consolidation.prediction import (
     COMMON,
     MOST,
     PER_VM,
@@ -27,8 +27,8 @@ from understudy_devices.consolidate.prediction import (
     Effort,
     Prediction,
 )
-from understudy_devices.consolidate.replications import Replications
-from understudy_devices.consolidate.scenario import SERVERS_MOST, WEIGHT_MOST, Scenario
+from understudy_devices.consolidation.replications import Replications
+from understudy_devices.consolidation.scenario import SERVERS_MOST, WEIGHT_MOST, Scenario
 
 EXAMPLE = "Example: understudy consolidate web=vm1/ mail=vm2/ vm3.csv.gz --queue-depth 32"
 NOT_CHECKED = (

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from understudy_devices.base.errors import UserError
-from understudy_devices.consolidate.scenario import SERVERS_MOST
+from understudy_devices.consolidation.scenario import SERVERS_MOST
 from understudy_devices.device import profile
 from understudy_devices.traces.read import REQUESTS, parts
 

@@ -17,7 +17,7 @@ from understudy_devices.campaign import parallel, self_check
 from understudy_devices.campaign.self_check import CONFIGURATIONS, DISK, Plan, Vms
 from understudy_devices.cli.progress import bars, phases
 from understudy_devices.cli.session import console
-from understudy_devices.consolidate.prediction import Effort
+from understudy_devices.consolidation.prediction import Effort
 from understudy_devices.device import profile
 
 Outcomes = Mapping[tuple[str, Vms], Sequence[Outcome]]

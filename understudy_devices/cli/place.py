@@ -15,13 +15,13 @@ from understudy_devices.base.progress import Report
 from understudy_devices.cli import vms as vms_given
 from understudy_devices.cli.progress import phases
 from understudy_devices.cli.session import console
-from understudy_devices.consolidate import trust, vm
-from understudy_devices.consolidate.placement import answer
-from understudy_devices.consolidate.placement.guests import Guest, demands, guests, multiplied
-from understudy_devices.consolidate.placement.problem import Device, Problem
-from understudy_devices.consolidate.placement.search import BUDGET, FOUND, Outcome, place
-from understudy_devices.consolidate.placement.simulation import Simulated
-from understudy_devices.consolidate.scenario import SERVERS_MOST, Tenant
+from understudy_devices.consolidation import trust, vm
+from understudy_devices.consolidation.placement import answer
+from understudy_devices.consolidation.placement.guests import Guest, demands, guests, multiplied
+from understudy_devices.consolidation.placement.problem import Device, Problem
+from understudy_devices.consolidation.placement.search import BUDGET, FOUND, Outcome, place
+from understudy_devices.consolidation.placement.simulation import Simulated
+from understudy_devices.consolidation.scenario import SERVERS_MOST, Tenant
 from understudy_devices.measure.trust import Trust
 
 EXAMPLE = (

@@ -11,10 +11,10 @@ import click
 
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.progress import Report
-from understudy_devices.consolidate import vm
-from understudy_devices.consolidate.arrivals import LIMIT_BLOCKS
-from understudy_devices.consolidate.fits import fit_each
-from understudy_devices.consolidate.scenario import Tenant
+from understudy_devices.consolidation import vm
+from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS
+from understudy_devices.consolidation.fits import fit_each
+from understudy_devices.consolidation.scenario import Tenant
 
 METAVAR = "[NAME=]TRACE|FOLDER..."
 UNSPLIT = 2**31  # a limit in blocks that is longer than any request

@@ -4,8 +4,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from understudy_devices.consolidate.prediction import Prediction
-from understudy_devices.consolidate.what_if import Change
+from understudy_devices.consolidation.prediction import Prediction
+from understudy_devices.consolidation.what_if import Change
 from understudy_devices.show import page
 from understudy_devices.show.consolidated import figures, table
 from understudy_devices.show.consolidated.table import doubts, show

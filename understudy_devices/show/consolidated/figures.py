@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from understudy_devices.consolidate.prediction import Prediction
-from understudy_devices.consolidate.scenario import Tenant
+from understudy_devices.consolidation.prediction import Prediction
+from understudy_devices.consolidation.scenario import Tenant
 from understudy_devices.show import inline
 from understudy_devices.show.inline import COLOURS, DASHES, Drawing
 from understudy_devices.traces.characterise import BINS

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 
-from understudy_devices.consolidate.fit import Fitted
-from understudy_devices.consolidate.prediction import Prediction
-from understudy_devices.consolidate.trust import INTERVALS, of_prediction
-from understudy_devices.consolidate.vm import NS_PER_MS
-from understudy_devices.consolidate.what_if import Change
+from understudy_devices.consolidation.fit import Fitted
+from understudy_devices.consolidation.prediction import Prediction
+from understudy_devices.consolidation.trust import INTERVALS, of_prediction
+from understudy_devices.consolidation.vm import NS_PER_MS
+from understudy_devices.consolidation.what_if import Change
 from understudy_devices.show.grid import Block, Grid
 
 HEADINGS = (

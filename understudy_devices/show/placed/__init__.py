@@ -3,9 +3,9 @@
 
 from typing import Any
 
-from understudy_devices.consolidate.placement.answer import occupied
-from understudy_devices.consolidate.placement.problem import Problem
-from understudy_devices.consolidate.placement.search import Outcome
+from understudy_devices.consolidation.placement.answer import occupied
+from understudy_devices.consolidation.placement.problem import Problem
+from understudy_devices.consolidation.placement.search import Outcome
 from understudy_devices.measure.trust import Trust
 from understudy_devices.show import page
 from understudy_devices.show.placed import figures, table

@@ -9,7 +9,7 @@ from math import isfinite
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from understudy_devices.consolidate.placement.answer import Occupied, Placed
+from understudy_devices.consolidation.placement.answer import Occupied, Placed
 from understudy_devices.show import inline
 from understudy_devices.show.inline import COLOURS, Drawing
 

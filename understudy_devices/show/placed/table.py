@@ -6,10 +6,10 @@ from math import isfinite
 
 from rich.console import Console
 
-from understudy_devices.consolidate.placement.answer import Occupied, Placed, occupied
-from understudy_devices.consolidate.placement.problem import Problem
-from understudy_devices.consolidate.placement.search import FOUND, Outcome
-from understudy_devices.consolidate.trust import INTERVALS
+from understudy_devices.consolidation.placement.answer import Occupied, Placed, occupied
+from understudy_devices.consolidation.placement.problem import Problem
+from understudy_devices.consolidation.placement.search import FOUND, Outcome
+from understudy_devices.consolidation.trust import INTERVALS
 from understudy_devices.measure.trust import Trust
 from understudy_devices.show.grid import Block, Grid
 

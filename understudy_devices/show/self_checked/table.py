@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from understudy_devices.campaign.self_check import Held, trust
-from understudy_devices.consolidate.trust import INTERVALS
+from understudy_devices.consolidation.trust import INTERVALS
 from understudy_devices.show.grid import Block, Grid
 
 RESPONSES = "mean response times in ms (Table 4)"

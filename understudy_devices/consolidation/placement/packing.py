@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy_devices.consolidate.placement.problem import Assignment, Problem, each, together
-from understudy_devices.consolidate.placement.segments import cut
+from understudy_devices.consolidation.placement.problem import Assignment, Problem, each, together
+from understudy_devices.consolidation.placement.segments import cut
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

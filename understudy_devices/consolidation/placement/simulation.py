@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from understudy_devices.base.errors import Unstable
-from understudy_devices.consolidate.placement.problem import P95, Device, Verdict
-from understudy_devices.consolidate.replications import Replications
-from understudy_devices.consolidate.scenario import Scenario, Tenant
-from understudy_devices.consolidate.vm import NS_PER_MS
+from understudy_devices.consolidation.placement.problem import P95, Device, Verdict
+from understudy_devices.consolidation.replications import Replications
+from understudy_devices.consolidation.scenario import Scenario, Tenant
+from understudy_devices.consolidation.vm import NS_PER_MS
 from understudy_devices.measure.comparison import Estimate, estimate
 from understudy_devices.native.open_queue import QueueFigures
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from understudy_devices.consolidate.map import MarkovianArrivalProcess, stationary
+from understudy_devices.consolidation.map import MarkovianArrivalProcess, stationary
 
 Array = NDArray[np.float64]
 

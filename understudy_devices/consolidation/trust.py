@@ -8,9 +8,9 @@ True means that it was checked and is within the limit.  None means that it was 
 
 from collections.abc import Iterator, Sequence
 
-from understudy_devices.consolidate.fit_report import JUDGED_LAGS
-from understudy_devices.consolidate.replications import Merge
-from understudy_devices.consolidate.scenario import Scenario, Tenant
+from understudy_devices.consolidation.fit_report import JUDGED_LAGS
+from understudy_devices.consolidation.replications import Merge
+from understudy_devices.consolidation.scenario import Scenario, Tenant
 from understudy_devices.measure.trust import Trust
 
 INTERVALS = (

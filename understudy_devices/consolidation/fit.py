@@ -17,15 +17,15 @@ from scipy.optimize import least_squares
 
 from understudy_devices.base import file_arrays
 from understudy_devices.base.errors import UserError
-from understudy_devices.consolidate.branches import Branches, first_guess
-from understudy_devices.consolidate.fit_report import (
+from understudy_devices.consolidation.branches import Branches, first_guess
+from understudy_devices.consolidation.fit_report import (
     CV,
     Report,
     autocorrelations,
     compare,
     lag_limit,
 )
-from understudy_devices.consolidate.map import MarkovianArrivalProcess
+from understudy_devices.consolidation.map import MarkovianArrivalProcess
 from understudy_devices.traces.characterise import std
 
 Array = NDArray[np.float64]

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from understudy_devices.base.errors import UserError
-from understudy_devices.consolidate import what_if
-from understudy_devices.consolidate.placement.problem import Demand
-from understudy_devices.consolidate.scenario import Tenant
+from understudy_devices.consolidation import what_if
+from understudy_devices.consolidation.placement.problem import Demand
+from understudy_devices.consolidation.scenario import Tenant
 from understudy_devices.native.open_queue import CLASSES_MAX
 
 

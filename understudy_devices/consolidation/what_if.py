@@ -15,8 +15,8 @@ import numpy as np
 
 from understudy_devices.base import file_arrays
 from understudy_devices.base.errors import UserError
-from understudy_devices.consolidate.scenario import SERVERS_MOST, WEIGHT_MOST, Scenario, Tenant
-from understudy_devices.consolidate.vm import Run, VirtualMachine
+from understudy_devices.consolidation.scenario import SERVERS_MOST, WEIGHT_MOST, Scenario, Tenant
+from understudy_devices.consolidation.vm import Run, VirtualMachine
 from understudy_devices.native.arrivals import write_arrivals
 
 LIMITS = {"depth": SERVERS_MOST, "weight": WEIGHT_MOST, "copies": 100}

@@ -19,9 +19,9 @@ from itertools import islice
 from typing import Final, Literal
 
 from understudy_devices.base.progress import Report, silent
-from understudy_devices.consolidate.placement import exhaustive, packing
-from understudy_devices.consolidate.placement.limits import Limits
-from understudy_devices.consolidate.placement.problem import (
+from understudy_devices.consolidation.placement import exhaustive, packing
+from understudy_devices.consolidation.placement.limits import Limits
+from understudy_devices.consolidation.placement.problem import (
     Assignment,
     Device,
     Judge,
@@ -33,8 +33,8 @@ from understudy_devices.consolidate.placement.problem import (
     listed,
     over,
 )
-from understudy_devices.consolidate.placement.repair import neighbours
-from understudy_devices.consolidate.placement.verdicts import OutOfBudget, Verdicts
+from understudy_devices.consolidation.placement.repair import neighbours
+from understudy_devices.consolidation.placement.verdicts import OutOfBudget, Verdicts
 
 BUDGET = 500  # most judgements, each of a set of VMs on a device
 GUESSES = 40

@@ -4,8 +4,8 @@ with a VM of another device."""
 
 from collections.abc import Iterator
 
-from understudy_devices.consolidate.placement.problem import Assignment, each
-from understudy_devices.consolidate.placement.verdicts import Verdicts
+from understudy_devices.consolidation.placement.problem import Assignment, each
+from understudy_devices.consolidation.placement.verdicts import Verdicts
 
 
 def neighbours(verdicts: Verdicts, assignment: Assignment, device: int) -> Iterator[Assignment]:

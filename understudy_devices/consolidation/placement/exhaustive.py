@@ -7,8 +7,8 @@ assignments that differ only by exchanging equal VMs or equal devices, the searc
 
 from collections.abc import Iterator
 
-from understudy_devices.consolidate.placement.problem import Assignment, Members, Problem, each
-from understudy_devices.consolidate.placement.verdicts import OutOfBudget, Verdicts
+from understudy_devices.consolidation.placement.problem import Assignment, Members, Problem, each
+from understudy_devices.consolidation.placement.verdicts import OutOfBudget, Verdicts
 
 LOOKS = 3_000_000  # most pairs of a VM and a device that a search tries
 

@@ -22,8 +22,8 @@ import polars as pl
 from understudy_devices.base import file_arrays
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.plain import plain
-from understudy_devices.consolidate.arrivals import LIMIT_BLOCKS, pieces, splitting_ratio
-from understudy_devices.consolidate.service_times import DISAGREE, Served, served
+from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS, pieces, splitting_ratio
+from understudy_devices.consolidation.service_times import DISAGREE, Served, served
 from understudy_devices.native.arrays import I64
 from understudy_devices.native.arrivals import Arrivals, write_arrivals
 from understudy_devices.traces.characterise import bins, gaps_ms, percentiles

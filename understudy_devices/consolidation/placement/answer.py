@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any
 
 from understudy_devices import __version__
-from understudy_devices.consolidate.placement.problem import (
+from understudy_devices.consolidation.placement.problem import (
     P95,
     Demand,
     Device,
@@ -16,8 +16,8 @@ from understudy_devices.consolidate.placement.problem import (
     Verdict,
     each,
 )
-from understudy_devices.consolidate.placement.search import Outcome
-from understudy_devices.consolidate.trust import INTERVALS
+from understudy_devices.consolidation.placement.search import Outcome
+from understudy_devices.consolidation.trust import INTERVALS
 from understudy_devices.measure.trust import Trust
 
 SCHEMA = "understudy.placement/1"

@@ -17,8 +17,8 @@ import numpy as np
 
 from understudy_devices.base import threads
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.consolidate.scenario import Scenario
-from understudy_devices.consolidate.vm import Run
+from understudy_devices.consolidation.scenario import Scenario
+from understudy_devices.consolidation.vm import Run
 from understudy_devices.native.open_queue import CustomerClass, OpenQueue, QueueFigures, simulate
 
 Merge = tuple[float, ...]

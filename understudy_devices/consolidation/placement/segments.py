@@ -15,7 +15,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy_devices.consolidate.placement.problem import Problem
+from understudy_devices.consolidation.placement.problem import Problem
 
 STATES = 10_000  # with more states, pieces are assigned to devices in order of size, largest first
 HALVINGS = 16

@@ -11,13 +11,13 @@ from typing import Any
 import polars as pl
 
 from understudy_devices import __version__
-from understudy_devices.consolidate.fit import Fitted
-from understudy_devices.consolidate.fit_report import Figures
-from understudy_devices.consolidate.prediction import Prediction, Together
-from understudy_devices.consolidate.scenario import Tenant
-from understudy_devices.consolidate.trust import INTERVALS, of_prediction
-from understudy_devices.consolidate.vm import NS_PER_MS
-from understudy_devices.consolidate.what_if import Change
+from understudy_devices.consolidation.fit import Fitted
+from understudy_devices.consolidation.fit_report import Figures
+from understudy_devices.consolidation.prediction import Prediction, Together
+from understudy_devices.consolidation.scenario import Tenant
+from understudy_devices.consolidation.trust import INTERVALS, of_prediction
+from understudy_devices.consolidation.vm import NS_PER_MS
+from understudy_devices.consolidation.what_if import Change
 from understudy_devices.measure.comparison import Estimate
 from understudy_devices.native.open_queue import ClassFigures
 

@@ -10,7 +10,7 @@ interchangeable.
 from math import inf
 
 from understudy_devices.base.progress import Report, silent
-from understudy_devices.consolidate.placement.problem import (
+from understudy_devices.consolidation.placement.problem import (
     P95,
     Device,
     Judge,

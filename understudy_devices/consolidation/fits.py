@@ -20,8 +20,8 @@ import numpy as np
 
 from understudy_devices.base import scratch, threads
 from understudy_devices.base.errors import RunFailed, UserError
-from understudy_devices.consolidate.fit import Fitted, fit
-from understudy_devices.consolidate.vm import VirtualMachine
+from understudy_devices.consolidation.fit import Fitted, fit
+from understudy_devices.consolidation.vm import VirtualMachine
 
 Fitting = Callable[[Path, bool], Fitted]
 

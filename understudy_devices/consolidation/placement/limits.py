@@ -9,7 +9,13 @@ guess only decides which assignment is judged next.
 
 from math import isfinite
 
-from understudy_devices.consolidate.placement.problem import Device, Members, Problem, Verdict, over
+from understudy_devices.consolidation.placement.problem import (
+    Device,
+    Members,
+    Problem,
+    Verdict,
+    over,
+)
 
 SMALLER = 0.95  # guess, as a fraction of the only known utilisation, if this was too high
 FULL = 0.995  # a utilisation that counts as 1

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy_devices.base import file_arrays
-from understudy_devices.consolidate.map import MarkovianArrivalProcess
+from understudy_devices.consolidation.map import MarkovianArrivalProcess
 from understudy_devices.traces.characterise import autocorrelation, std
 
 Array = NDArray[np.float64]

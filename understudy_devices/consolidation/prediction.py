@@ -16,10 +16,10 @@ import numpy as np
 
 from understudy_devices.base.errors import Unstable
 from understudy_devices.base.progress import Report, silent
-from understudy_devices.consolidate import merge_value
-from understudy_devices.consolidate.replications import Merge, Replications
-from understudy_devices.consolidate.scenario import Scenario
-from understudy_devices.consolidate.vm import NS_PER_MS, Floats
+from understudy_devices.consolidation import merge_value
+from understudy_devices.consolidation.replications import Merge, Replications
+from understudy_devices.consolidation.scenario import Scenario
+from understudy_devices.consolidation.vm import NS_PER_MS, Floats
 from understudy_devices.measure.comparison import Estimate, estimate
 from understudy_devices.native.open_queue import QueueFigures
 

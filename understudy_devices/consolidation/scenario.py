@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
-from understudy_devices.consolidate import product_form
-from understudy_devices.consolidate.fit import Fitted
-from understudy_devices.consolidate.vm import NS_PER_MS, VirtualMachine
+from understudy_devices.consolidation import product_form
+from understudy_devices.consolidation.fit import Fitted
+from understudy_devices.consolidation.vm import NS_PER_MS, VirtualMachine
 from understudy_devices.native.service_times import ServiceTimes
 
 SERVERS_MOST = 1024  # the limit of sfq's depth

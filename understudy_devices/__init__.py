@@ -8,6 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from understudy_devices.api.consolidate import Consolidated, consolidate
+    from understudy_devices.api.place import Placement, place
     from understudy_devices.api.predict import compare, predict
     from understudy_devices.api.prediction import Pick, Prediction
     from understudy_devices.api.profile import Profiled, profile
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 _HOME = {
+    "Consolidated": "api.consolidate",
+    "consolidate": "api.consolidate",
+    "Placement": "api.place",
+    "place": "api.place",
     "compare": "api.predict",
     "predict": "api.predict",
     "Pick": "api.prediction",
@@ -33,7 +39,9 @@ _HOME = {
 }
 
 __all__ = [
+    "Consolidated",
     "Pick",
+    "Placement",
     "Prediction",
     "Profiled",
     "Recorded",
@@ -41,6 +49,8 @@ __all__ = [
     "Swept",
     "UserError",
     "compare",
+    "consolidate",
+    "place",
     "predict",
     "profile",
     "sweep",

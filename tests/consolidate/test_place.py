@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 from test_consolidate import SERVICE_MS, write
 
-from understudy_devices.cli import vms as vms_given
+from understudy_devices.api import vms as vms_given
 from understudy_devices.cli.main import main
 from understudy_devices.consolidation.fit import Fitted
 from understudy_devices.consolidation.fits import fit_each

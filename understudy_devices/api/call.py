@@ -6,13 +6,18 @@ meanwhile.  So the names of users' schedulers belong to one call.  Calls from se
 one after another; each runs its own work in parallel.
 """
 
+import os
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
 
-from understudy_devices.base import sandbox
+from understudy_devices.base import run_folder, sandbox
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.native import registry
+
+Out = str | os.PathLike[str] | bool | None
+"""A new folder for the results; True: a folder in runs/, as the command line makes; None: none."""
 
 _turn = threading.RLock()
 
@@ -35,3 +40,10 @@ def alone(*, unsafe: bool = False) -> Iterator[None]:
     with _turn, sandbox.left_open(unsafe):
         registry.forget()
         yield
+
+
+def folder(out: Out, label: str) -> AbstractContextManager[Path | None]:
+    """Yield the new folder for the results, or None (base/run_folder.py)."""
+    if not out:
+        return nullcontext()
+    return run_folder.reserved(None if out is True else Path(out), label)

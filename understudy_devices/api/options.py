@@ -88,10 +88,8 @@ def _parsed(declared: Parameter, value: Any) -> Any:
         return _object(declared, value)
     if declared.parse:
         return declared.parse(words)
-    if declared.choices and words not in declared.choices:
-        raise UserError(
-            f"{declared.option}: {words} is none of its choices: {', '.join(declared.choices)}"
-        )
+    if declared.choices:
+        choice(declared.option, words, declared.choices)
     try:
         return declared.kind(words)
     except ValueError:
@@ -134,6 +132,30 @@ def above_zero(option: str, value: Any) -> float:
     return number
 
 
+def optional(option: str, value: Any, low: int, high: int) -> int | None:
+    """Return None, or a whole number from `low` to `high`."""
+    return None if value is None else within(option, value, low, high)
+
+
+def number(option: str, value: Any, low: float, high: float) -> float:
+    """Return a number from `low` to `high`; raise a UserError for any other value."""
+    words = text(value)
+    try:
+        result = float(words or "")
+    except ValueError:
+        result = math.nan
+    if not low <= result <= high:
+        shown = words or type(value).__name__
+        raise UserError(f"{option}: {shown} is not a number from {low:g} to {high:g}")
+    return result
+
+
+def choice(option: str, value: Any, choices: Sequence[str]) -> None:
+    """Raise a UserError if the value is none of the choices."""
+    if value not in choices:
+        raise UserError(f"{option}: {value} is none of its choices: {', '.join(choices)}")
+
+
 def names(option: str, value: Any) -> str:
     """Return names or files as a person would type them, separated by commas."""
     words = text(value)
@@ -154,16 +176,30 @@ def tunables(value: Any) -> tuple[str, ...]:
     return tuple(map(str, value))
 
 
-def command(name: str, given: Mapping[str, Any], settings: Sequence[str] = ()) -> str:
-    """Return the command line with these options; those that are None are left out."""
-    words = ["understudy", name]
+def command(
+    name: str,
+    given: Mapping[str, Any],
+    *,
+    words: Sequence[str] = (),
+    repeated: Mapping[str, Sequence[str]] | None = None,
+) -> str:
+    """Return the command line with these options; those that are None are left out.
+
+    `words` are arguments without an option, and `repeated` the options that may be given more than
+    once.
+    """
+    line = ["understudy", name, *words]
     for key, value in given.items():
         if value is not None and value is not False:
-            option = f"--{key.replace('_', '-')}"
-            words += [option] if value is True else [option, _typed(value)]
-    for each in settings:
-        words += ["--set", each]
-    return shell(words)
+            line += [_option(key)] if value is True else [_option(key), _typed(value)]
+    for key, values in (repeated or {}).items():
+        for each in values:
+            line += [_option(key), each]
+    return shell(line)
+
+
+def _option(key: str) -> str:
+    return f"--{key.replace('_', '-')}"
 
 
 def shell(words: Sequence[str]) -> str:

@@ -3,22 +3,20 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from understudy_devices import platforms
 from understudy_devices.api import call, options, requests
+from understudy_devices.api.call import Out
 from understudy_devices.api.prediction import Prediction, write_one
 from understudy_devices.api.settings import Settings, losses_of, settings, workload_of
 from understudy_devices.api.watch import Heard, Watch
 from understudy_devices.ask import schedulers as known_schedulers
 from understudy_devices.ask.experiment import Experiment
 from understudy_devices.ask.workloads.workload import Workload
-from understudy_devices.base import run_folder
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.plain import shortened
 from understudy_devices.campaign import parallel, result
@@ -35,8 +33,6 @@ SEEDS = 10  # of compare
 PRINTED_LINES = 20
 
 Names = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-Out = str | os.PathLike[str] | bool | None
-"""A new folder for the results; True: a folder in runs/, as the command line makes; None: none."""
 
 
 @options.documented
@@ -154,7 +150,7 @@ class Question:
         if words := known_schedulers.warnings(self.schedulers):
             heard.say(words.removesuffix("\n"))
         answers: dict[str, Result] = {}
-        with _folder(out, result.label(next(iter(planned.values()))[0])) as folder:
+        with call.folder(out, result.label(next(iter(planned.values()))[0])) as folder:
             for name in planned:
                 platforms.load(name).check(_fit(planned[name], failures))
             for name in planned:
@@ -243,7 +239,7 @@ def ask(
         "jobs": jobs,
     }
     return Question(
-        command or options.command(name, typed, chosen.tunables),
+        command or options.command(name, typed, repeated={"set": chosen.tunables}),
         chosen,
         disk_profile,
         workload_class,
@@ -275,12 +271,6 @@ def _replayed(
     )
     others = {name: value for name, value in given.items() if name != "requests"}
     return "trace", {**others, "trace": trace}, {requests.NAME: requests.frame_of(trace)}
-
-
-def _folder(out: Out, label: str) -> AbstractContextManager[Path | None]:
-    if not out:
-        return nullcontext()
-    return run_folder.reserved(None if out is True else Path(out), label)
 
 
 def _fit(experiments: Sequence[Experiment], failures: Mapping[str, str]) -> list[Experiment]:

@@ -235,7 +235,9 @@ def ask(
         "jobs": jobs,
     }
     return Question(
-        command or options.command("sweep", typed, chosen.tunables), chosen, experiments
+        command or options.command("sweep", typed, repeated={"set": chosen.tunables}),
+        chosen,
+        experiments,
     )
 
 

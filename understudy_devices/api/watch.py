@@ -35,8 +35,8 @@ class Watch:
     def notice(self, line: str) -> None:
         """Something that the user should know about the result."""
 
-    def failed(self, message: str) -> None:
-        """A scheduler has failed; the others go on."""
+    def warn(self, message: str) -> None:
+        """The result lacks something, or is in doubt: a scheduler has failed, and others go on."""
 
     def answered(self, answer: Any) -> None:
         """A part of the result is ready, such as that of one platform."""
@@ -68,10 +68,15 @@ class Heard:
         self.notices.append(line)
         self.watch.notice(line)
 
+    def doubt(self, line: str) -> None:
+        """Report a reason to trust the result less."""
+        self.notices.append(line)
+        self.watch.warn(line)
+
     def fail(self, failures: Mapping[str, str]) -> None:
         """Report each scheduler that failed."""
         for message in failures.values():
-            self.watch.failed(message)
+            self.watch.warn(message)
 
 
 class _Silent:

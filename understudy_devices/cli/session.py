@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
@@ -26,6 +27,10 @@ from understudy_devices.cli import progress
 from understudy_devices.cli.main import EXIT_FAILED
 from understudy_devices.cli.options import Typed
 from understudy_devices.show import side_by_side, table
+
+if TYPE_CHECKING:
+    from understudy_devices.api.consolidate import Consolidated
+    from understudy_devices.api.place import Placement
 
 FILE_WIDTH = 120  # width, in characters, of a table that is written to a file or a pipe
 
@@ -65,8 +70,8 @@ class Printed(Watch):
         """Print the line."""
         click.echo(plain(line), err=True)
 
-    def failed(self, message: str) -> None:
-        """Print a line about a scheduler that failed."""
+    def warn(self, message: str) -> None:
+        """Print a line with the name of the command in front."""
         click.echo(plain(f"understudy: {message}"), err=True)
 
     def wrote(self, place: Path, what: str) -> None:
@@ -115,6 +120,21 @@ class Tables(Printed):
             if len(answers) > 1:
                 side_by_side.show(answers[0], answers[1], console())
             table.conclude(answers, console())
+
+
+class Answers(Printed):
+    """Print one result."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        """Store the form of the output."""
+        self._as_json = as_json
+
+    def answered(self, answer: "Consolidated | Placement") -> None:
+        """Print the tables, or JSON."""
+        if self._as_json:
+            click.echo(json.dumps(answer.as_json(), indent=2))
+        else:
+            answer.show(console())
 
 
 def console() -> Console:

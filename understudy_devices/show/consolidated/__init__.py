@@ -6,11 +6,11 @@ from typing import Any
 
 from understudy_devices.consolidation.prediction import Prediction
 from understudy_devices.consolidation.what_if import Change
-from understudy_devices.show import page
+from understudy_devices.show import notebook, page
 from understudy_devices.show.consolidated import figures, table
 from understudy_devices.show.consolidated.table import doubts, show
 
-__all__ = ["doubts", "render", "show"]
+__all__ = ["doubts", "html", "render", "show", "text"]
 
 TEMPLATE = "consolidated/report.html.j2"
 
@@ -41,3 +41,21 @@ def render(
             "environment": page.flat(document["environment"]),
         },
     )
+
+
+def text(predictions: Sequence[Prediction], changes: Sequence[Change]) -> str:
+    """Return what `show` prints."""
+    return notebook.printed(lambda console: show(predictions, changes, console))
+
+
+def html(command: str, predictions: Sequence[Prediction], changes: Sequence[Change]) -> str:
+    """Return the tables and a picture as a piece of a page."""
+    first = predictions[0]
+    title = f"{len(first.scenario.tenants)} VMs on one device of {first.scenario.servers} servers"
+    sections = [
+        notebook.Section(
+            title, [table.whole(first)], list(table.sentences(first)), figures.draw_responses(first)
+        ),
+        notebook.Section("", table.changed(predictions, changes)),
+    ]
+    return notebook.html(command, sections, list(doubts(first)))

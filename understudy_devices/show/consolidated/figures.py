@@ -31,6 +31,13 @@ def draw(prediction: Prediction) -> list[Drawing]:
         ]
 
 
+def draw_responses(prediction: Prediction) -> Drawing:
+    """Draw the first figure, for any page."""
+    with inline.styled():
+        _, caption, figure = next(_drawn(prediction))
+        return Drawing(caption, inline.svg(figure))
+
+
 def _drawn(prediction: Prediction) -> Iterator[tuple[str, str, Figure]]:
     tenants = prediction.scenario.tenants[:SHOWN]
     more = len(prediction.scenario.tenants) - len(tenants)

@@ -31,11 +31,24 @@ FIT = ("phases", "mean\n(ms)", "fitted\n(ms)", "cv", "fitted", "lag 1", "fitted"
 
 def show(predictions: Sequence[Prediction], changes: Sequence[Change], console: Console) -> None:
     """Print the first prediction in full, then the predictions with one change."""
-    Grid(HEADINGS, [rows(predictions[0])], "response times").show(console)
+    whole(predictions[0]).show(console)
     for line in sentences(predictions[0]):
         console.print(line, soft_wrap=True)
-    for change, other in zip(changes, predictions[1:], strict=True):
-        Grid(LESS, [fewer(other)], f"with {change}").show(console)
+    for grid in changed(predictions, changes):
+        grid.show(console)
+
+
+def whole(prediction: Prediction) -> Grid:
+    """Return the table of the first prediction."""
+    return Grid(HEADINGS, [rows(prediction)], "response times")
+
+
+def changed(predictions: Sequence[Prediction], changes: Sequence[Change]) -> list[Grid]:
+    """Return the tables of the predictions with one change."""
+    return [
+        Grid(LESS, [fewer(other)], f"with {change}")
+        for change, other in zip(changes, predictions[1:], strict=True)
+    ]
 
 
 def rows(prediction: Prediction) -> Block:

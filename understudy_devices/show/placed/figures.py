@@ -34,6 +34,12 @@ def draw(occupancies: Sequence[Occupied]) -> list[Drawing]:
         ]
 
 
+def draw_one(occupancies: Sequence[Occupied]) -> Drawing:
+    """Draw the second picture, for any page."""
+    with inline.styled():
+        return Drawing(TARGETS, inline.svg(_targets(occupancies)))
+
+
 def _axes(y_label: str) -> tuple[Figure, Axes]:
     figure = Figure(figsize=(WIDTH, HEIGHT))
     figure.subplots_adjust(left=0.1, right=0.98, top=0.94)

@@ -24,12 +24,22 @@ def show(problem: Problem, outcome: Outcome, trust: Trust, console: Console) -> 
     occupancies = occupied(problem, outcome)
     for line in sentences(problem, outcome, trust):
         console.print(line, soft_wrap=True)
-    if occupancies:
-        Grid(DEVICE, [devices(occupancies)], "devices", WORDS).show(console)
-    for one in occupancies:
-        if one.placed:
-            title = f"p95 response times on {one.device.name} (ms)"
-            Grid(VM, [vms(one)], title, ("",)).show(console)
+    for grid in grids(occupancies):
+        grid.show(console)
+
+
+def grids(occupancies: Sequence[Occupied]) -> list[Grid]:
+    """Return the table of the devices, and a table of the VMs for each device with any."""
+    if not occupancies:
+        return []
+    return [
+        Grid(DEVICE, [devices(occupancies)], "devices", WORDS),
+        *(
+            Grid(VM, [vms(one)], f"p95 response times on {one.device.name} (ms)", ("",))
+            for one in occupancies
+            if one.placed
+        ),
+    ]
 
 
 def sentences(problem: Problem, outcome: Outcome, trust: Trust) -> list[str]:

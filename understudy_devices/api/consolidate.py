@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: MIT
+"""`consolidate`: predict the response times of VMs that will share one storage device."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, cast
+
+import polars as pl
+from rich.console import Console
+
+from understudy_devices.api import call, depth, options
+from understudy_devices.api import vms as of_vms
+from understudy_devices.api.call import Out
+from understudy_devices.api.vms import Vms
+from understudy_devices.api.watch import Heard, Watch
+from understudy_devices.base import parquet, run_folder, scratch
+from understudy_devices.base.errors import UserError
+from understudy_devices.consolidation import answer, prediction, vm, what_if
+from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS
+from understudy_devices.consolidation.prediction import (
+    COMMON,
+    PER_VM,
+    PRECISION,
+    UNMERGED,
+    Effort,
+    Prediction,
+)
+from understudy_devices.consolidation.replications import Replications
+from understudy_devices.consolidation.scenario import SERVERS_MOST, WEIGHT_MOST, Scenario
+
+SERVED, RESPONSE = "served", "response"
+REPLICATIONS_MOST = 100_000
+LABEL = 80  # most letters of the label in a run folder's name
+MEASURES = {
+    "change": pl.String,
+    "vm": pl.String,
+    "measure": pl.String,
+    "unit": pl.String,
+    "mean": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "replications": pl.Int64,
+}
+
+
+def consolidate(
+    vms: Vms,
+    *,
+    queue_depth: int | None = None,
+    disk: str | os.PathLike[str] | None = None,
+    weights: Mapping[str, int] | str | None = None,
+    merge: float | str = UNMERGED,
+    service_times: str = SERVED,
+    replications: int | None = None,
+    precision: float = PRECISION,
+    what_if: Sequence[str] | str = (),
+    split: int | str = LIMIT_BLOCKS,
+    arrivals: str = "issue",
+    accept_poor_fit: bool = False,
+    seed: int = 1,
+    jobs: int | None = None,
+    out: Out = None,
+) -> "Consolidated":
+    """Predict response times of VMs that will share one storage device.
+
+    `vms` has for each VM a trace recorded while it ran alone, or a folder with traces of several
+    such runs: {"web": "vm1/", "mail": "vm2/"}.  The other arguments are the options of the command
+    `understudy consolidate`, with underscores (docs/consolidation.md).
+    """
+    with call.alone():
+        question = ask(
+            vms,
+            queue_depth=queue_depth,
+            disk=disk,
+            weights=weights,
+            merge=merge,
+            service_times=service_times,
+            replications=replications,
+            precision=precision,
+            changes=what_if,
+            split=split,
+            arrivals=arrivals,
+            accept_poor_fit=accept_poor_fit,
+            seed=seed,
+            jobs=jobs,
+        )
+        return question.answer(out)
+
+
+@dataclass(frozen=True, repr=False)
+class Consolidated:
+    """The response times of VMs alone and together.
+
+    `replications` has a row for each VM in each simulation of the given scenario.
+    """
+
+    command: str
+    document: Mapping[str, Any]
+    replications: pl.DataFrame
+    show: Callable[[Console], None]
+    text: str  # what `show` prints
+    html: str
+    page: str  # report.html
+    notices: tuple[str, ...] = ()
+
+    @cached_property
+    def measures(self) -> pl.DataFrame:
+        """Return a row for each VM and measure; `change` is empty for the given scenario.
+
+        `low` and `high` are the limits of the mean's 95 % interval over the simulations.
+        """
+        answers = [{"change": "", **self.document}, *self.document["what_if"]]
+        rows = [
+            (one["change"], each["name"], measure, "ms", mean, *ends, one["replications"])
+            for one in answers
+            for each in one["vms"]
+            for measure, mean, ends in _measured(each)
+        ]
+        return pl.DataFrame(rows, schema=MEASURES, orient="row")
+
+    @property
+    def trusted(self) -> bool | None:
+        """Return True if everything was checked and is within the limits, None if something was
+        not checked, and False if something is outside its limits."""
+        return cast("bool | None", self.document["trusted"])
+
+    @property
+    def because(self) -> tuple[str, ...]:
+        """Return what was not checked, or is outside its limits."""
+        return tuple(self.document["because"])
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the content of result.json."""
+        return dict(self.document)
+
+    def write(self, folder: str | os.PathLike[str]) -> Path:
+        """Write a new run folder, as --out does."""
+        with run_folder.reserved(Path(folder), "") as place:
+            self.fill(place)
+        return Path(folder)
+
+    def fill(self, folder: Path) -> None:
+        """Write the files into an empty folder."""
+        with run_folder.filled(folder) as partial:
+            parquet.write(self.replications, partial / "replications.parquet")
+            run_folder.write(partial, self.as_json(), self.page)
+
+    def __repr__(self) -> str:
+        """Return what the command prints."""
+        return "\n".join([self.text, *self.notices])
+
+    def _repr_html_(self) -> str:
+        """Return the tables and a picture for a notebook."""
+        return self.html
+
+
+@dataclass(frozen=True)
+class Question:
+    """A checked request for a prediction."""
+
+    command: str
+    named: Mapping[str, Path]
+    shares: Mapping[str, int]
+    depth: depth.Depth
+    changes: Sequence[what_if.Change]
+    reduction: vm.Reduction
+    effort: Effort
+    accept_poor_fit: bool
+    seed: int
+    jobs: int
+    depth_is_given: bool
+
+    def answer(self, out: Out = None, watch: Watch | None = None) -> Consolidated:
+        """Read the traces, fit the service times, and simulate."""
+        heard = Heard(watch or Watch())
+        heard.watch.start(self.command)
+        if not self.depth_is_given:
+            heard.say(f"--queue-depth {self.depth.servers}: {self.depth.source}")
+        reading = of_vms.Reading(self.reduction, self.accept_poor_fit, self.jobs, heard.say)
+        with (
+            call.folder(out, "-".join(["consolidate", *self.named])[:LABEL]) as folder,
+            scratch.folder("understudy-consolidate-") as workspace,
+        ):
+            with heard.watch.phases("consolidate") as report:
+                tenants = tuple(reading.tenants(self.named, self.shares, workspace, report))
+                scenario = Scenario(tenants, self.depth.servers)
+                others = [
+                    what_if.changed(scenario, one, workspace / str(one)) for one in self.changes
+                ]
+                predictions = [
+                    prediction.predict(
+                        Replications(each, self.seed, self.jobs), self.effort, report
+                    )
+                    for each in (scenario, *others)
+                ]
+            consolidated = self._shown(predictions)
+            heard.watch.answered(consolidated)
+            if folder:
+                consolidated.fill(folder)
+            for doubt in consolidated.notices:
+                heard.doubt(doubt)
+            if folder:
+                heard.watch.wrote(folder, "result.json, replications.parquet, report.html")
+        return replace(consolidated, notices=tuple(heard.notices))
+
+    def _shown(self, predictions: Sequence[Prediction]) -> Consolidated:
+        """Return the result, which needs the VMs' files no more."""
+        from understudy_devices.show import consolidated  # Matplotlib takes half a second
+
+        source = self.depth.source
+        document = answer.document(self.command, self.seed, source, predictions, self.changes)
+        return Consolidated(
+            self.command,
+            document,
+            answer.replications(predictions[0]),
+            partial(consolidated.show, predictions, self.changes),
+            consolidated.text(predictions, self.changes),
+            consolidated.html(self.command, predictions, self.changes),
+            consolidated.render(document, predictions, self.changes),
+            tuple(consolidated.doubts(predictions[0])),
+        )
+
+
+def ask(
+    vms: Any,
+    *,
+    queue_depth: Any = None,
+    disk: Any = None,
+    weights: Any = None,
+    merge: Any = UNMERGED,
+    service_times: Any = SERVED,
+    replications: Any = None,
+    precision: Any = PRECISION,
+    changes: Any = (),
+    split: Any = LIMIT_BLOCKS,
+    arrivals: Any = "issue",
+    accept_poor_fit: bool = False,
+    seed: Any = 1,
+    jobs: Any = None,
+    command: str | None = None,
+) -> Question:
+    """Check the arguments of `consolidate`; `command` is the command line, if somebody typed
+    one."""
+    effort = effort_of(merge, replications, precision)
+    texts = of_vms.arguments(vms)
+    named = vm.named(texts)
+    if not named:
+        raise UserError("no VM: name a trace for each, as in web=vm1/")
+    changed = [changes] if isinstance(changes, str) else [str(each) for each in changes]
+    shares = _weights(options.text(weights or "") or "", named)
+    variations = what_if.parse(changed, list(named))
+    common = of_vms.common(split, arrivals, seed, jobs)
+    servers = options.optional("--queue-depth", queue_depth, 1, SERVERS_MOST)
+    of_disk = None if disk is None else options.names("--disk", disk)
+    device = depth.find(servers, of_disk, named)
+    options.choice("--service-times", service_times, (SERVED, RESPONSE))
+    alone = None if service_times == RESPONSE else device.servers
+    typed = {
+        "queue_depth": servers,
+        "disk": of_disk,
+        "weights": options.text(weights or "") or None,
+        "merge": None if merge == UNMERGED else merge,
+        "service_times": None if service_times == SERVED else service_times,
+        "replications": replications,
+        "precision": None if precision == PRECISION else precision,
+        **common.typed,
+        "accept_poor_fit": accept_poor_fit,
+    }
+    return Question(
+        command
+        or options.command("consolidate", typed, words=texts, repeated={"what_if": changed}),
+        named,
+        shares,
+        device,
+        variations,
+        vm.Reduction(common.limit, common.arrivals, alone),
+        effort,
+        accept_poor_fit,
+        common.seed,
+        common.jobs,
+        depth_is_given=bool(servers),
+    )
+
+
+def effort_of(merge: Any, replications: Any, precision: Any) -> Effort:
+    """Return how much is simulated; raise a UserError for a wrong value."""
+    most = REPLICATIONS_MOST
+    return Effort(
+        _merge(options.text(merge) or ""),
+        options.optional("--replications", replications, 1, most),
+        options.number("--precision", precision, 0.001, 1),
+    )
+
+
+def _merge(text: str) -> str | float:
+    if text in (COMMON, PER_VM):
+        return text
+    wrong = f"--merge: {text}: write {COMMON}, {PER_VM}, or a value from 1 (no merging)"
+    return of_vms.number(text, 1, of_vms.MERGE_MOST, wrong)
+
+
+def _weights(text: str, names: Mapping[str, Path]) -> dict[str, int]:
+    weights = {}
+    for name, value in of_vms.pairs("--weights", text).items():
+        if name not in names:
+            raise UserError(f"--weights: no VM is called {name}; there are {', '.join(names)}")
+        wrong = f"--weights: {name}={value}: write NAME=N, N from 1 to {WEIGHT_MOST:,}"
+        weights[name] = of_vms.whole(value, WEIGHT_MOST, wrong)
+    return weights
+
+
+def _measured(each: Mapping[str, Any]) -> list[tuple[str, float, Sequence[float | None]]]:
+    """Return the measures of one VM in result.json: name, mean, limits."""
+    unknown = (None, None)
+    rows: list[tuple[str, float, Sequence[float | None]]] = []
+    for place in ("alone", "together"):
+        for key, value in each[place].items():
+            if key.endswith("response_ms"):
+                is_mean = place == "together" and key == "mean_response_ms"
+                ends = (each[place]["ci95_ms"] or unknown) if is_mean else unknown
+                rows.append((f"{place}_{key}", value, ends))
+    return rows

@@ -1,0 +1,375 @@
+# SPDX-License-Identifier: MIT
+"""`place`: assign each VM to a storage device, so that all meet their targets."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, cast
+
+import polars as pl
+from rich.console import Console
+
+from understudy_devices.api import call, options
+from understudy_devices.api import vms as of_vms
+from understudy_devices.api.call import Out
+from understudy_devices.api.vms import Vms
+from understudy_devices.api.watch import Heard, Watch
+from understudy_devices.base import run_folder, scratch
+from understudy_devices.base.errors import UserError
+from understudy_devices.base.progress import Report
+from understudy_devices.consolidation import trust, vm
+from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS
+from understudy_devices.consolidation.placement import answer
+from understudy_devices.consolidation.placement.guests import Guest, demands, guests, multiplied
+from understudy_devices.consolidation.placement.problem import Device, Problem
+from understudy_devices.consolidation.placement.search import BUDGET, FOUND, Outcome
+from understudy_devices.consolidation.placement.search import place as search
+from understudy_devices.consolidation.placement.simulation import Simulated
+from understudy_devices.consolidation.scenario import SERVERS_MOST, Tenant
+from understudy_devices.measure.trust import Trust
+
+TARGET_MOST_MS = 1e9
+TARGET_LEAST_MS = 1e-6
+COPIES_MOST = 1000
+BUDGET_MOST = 1_000_000
+LENGTHS = 2.0  # warn if the longest trace is more than this many times as long as the shortest
+MEASURES = {
+    "device": pl.String,
+    "vm": pl.String,
+    "load": pl.Float64,
+    "alone_p95_response_ms": pl.Float64,
+    "p95_response_ms": pl.Float64,
+    "p95_at_most_ms": pl.Float64,
+    "target_p95_ms": pl.Float64,
+    "meets_target": pl.Boolean,
+}
+
+
+def place(
+    vms: Vms = (),
+    *,
+    queue_depths: Mapping[str, int] | str,
+    each: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
+    p95_ms: float | None = None,
+    targets_ms: Mapping[str, float] | str | None = None,
+    copies: Mapping[str, int] | str | None = None,
+    merge: float = 1,
+    traced_on: int | None = None,
+    budget: int = BUDGET,
+    split: int | str = LIMIT_BLOCKS,
+    arrivals: str = "issue",
+    accept_poor_fit: bool = False,
+    seed: int = 1,
+    jobs: int | None = None,
+    out: Out = None,
+) -> "Placement":
+    """Find a storage device for each VM, so that all meet their targets.
+
+    `vms` has the VMs as for `consolidate`, `each` folders of VMs.  `queue_depths` has the devices,
+    each with the number of requests that it serves at once: {"fast": 64, "slow": 32}.  The other
+    arguments are the options of the command `understudy place`, with underscores.
+
+    The result's `found` is False if there is no such assignment, or none was found; then `reason`
+    says why.
+    """
+    with call.alone():
+        question = ask(
+            vms,
+            queue_depths=queue_depths,
+            each=each,
+            p95_ms=p95_ms,
+            targets_ms=targets_ms,
+            copies=copies,
+            merge=merge,
+            traced_on=traced_on,
+            budget=budget,
+            split=split,
+            arrivals=arrivals,
+            accept_poor_fit=accept_poor_fit,
+            seed=seed,
+            jobs=jobs,
+        )
+        return question.answer(out)
+
+
+@dataclass(frozen=True, repr=False)
+class Placement:
+    """An assignment of VMs to devices, with the predicted times."""
+
+    command: str
+    document: Mapping[str, Any]
+    show: Callable[[Console], None]
+    text: str  # what `show` prints
+    html: str
+    page: str  # report.html
+    notices: tuple[str, ...] = ()
+
+    @property
+    def found(self) -> bool:
+        """Return whether every VM meets its target."""
+        return bool(self.document["outcome"] == FOUND)
+
+    @property
+    def outcome(self) -> str:
+        """Return what the search has shown, in words."""
+        return str(self.document["outcome"])
+
+    @property
+    def reason(self) -> str:
+        """Return why there is no assignment; empty if there is one."""
+        return str(self.document["reason"])
+
+    @cached_property
+    def assignment(self) -> dict[str, str]:
+        """Return the device of each VM; if none meets all targets, the best that was found."""
+        return dict(self.measures.select("vm", "device").rows())
+
+    @cached_property
+    def measures(self) -> pl.DataFrame:
+        """Return a row for each VM on its device.
+
+        `p95_response_ms` is the predicted 95th percentile of its response times, and
+        `p95_at_most_ms` the upper limit of the 95 % interval; null if requests pile up.
+        """
+        rows = [
+            {"device": device["name"], "vm": each["name"], "load": each["load"]}
+            | {"alone_p95_response_ms": each["alone"]["p95_response_ms"]}
+            | {name: each[name] for name in list(MEASURES)[4:]}
+            for device in self.document["devices"]
+            for each in device["vms"]
+        ]
+        return pl.DataFrame(rows, schema=MEASURES)
+
+    @property
+    def trusted(self) -> bool | None:
+        """Return True if everything was checked and is within the limits, None if something was
+        not checked, and False if something is outside its limits."""
+        return cast("bool | None", self.document["trusted"])
+
+    @property
+    def because(self) -> tuple[str, ...]:
+        """Return what was not checked, or is outside its limits."""
+        return tuple(self.document["because"])
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the content of result.json."""
+        return dict(self.document)
+
+    def write(self, folder: str | os.PathLike[str]) -> Path:
+        """Write a new run folder, as --out does."""
+        with run_folder.reserved(Path(folder), "") as place:
+            self.fill(place)
+        return Path(folder)
+
+    def fill(self, folder: Path) -> None:
+        """Write the files into an empty folder."""
+        with run_folder.filled(folder) as partial:
+            run_folder.write(partial, self.as_json(), self.page)
+
+    def __repr__(self) -> str:
+        """Return what the command prints."""
+        return "\n".join([self.text, *self.notices])
+
+    def _repr_html_(self) -> str:
+        """Return the tables and a picture for a notebook."""
+        return self.html
+
+
+@dataclass(frozen=True)
+class Question:
+    """A checked request for an assignment."""
+
+    command: str
+    named: Mapping[str, Path]
+    guests: Sequence[Guest]
+    devices: tuple[Device, ...]
+    merge: float
+    budget: int
+    traced_on: int | None
+    reduction: vm.Reduction
+    accept_poor_fit: bool
+    seed: int
+    jobs: int
+
+    def answer(self, out: Out = None, watch: Watch | None = None) -> Placement:
+        """Read the traces, fit the service times, and search."""
+        heard = Heard(watch or Watch())
+        heard.watch.start(self.command)
+        reading = of_vms.Reading(self.reduction, self.accept_poor_fit, self.jobs, heard.say)
+        with (
+            call.folder(out, f"place-{len(self.guests)}-vms") as folder,
+            scratch.folder("understudy-place-") as workspace,
+        ):
+            with heard.watch.phases("place") as report:
+                read = self._read(reading, workspace / "vms", report)
+                judge = Simulated(
+                    multiplied(self.guests, read, workspace / "copies"),
+                    [guest.target_ms for guest in self.guests],
+                    self.merge,
+                    self.seed,
+                    self.jobs,
+                )
+                problem = Problem(demands(self.guests, read, self.merge), self.devices)
+                outcome = search(problem, judge, self.budget, report)
+            trusted = trust.of_placement(list(read.values()), self.merge)
+            placed = self._shown(problem, outcome, trusted)
+            heard.watch.answered(placed)
+            if folder:
+                placed.fill(folder)
+                heard.watch.wrote(folder, "result.json, report.html")
+        return replace(placed, notices=tuple(heard.notices))
+
+    def _read(self, reading: of_vms.Reading, folder: Path, report: Report) -> dict[Path, Tenant]:
+        """Read each trace once, even if several VMs use it."""
+        first: dict[Path, str] = {}
+        for name, path in self.named.items():
+            first.setdefault(path.resolve(), name)
+        named = {name: self.named[name] for name in first.values()}
+        tenants = reading.tenants(named, {}, folder, report)
+        for line in _warnings_of_lengths(tenants):
+            reading.say(line)
+        return dict(zip(first, tenants, strict=True))
+
+    def _shown(self, problem: Problem, outcome: Outcome, trusted: Trust) -> Placement:
+        """Return the result, which needs the VMs' files no more."""
+        from understudy_devices.show import placed  # Matplotlib takes half a second
+
+        inputs = {
+            "seed": self.seed,
+            "merge": self.merge,
+            "traced_on": self.traced_on,
+            "budget": self.budget,
+        }
+        document = answer.document(self.command, inputs, problem, outcome, trusted)
+        return Placement(
+            self.command,
+            document,
+            partial(placed.show, problem, outcome, trusted),
+            placed.text(problem, outcome, trusted),
+            placed.html(self.command, problem, outcome, trusted),
+            placed.render(document, problem, outcome, trusted),
+        )
+
+
+def ask(
+    vms: Any = (),
+    *,
+    queue_depths: Any,
+    each: Any = (),
+    p95_ms: Any = None,
+    targets_ms: Any = None,
+    copies: Any = None,
+    merge: Any = 1,
+    traced_on: Any = None,
+    budget: Any = BUDGET,
+    split: Any = LIMIT_BLOCKS,
+    arrivals: Any = "issue",
+    accept_poor_fit: bool = False,
+    seed: Any = 1,
+    jobs: Any = None,
+    command: str | None = None,
+) -> Question:
+    """Check the arguments of `place`; `command` is the command line, if somebody typed one."""
+    depths, targets, several = (
+        options.text(value or "") or "" for value in (queue_depths, targets_ms, copies)
+    )
+    where = _devices(depths)
+    folders = of_vms.arguments(each)
+    texts = of_vms.arguments(vms)
+    named = vm.named([*texts, *(text for folder in folders for text in _entries(Path(folder)))])
+    if not named:
+        raise UserError("no VM: name a trace for each, as in web=vm1/, or a folder with --each")
+    limit = (
+        None
+        if p95_ms is None
+        else options.number("--p95-ms", p95_ms, TARGET_LEAST_MS, TARGET_MOST_MS)
+    )
+    guest_list = _guests(named, several, limit, targets)
+    factor = options.text(merge) or ""
+    wrong = f"--merge: {factor}: write a value from 1"
+    value = of_vms.number(factor, 1, of_vms.MERGE_MOST, wrong)
+    common = of_vms.common(split, arrivals, seed, jobs)
+    servers = options.optional("--traced-on", traced_on, 1, SERVERS_MOST)
+    most = options.within("--budget", budget, 1, BUDGET_MOST)
+    typed = {
+        "queue_depths": depths,
+        "p95_ms": p95_ms,
+        "targets_ms": targets or None,
+        "copies": several or None,
+        "merge": None if value == 1 else merge,
+        "traced_on": servers,
+        "budget": None if most == BUDGET else most,
+        **common.typed,
+        "accept_poor_fit": accept_poor_fit,
+    }
+    return Question(
+        command or options.command("place", typed, words=texts, repeated={"each": folders}),
+        named,
+        guest_list,
+        where,
+        value,
+        most,
+        servers,
+        vm.Reduction(common.limit, common.arrivals, servers),
+        accept_poor_fit,
+        common.seed,
+        common.jobs,
+    )
+
+
+def _devices(text: str) -> tuple[Device, ...]:
+    devices = []
+    for name, value in of_vms.pairs("--queue-depths", text).items():
+        wrong = f"--queue-depths: {name}={value}: write NAME=SERVERS, from 1 to {SERVERS_MOST:,}"
+        devices.append(Device(name, of_vms.whole(value, SERVERS_MOST, wrong)))
+    if not devices:
+        raise UserError("--queue-depths: no device; write NAME=SERVERS,..., as in fast=64,slow=32")
+    return tuple(devices)
+
+
+def _entries(folder: Path) -> Iterator[str]:
+    """Yield the folder's subfolders and traces; the per-CPU files of one trace are one entry."""
+    if not folder.is_dir():
+        raise UserError(f"--each: {folder}: no such folder")
+    entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
+    if not entries:
+        raise UserError(f"--each: {folder}: empty; name a folder with a trace of each VM")
+    yield from (str(entry) for entry in entries if entry.is_dir())
+    if any(entry.is_file() for entry in entries):
+        yield from vm.runs_of(folder)
+
+
+def _guests(named: Mapping[str, Path], copies: str, p95: float | None, targets: str) -> list[Guest]:
+    counts = {}
+    for name, value in of_vms.pairs("--copies", copies).items():
+        _refuse_unknown("--copies", name, list(named))
+        wrong = f"--copies: {name}={value}: write NAME=N, N from 1 to {COPIES_MOST:,}"
+        counts[name] = of_vms.whole(value, COPIES_MOST, wrong)
+    limits_ms = {"": p95} if p95 is not None else {}
+    for name, value in of_vms.pairs("--targets-ms", targets).items():
+        wrong = f"--targets-ms: {name}={value}: write NAME=MS, a time above 0"
+        limits_ms[name] = of_vms.number(value, TARGET_LEAST_MS, TARGET_MOST_MS, wrong)
+    guest_list = guests(dict(named), counts, limits_ms)
+    for name in limits_ms:
+        _refuse_unknown("--targets-ms", name, ["", *(guest.name for guest in guest_list)])
+    return guest_list
+
+
+def _refuse_unknown(option: str, name: str, names: Sequence[str]) -> None:
+    if name not in names:
+        raise UserError(
+            f"{option}: no VM is called {name}; there are {', '.join(filter(None, names))}"
+        )
+
+
+def _warnings_of_lengths(tenants: Sequence[Tenant]) -> Iterator[str]:
+    runs = [run for tenant in tenants for run in tenant.vm.runs]
+    short, long = (choose(runs, key=lambda run: run.arrivals.last_ns) for choose in (min, max))
+    if long.arrivals.last_ns > LENGTHS * short.arrivals.last_ns:
+        yield (
+            f"{short.name} lasts {short.arrivals.last_ns / 1e9:.4g} s and {long.name} "
+            f"{long.arrivals.last_ns / 1e9:.4g} s: on each device, every trace is used only up to "
+            "the length of the shortest one there"
+        )

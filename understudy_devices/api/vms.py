@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT
+"""What `consolidate` and `place` have in common: VMs, each with its traces, and their options."""
+
+import itertools
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from understudy_devices.api import options
+from understudy_devices.base.errors import UserError
+from understudy_devices.base.progress import Report
+from understudy_devices.consolidation import vm
+from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS
+from understudy_devices.consolidation.fits import fit_each
+from understudy_devices.consolidation.scenario import Tenant
+
+ARRIVALS: tuple[vm.Arrival, ...] = ("issue", "queue")
+SEED_MOST = 2**63 - 1
+JOBS_MOST = 1000
+UNSPLIT = 2**31  # a limit in blocks that is longer than any request
+MERGE_MOST = 10_000.0
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The options for reading traces and fitting service times."""
+
+    reduction: vm.Reduction
+    accept_poor_fit: bool
+    jobs: int
+    say: Callable[[str], None]
+
+    def tenants(
+        self, vms: Mapping[str, Path], weights: Mapping[str, int], folder: Path, report: Report
+    ) -> list[Tenant]:
+        """Read and fit all VMs; return them in the given order, with their data in files in
+        `folder`.
+
+        Say which requests are left out.
+        """
+        machines = [
+            self._read(name, path, folder / str(rank), rank / len(vms), report)
+            for rank, (name, path) in enumerate(vms.items())
+        ]
+        count = itertools.count(1)
+
+        def advance(name: str) -> None:
+            report("fit service times", next(count) / len(vms))
+
+        try:
+            fits = fit_each(machines, self.accept_poor_fit, self.jobs, advance)
+        except ValueError as error:
+            raise UserError(str(error)) from error
+        except UserError as error:
+            raise UserError(f"{error} (--accept-poor-fit)") from error
+        for one, fitted in zip(machines, fits, strict=True):
+            for reason in fitted.report.poor:
+                self.say(f"{one.name}: fitted poorly: {reason}")
+        return [
+            Tenant(one, fitted, weights.get(one.name, 1))
+            for one, fitted in zip(machines, fits, strict=True)
+        ]
+
+    def _read(
+        self, name: str, path: Path, folder: Path, fraction: float, report: Report
+    ) -> vm.VirtualMachine:
+        report("read traces", fraction)
+        machine = vm.read(name, path, folder, self.reduction)
+        for run in machine.runs:
+            for note in run.notes:
+                self.say(f"{run.name}: {note}")
+        return machine
+
+
+Vms = Mapping[str, str | os.PathLike[str]] | Sequence[str | os.PathLike[str]] | str
+"""VMs: a dictionary from name to trace or folder, or texts NAME=TRACE."""
+
+
+def arguments(vms: Any) -> list[str]:
+    """Return VMs as a person would type them."""
+    if isinstance(vms, Mapping):
+        return [f"{name}={os.fspath(path)}" for name, path in vms.items()]
+    if isinstance(vms, str | os.PathLike):
+        return [os.fspath(vms)]
+    try:
+        return [os.fspath(each) for each in vms]
+    except TypeError:
+        raise UserError(
+            f"no VM: a {type(vms).__name__} is no list of traces and no dictionary of them"
+        ) from None
+
+
+@dataclass(frozen=True)
+class Common:
+    """The options of both functions; `typed` has those that are not the defaults."""
+
+    limit: int
+    arrivals: vm.Arrival
+    seed: int
+    jobs: int
+    typed: Mapping[str, Any]
+
+
+def common(split: Any, arrivals: Any, seed: Any, jobs: Any) -> Common:
+    """Check the options of both functions."""
+    options.choice("--arrivals", arrivals, ARRIVALS)
+    typed = {
+        "split": None if split == LIMIT_BLOCKS else split,
+        "arrivals": None if arrivals == ARRIVALS[0] else arrivals,
+        "seed": None if seed == 1 else seed,
+        "jobs": jobs,
+    }
+    return Common(
+        limit_blocks(options.text(split) or ""),
+        arrivals,
+        options.within("--seed", seed, 0, SEED_MOST),
+        options.optional("--jobs", jobs, 1, JOBS_MOST) or os.cpu_count() or 1,
+        typed,
+    )
+
+
+def limit_blocks(text: str) -> int:
+    """Return the value of --split in blocks."""
+    if text == "none":
+        return UNSPLIT
+    return whole(text, UNSPLIT, f"--split: {text} is not a number of blocks, such as 128, or none")
+
+
+def pairs(option: str, text: str) -> dict[str, str]:
+    """Parse NAME=VALUE,... into a dictionary in the same order.
+
+    Raise a UserError for a word without "=", or for a repeated name.
+    """
+    values: dict[str, str] = {}
+    for word in filter(None, text.split(",")):
+        name, equals, value = word.partition("=")
+        if not name or not equals or not value:
+            raise UserError(f"{option}: {word}: write NAME=VALUE,...")
+        if name in values:
+            raise UserError(f"{option}: {name} is named twice")
+        values[name] = value
+    return values
+
+
+def whole(text: str, most: int, wrong: str) -> int:
+    """Parse a whole number from 1 to `most`; raise a UserError for any other text."""
+    if not (text.isascii() and text.isdigit() and 1 <= int(text[:10]) <= most):
+        raise UserError(wrong)
+    return int(text)
+
+
+def number(text: str, least: float, most: float, wrong: str) -> float:
+    """Parse a number from `least` to `most`; raise a UserError for any other text."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not least <= value <= most:
+        raise UserError(wrong)
+    return value

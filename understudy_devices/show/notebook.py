@@ -50,7 +50,9 @@ def text(sections: Sequence[Section], notes: Sequence[str] = ()) -> str:
 def printed(show: Callable[[Console], None], notes: Sequence[str] = ()) -> str:
     """Return what a function prints, and the notes, as lines of text."""
     lines = io.StringIO()
-    console = Console(file=lines, width=WIDTH, highlight=False, force_terminal=False)
+    console = Console(
+        file=lines, width=WIDTH, highlight=False, force_terminal=False, force_jupyter=False
+    )
     show(console)
     for note in notes:
         console.print(note, soft_wrap=True, markup=False, emoji=False)

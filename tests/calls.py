@@ -41,8 +41,10 @@ def interrupted(home: Home, call: str, after: str, seconds: float) -> list[str]:
     began = time.monotonic()
     process.send_signal(signal.SIGINT)
     rest, _ = process.communicate(timeout=PATIENCE_SECONDS)
-    assert time.monotonic() - began < STOP_SECONDS
-    assert process.returncode == 0
+    took = time.monotonic() - began
+    # Python itself ends by SIGINT if the signal came while exec() ran code, as dataclasses do.
+    assert process.returncode in (0, -signal.SIGINT), f"{lines} {rest}"
+    assert took < STOP_SECONDS, f"it took {took:.1f} s"
     assert not home.processes()
     assert {*home.left_overs()} == there
     return [*lines, *rest.splitlines()]

@@ -9,6 +9,7 @@ jobs.
 
 import pickle
 import queue
+import select
 import subprocess
 import sys
 import threading
@@ -71,7 +72,7 @@ def _with_fitters(jobs: int, take: Callable[[Fitting], None], stop: threading.Ev
         return
 
     def one() -> None:
-        with _Fitter() as fitter:
+        with _Fitter(stop) as fitter:
             take(fitter.fit)
 
     threads.run_all([one] * jobs, jobs, stop)
@@ -90,11 +91,20 @@ def _fit(file: Path, accept_poor: bool) -> Fitted:
 
 
 class _Fitter:
-    """A separate process that fits samples."""
+    """A separate process that fits samples, until `stop` is set.
+
+    The process has a group of its own, so that Ctrl-C reaches only this process.
+    """
+
+    def __init__(self, stop: threading.Event) -> None:
+        self._stop = stop
 
     def __enter__(self) -> "_Fitter":
         self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [sys.executable, "-m", __name__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            process_group=0,
         )
         return self
 
@@ -109,6 +119,9 @@ class _Fitter:
         try:
             pickle.dump((file, accept_poor), self._process.stdin)
             self._process.stdin.flush()
+            while not select.select([self._process.stdout], [], [], threads.LOOK_SECONDS)[0]:
+                if self._stop.is_set():
+                    raise RunFailed("stopped")
             answer = pickle.load(self._process.stdout)
         except (EOFError, BrokenPipeError, pickle.UnpicklingError) as error:
             raise RunFailed(

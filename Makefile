@@ -23,8 +23,8 @@ COMPILED := .venv/compiled
 
 setup: $(COMPILED) ## install what is missing
 
-.venv/packages: packages.txt scripts/install-packages
-	scripts/install-packages
+.venv/packages: packages.txt tests/packages.txt scripts/install-packages
+	scripts/install-packages tests/packages.txt
 	@mkdir -p .venv && touch $@
 
 $(INSTALLED): .venv/packages $(SOURCES)

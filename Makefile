@@ -19,7 +19,7 @@ SOURCES := pyproject.toml constraints.txt scripts/ninja meson.build tests/meson.
 COMPILED := .venv/compiled
 
 .PHONY: help setup demo check check-core check-python test lint test-core test-python test-slow \
-	test-debug-kernel bench mutants nightly clean
+	test-debug-kernel bench mutants nightly docs clean
 
 setup: $(COMPILED) ## install what is missing
 
@@ -31,7 +31,7 @@ $(INSTALLED): .venv/packages $(SOURCES)
 	$(PYTHON) -m venv .venv
 	pip install --quiet -c constraints.txt meson ninja meson-python cffi
 	NINJA=$(CURDIR)/scripts/ninja pip install --quiet -c constraints.txt --no-build-isolation \
-		-C setup-args=-Dwhole=false -e '.[dev]'
+		-C setup-args=-Dwhole=false -e '.[dev,docs]'
 	ln -sf ../../scripts/understudy $(BIN)/understudy
 	@touch $@
 
@@ -103,6 +103,9 @@ bench: setup ## the benchmarks (docs/benchmarks.md)
 
 mutants: setup ## a sample of mutants: do the tests notice? (docs/decisions/0024-mutants.md)
 	python -m tests.mutants $(MUTANTS)
+
+docs: setup ## the site, with search, in build/site
+	python -m manual site
 
 nightly: test-slow ## the slow tests, and mutants that change from day to day
 	python -m tests.mutants --seed $$(date +%Y%j) $(MUTANTS)

@@ -13,7 +13,9 @@ import pytest
 from click.testing import CliRunner
 from places import CHECKOUT
 from printed_files import printed_files
+from ruamel.yaml import YAML
 
+from understudy_devices import __version__
 from understudy_devices.cli.main import main
 from understudy_devices.native import registry
 
@@ -171,3 +173,10 @@ def test_links_lead_somewhere() -> None:
             if not target.exists() or (anchor and anchor not in anchors(target)):
                 lost.append(f"{file.relative_to(CHECKOUT)}: {link}")
     assert not lost
+
+
+def test_the_citation_is_of_this_version() -> None:
+    text = (CHECKOUT / "CITATION.cff").read_text()
+    citation = YAML(typ="safe").load(text)
+    assert {"cff-version", "title", "authors", "license"} <= set(citation)
+    assert citation["version"] == __version__

@@ -35,7 +35,8 @@ def random_problem(seed: int, vms: int = 7) -> tuple[Problem, list[float], list[
     device, and every third an empty device."""
     random = np.random.default_rng(seed)
     servers = random.choice([4, 8, 16], 3).tolist()
-    where = random.integers([1, 2, 3][seed % 3], size=vms).tolist()
+    used = random.integers([1, 2, 3][seed % 3], size=vms)
+    where = ((used + seed // 3) % 3).tolist()
     limits = random.uniform(0.1, 0.9, vms).tolist()
     return given(random.uniform(0.5, 4, vms).tolist(), servers), limits, where
 

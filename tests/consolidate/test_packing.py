@@ -91,20 +91,26 @@ def test_a_step_is_the_best_of_all_moves_and_swaps(
 
 
 @pytest.mark.parametrize(
-    ("limits", "before", "packed"),
+    ("servers", "limits", "before", "packed"),
     [
-        ([1, 1, 1], (0b111, 0), (0b111, 0)),  # just within the limit: nothing changes
-        ([0.5, 1, 1], (0b111, 0), (0b110, 0b001)),
-        ([1, 1, 0.25], (0b111, 0), (0b011, 0b100)),
-        ([1, 1, 1], None, (0b010, 0b101)),  # the largest VM first, each where most is free
-        ([0.01, 1, 1], (0b010, 0b101), (0b110, 0b001)),  # beyond its limit anywhere: the nearest
+        ([4, 4], [1, 1, 1], (0b111, 0), (0b111, 0)),  # just within the limit: nothing changes
+        ([4, 4], [0.5, 1, 1], (0b111, 0), (0b110, 0b001)),
+        ([4, 4], [1, 1, 0.25], (0b111, 0), (0b011, 0b100)),
+        ([4, 4], [1, 1, 1], None, (0b010, 0b101)),  # the largest VM first, each where most is free
+        (
+            [4, 4],
+            [0.01, 1, 1],
+            (0b010, 0b101),
+            (0b110, 0b001),
+        ),  # beyond its limit anywhere: the nearest
+        ([4, 8], [1, 1, 1], None, (0b001, 0b110)),
     ],
 )
 def test_what_is_within_its_limits_stays(
-    limits: list[float], before: Assignment | None, packed: Assignment
+    servers: list[int], limits: list[float], before: Assignment | None, packed: Assignment
 ) -> None:
-    """VMs of 1, 2 and 1 erlangs are on devices of four servers."""
-    assert pack(given([1, 2, 1], [4, 4]), limits, before) == packed
+    """There are VMs of 1, 2 and 1 erlangs."""
+    assert pack(given([1, 2, 1], servers), limits, before) == packed
 
 
 def cuts(problem: Problem, limits: list[float], orders: set[tuple[int, ...]]) -> Iterator[float]:

@@ -40,18 +40,15 @@ def pack(problem: Problem, limits: Sequence[float], before: Assignment | None = 
 
 
 def _places(problem: Problem, assignment: Assignment) -> list[int]:
-    where = [0] * len(problem.vms)
-    for device, on in enumerate(assignment):
-        for vm in each(on):
-            where[vm] = device
-    return where
+    where = {vm: device for device, on in enumerate(assignment) for vm in each(on)}
+    return [where[vm] for vm in range(len(problem.vms))]
 
 
 def _spread(problem: Problem) -> list[int]:
     """Return the device of each VM. VMs are placed in descending order of load, each on the device
     whose utilisation with this VM is lowest."""
     busy = [0.0] * len(problem.devices)
-    where = [0] * len(problem.vms)
+    where: dict[int, int] = {}
     for vm in sorted(range(len(problem.vms)), key=lambda vm: -problem.vms[vm].erlangs):
         after = [
             (busy[d] + problem.vms[vm].erlangs) / device.servers
@@ -59,7 +56,7 @@ def _spread(problem: Problem) -> list[int]:
         ]
         where[vm] = after.index(min(after))
         busy[where[vm]] += problem.vms[vm].erlangs
-    return where
+    return [where[vm] for vm in range(len(problem.vms))]
 
 
 class _Packing:
@@ -111,7 +108,7 @@ class _Packing:
         """Return, for each VM, the smallest limit of the other VMs on its device."""
         order = np.lexsort((self._limits, self._where))
         where, limits = self._where[order], self._limits[order]
-        begins = np.flatnonzero(np.diff(where, prepend=-1))
+        begins = np.flatnonzero(np.append(True, where[1:] != where[:-1]))
         others = np.empty(len(order))
         others[order] = self._least(self._limits, np.inf)[where]
         second = np.full(len(order), np.inf)

@@ -225,7 +225,14 @@ def test_the_limits_of_a_poor_fit(times: Array, poor: tuple[str, ...]) -> None:
     assert len(report.poor) == len(poor), report.poor
     for reason, words in zip(report.poor, poor, strict=True):
         assert reason.startswith(words)
-    assert "narrower" not in " ".join(compare(sample(power=1.1), POISSON, {}).poor)
+
+
+@pytest.mark.parametrize(("times", "narrower"), [([1.0, 3.0], False), ([1.0, 2.99], True)])
+def test_what_four_phases_can_not_be_is_said(times: list[float], narrower: bool) -> None:
+    """They can have a coefficient of variation of a half, but no less."""
+    process = exponential(4).process(2.0)
+    poor = compare(np.tile(times, 200), process, {}).poor
+    assert ("and 4 phases can't be narrower" in " ".join(poor)) is narrower
 
 
 def test_only_the_first_ten_lags_are_judged() -> None:

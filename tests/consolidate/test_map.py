@@ -164,7 +164,8 @@ GOOD = ([[-3.0, 1.0], [1.0, -2.0]], [[1.0, 1.0], [0.0, 1.0]])
         (GOOD[0], [[1.0, 1.0], [0.0, float("inf")]], r"D1\[1, 1\] is inf: must be finite"),
         ([[-3.0, -1.0], [1.0, -2.0]], GOOD[1], r"D0\[0, 1\] is -1: a rate off the diagonal"),
         (GOOD[0], [[1.0, 1.0], [-1.0, 2.0]], r"D1\[1, 0\] is -1: a rate must be 0 or more"),
-        ([[-3.0, 1.0], [1.0, 2.0]], GOOD[1], r"D0\[1, 1\] is 2: the diagonal must be below 0"),
+        ([[-3.0, 1.0], [1.0, 0.5]], GOOD[1], r"D0\[1, 1\] is 0.5: the diagonal must be below 0"),
+        ([[-3.0, 1.0], [1.0, 0.0]], GOOD[1], r"D0\[1, 1\] is 0: the diagonal must be below 0"),
         ([[-3.5, 1.0], [1.0, -2.0]], GOOD[1], r"row 0 .* -0.5: .* D0\[0, 0\] should be -3"),
         ([[-1.0, 1.0], [1.0, -1.0]], np.zeros((2, 2)), "D1 is 0 throughout"),
         (-np.eye(2), np.eye(2), "phases 0 and 1 do not lead to each other"),
@@ -257,3 +258,12 @@ def test_the_matrices_are_copied_for_good() -> None:
     assert process.d0[0, 0] == -2
     with pytest.raises(ValueError, match="read-only"):
         process.d0[0, 0] = 1
+
+
+@pytest.mark.parametrize("order", [2, 3])
+def test_blocks_of_several_phases_add_up(order: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    process = random_process(5, order)
+    times = np.random.default_rng(5).exponential(process.mean, 30)
+    at_once = process.log_likelihood(times)
+    monkeypatch.setattr(mapped, "BLOCK", 4)
+    assert process.log_likelihood(times) == pytest.approx(at_once, rel=1e-12)

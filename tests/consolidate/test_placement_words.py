@@ -6,9 +6,10 @@ from math import inf
 
 import pytest
 
-from understudy_devices.consolidate.placement import exhaustive, search
+from understudy_devices.consolidate.placement import exhaustive, packing, search
 from understudy_devices.consolidate.placement.problem import (
     P95,
+    Assignment,
     Demand,
     Device,
     Problem,
@@ -56,6 +57,7 @@ def test_what_is_impossible_by_load(
     ("times_ms", "words"),
     [
         ((12.0, 12.5), "vm0 has a p95 of 12 ms for 10"),
+        ((20.0, 20.0), "vm0 has a p95 of 20 ms for 10"),
         ((10.0, 12.5), "vm0 has a p95 of 10 ms or up to 12.5 for 10"),
         ((9.0, inf), "vm0 has a p95 of 9 ms or up to inf for 10"),
         ((inf, inf), "requests of vm0 pile up"),
@@ -74,6 +76,30 @@ def test_just_at_the_target_is_met() -> None:
     outcome = place(problem(2, 2, devices=(B,)), judge(lambda on: (10, 10)))
     assert (outcome.kind, outcome.reason, outcome.conflict) == (FOUND, "", 0)
     assert outcome.verdicts == ({0: P95(10, 10), 1: P95(10, 10)},)
+
+
+def test_a_guess_follows_from_the_last_and_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A guess that was tried is replaced by one for other limits; if that was tried as well,
+    guessing ends."""
+    one, other = (0b011, 0b100), (0b101, 0b010)
+    guesses, befores = iter([one, one, other, other, one]), []
+
+    def pack(_: Problem, limits: list[float], before: Assignment | None) -> Assignment:
+        befores.append(before)
+        return next(guesses)
+
+    monkeypatch.setattr(packing, "pack", pack)
+    place(problem(1, 1, 1), judge(lambda on: (9.0 + len(on),) * 2))
+    assert befores == [None, one, one, other, other]
+
+
+def test_the_first_guess_that_meets_all_targets_is_the_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    guesses = iter([(0b11, 0), (0b01, 0b10)])
+    monkeypatch.setattr(packing, "pack", lambda *_: next(guesses))
+    outcome = place(problem(1, 1), judge(lambda on: (9.0 + len(on),) * 2))
+    assert (outcome.kind, outcome.assignment) == (FOUND, (0b01, 0b10))
 
 
 def test_a_conflict_is_told_with_what_would_do() -> None:

@@ -28,6 +28,7 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[int], Merge]]:
         merge: Merge,
         done: Callable[[], None] = lambda: None,
     ) -> list[QueueFigures]:
+        assert (self.seed, self.jobs) == (3, 2)
         calls.append((list(numbers), merge))
         if len(merge) == 3 and numbers[0]:
             raise Unstable("unstable", 2.0)
@@ -63,7 +64,7 @@ HALF = T * (4 / 3) ** 0.5 / 2  # of the interval of four replications
 def test_batches_continue_until_all_are_clear_or_one_is_above(
     targets_ms: tuple[float, float], batches: int, ran: list[tuple[list[int], Merge]]
 ) -> None:
-    judge = Simulated([None] * 3, targets_ms, 1.5, seed=1, jobs=1)  # type: ignore[list-item]
+    judge = Simulated([None] * 3, targets_ms, 1.5, seed=3, jobs=2)  # type: ignore[list-item]
     verdict = judge(Device("a", 4), (0, 1))
     assert [numbers for numbers, _ in ran] == [
         list(range(4 * i, 4 * i + 4)) for i in range(batches)
@@ -76,8 +77,8 @@ def test_batches_continue_until_all_are_clear_or_one_is_above(
 
 
 def test_targets_are_those_of_the_vms_on_the_device(ran: list[tuple[list[int], Merge]]) -> None:
-    judge = Simulated([None] * 9, [1] * 6 + [1000, 1, 1000], 1, 1, 1)  # type: ignore[list-item]
+    judge = Simulated([None] * 9, [1] * 6 + [1000, 1, 1000], 1, 3, 2)  # type: ignore[list-item]
     assert list(judge(Device("a", 4), (6, 8))) == [6, 8]
     assert len(ran) == 1
-    judge = Simulated([None] * 9, [100] * 9, 1, seed=1, jobs=1)  # type: ignore[list-item]
+    judge = Simulated([None] * 9, [100] * 9, 1, seed=3, jobs=2)  # type: ignore[list-item]
     assert judge(Device("a", 4), (1, 4, 7)) == dict.fromkeys((1, 4, 7), P95(inf, inf))

@@ -67,6 +67,9 @@ def test_one_value_changes(web: Tenant, tmp_path: Path) -> None:
     given = Scenario((web, mail), 4)
     wider = changed(given, Change(None, "depth", 16), tmp_path)
     assert (wider.servers, wider.tenants) == (16, given.tenants)
+    [widest] = parse(["depth=1024"], [])
+    load = changed(given, widest, tmp_path).offered_load
+    assert load == pytest.approx(given.offered_load / 256)
     heavier = changed(given, Change("mail", "weight", 7), tmp_path)
     assert heavier.servers == 4
     assert [one.weight for one in heavier.tenants] == [1, 7]

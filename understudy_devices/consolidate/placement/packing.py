@@ -124,7 +124,9 @@ class _Packing:
         inside, outside = self._on(device), np.flatnonzero(self._where != device)
         others = self._without()
         moved, target = self._best_move(inside, device, others)
-        swapped = self._best_swap(inside, outside, others) if len(outside) else (np.inf, 0, 0)
+        swapped = (
+            self._best_swap(inside, outside, device, others) if len(outside) else (np.inf, 0, 0)
+        )
         if min(moved, swapped[0]) > below:
             return False
         if moved <= swapped[0]:
@@ -144,8 +146,10 @@ class _Packing:
         row, column = np.unravel_index(int(after.argmin()), after.shape)
         return float(after[row, column]), (int(inside[row]), int(column))
 
-    def _best_swap(self, inside: Ints, outside: Ints, others: Array) -> tuple[float, int, int]:
-        busy, device, there = self._busy(), self._where[inside[0]], self._where[outside]
+    def _best_swap(
+        self, inside: Ints, outside: Ints, device: int, others: Array
+    ) -> tuple[float, int, int]:
+        busy, there = self._busy(), self._where[outside]
         change = self._erlangs[outside] - self._erlangs[inside, None]
         least_here = np.minimum(others[inside, None], self._limits[outside])
         least_there = np.minimum(others[outside], self._limits[inside, None])

@@ -17,6 +17,7 @@ from understudy_devices.engine.cluster import Cluster, Request, check_installed
 from understudy_devices.engine.local import Local
 
 DAY, HOUR = 24 * 60, 60
+NAME = re.compile(r"[a-z][a-z0-9-]+")
 TIME = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?")
 
 
@@ -40,10 +41,10 @@ def _minutes(context: click.Context, option: click.Parameter, text: str) -> int:
 
 def _pairs(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> Any:
     pairs = [text.removeprefix("--").partition("=") for text in texts]
-    for text, (name, _, value) in zip(texts, pairs, strict=True):
-        if not name or not value:
+    for text, (name, equals, value) in zip(texts, pairs, strict=True):
+        if not NAME.fullmatch(name) or bool(equals) != bool(value):
             raise UserError(f"--sbatch: {text} is not of the form OPTION=VALUE, such as qos=long")
-    return {name: value for name, _, value in pairs}
+    return {name: value or True for name, _, value in pairs}
 
 
 OPTIONS = (

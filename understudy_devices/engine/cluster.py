@@ -14,12 +14,16 @@ first one counts, so nothing is counted twice.
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import redirect_stderr
 from dataclasses import dataclass, field
+from io import StringIO
 from math import ceil
 from pathlib import Path
 from typing import Any, TypeVar
@@ -60,8 +64,8 @@ class Request:
     minutes: int
     partition: str | None = None
     account: str | None = None
-    more: Mapping[str, str] = field(default_factory=dict)
-    """Other options of sbatch, by their long names."""
+    more: Mapping[str, str | bool] = field(default_factory=dict)
+    """Other options of sbatch, by their long names; True for one without a value."""
     python: str | None = None
     """The Python on the nodes; None: the one that runs this command."""
     jobs: int = 1
@@ -269,7 +273,9 @@ def _submit(cluster: Cluster, round: str, version: str, tasks: Sequence[Task]) -
     from submitit.core.utils import FailedJobError
 
     request = cluster.request
-    executor = submitit.SlurmExecutor(cluster.folder, python=request.python)
+    # -P: Python would else prefer a package in the folder where the command was given.
+    python = f"{shlex.quote(request.python or sys.executable)} -P"
+    executor = submitit.SlurmExecutor(cluster.folder, python=python)
     given = {"partition": request.partition, "account": request.account}
     executor.update_parameters(
         job_name=cluster.name,
@@ -278,21 +284,21 @@ def _submit(cluster: Cluster, round: str, version: str, tasks: Sequence[Task]) -
         cpus_per_task=request.jobs,
         array_parallelism=request.workers,
         stderr_to_stdout=True,
-        # Slurm would start a lost node's tasks again only after two minutes; a round does it at once.
+        # The next round replaces a lost node's tasks at once; Slurm would wait two minutes.
         additional_parameters={"no-requeue": True, **request.more},
         **{option: value for option, value in given.items() if value},
     )
     folder = str(cluster.folder)
     try:
-        with writing(cluster.folder):
+        with writing(cluster.folder), redirect_stderr(StringIO()):  # the message below says it all
             jobs = executor.map_array(
                 node.carry_out, [folder] * len(tasks), tasks, [version] * len(tasks)
             )
     except FailedJobError as error:
-        words = re.findall(r"sbatch: error: (.*)", str(error))
+        words = re.findall(r"^sbatch: (?:error: )?(.*)", str(error), re.MULTILINE)
+        why = plain(shortened(" ".join(words))) or "it says nothing"
         raise UserError(
-            f"--on-cluster: sbatch refuses: {plain(' '.join(words) or str(error))}; sinfo and "
-            "sacctmgr show what the cluster offers"
+            f"--on-cluster: sbatch refuses: {why}; sinfo and sacctmgr show what the cluster offers"
         ) from None
     return str(jobs[0].job_id).partition("_")[0]
 

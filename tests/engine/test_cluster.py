@@ -20,7 +20,7 @@ from terminal import COMMAND
 
 from understudy_devices.native import binding_file, program_file, registry
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("slurm")]
+pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("slurm")]
 
 SECONDS = 240
 SWEEP = ("sweep", "--workloads", "random,surge-direct", "--processes", "20")
@@ -102,6 +102,7 @@ def test_the_rows_are_the_same_bytes(
     assert cluster.jobs() == []
 
 
+@pytest.mark.slow
 def test_users_files_and_traces_travel(cluster: slurm.Slurm, tmp_path: Path) -> None:
     scheduler, trace = tmp_path / "mine.c", tmp_path / "t.csv"
     scheduler.write_bytes(registry.source("fcfs").text.replace(b'"fcfs"', b'"mine"'))
@@ -117,7 +118,9 @@ def test_users_files_and_traces_travel(cluster: slurm.Slurm, tmp_path: Path) -> 
     assert figures(tmp_path / "there.parquet").equals(figures(tmp_path / "here.parquet"))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))]
+)
 def test_a_command_that_is_killed_goes_on(
     seed: int, cluster: slurm.Slurm, tmp_path: Path, many: pl.DataFrame
 ) -> None:
@@ -138,6 +141,7 @@ def test_a_command_that_is_killed_goes_on(
     assert cluster.jobs() == []
 
 
+@pytest.mark.slow
 def test_what_ended_without_a_command_survives_another_one(
     cluster: slurm.Slurm, tmp_path: Path, many: pl.DataFrame
 ) -> None:
@@ -155,6 +159,7 @@ def test_what_ended_without_a_command_survives_another_one(
     assert rows.filter(scheduler="look").height == 2
 
 
+@pytest.mark.slow
 def test_ctrl_c_says_what_goes_on(cluster: slurm.Slurm, tmp_path: Path) -> None:
     file = tmp_path / "s.parquet"
     command = begin(cluster, *MANY, *ON, "--out", file)
@@ -169,6 +174,7 @@ def test_ctrl_c_says_what_goes_on(cluster: slurm.Slurm, tmp_path: Path) -> None:
     await_(lambda: not cluster.jobs())
 
 
+@pytest.mark.slow
 def test_tasks_that_are_killed_cost_only_time(
     cluster: slurm.Slurm, tmp_path: Path, many: pl.DataFrame
 ) -> None:
@@ -181,6 +187,7 @@ def test_tasks_that_are_killed_cost_only_time(
     assert figures(file).equals(many)
 
 
+@pytest.mark.slow
 def test_a_node_that_is_lost_costs_only_time(
     cluster: slurm.Slurm, tmp_path: Path, many: pl.DataFrame
 ) -> None:
@@ -195,6 +202,7 @@ def test_a_node_that_is_lost_costs_only_time(
     assert figures(file).equals(many)
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_fails_is_left_out_as_here(cluster: slurm.Slurm, tmp_path: Path) -> None:
     scheduler = tmp_path / "mine.c"
     text = registry.source("fcfs").text.replace(b'"fcfs"', b'"mine"')
@@ -212,6 +220,7 @@ def test_a_scheduler_that_fails_is_left_out_as_here(cluster: slurm.Slurm, tmp_pa
     )
 
 
+@pytest.mark.slow
 def test_a_task_that_always_dies(cluster: slurm.Slurm, tmp_path: Path) -> None:
     python = tmp_path / "python"
     python.write_text("#!/bin/sh\necho 'no memory left' >&2\nexit 3\n")
@@ -237,6 +246,7 @@ def environment(folder: Path) -> tuple[Path, Path]:
     return folder / "bin" / "python", site
 
 
+@pytest.mark.slow
 def test_nodes_without_the_package(cluster: slurm.Slurm, tmp_path: Path) -> None:
     python, _ = environment(tmp_path / "venv")
     words = (*FEW, *ON, "--node-python", str(python), "--out", tmp_path / "s.parquet")
@@ -245,6 +255,7 @@ def test_nodes_without_the_package(cluster: slurm.Slurm, tmp_path: Path) -> None
     assert "; install understudy-devices[cluster] on all nodes, or name a --node-python" in last
 
 
+@pytest.mark.slow
 def test_nodes_without_that_python(cluster: slurm.Slurm, tmp_path: Path) -> None:
     python = tmp_path / "nothing"
     words = (*FEW, *ON, "--node-python", str(python), "--out", tmp_path / "s.parquet")
@@ -253,6 +264,7 @@ def test_nodes_without_that_python(cluster: slurm.Slurm, tmp_path: Path) -> None
     assert "; install understudy-devices[cluster] on all nodes, or name a --node-python" in last
 
 
+@pytest.mark.slow
 def test_nodes_with_another_version(cluster: slurm.Slurm, tmp_path: Path) -> None:
     python, site = environment(tmp_path / "venv")
     for folder in ("core", "guest", "host", "kernel", "profiles", "sim", "cards"):
@@ -267,6 +279,7 @@ def test_nodes_with_another_version(cluster: slurm.Slurm, tmp_path: Path) -> Non
     assert f"{python} has another version of Understudy than this command; install" in last
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_full(cluster: slurm.Slurm, tmp_path: Path) -> None:
     """There is room for the items, and not for all answers."""
     folder = tmp_path / "small"
@@ -293,6 +306,7 @@ def test_sbatch_refuses(cluster: slurm.Slurm, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_no_controller(cluster: slurm.Slurm, tmp_path: Path) -> None:
     configuration = tmp_path / "slurm.conf"
     text = Path(cluster.environment["SLURM_CONF"]).read_text()

@@ -147,7 +147,7 @@ def test_a_controller_that_is_away_is_waited_for(
 
 
 LOGS = {
-    "submitit INFO (x) - Starting\nMemoryError\nsrun: error: n1: task 0: Exited with\n": "MemoryError",
+    "submitit INFO (x) - Starting\nMemoryError\nsrun: error: n1: task 0: Exited\n": "MemoryError",
     "slurmstepd: error: *** STEP 3.0 ON n1 CANCELLED DUE TO TIME LIMIT ***\n": (
         "slurmstepd: error: *** STEP 3.0 ON n1 CANCELLED DUE TO TIME LIMIT ***"
     ),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a task does on a node of the cluster: carry out its items and write each answer at once."""
 
+import gc
 import signal
 import socket
 import sys
@@ -17,6 +18,8 @@ from understudy_devices.engine.local import Local
 from understudy_devices.engine.spool import Spool, Task
 from understudy_devices.native import registry
 from understudy_devices.native.version import code_version
+
+GARBAGE_LOOKED_FOR = 100_000  # as in __main__.py
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,7 @@ def carry_out(folder: str, task: Task, version: str) -> None:
     """Carry out a task; submitit calls this function on the node."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # what is done has been written: just end
     signal.signal(signal.SIGUSR2, signal.SIG_IGN)
+    gc.set_threshold(GARBAGE_LOOKED_FOR)
     spool = Spool(Path(folder))
     with spool.answers(task) as answers:
         if code_version() != version:

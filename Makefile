@@ -19,7 +19,7 @@ SOURCES := pyproject.toml constraints.txt scripts/ninja meson.build tests/meson.
 COMPILED := .venv/compiled
 
 .PHONY: help setup demo check check-core check-python test lint test-core test-python test-slow \
-	test-debug-kernel bench mutants nightly docs clean
+	test-debug-kernel bench wheel image mutants nightly docs clean
 
 setup: $(COMPILED) ## install what is missing
 
@@ -100,6 +100,12 @@ test-debug-kernel: setup ## kernel modules under a kernel that looks for mistake
 
 bench: setup ## the benchmarks (docs/benchmarks.md)
 	python -m bench
+
+wheel: setup ## wheels for x86-64 and ARM, and the source distribution, in dist/
+	python scripts/wheels.py
+
+image: ## an image for Docker and Podman, from Debian's packages and the wheel, in dist/
+	scripts/image
 
 mutants: setup ## a sample of mutants: do the tests notice? (docs/decisions/0024-mutants.md)
 	python -m tests.mutants $(MUTANTS)

@@ -21,7 +21,8 @@ from places import CHECKOUT
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.campaign import sweep
 from understudy_devices.cli.main import main
-from understudy_devices.native import binding_file, program_file, registry
+from understudy_devices.engine import local
+from understudy_devices.native import binding_file, program_file, registry, version
 from understudy_devices.platforms.sim import in_simulator
 
 pytestmark = pytest.mark.thorough
@@ -77,7 +78,7 @@ def test_runs_that_ended_with_the_one_that_failed_are_kept(
         done = futures.wait(tasks).done
         return SimpleNamespace(done=sorted(done, key=lambda task: not task.exception()))
 
-    monkeypatch.setattr(sweep, "wait", late)
+    monkeypatch.setattr(local, "wait", late)
     file = tmp_path / "s.parquet"
     words = (*WORDS, "--schedulers", "clook", "--seeds", "6", "--jobs", "1", "--out", str(file))
     interrupted(monkeypatch, *words)
@@ -222,8 +223,8 @@ def test_the_version_is_that_of_what_decides(monkeypatch: pytest.MonkeyPatch) ->
         seen.extend(files)
         return "name"
 
-    monkeypatch.setattr(sweep, "digest_of_files", digest)
-    assert sweep._shared_version.__wrapped__() == "name"
+    monkeypatch.setattr(version, "digest_of_files", digest)
+    assert version.code_version.__wrapped__() == "name"
     assert {binding_file(), program_file()} <= set(seen)
     names = {file.name for file in seen}
     assert {"metrics.py", "simulator.py", "Kbuild", "surge.c", "mkfiles.c"} <= names

@@ -18,8 +18,10 @@ from places import CHECKOUT
 from printed_commands import Printed, printed_commands
 from printed_commands import pages as printed_pages
 from printed_files import printed_files
+from ruamel.yaml import YAML
 from terminal import COMMAND
 
+from understudy_devices import __version__
 from understudy_devices.cards import specification
 from understudy_devices.cards.rdl_export import rdl
 from understudy_devices.cli.main import main
@@ -181,6 +183,13 @@ def test_links_lead_somewhere() -> None:
     assert not lost
 
 
+def test_the_citation_is_of_this_version() -> None:
+    text = (CHECKOUT / "CITATION.cff").read_text()
+    citation = YAML(typ="safe").load(text)
+    assert {"cff-version", "title", "authors", "license"} <= set(citation)
+    assert citation["version"] == __version__
+
+
 # Why a printed command is not run here, by a pattern of "PAGE: COMMAND".
 NOT_RUN = {
     r"(README|docs/tutorial).md: (make|export) ": "this test runs in what it makes",
@@ -194,6 +203,8 @@ NOT_RUN = {
     r"docs/measure.md: understudy": "needs a disk; tests/campaign/test_compare_runs.py",
     r"docs/profiler.md: understudy profile --t\S+ (mydrive:make|recorded.txt)": "tests/profiler",
     r"docs/vpt-sysfs.md": "as root in a VM: tests/vm/test_by_hand.py",
+    r"docs/install.md": "tests/project/test_wheel.py; an image needs root, and Docker runs it",
+    r"docs/cluster.md": "a cluster: tests/engine/test_cluster.py",
     r"docs/kernels.md": "other kernels: tests/vm, and make test-debug-kernel",
     r"docs/adding.md: (CC=clang meson|mkdir corpus)": "a fuzzer without an end",
     r"docs/adding.md: python -m bench": "rewrites a page; tests/project/test_benchmarks.py",

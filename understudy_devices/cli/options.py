@@ -196,6 +196,7 @@ GROUPS = {
     "Schedulers": {"names", "tunables", "unsafe"},
     "Platform": {"on", *_declared(SETTINGS.values())},
     "Runs": {"seeds", "jobs", *Run.declared()},
+    "Cluster": {"on_cluster", "workers", "partition", "account", "minutes", "more", "python"},
     "Output": {"out", "as_json", "dry_run"},
 }
 REST = "Options"

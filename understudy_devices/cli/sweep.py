@@ -20,12 +20,15 @@ from understudy_devices.ask.workloads.workload import Workload
 from understudy_devices.base import catalog
 from understudy_devices.base.errors import UserError
 from understudy_devices.campaign import sweep
+from understudy_devices.cli.cluster import engine_of, with_cluster
 from understudy_devices.cli.main import EXIT_FAILED
 from understudy_devices.cli.options import Grouped, Settings, with_settings
 from understudy_devices.cli.progress import bars
 from understudy_devices.cli.session import console, tell, tell_warnings, warn_of_trace
 from understudy_devices.device import profile
 from understudy_devices.device.profile import DiskProfile
+from understudy_devices.engine import Engine
+from understudy_devices.engine.cluster import Request
 from understudy_devices.measure.comparison import Comparison, Estimate
 from understudy_devices.show import table
 
@@ -42,8 +45,11 @@ Swept = tuple[pl.DataFrame, dict[str, str]]
 @click.option("--disks", default="cheetah-15k4", help="Names or files, comma-separated, or all.")
 @click.option("--workloads", default="random,surge-direct", help="Names, comma-separated.")
 @click.option("--schedulers", "names", default="all", help="Comma-separated, or all.")
+@with_cluster
 @with_settings()
-def command(disks: str, workloads: str, names: str, settings: Settings) -> None:
+def command(
+    disks: str, workloads: str, names: str, settings: Settings, cluster: Request | None
+) -> None:
     """Run every disk with every workload, every scheduler and every seed.
 
     The file that --out names [sweep.parquet] keeps only the figures, a row for each run.  A
@@ -51,6 +57,8 @@ def command(disks: str, workloads: str, names: str, settings: Settings) -> None:
     interrupted sweep, and a command with more seeds carries out only the runs with new seeds.  If
     a scheduler, disk or trace has changed, its rows are removed.  An option that only some
     workloads have (--writes, --rate ...) affects only these workloads.
+
+    With --on-cluster, the runs are carried out as array jobs of Slurm (docs/cluster.md).
     """
     if len(settings.platforms) > 1:
         raise UserError("--on: one platform at a time; run the command once for each")
@@ -73,7 +81,8 @@ def command(disks: str, workloads: str, names: str, settings: Settings) -> None:
     experiments = [run for run in experiments if run.scheduler.name not in failures]
     with sweep.opened(file) as book:
         _say_outdated(sweep.outdated(book, experiments), file)
-        frame, failed = _run(settings, experiments, book)
+        engine = engine_of(cluster, book.on_cluster, settings)
+        frame, failed = _run(settings, experiments, book, engine)
         if frame.height:
             _show(frame, settings)
     click.echo(f"wrote {file}: {frame.height} runs of this command", err=True)
@@ -108,12 +117,14 @@ def _say_outdated(rows: int, file: Path) -> None:
         )
 
 
-def _run(settings: Settings, experiments: Sequence[Experiment], book: sweep.Book) -> Swept:
+def _run(
+    settings: Settings, experiments: Sequence[Experiment], book: sweep.Book, engine: Engine
+) -> Swept:
     platform = platforms.load(settings.platforms[0])
     platform.check(experiments)
     with bars(len(experiments)) as progress:
         platform.prepare(experiments, progress.prepare)
-        return sweep.run(platform, experiments, book, settings.jobs_at_once, progress.count)
+        return sweep.run(experiments, book, engine, progress.count)
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,26 @@
 # SPDX-License-Identifier: MIT
 """Engines without a cluster: threads, how a cluster's rounds are divided, and what is refused."""
 
+import operator
 import shutil
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from places import CHECKOUT
 
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.cli.cluster import _minutes
 from understudy_devices.cli.main import main
-from understudy_devices.engine import cluster
+from understudy_devices.engine import Engine, cluster
 from understudy_devices.engine.cluster import Cluster, Request
 from understudy_devices.engine.local import AHEAD, Local
 from understudy_devices.engine.spool import Spool, Task
@@ -160,6 +165,35 @@ LOGS = {
 def test_the_last_words_of_a_dead_task(log: str, tmp_path: Path) -> None:
     (tmp_path / "log").write_text(log)
     assert LOGS[log] in cluster._last_words(tmp_path / "log")
+
+
+class Client:
+    """Stands in for Dask's client: each call runs in a process of its own."""
+
+    def __init__(self, pool: ProcessPoolExecutor) -> None:
+        self.pool = pool
+
+    def map(self, function: Callable[..., Any], values: list[Any]) -> list[Future[Any]]:
+        return [self.pool.submit(function, value) for value in values]
+
+    def cancel(self, tasks: list[Future[Any]]) -> None:
+        for task in tasks:
+            task.cancel()
+
+
+def test_the_engine_that_the_page_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (CHECKOUT / "docs" / "cluster.md").read_text()
+    shown = ModuleType("shown")
+    monkeypatch.setitem(sys.modules, "shown", shown)
+    dask = ModuleType("dask.distributed")
+    vars(dask).update(Client=Client, as_completed=as_completed)
+    monkeypatch.setitem(sys.modules, "dask.distributed", dask)
+    exec(page.partition("```python\n")[2].partition("```")[0], vars(shown))
+    items = {str(number): number for number in range(2500)}
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        engine: Engine = vars(shown)["Dask"](Client(pool))
+        answers = list(engine.run(operator.eq, items))
+    assert sorted(answers) == sorted((key, False) for key in items)
 
 
 def test_no_slurm_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

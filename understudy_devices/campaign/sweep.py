@@ -21,9 +21,10 @@ import os
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, fields
 from functools import cache
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,7 +40,7 @@ from understudy_devices.base import parquet, scratch
 from understudy_devices.base.cache import digest
 from understudy_devices.base.errors import RunFailed, Unstable, UserError
 from understudy_devices.campaign import second_run
-from understudy_devices.engine import Engine
+from understudy_devices.engine import Answer, Engine
 from understudy_devices.engine.spool import Spool
 from understudy_devices.measure.metrics import Summary
 from understudy_devices.native import registry
@@ -92,6 +93,7 @@ NAMES: dict[str, Column] = {
     name: SCHEMA[name] for name in ("key", "version", *CONTENT, *CONTENT.values())
 }
 ORDER = ("platform", "disk", "workload", "scheduler", "seed", "key", "version")
+TABLE_ROWS = 10_000  # rows that become a table together
 LINE_BEGINS = b'{"key": '  # the beginning of every line in the journal
 
 
@@ -159,33 +161,39 @@ def run(
         for name, experiment in zip(keys, experiments, strict=True)
         if name not in done
     }
-    finished = names.height - len(missing)
-    report(finished, names.height)
-    new: list[Row] = []
     failures: dict[str, str] = {}
-    journal_full = False
     _say_how_to_go_on(book, engine)
-    for key, answer in engine.run(Runs(failures), missing):
-        if isinstance(answer, str):
-            failures.setdefault(missing[key].experiment.scheduler.name, answer)
-        else:
-            new.append(answer)
-            if not journal_full:
-                try:
-                    _note(new[-1], book.journal)
-                except RunFailed as error:  # the table is shown nevertheless
-                    journal_full = True
-                    scratch.say_if_interrupted(f"{error}; later runs are lost")
-            if len(new) == 1 and not journal_full:
-                _say_how_to_go_on(book, engine)
-        finished += 1
-        report(finished, names.height)
+
+    def rows(answers: Iterator[tuple[str, Answer]]) -> Iterator[Row]:
+        """Yield the rows as they arrive, and save each; without rows, no journal is made."""
+        saved, is_room, is_said = names.height - len(missing), True, False
+        report(saved, names.height)
+        for finished, (key, answer) in enumerate(answers, start=saved + 1):
+            if isinstance(answer, str):
+                failures.setdefault(missing[key].experiment.scheduler.name, answer)
+            else:
+                is_room = is_room and _is_noted(answer, book.journal)
+                if is_room and not is_said:
+                    is_said = True
+                    _say_how_to_go_on(book, engine)
+                yield answer
+            report(finished, names.height)
+
+    with closing(engine.run(Runs(failures), missing)) as answers:
+        new = _table(rows(answers))
     old = _current(book.rows, names)
-    whole = pl.concat([old, pl.DataFrame(new, schema=SCHEMA)]).sort(ORDER)
-    if new or _is_unfinished(book) or old.height < book.rows.height:
+    whole = pl.concat([old, new]).sort(ORDER)
+    if new.height or _is_unfinished(book) or old.height < book.rows.height:
         book.found = whole
-    rows = whole.join(names, on=["key", "version"], how="semi", maintain_order="left")
-    return rows.filter(~pl.col("scheduler").is_in(list(failures))), failures
+    ours = whole.join(names, on=["key", "version"], how="semi", maintain_order="left")
+    return ours.filter(~pl.col("scheduler").is_in(list(failures))), failures
+
+
+def _table(rows: Iterator[Row]) -> pl.DataFrame:
+    """Return the rows as a table, which needs a tenth of their memory."""
+    parts = iter(lambda: list(islice(rows, TABLE_ROWS)), [])
+    tables = [pl.DataFrame(part, schema=SCHEMA) for part in parts]
+    return pl.concat([pl.DataFrame(schema=SCHEMA), *tables])
 
 
 def _say_how_to_go_on(book: Book, engine: Engine) -> None:
@@ -310,8 +318,7 @@ def _is_unfinished(book: Book) -> bool:
 def _read(file: Path) -> pl.DataFrame:
     """Return all rows of the file, its journal and its tasks on a cluster, without duplicates."""
     rows = _read_parquet(file) if file.exists() else pl.DataFrame(schema=SCHEMA)
-    kept = [*_read_journal(_journal(file)), *_read_cluster(_on_cluster(file))]
-    noted = pl.DataFrame(kept, schema=SCHEMA)
+    noted = _table(chain(_read_journal(_journal(file)), _read_cluster(_on_cluster(file))))
     return pl.concat([rows, noted]).unique(["key", "version"], maintain_order=True)
 
 
@@ -376,6 +383,17 @@ def _checked(row: Any) -> Row | None:
 
 def _fits(value: Any, kind: Column) -> bool:
     return value is None or isinstance(value, (int, float) if kind is float else kind)
+
+
+def _is_noted(row: Row, journal: Path) -> bool:
+    """Append a row to the journal; if that fails, say so when the command is interrupted, since the
+    table is shown nevertheless."""
+    try:
+        _note(row, journal)
+    except RunFailed as error:
+        scratch.say_if_interrupted(f"{error}; later runs are lost")
+        return False
+    return True
 
 
 def _note(row: Row, journal: Path) -> None:

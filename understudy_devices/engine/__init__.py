@@ -7,7 +7,7 @@ add another engine.
 """
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
@@ -28,9 +28,11 @@ class Engine(Protocol):
     def notice(self) -> str:
         """Return what goes on if the command is interrupted; empty if nothing does."""
 
-    def run(self, work: Work[T], items: Mapping[str, T]) -> Iterator[tuple[str, Answer]]:
+    def run(
+        self, work: Work[T], items: Mapping[str, T]
+    ) -> Generator[tuple[str, Answer], None, None]:
         """Yield the key and the answer of each item once, in the order in which they arrive.
 
-        An exception of `work`, or the end of the iteration, ends all tasks.  Answers that arrived
+        An exception of `work`, and closing the generator, end all tasks.  Answers that arrived
         together with an exception are yielded before it is raised.
         """

@@ -20,7 +20,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr
 from dataclasses import dataclass, field
 from io import StringIO
@@ -28,13 +28,11 @@ from math import ceil
 from pathlib import Path
 from typing import Any, TypeVar
 
-from understudy_devices.base import sandbox
 from understudy_devices.base.cache import digest
 from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.base.plain import plain, shortened
 from understudy_devices.engine import Answer, Work, node
 from understudy_devices.engine.spool import Spool, Task, writing
-from understudy_devices.native import registry
 from understudy_devices.native.version import code_version
 
 T = TypeVar("T")
@@ -94,7 +92,9 @@ class Cluster:
         """Return what goes on if the command is interrupted."""
         return f"the cluster's tasks go on (scancel --name {self.name} ends them)"
 
-    def run(self, work: Work[T], items: Mapping[str, T]) -> Iterator[tuple[str, Answer]]:
+    def run(
+        self, work: Work[T], items: Mapping[str, T]
+    ) -> Generator[tuple[str, Answer], None, None]:
         """Yield answers as Engine.run does."""
         rounds = _Rounds(self, Spool(self.folder), dict(items))
         try:
@@ -194,7 +194,7 @@ class _Rounds:
     def _load(self, work: Work[Any], keys: Sequence[str], longest: float) -> node.Load:
         items = {key: self.left[key] for key in keys}
         jobs = self.cluster.request.jobs
-        return node.Load(work, items, jobs, longest, registry.added(), sandbox.is_open())
+        return node.packed(work, items, jobs, longest)
 
     def _divided(self, longest: float) -> list[list[str]]:
         """Return the keys of each task of the next round; each task has some of all kinds."""

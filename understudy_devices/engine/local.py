@@ -2,7 +2,7 @@
 """The default engine: threads of this process; what is slow runs in processes of its own."""
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TypeVar
@@ -21,7 +21,9 @@ class Local:
     jobs: int
     notice: str = ""
 
-    def run(self, work: Work[T], items: Mapping[str, T]) -> Iterator[tuple[str, Answer]]:
+    def run(
+        self, work: Work[T], items: Mapping[str, T]
+    ) -> Generator[tuple[str, Answer], None, None]:
         """Yield answers as Engine.run does."""
         stop = threading.Event()
         waiting = iter(items.items())

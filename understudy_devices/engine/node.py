@@ -2,6 +2,7 @@
 """What a task does on a node of the cluster: carry out its items and write each answer at once."""
 
 import gc
+import math
 import signal
 import socket
 import sys
@@ -36,6 +37,19 @@ class Load:
     seconds: float
     files: Mapping[str, registry.Source]
     unsafe: bool
+
+
+def packed(
+    work: Work[Any], items: Mapping[str, Any], jobs: int = 1, seconds: float = math.inf
+) -> Load:
+    """Return a load with all that this process knows and another one does not."""
+    return Load(work, items, jobs, seconds, registry.added(), sandbox.is_open())
+
+
+def unpacked(load: Load) -> list[tuple[str, Answer]]:
+    """Carry out a load at once; engines call it in another process, on any machine."""
+    _arrive(load)
+    return list(Local(load.jobs).run(load.work, load.items))
 
 
 def carry_out(folder: str, task: Task, version: str) -> None:

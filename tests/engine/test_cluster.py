@@ -113,9 +113,18 @@ def test_users_files_and_traces_travel(cluster: slurm.Slurm, tmp_path: Path) -> 
         *("--schedulers", f"{scheduler},clook", "--seeds", "3"),
     )
     finish(begin(cluster, *words, "--out", tmp_path / "here.parquet"))
-    cluster_words = (*ON, "--sbatch", "overcommit", "--sbatch", "nice=5", "--time", "0:10:00")
+    python = tmp_path / "python"
+    python.write_text(
+        f'#!/bin/sh\necho "${{TMPDIR-none}}" >> {tmp_path}/said\nexec {sys.executable} "$@"\n'
+    )
+    python.chmod(0o755)
+    cluster_words = (
+        *(*ON, "--sbatch", "overcommit", "--sbatch", "nice=5", "--time", "0:10:00"),
+        *("--jobs", "2", "--sbatch", "cpus-per-task=1", "--node-python", str(python)),
+    )
     finish(begin(cluster, *words, *cluster_words, "--out", tmp_path / "there.parquet"))
     assert figures(tmp_path / "there.parquet").equals(figures(tmp_path / "here.parquet"))
+    assert "understudy-" not in (tmp_path / "said").read_text(), "the command's own folder"
 
 
 @pytest.mark.parametrize(

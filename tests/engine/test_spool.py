@@ -62,5 +62,5 @@ def test_files_of_others_are_left_alone(tmp_path: Path) -> None:
 def test_no_folder_can_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     folder = tmp_path / "file" / "spool"
-    with pytest.raises(RunFailed, match=f"cannot use {folder}: Not a directory; give"):
+    with pytest.raises(RunFailed, match=f"cannot use {folder}: Not a directory; take an --out on"):
         Spool(folder).plan("v1", [([], None)])

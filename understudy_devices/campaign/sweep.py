@@ -141,7 +141,7 @@ def opened(file: Path) -> Iterator[Book]:
         yield book
         if book.found is not None:
             _put(book.found, book)
-        elif book.journal.exists() or book.on_cluster.exists():
+        elif _is_unfinished(book):
             _put(_read(file).sort(ORDER), book)
 
 

@@ -21,7 +21,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import redirect_stderr
+from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass, field
 from io import StringIO
 from math import ceil
@@ -276,6 +276,7 @@ def _submit(cluster: Cluster, round: str, version: str, tasks: Sequence[Task]) -
     # -P: Python would else prefer a package in the folder where the command was given.
     python = f"{shlex.quote(request.python or sys.executable)} -P"
     executor = submitit.SlurmExecutor(cluster.folder, python=python)
+    more = {name.replace("-", "_"): value for name, value in request.more.items()}
     given = {"partition": request.partition, "account": request.account}
     executor.update_parameters(
         job_name=cluster.name,
@@ -285,12 +286,13 @@ def _submit(cluster: Cluster, round: str, version: str, tasks: Sequence[Task]) -
         array_parallelism=request.workers,
         stderr_to_stdout=True,
         # The next round replaces a lost node's tasks at once; Slurm would wait two minutes.
-        additional_parameters={"no-requeue": True, **request.more},
+        additional_parameters={"no_requeue": True, **more},
         **{option: value for option, value in given.items() if value},
     )
     folder = str(cluster.folder)
     try:
-        with writing(cluster.folder), redirect_stderr(StringIO()):  # the message below says it all
+        # The message below says what sbatch says.
+        with writing(cluster.folder), redirect_stderr(StringIO()), _own_tmpdir_hidden():
             jobs = executor.map_array(
                 node.carry_out, [folder] * len(tasks), tasks, [version] * len(tasks)
             )
@@ -301,6 +303,17 @@ def _submit(cluster: Cluster, round: str, version: str, tasks: Sequence[Task]) -
             f"--on-cluster: sbatch refuses: {why}; sinfo and sacctmgr show what the cluster offers"
         ) from None
     return str(jobs[0].job_id).partition("_")[0]
+
+
+@contextmanager
+def _own_tmpdir_hidden() -> Iterator[None]:
+    """Hide the command's folder for temporary files, which a task would inherit and nodes lack."""
+    hidden = os.environ.pop("TMPDIR", None)
+    try:
+        yield
+    finally:
+        if hidden is not None:
+            os.environ["TMPDIR"] = hidden
 
 
 def _cancel(jobs: Sequence[str]) -> None:

@@ -142,8 +142,8 @@ def writing(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise RunFailed(
-            f"cannot use {folder}: {error.strerror or error}; give a --cluster-folder on a disk "
-            "that all nodes share and that has room"
+            f"cannot use {folder}: {error.strerror or error}; take an --out on a disk that all "
+            "nodes share and that has room"
         ) from error
 
 

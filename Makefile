@@ -19,19 +19,19 @@ SOURCES := pyproject.toml constraints.txt scripts/ninja meson.build tests/meson.
 COMPILED := .venv/compiled
 
 .PHONY: help setup demo check check-core check-python test lint test-core test-python test-slow \
-	test-debug-kernel bench mutants nightly clean
+	test-debug-kernel bench wheel image mutants nightly docs clean
 
 setup: $(COMPILED) ## install what is missing
 
-.venv/packages: packages.txt scripts/install-packages
-	scripts/install-packages
+.venv/packages: packages.txt tests/packages.txt scripts/install-packages
+	scripts/install-packages tests/packages.txt
 	@mkdir -p .venv && touch $@
 
 $(INSTALLED): .venv/packages $(SOURCES)
 	$(PYTHON) -m venv .venv
 	pip install --quiet -c constraints.txt meson ninja meson-python cffi
 	NINJA=$(CURDIR)/scripts/ninja pip install --quiet -c constraints.txt --no-build-isolation \
-		-C setup-args=-Dwhole=false -e '.[dev]'
+		-C setup-args=-Dwhole=false -e '.[dev,docs]'
 	ln -sf ../../scripts/understudy $(BIN)/understudy
 	@touch $@
 
@@ -101,8 +101,17 @@ test-debug-kernel: setup ## kernel modules under a kernel that looks for mistake
 bench: setup ## the benchmarks (docs/benchmarks.md)
 	python -m bench
 
+wheel: setup ## wheels for x86-64 and ARM, and the source distribution, in dist/
+	python scripts/wheels.py
+
+image: ## an image for Docker and Podman, from Debian's packages and the wheel, in dist/
+	scripts/image
+
 mutants: setup ## a sample of mutants: do the tests notice? (docs/decisions/0024-mutants.md)
 	python -m tests.mutants $(MUTANTS)
+
+docs: setup ## the site, with search, in build/site
+	python -m manual site
 
 nightly: test-slow ## the slow tests, and mutants that change from day to day
 	python -m tests.mutants --seed $$(date +%Y%j) $(MUTANTS)

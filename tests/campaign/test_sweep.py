@@ -21,7 +21,7 @@ from understudy_devices.base import threads
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.campaign import sweep
 from understudy_devices.cli.main import main
-from understudy_devices.native import binding_file, program_file, registry
+from understudy_devices.native import binding_file, program_file, registry, version
 from understudy_devices.platforms.sim import in_simulator
 
 pytestmark = pytest.mark.thorough
@@ -221,8 +221,8 @@ def test_the_version_is_that_of_what_decides(monkeypatch: pytest.MonkeyPatch) ->
         seen.extend(files)
         return "name"
 
-    monkeypatch.setattr(sweep, "digest_of_files", digest)
-    assert sweep._shared_version.__wrapped__() == "name"
+    monkeypatch.setattr(version, "digest_of_files", digest)
+    assert version.code_version.__wrapped__() == "name"
     assert {binding_file(), program_file()} <= set(seen)
     names = {file.name for file in seen}
     assert {"metrics.py", "simulator.py", "Kbuild", "surge.c", "mkfiles.c"} <= names

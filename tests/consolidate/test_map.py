@@ -2,6 +2,8 @@
 """Markovian arrival processes, compared with integrals over matrix exponentials, closed forms
 and long random walks."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.linalg import expm, null_space
 
+from understudy_devices.consolidation import map as mapped
 from understudy_devices.consolidation.map import MarkovianArrivalProcess, stationary
 
 Array = NDArray[np.float64]
@@ -161,7 +164,8 @@ GOOD = ([[-3.0, 1.0], [1.0, -2.0]], [[1.0, 1.0], [0.0, 1.0]])
         (GOOD[0], [[1.0, 1.0], [0.0, float("inf")]], r"D1\[1, 1\] is inf: must be finite"),
         ([[-3.0, -1.0], [1.0, -2.0]], GOOD[1], r"D0\[0, 1\] is -1: a rate off the diagonal"),
         (GOOD[0], [[1.0, 1.0], [-1.0, 2.0]], r"D1\[1, 0\] is -1: a rate must be 0 or more"),
-        ([[-3.0, 1.0], [1.0, 2.0]], GOOD[1], r"D0\[1, 1\] is 2: the diagonal must be below 0"),
+        ([[-3.0, 1.0], [1.0, 0.5]], GOOD[1], r"D0\[1, 1\] is 0.5: the diagonal must be below 0"),
+        ([[-3.0, 1.0], [1.0, 0.0]], GOOD[1], r"D0\[1, 1\] is 0: the diagonal must be below 0"),
         ([[-3.5, 1.0], [1.0, -2.0]], GOOD[1], r"row 0 .* -0.5: .* D0\[0, 0\] should be -3"),
         ([[-1.0, 1.0], [1.0, -1.0]], np.zeros((2, 2)), "D1 is 0 throughout"),
         (-np.eye(2), np.eye(2), "phases 0 and 1 do not lead to each other"),
@@ -178,3 +182,88 @@ def test_what_is_no_process(d0: object, d1: object, message: str) -> None:
 def test_times_are_above_zero(time: float) -> None:
     with pytest.raises(ValueError, match=r"time 1 is .*: must be finite and above 0"):
         MarkovianArrivalProcess(*GOOD).log_likelihood([1.0, time])
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda process: process.moment(0), "moment 0: must be 1 or more"),
+        (lambda process: process.autocorrelation(0), "0 lags: must be 1 or more"),
+        (lambda process: process.sample(-1, 1), "-1 times: must be 0 or more"),
+    ],
+)
+def test_what_can_not_be_asked(
+    ask: Callable[[MarkovianArrivalProcess], object], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        ask(MarkovianArrivalProcess(*GOOD))
+
+
+def test_a_sample_is_of_any_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Service times go on from one chunk of moves to the next, even if none ends in a chunk."""
+    process = MarkovianArrivalProcess(*GOOD)
+    assert process.sample(0, 1).tolist() == []
+    assert process.sample(7, 1).tolist() == process.sample(9, 1)[:7].tolist()
+    slow = MarkovianArrivalProcess([[-1.0, 1.0], [1.0, -1.2]], [[0.0, 0.0], [0.0, 0.2]])
+    monkeypatch.setattr(mapped, "CHUNK", 8)
+    assert slow.sample(3000, 1).mean() == pytest.approx(slow.mean, rel=0.05)
+
+
+def test_moves_are_added_up_until_a_time_ends() -> None:
+    stays = np.array([1.0, 2.0, 4.0, 8.0])
+    for ends, finished, rest in (
+        ([0, 1, 0, 1], [13, 12], 0),
+        ([1, 0, 1, 0], [11, 6], 8),
+        ([1, 1, 0, 0], [11, 2], 12),
+        ([0, 0, 0, 0], [], 25),
+    ):
+        times, left = mapped._sum_up(stays, np.array(ends, bool), 10.0)
+        assert (times.tolist(), left) == (finished, rest)
+
+
+def test_a_random_number_selects_the_first_outcome_above_it() -> None:
+    """Outcomes of two phases, for the random numbers 0, 0.5 and 0.9."""
+    cumulative = np.array([[0.0, 0.5, 0.5, 1.0], [0.25, 0.5, 0.75, 1.0]])
+    outcomes = mapped._outcomes(cumulative, np.array([0.0, 0.5, 0.9]))
+    assert outcomes.tolist() == [[1, 0], [3, 2], [3, 3]]
+    left, ends, phase = mapped._walk(cumulative, 1, np.array([0.0, 0.5, 0.9]))
+    assert (left.tolist(), ends.tolist(), phase) == ([1, 0, 1], [False, True, True], 1)
+
+
+def test_survival_over_a_long_range() -> None:
+    """The times need more than one block; very long and very short ones are exact as well."""
+    erlang = MarkovianArrivalProcess([[-4.0, 4.0], [0.0, -4.0]], [[0.0, 0.0], [4.0, 0.0]])
+    times = np.r_[np.geomspace(1e-9, 100, 5000), 0.25, 0.5]
+    wanted = (1 + 4 * times) * np.exp(-4 * times)
+    assert erlang.survival(times) == pytest.approx(wanted, rel=1e-12)
+    assert erlang.density(times) == pytest.approx(16 * times * np.exp(-4 * times), rel=1e-12)
+
+
+def test_a_row_may_be_off_by_rounding() -> None:
+    """One part in a billion of the diagonal is rounding, more is a mistake."""
+    for off, good in ((0.9e-9, True), (1.1e-9, False)):
+        for scale in (1.0, 1e-6):
+            rates = ([[-2.0 * scale]], [[2.0 * scale * (1 + off)]])
+            if good:
+                assert MarkovianArrivalProcess(*rates).order == 1
+            else:
+                with pytest.raises(ValueError, match="adds up to"):
+                    MarkovianArrivalProcess(*rates)
+
+
+def test_the_matrices_are_copied_for_good() -> None:
+    d0 = np.array([[-2.0]])
+    process = MarkovianArrivalProcess(d0, [[2.0]])
+    d0[0, 0] = -3
+    assert process.d0[0, 0] == -2
+    with pytest.raises(ValueError, match="read-only"):
+        process.d0[0, 0] = 1
+
+
+@pytest.mark.parametrize("order", [2, 3])
+def test_blocks_of_several_phases_add_up(order: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    process = random_process(5, order)
+    times = np.random.default_rng(5).exponential(process.mean, 30)
+    at_once = process.log_likelihood(times)
+    monkeypatch.setattr(mapped, "BLOCK", 4)
+    assert process.log_likelihood(times) == pytest.approx(at_once, rel=1e-12)

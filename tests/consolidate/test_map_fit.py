@@ -12,8 +12,6 @@ from understudy_devices.base.errors import UserError
 from understudy_devices.consolidation.branches import Branches, first_guess
 from understudy_devices.consolidation.fit import fit
 
-pytestmark = pytest.mark.thorough
-
 Array = NDArray[np.float64]
 
 COUNT = 12_000
@@ -68,6 +66,7 @@ SAMPLES: dict[str, Callable[[np.random.Generator], Array]] = {
     "lognormal, cv 5": lambda random: random.lognormal(0, np.log(26) ** 0.5, COUNT),
     "hits and misses": hits_and_misses,
 }
+QUICK = ("erlang", "hits and misses")
 
 
 def sample_autocorrelation(times: Array, lag: int) -> float:
@@ -75,7 +74,10 @@ def sample_autocorrelation(times: Array, lag: int) -> float:
     return float(np.corrcoef(times[:-lag], times[lag:])[0, 1])
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in QUICK else pytest.mark.thorough) for name in SAMPLES],
+)
 def test_figures_of_the_sample_are_met(name: str) -> None:
     times = SAMPLES[name](np.random.default_rng(17))
     if name == "mmpp":
@@ -91,6 +93,7 @@ def test_figures_of_the_sample_are_met(name: str) -> None:
     assert fitted.report.distance < 0.1
 
 
+@pytest.mark.thorough
 def test_a_sample_of_the_fit_is_like_the_sample() -> None:
     """A sample of the fitted process resembles the original; fitting the same sample twice gives
     equal processes."""
@@ -126,6 +129,7 @@ def test_what_alternates_can_be_accepted_but_is_poor_if_it_is_not_met() -> None:
     assert fit(times, accept_poor=True).report.poor
 
 
+@pytest.mark.thorough
 def test_twelve_orders_of_magnitude_are_fitted() -> None:
     times = 10 ** np.random.default_rng(2).uniform(0, 12, 3000)
     assert fit(times).process.mean == pytest.approx(times.mean(), rel=0.01)

@@ -134,3 +134,78 @@ def test_of_several_the_one_that_is_not_found_is_named() -> None:
 def test_each_is_checked() -> None:
     with pytest.raises(ValueError, match="queue length of 0"):
         search_each(lambda merges: [1.0, 1.0], [20.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("length", "tolerance", "tries", "within"),
+    [
+        (125, 0.25, 1, True),
+        (75, 0.25, 1, True),
+        (125.1, 0.25, 2, True),
+        (74.9, 0.25, 1, False),
+        (104.9, None, 1, True),
+        (105.1, None, 2, True),
+        (95.1, None, 1, True),
+        (94.9, None, 1, False),
+    ],
+)
+def test_within_the_tolerance_is_met(
+    length: float, tolerance: float | None, tries: int, within: bool
+) -> None:
+    """It is 5 % by default.  The first value is 1: a queue too short with it is the answer."""
+
+    def lengths(merge: float) -> float:
+        return length if merge == 1 else 100 * merge
+
+    def each(merges: tuple[float, ...]) -> list[float]:
+        return [lengths(merges[0])]
+
+    if tolerance is None:
+        both = (search(lengths, 100.0), *search_each(each, [100.0]))
+    else:
+        one = search(lengths, 100.0, tolerance=tolerance)
+        both = (one, *search_each(each, [100.0], tolerance=tolerance))
+    assert [(len(one.tried), one.within) for one in both] == [(tries, within)] * 2
+
+
+def test_the_search_takes_what_it_is_given() -> None:
+    """Steps of a half from two, to within a tenth."""
+    asked: list[float] = []
+
+    def lengths(merge: float) -> float:
+        asked.append(merge)
+        return 400.0 / merge
+
+    search(lengths, 20.0, start=2.0, tolerance=0.1, step=0.5)
+    assert asked == [2.0, 2.5, 3.0, 3.5, 4.0, 4.5]  # of which 400 / 4.5² = 19.8
+    with pytest.raises(RunFailed, match=r"in 2 tries: .* the last tried are 2, 2.5; more"):
+        search(lengths, 20.0, start=2.0, tolerance=0.1, step=0.5, tries=2)
+    asked.clear()
+    with pytest.raises(RunFailed, match="VM 1: no merge value found in 3 tries"):
+        search_each(lambda merges: [1e6 * lengths(merges[0])], [20.0], start=2.0, tries=3)
+    assert asked == pytest.approx([2, 8, 32])
+
+
+def test_a_step_is_at_most_a_factor_of_four_and_halves_when_it_turns() -> None:
+    asked: list[float] = []
+
+    def lengths(merges: tuple[float, ...]) -> list[float]:
+        """Return a queue that has a jump from far too long to far too short at 10."""
+        asked.append(merges[0])
+        return [1e9 if merges[0] < 10 else 1.0]
+
+    with pytest.raises(RunFailed, match="nearest is"):
+        search_each(lengths, [20.0], tries=6)
+    assert asked == pytest.approx([1, 4, 16, 8, 8 * 2**0.5, 8 * 2**0.5 / 2**0.25], rel=1e-9)
+
+
+def test_the_worst_vm_is_named_but_not_one_that_is_short_without_merging() -> None:
+    """The first queue is far too short, the second a little too long, the third twice."""
+    with pytest.raises(RunFailed, match=r"VM 3: .* nearest is 1, with 40; the last tried are"):
+        search_each(lambda merges: [0.001, 22.0 * merges[1], 40.0 * merges[2]], [20.0] * 3, tries=5)
+
+
+def test_a_jump_ends_the_search_when_it_is_known_to_a_thousandth() -> None:
+    """From 2 and 3, ten halvings."""
+    with pytest.raises(RunFailed, match=r"no merge value found in 13 tries: .* nearest is 2.34"):
+        search(lambda merge: 100.0 if merge < 2.345 else 10.0, 20.0)

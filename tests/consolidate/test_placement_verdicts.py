@@ -52,6 +52,19 @@ def test_what_is_learnt_later_makes_nobody_forget() -> None:
     assert failed.known(MIDDLE, 0b111) is False
 
 
+def test_a_judgement_that_tells_less_replaces_none() -> None:
+    """Verdicts on sets that were known to fit or to fail are judged as well, for their figures."""
+    judge = verdicts(9)
+    judge.of(SMALL, 0b111)
+    judge.of(MIDDLE, 0b001)
+    assert judge.known(SMALL, 0b010) is True
+    failed = verdicts(11)
+    failed.of(MIDDLE, 0b001)
+    failed.of(SMALL, 0b011)
+    assert failed.known(MIDDLE, 0b101) is False
+    assert (judge.judged, failed.judged) == (2, 2)
+
+
 def test_a_busy_device_bears_nothing_however_it_is_judged() -> None:
     judge = verdicts(9, count=5)
     assert judge.known(SMALL, 0b11111) is False

@@ -392,7 +392,7 @@ def test_a_file_in_the_checkout_is_a_scheduler(tmp_path: Path) -> None:
     listed = [file.stem for file in schedulers.glob("*.c")]
     program = (
         "import pathlib, sys; from understudy_devices.base import paths; "
-        "paths.CHECKOUT = pathlib.Path(sys.argv[1]); "
+        "paths.ROOT = pathlib.Path(sys.argv[1]); "
         "from understudy_devices.cli.main import main; main(sys.argv[2:])"
     )
     done = subprocess.run(
@@ -430,7 +430,7 @@ def test_a_command_builds_from_what_it_saw_first(
 ) -> None:
     for folder in ("core", "kernel"):
         shutil.copytree(CHECKOUT / folder, tmp_path / folder)
-    monkeypatch.setattr(sources, "CHECKOUT", tmp_path)
+    monkeypatch.setattr(sources, "ROOT", tmp_path)
     forget()
     try:
         before = sources.matching("core/*.h")

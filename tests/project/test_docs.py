@@ -2,18 +2,28 @@
 """Statements in the documents that can be compared with the code."""
 
 import gzip
+import os
+import random
 import re
 import runpy
 import shlex
 import subprocess
+from contextlib import chdir
 from pathlib import Path
 
 import polars as pl
 import pytest
 from click.testing import CliRunner
 from places import CHECKOUT
+from printed_commands import Printed, printed_commands
+from printed_commands import pages as printed_pages
 from printed_files import printed_files
+from ruamel.yaml import YAML
+from terminal import COMMAND
 
+from understudy_devices import __version__
+from understudy_devices.cards import specification
+from understudy_devices.cards.rdl_export import rdl
 from understudy_devices.cli.main import main
 from understudy_devices.native import registry
 
@@ -171,3 +181,122 @@ def test_links_lead_somewhere() -> None:
             if not target.exists() or (anchor and anchor not in anchors(target)):
                 lost.append(f"{file.relative_to(CHECKOUT)}: {link}")
     assert not lost
+
+
+def test_the_citation_is_of_this_version() -> None:
+    text = (CHECKOUT / "CITATION.cff").read_text()
+    citation = YAML(typ="safe").load(text)
+    assert {"cff-version", "title", "authors", "license"} <= set(citation)
+    assert citation["version"] == __version__
+
+
+# Why a printed command is not run here, by a pattern of "PAGE: COMMAND".
+NOT_RUN = {
+    r"(README|docs/tutorial).md: (make|export) ": "this test runs in what it makes",
+    r".*: make test-core TEST=": "make test runs these tests",
+    r"docs/debugging.md: ASAN_OPTIONS=\S+ gdb": "a debugger, which set-up does not install",
+    r".*[ =](NAME|FILE|FOLDER)\b": "NAME and FILE stand for something",
+    r".*/NAME/|.*runs/REAL": "runs that the reader has made",
+    r"docs/consolidation.md: understudy consolidate vm1 vm2 vm3": "a self-check's traces",
+    r".*/dev/(sdX|\$DISK)": "needs a disk that may be overwritten; tests/vm/test_measure.py",
+    r"docs/blktrace.md: understudy predict": "the trace is that of the disk above; tests/traces",
+    r"docs/measure.md: understudy": "needs a disk; tests/campaign/test_compare_runs.py",
+    r"docs/profiler.md: understudy profile --t\S+ (mydrive:make|recorded.txt)": "tests/profiler",
+    r"docs/vpt-sysfs.md": "as root in a VM: tests/vm/test_by_hand.py",
+    r"docs/install.md": "tests/project/test_wheel.py; an image needs root, and Docker runs it",
+    r"docs/cluster.md": "a cluster: tests/engine/test_cluster.py",
+    r"docs/kernels.md": "other kernels: tests/vm, and make test-debug-kernel",
+    r"docs/adding.md: (CC=clang meson|mkdir corpus)": "a fuzzer without an end",
+    r"docs/adding.md: python -m bench": "rewrites a page; tests/project/test_benchmarks.py",
+    r".*: understudy card (test|demo)": "a VM: tests/vm/test_own_card.py, test_drawing.py",
+    r".*: cp cards/drivers/zach1_driver.h zach1/": "for the command below it, which needs a VM",
+    r".*: understudy reproduce": "VMs: make demo; tests/vm/test_drawing_table.py",
+    r".*: understudy consolidate --self-check": "VMs, for minutes: tests/vm/test_vms.py",
+    r".*: understudy serve-disk": "it never ends: tests/serve",
+    r".*: understudy doctor": "tests/platforms/test_doctor.py",
+    r"docs/commands.md: understudy predict --on vm --clock wall": "takes minutes",
+    r".*: understudy predict .*--on vm": "VMs: tests/vm/test_printed.py",
+}
+# They would take minutes as they are printed.
+SHORTER = {
+    "sweep --disks all --workloads random,surge-direct --processes 20 --seeds 30": "--seeds 1"
+}
+
+
+def reasons(command: Printed) -> list[str]:
+    """Return the patterns because of which a command is not run."""
+    return [pattern for pattern in NOT_RUN if re.match(pattern, f"{command.page}: {command.text}")]
+
+
+PRINTED = {page: printed_commands(page) for page in printed_pages()}
+RUN = {
+    page: run
+    for page, commands in PRINTED.items()
+    if (run := [command for command in commands if not reasons(command)])
+}
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Path:
+    """Return a folder with the files that the commands name."""
+    with chdir(tmp_path):
+        for name in ("core", "cards", "bench"):
+            Path(name).symlink_to(CHECKOUT / name)
+        for page in ("cards.md", "tutorial.md"):
+            for name, text in printed_files(page).items():
+                Path(name).write_text(text)
+        Path("mine.c").write_text(blocks("c")[0])
+        Path("mydrive.toml").write_text((CHECKOUT / "profiles" / "vesper-flat.toml").read_text())
+        with Path("mydrive.toml").open("a") as profile:
+            profile.write("[queue]\ndepth = 32\n")
+        Path("mine.yaml").write_text(Path("doubler.yaml").read_text().replace("doubler", "mine"))
+        Path("mine.rdl").write_text(rdl(specification.load("doubler.yaml")))
+        draw = random.Random(1).expovariate
+        lines = [
+            f"{10**5 * n},hm,1,Read,{2**21 * (n % 700)},4096,{int(draw(1 / 5000)) + 500}"
+            for n in range(1, 1001)
+        ]
+        trace = gzip.compress("\n".join([*lines, ""]).encode())
+        for folder in ("vm1", "vm2", "vms/web", "vms/mail"):
+            Path(folder).mkdir(parents=True)
+            Path(folder, "run.csv.gz").write_bytes(trace)
+        for name in ("hm_0.csv.gz", "hm_1.csv.gz", "vm3.csv.gz"):
+            Path(name).write_bytes(trace)
+    return tmp_path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", RUN)
+def test_printed_commands_run(page: str, desk: Path) -> None:
+    """In their order, in one folder; what a page shows of the output is in the output."""
+    path = f"{COMMAND.parent}:{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "XDG_CACHE_HOME": str(desk / "cache")}
+    for command in RUN[page]:
+        text = command.text
+        if "--workload ./mine.c" in text:  # the page says to copy a file and to change its name
+            random_c = (CHECKOUT / "sim" / "workloads" / "random.c").read_text()
+            (desk / "mine.c").write_text(random_c.replace('.name = "random"', '.name = "mine"'))
+        for long, short in SHORTER.items():
+            text = text.replace(long, long.replace("--seeds 30", short))
+        done = subprocess.run(
+            ["bash", "-c", text],
+            cwd=desk,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        fails = any(line.startswith("understudy: ") for line in command.output)
+        assert done.returncode == fails, f"{text}\n{done.stdout}{done.stderr}"
+        shown = {line.rstrip() for line in (done.stdout + done.stderr).splitlines()}
+        assert set(command.output) <= shown, text
+
+
+def test_each_reason_is_of_a_command() -> None:
+    """A reason whose command is gone goes too; in each kind of page, most commands run."""
+    every = [command for commands in PRINTED.values() for command in commands]
+    used = {pattern for command in every for pattern in reasons(command)}
+    assert used == set(NOT_RUN)
+    assert all(any(long in command.text for command in every) for long in SHORTER)
+    assert len(RUN) >= 9
+    assert sum(map(len, RUN.values())) >= 40

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from places import CHECKOUT
 
+from manual import man
+
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
 
 MOST_BYTES = 5_000_000
@@ -41,6 +43,7 @@ class Installed:
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     """Build the wheel and install it; the libraries that it needs are the checkout's."""
     folder = tmp_path_factory.mktemp("wheel")
+    man.write()
     pip = [sys.executable, "-m", "pip", "-q"]
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     subprocess.run(
@@ -67,6 +70,8 @@ def test_its_size_and_its_files(installed: Installed) -> None:
         ).stdout.split()
         assert tracked
         assert {f"understudy_devices/sources/{name}" for name in tracked} <= set(names)
+    shared = {name.partition(".data/data/share/man/man1/")[2] for name in names}
+    assert set(man.pages()) <= shared
 
 
 def test_the_simulator_needs_no_compiler(installed: Installed, tmp_path: Path) -> None:

@@ -393,7 +393,7 @@ BLKDEBUG = (
     "scsi-hd,drive=target",
 )
 SCSI = (
-    VDISK.split("# A bad sector")[0].replace("vdisk", "sda")
+    VDISK.partition("\nattach /dev/vdisk\n")[0].replace("vdisk", "sda")
     + """
 wait_for '[ -b /dev/sda ]'
 for scheduler in none mq-deadline bfq us-deadline cats clook fcfs; do

@@ -4,7 +4,7 @@
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,9 @@ from understudy_devices.base.errors import UserError
 from understudy_devices.campaign import sweep as campaign
 from understudy_devices.device import profile
 from understudy_devices.device.profile import DiskProfile
+from understudy_devices.engine import Engine
+from understudy_devices.engine.cluster import Cluster, Request, check_installed
+from understudy_devices.engine.local import Local
 from understudy_devices.measure.comparison import Comparison
 from understudy_devices.measure.metrics import MORE_MEASURES, PAPER_MEASURES
 
@@ -54,6 +57,7 @@ def sweep(
     jobs: int | None = None,
     unsafe: bool = False,
     out: str | os.PathLike[str] | None = None,
+    cluster: Request | None = None,
     **given: Any,
 ) -> "Swept":
     """Run every disk with every workload, every scheduler and every seed.
@@ -61,6 +65,8 @@ def sweep(
     The arguments are the options of the command `understudy sweep`, with underscores.  The Parquet
     file `out` keeps the figures, a row for each run.  A call carries out only the runs that the
     file lacks, so the same call resumes one that was interrupted.  Without `out` nothing is kept.
+
+    With `cluster`, the runs are array jobs of Slurm (docs/cluster.md), and `out` must be given.
     """
     with call.alone(unsafe=unsafe):
         question = ask(
@@ -73,7 +79,11 @@ def sweep(
             jobs=jobs,
             **given,
         )
-        return question.answer(None if out is None else Path(out))
+        if cluster:
+            check_installed()
+            if out is None:
+                raise UserError("cluster: needs out, a file on a disk that all nodes share")
+        return question.answer(None if out is None else Path(out), cluster=cluster)
 
 
 @dataclass(frozen=True, repr=False)
@@ -160,8 +170,10 @@ class Question:
     settings: Settings
     experiments: Sequence[Experiment]
 
-    def answer(self, file: Path | None, watch: Watch | None = None) -> Swept:
-        """Carry out the runs that the file lacks."""
+    def answer(
+        self, file: Path | None, watch: Watch | None = None, cluster: Request | None = None
+    ) -> Swept:
+        """Carry out the runs that the file lacks, here or on a cluster."""
         heard = Heard(watch or Watch())
         if losses := losses_of(self.settings):
             heard.say(losses)
@@ -176,7 +188,8 @@ class Question:
                     f"{book.file}: {rows} rows removed: they are from another version of a "
                     "scheduler, disk or trace, or of Understudy"
                 )
-            frame, failed = self._run(experiments, book, heard.watch)
+            engine = self._engine(cluster, book.on_cluster)
+            frame, failed = self._run(experiments, book, engine, heard.watch)
             failures |= failed
             notices = tuple(heard.notices)
             swept = Swept(self.command, frame, self.settings.seeds, failures, notices)
@@ -190,14 +203,23 @@ class Question:
         return swept
 
     def _run(
-        self, experiments: Sequence[Experiment], book: campaign.Book, watch: Watch
+        self,
+        experiments: Sequence[Experiment],
+        book: campaign.Book,
+        engine: Engine,
+        watch: Watch,
     ) -> tuple[pl.DataFrame, dict[str, str]]:
         platform = platforms.load(self.settings.platforms[0])
         platform.check(experiments)
         with watch.runs(len(experiments)) as progress:
             platform.prepare(experiments, progress.prepare)
-            jobs = self.settings.jobs_at_once
-            return campaign.run(platform, experiments, book, jobs, progress.count)
+            return campaign.run(experiments, book, engine, progress.count)
+
+    def _engine(self, cluster: Request | None, folder: Path) -> Engine:
+        """Return what carries out the runs; a cluster's engine uses the folder."""
+        if cluster is None:
+            return Local(self.settings.jobs_at_once)
+        return Cluster(folder, replace(cluster, jobs=self.settings.jobs or 1))
 
 
 def ask(

@@ -8,22 +8,25 @@ command ends, so that no mean mixes two versions.  Rows are sorted, so the file'
 depend on the order of the runs (except for the column of wall seconds).
 
 Each run that ends is saved immediately in FILE.partial, as a line of JSON, so that an interrupted
-sweep can be resumed.  A run whose requests arrive faster than the disk can serve them also has a
-row.  The `status` of such a row is "unstable", its `utilisation` is the offered load, and the
-figures are empty.
+sweep can be resumed.  Rows of runs on a cluster are first in FILE.cluster (engine/spool.py); they
+count as saved, even if no command has seen them yet.
+
+A run whose requests arrive faster than the disk can serve them also has a row.  The `status` of
+such a row is "unstable", its `utilisation` is the offered load, and the figures are empty.
 """
 
 import fcntl
 import json
 import os
+import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, fields
 from functools import cache
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -33,14 +36,16 @@ from understudy_devices.ask.experiment import Experiment, Run
 from understudy_devices.ask.parameters import columns_of
 from understudy_devices.ask.setting import SETTINGS
 from understudy_devices.ask.workloads import WORKLOADS
-from understudy_devices.base import parquet, scratch, threads
-from understudy_devices.base.cache import digest, digest_of_files
+from understudy_devices.base import parquet, scratch
+from understudy_devices.base.cache import digest
 from understudy_devices.base.errors import RunFailed, Unstable, UserError
-from understudy_devices.base.paths import PACKAGE, ROOT
 from understudy_devices.campaign import second_run
+from understudy_devices.engine import Answer, Engine
+from understudy_devices.engine.spool import Spool
 from understudy_devices.measure.metrics import Summary
-from understudy_devices.native import binding_file, program_file, registry
-from understudy_devices.platforms import Platform
+from understudy_devices.native import registry
+from understudy_devices.native.version import code_version
+from understudy_devices.platforms import Platform, load
 from understudy_devices.recommend.verdict import sentences, verdict
 
 Row = dict[str, Any]
@@ -48,7 +53,6 @@ Column = type[str] | type[int] | type[float] | type[bool]
 Report = Callable[[int, int], None]
 """Called with the number of finished runs and the number of all runs."""
 
-AHEAD = 4  # runs queued per running run; later runs, perhaps millions, are not created yet
 STABLE, UNSTABLE = "stable", "unstable"
 
 TYPES: dict[Any, Column] = {str: str, int: int, float: float, float | None: float}
@@ -89,6 +93,7 @@ NAMES: dict[str, Column] = {
     name: SCHEMA[name] for name in ("key", "version", *CONTENT, *CONTENT.values())
 }
 ORDER = ("platform", "disk", "workload", "scheduler", "seed", "key", "version")
+TABLE_ROWS = 10_000  # rows that become a table together
 LINE_BEGINS = b'{"key": '  # the beginning of every line in the journal
 
 
@@ -107,6 +112,11 @@ class Book:
     def journal(self) -> Path:
         """Return the path of the file for the runs of an unfinished sweep."""
         return _journal(self.file)
+
+    @property
+    def on_cluster(self) -> Path:
+        """Return the folder for the runs of an unfinished sweep on a cluster."""
+        return _on_cluster(self.file)
 
 
 @contextmanager
@@ -131,59 +141,67 @@ def opened(file: Path) -> Iterator[Book]:
         yield book
         if book.found is not None:
             _put(book.found, book)
-        elif book.journal.exists():
+        elif _is_unfinished(book):
             _put(_read(file).sort(ORDER), book)
 
 
 def run(
-    platform: Platform,
-    experiments: Sequence[Experiment],
-    book: Book,
-    jobs: int,
-    report: Report,
+    experiments: Sequence[Experiment], book: Book, engine: Engine, report: Report
 ) -> tuple[pl.DataFrame, dict[str, str]]:
-    """Carry out the runs that have no row in the book yet, `jobs` at a time.
+    """Carry out the runs that have no row in the book yet.
 
     Return the rows of these experiments, and the failures by scheduler.  If one run of a scheduler
     fails, all runs and rows of that scheduler are left out.
     """
     names = _names(experiments)
     done = set(book.rows.select("key", "version").rows())
-    keys = names.select("key", "version").rows()
-    missing = [index for index, one in enumerate(keys) if one not in done]
-    finished = names.height - len(missing)
-    report(finished, names.height)
-    new: list[Row] = []
+    keys: list[tuple[str, str]] = names.select("key", "version").rows()
+    missing = {
+        " ".join(name): Cell(*name, experiment)
+        for name, experiment in zip(keys, experiments, strict=True)
+        if name not in done
+    }
     failures: dict[str, str] = {}
-    journal_full = False
-    _say_how_to_go_on(book)
-    for index, figures in _answers(platform, experiments, missing, jobs, failures):
-        if figures:
-            new.append(_row(names["key"][index], experiments[index], figures))
-            if not journal_full:
-                try:
-                    _note(new[-1], book.journal)
-                except RunFailed as error:  # the table is shown nevertheless
-                    journal_full = True
-                    scratch.say_if_interrupted(f"{error}; later runs are lost")
-            if len(new) == 1 and not journal_full:
-                _say_how_to_go_on(book)
-        finished += 1
-        report(finished, names.height)
+    _say_how_to_go_on(book, engine)
+
+    def rows(answers: Iterator[tuple[str, Answer]]) -> Iterator[Row]:
+        """Yield the rows as they arrive, and save each; without rows, no journal is made."""
+        saved, is_room, is_said = names.height - len(missing), True, False
+        report(saved, names.height)
+        for finished, (key, answer) in enumerate(answers, start=saved + 1):
+            if isinstance(answer, str):
+                failures.setdefault(missing[key].experiment.scheduler.name, answer)
+            else:
+                is_room = is_room and _is_noted(answer, book.journal)
+                if is_room and not is_said:
+                    is_said = True
+                    _say_how_to_go_on(book, engine)
+                yield answer
+            report(finished, names.height)
+
+    with closing(engine.run(Runs(failures), missing)) as answers:
+        new = _table(rows(answers))
     old = _current(book.rows, names)
-    whole = pl.concat([old, pl.DataFrame(new, schema=SCHEMA)]).sort(ORDER)
-    if new or book.journal.exists() or old.height < book.rows.height:
+    whole = pl.concat([old, new]).sort(ORDER)
+    if new.height or _is_unfinished(book) or old.height < book.rows.height:
         book.found = whole
-    rows = whole.join(names, on=["key", "version"], how="semi", maintain_order="left")
-    return rows.filter(~pl.col("scheduler").is_in(list(failures))), failures
+    ours = whole.join(names, on=["key", "version"], how="semi", maintain_order="left")
+    return ours.filter(~pl.col("scheduler").is_in(list(failures))), failures
 
 
-def _say_how_to_go_on(book: Book) -> None:
+def _table(rows: Iterator[Row]) -> pl.DataFrame:
+    """Return the rows as a table, which needs a tenth of their memory."""
+    parts = iter(lambda: list(islice(rows, TABLE_ROWS)), [])
+    tables = [pl.DataFrame(part, schema=SCHEMA) for part in parts]
+    return pl.concat([pl.DataFrame(schema=SCHEMA), *tables])
+
+
+def _say_how_to_go_on(book: Book, engine: Engine) -> None:
     """Make a later interruption print how to resume the sweep."""
-    if book.journal.exists():
-        scratch.say_if_interrupted(
-            f"finished runs are kept in {book.journal}; give the same command again to go on"
-        )
+    kept = f"finished runs are kept in {book.journal}" if book.journal.exists() else ""
+    if kept or engine.notice:
+        words = ", and ".join(filter(None, (engine.notice, kept)))
+        scratch.say_if_interrupted(f"{words}; give the same command again to go on")
 
 
 def outdated(book: Book, experiments: Sequence[Experiment]) -> int:
@@ -228,70 +246,39 @@ def version(scheduler: str) -> str:
 @cache
 def _version(code: registry.Source | str) -> str:
     text = code if isinstance(code, str) else registry.content(code)
-    return digest([text.encode(), _shared_version().encode()])
+    return digest([text.encode(), code_version().encode()])
 
 
-@cache
-def _shared_version() -> str:
-    """Return a digest of the compiled core and simulator, their Python code, and the VM's code."""
-    code = [
-        file
-        for part in PACKAGE.iterdir()
-        if part.name not in ("api", "cli", "show")
-        for file in part.rglob("*.py")
-    ]
-    in_vm = [
-        file
-        for folder in ("kernel", "guest", "host/image")
-        for file in (ROOT / folder).rglob("*")
-        if file.is_file()
-    ]
-    return digest_of_files([binding_file(), program_file(), *code, *in_vm])
+class Cell(NamedTuple):
+    """A run, and what identifies its row."""
+
+    key: str
+    version: str
+    experiment: Experiment
 
 
-def _answers(
-    platform: Platform,
-    experiments: Sequence[Experiment],
-    missing: Sequence[int],
-    jobs: int,
-    failures: dict[str, str],
-) -> Iterator[tuple[int, Row | None]]:
-    """Yield each run's figures as soon as it ends.
+@dataclass(frozen=True)
+class Runs:
+    """Carries out runs, here or on a node of a cluster; leaves out those of failed schedulers."""
 
-    If several runs end together and one has an error, the figures of the other runs are yielded
-    before the error is raised.  A failed scheduler yields no figures, but gets an entry in
-    `failures`.
-    """
-    stop = threading.Event()
-    waiting = iter(missing)
-    running: dict[Future[Row | None], int] = {}
+    failures: dict[str, str]
 
-    def one(experiment: Experiment) -> Row | None:
+    def __call__(self, cell: Cell, stop: threading.Event) -> Row | str:
+        """Return the row of a run, or why its scheduler failed."""
+        experiment = cell.experiment
         name = experiment.scheduler.name
-        if name in failures:
-            return None
+        if name in self.failures:
+            return self.failures[name]
+        if version(name) != cell.version:
+            raise RunFailed(
+                f"{name}: the compiled code differs from that of the command; all nodes must have "
+                "the same compiler"
+            )
         try:
-            return _figures(platform, experiment, stop)
+            figures = _figures(load(experiment.platform.name), experiment, stop)
         except RunFailed as error:
-            failures.setdefault(name, str(error))
-            return None
-
-    def fill(pool: ThreadPoolExecutor) -> None:
-        while len(running) < AHEAD * jobs and (index := next(waiting, None)) is not None:
-            running[pool.submit(one, experiments[index])] = index
-
-    with ThreadPoolExecutor(max_workers=jobs) as pool:
-        try:
-            fill(pool)
-            while running:
-                done = threads.ended(running)
-                for task in sorted(done, key=lambda task: (bool(task.exception()), running[task])):
-                    yield running.pop(task), task.result()
-                fill(pool)
-        except BaseException:
-            stop.set()
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+            return self.failures.setdefault(name, str(error))
+        return _row(cell, figures)
 
 
 def _figures(platform: Platform, experiment: Experiment, stop: threading.Event) -> Row:
@@ -313,10 +300,9 @@ def _silent(phase: str, fraction: float) -> None:
     """Ignore the progress of a single run, since the sweep has one bar for all runs."""
 
 
-def _row(name: str, experiment: Experiment, figures: Row) -> Row:
+def _row(cell: Cell, figures: Row) -> Row:
     """Return a value for every column; None if the run does not have this value."""
-    answered = version(experiment.scheduler.name)
-    values = {**experiment.columns(), "key": name, "version": answered, **figures}
+    values = {**cell.experiment.columns(), "key": cell.key, "version": cell.version, **figures}
     return {column: values.get(column) for column in SCHEMA}
 
 
@@ -324,10 +310,19 @@ def _journal(file: Path) -> Path:
     return file.with_name(file.name + ".partial")
 
 
+def _on_cluster(file: Path) -> Path:
+    return file.with_name(file.name + ".cluster")
+
+
+def _is_unfinished(book: Book) -> bool:
+    """Return whether an earlier command has left rows outside the file."""
+    return book.journal.exists() or book.on_cluster.exists()
+
+
 def _read(file: Path) -> pl.DataFrame:
-    """Return all rows of the file and its journal, without duplicates."""
+    """Return all rows of the file, its journal and its tasks on a cluster, without duplicates."""
     rows = _read_parquet(file) if file.exists() else pl.DataFrame(schema=SCHEMA)
-    noted = pl.DataFrame(list(_read_journal(_journal(file))), schema=SCHEMA)
+    noted = _table(chain(_read_journal(_journal(file)), _read_cluster(_on_cluster(file))))
     return pl.concat([rows, noted]).unique(["key", "version"], maintain_order=True)
 
 
@@ -367,12 +362,23 @@ def _read_journal(file: Path) -> Iterator[Row]:
         yield row
 
 
+def _read_cluster(folder: Path) -> Iterator[Row]:
+    """Yield the rows of runs on a cluster, which may be going on; failures of runs are no rows."""
+    for _, (_, answer, _) in Spool(folder).new():
+        if row := _checked(answer):
+            yield row
+
+
 def _parse(line: bytes) -> Row | None:
     """Return the row in a line of the journal; None if the line is not a row."""
     try:
-        row = json.loads(line)
+        return _checked(json.loads(line))
     except ValueError:
         return None
+
+
+def _checked(row: Any) -> Row | None:
+    """Return the row if it is one; else None."""
     if not isinstance(row, dict) or row.keys() != SCHEMA.keys():
         return None
     fits = all(_fits(row[column], kind) for column, kind in SCHEMA.items())
@@ -383,6 +389,17 @@ def _fits(value: Any, kind: Column) -> bool:
     return value is None or isinstance(value, (int, float) if kind is float else kind)
 
 
+def _is_noted(row: Row, journal: Path) -> bool:
+    """Append a row to the journal; if that fails, say so when the command is interrupted, since the
+    table is shown nevertheless."""
+    try:
+        _note(row, journal)
+    except RunFailed as error:
+        scratch.say_if_interrupted(f"{error}; later runs are lost")
+        return False
+    return True
+
+
 def _note(row: Row, journal: Path) -> None:
     """Append a row to the journal, so that it survives a crash."""
     with _writing(journal), journal.open("a", encoding="utf-8") as lines:
@@ -390,11 +407,12 @@ def _note(row: Row, journal: Path) -> None:
 
 
 def _put(frame: pl.DataFrame, book: Book) -> None:
-    """Write the file, completely or not at all, then remove the journal."""
+    """Write the file, completely or not at all, then remove what kept its rows until then."""
     with scratch.replacing(book.file) as fresh:
         parquet.write(frame, fresh)
     with _writing(book.file):
         book.journal.unlink(missing_ok=True)
+    shutil.rmtree(book.on_cluster, ignore_errors=True)
     scratch.say_if_interrupted("")
 
 

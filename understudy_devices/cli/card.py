@@ -21,6 +21,7 @@ from understudy_devices.cards.yaml_text import yaml_text
 from understudy_devices.cli.card_demo import demo
 from understudy_devices.cli.card_test import test
 from understudy_devices.cli.main import EXIT_WRONG
+from understudy_devices.cli.names import Names
 from understudy_devices.show.card.programmer import programmers_manual
 from understudy_devices.show.card.reference import reference_manual
 from understudy_devices.show.grid import Grid
@@ -61,7 +62,7 @@ def list_cards(as_json: bool) -> None:
 
 
 @command.command(epilog="Example: understudy card check mine.yaml")
-@click.argument("name", metavar="NAME|FILE.yaml")
+@click.argument("name", metavar="NAME|FILE.yaml", type=Names(specification.catalogue))
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object: file, mistakes.")
 def check(name: str, as_json: bool) -> int:
     """Check a specification and print each mistake as a line FILE:LINE: REASON.
@@ -82,7 +83,7 @@ def check(name: str, as_json: bool) -> int:
 
 
 @command.command(epilog="Example: understudy card show zach1")
-@click.argument("name", metavar="NAME|FILE.yaml")
+@click.argument("name", metavar="NAME|FILE.yaml", type=Names(specification.catalogue))
 @click.option("--json", "as_json", is_flag=True, help="Print the whole card as JSON.")
 def show(name: str, as_json: bool) -> None:
     """Show a card's BARs, registers, interrupts and DMA."""
@@ -98,7 +99,7 @@ def show(name: str, as_json: bool) -> None:
 
 
 @command.command(epilog="Example: understudy card generate zach1 --out build/zach1")
-@click.argument("name", metavar="NAME|FILE.yaml")
+@click.argument("name", metavar="NAME|FILE.yaml", type=Names(specification.catalogue))
 @click.option(
     "--out",
     metavar="FOLDER",

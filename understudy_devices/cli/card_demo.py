@@ -6,12 +6,14 @@ from pathlib import Path
 import click
 
 from understudy_devices.base.plain import plain
+from understudy_devices.cards import specification
+from understudy_devices.cli.names import Names
 from understudy_devices.cli.progress import phases
 from understudy_devices.referee.demo import demonstrate
 
 
 @click.command(epilog="Example: understudy card demo zach1 --out demo")
-@click.argument("name", metavar="NAME|FILE.yaml")
+@click.argument("name", metavar="NAME|FILE.yaml", type=Names(specification.catalogue))
 @click.option(
     "--out",
     metavar="FOLDER",

@@ -12,9 +12,11 @@ import click
 
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.plain import plain
+from understudy_devices.cards import specification
 from understudy_devices.cards.model import Card
 from understudy_devices.cards.register_log import lines
 from understudy_devices.cli.main import EXIT_FAILED
+from understudy_devices.cli.names import Names
 from understudy_devices.cli.progress import phases
 from understudy_devices.referee import run
 from understudy_devices.referee.findings import Finding
@@ -30,7 +32,7 @@ def _cpus(context: click.Context, option: click.Parameter, text: str) -> tuple[i
 
 
 @click.command(epilog="Example: understudy card test zach1 --driver my_driver.c")
-@click.argument("name", metavar="NAME|FILE.yaml")
+@click.argument("name", metavar="NAME|FILE.yaml", type=Names(specification.catalogue))
 @click.option(
     "--driver",
     required=True,

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from understudy_devices.cli.names import Names
 from understudy_devices.cli.session import console
 from understudy_devices.device import averages, profile
 from understudy_devices.device.check import IN_WORDS, standing
@@ -49,7 +50,7 @@ def command(context: click.Context, as_json: bool) -> None:
 
 
 @command.command()
-@click.argument("name")
+@click.argument("name", type=Names(profile.catalogue))
 @click.option("--out", type=click.Path(path_type=Path), help="Picture: a .png, .svg or .pdf file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the disk as JSON.")
 def show(name: str, out: Path | None, as_json: bool) -> None:

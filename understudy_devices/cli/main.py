@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The `understudy` command.
 
-A sub-command is a module in this folder with a click command object named `command`; there is no
-list of sub-commands.  Exit codes: 0 means success, 1 a failed run, 2 a wrong request.  An error is
-printed as one line on stderr.  understudy_devices/__main__.py handles interruptions.
+A sub-command is a module in this folder with a function `command`, which click decorates; there is
+no list of sub-commands.  Importing all of them takes a second, so the list is read from their
+sources.  Exit codes: 0 means success, 1 a failed run, 2 a wrong request.  An error is printed as
+one line on stderr.  understudy_devices/__main__.py handles interruptions.
 
 The click context's attribute `obj` is the command line as it was typed, which a command prints
 and stores in its result.
@@ -11,14 +12,18 @@ and stores in its result.
 
 import os
 import pkgutil
+import re
 import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
 from understudy_devices import __version__, cli
 from understudy_devices.base.catalog import unknown
@@ -26,8 +31,10 @@ from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.base.plain import plain
 from understudy_devices.cli import old, spelling
 
+PROGRAM = "understudy"
 EXIT_FAILED = 1
 EXIT_WRONG = 2
+OUTLINE = re.compile(r'^def command\(.*?:\n(?:    """(.*?)(?:\n\n|"""))?', re.M | re.S)
 
 
 class Understudy(click.Group):
@@ -35,7 +42,20 @@ class Understudy(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all modules that have a `command`."""
-        return [name for name in self._modules() if self.get_command(ctx, name)]
+        return list(self._outlines())
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of sub-commands without importing them."""
+        click.Group(commands=self._outlines()).format_commands(ctx, formatter)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete a sub-command's name without importing the sub-commands."""
+        names = [
+            CompletionItem(name, help=outline.get_short_help_str())
+            for name, outline in self._outlines().items()
+            if name.startswith(incomplete)
+        ]
+        return names + click.Command.shell_complete(self, ctx, incomplete)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of one module; only that module is imported."""
@@ -48,7 +68,8 @@ class Understudy(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Resolve the command like click, but suggest the nearest name for an unknown name, and
         accept old spellings of options."""
-        if not self.get_command(ctx, args[0]) and not args[0].startswith("-"):
+        completing = ctx.resilient_parsing  # then click wants no error
+        if not (completing or args[0].startswith("-") or self.get_command(ctx, args[0])):
             raise UserError(unknown("command", args[0], self.list_commands(ctx)))
         name, command, rest = super().resolve_command(ctx, args)
         return name, command, old.spelled_anew(name or "", rest)
@@ -56,8 +77,8 @@ class Understudy(click.Group):
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> NoReturn:
         """Run the command and end the process with the right exit code."""
         words = list(sys.argv[1:] if args is None else args)
-        extra |= {"standalone_mode": False, "prog_name": "understudy"}
-        extra["obj"] = shlex.join(["understudy", *words])
+        extra |= {"standalone_mode": False, "prog_name": PROGRAM}
+        extra["obj"] = shlex.join([PROGRAM, *words])
         spelling.for_any_terminal()
         sys.exit(_flushed(self._run(words, *rest, **extra)))
 
@@ -79,6 +100,17 @@ class Understudy(click.Group):
         except MemoryError:
             return _complain("out of memory: take fewer requests", EXIT_FAILED)
         return code if isinstance(code, int) else 0
+
+    def _outlines(self) -> dict[str, click.Command]:
+        """Return the sub-commands without their options: the first paragraph of the help alone."""
+        outlines = {}
+        for name, module in self._modules().items():
+            spec = find_spec(module)
+            assert spec
+            assert spec.origin
+            if outline := OUTLINE.search(Path(spec.origin).read_text("utf-8")):
+                outlines[name] = click.Command(name, help=outline[1])
+        return outlines
 
     def _modules(self) -> dict[str, str]:
         return {
@@ -121,6 +153,6 @@ def _discard_output() -> None:
 @click.group(
     cls=Understudy, context_settings={"help_option_names": ["-h", "--help"], "show_default": True}
 )
-@click.version_option(__version__, prog_name="understudy", message="%(prog)s %(version)s")
+@click.version_option(__version__, prog_name=PROGRAM, message="%(prog)s %(version)s")
 def main() -> None:
     """Predict how I/O schedulers perform on a disk you don't have, with virtual machines."""

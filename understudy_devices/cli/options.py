@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from understudy_devices.api.options import DECLARED, OF_WORKLOADS, declared_by, keyword
+from understudy_devices.ask import schedulers
 from understudy_devices.ask.device import Device
 from understudy_devices.ask.experiment import Run
 from understudy_devices.ask.parameters import Parameter
@@ -21,10 +22,14 @@ from understudy_devices.ask.setting import SETTINGS
 from understudy_devices.ask.workloads import WORKLOADS
 from understudy_devices.ask.workloads.workload import Workload
 from understudy_devices.base import sandbox
+from understudy_devices.cli.names import Names
+from understudy_devices.device import profile
+from understudy_devices.platforms import PLATFORMS
 
 ON = click.option(
     "--on",
     default="sim",
+    type=Names(lambda: (name for name in PLATFORMS if name != "real")),
     help="Platform: sim (the simulator, at once), vm (a stock kernel in a VM), or sim,vm.",
 )
 COMMON = (
@@ -98,23 +103,40 @@ GROUPS = {
     "Schedulers": {"names", "tunables", "unsafe"},
     "Platform": {"on", *declared_by(SETTINGS.values())},
     "Runs": {"seeds", "jobs", *Run.declared()},
+    "Cluster": {"on_cluster", "workers", "partition", "account", "minutes", "more", "python"},
     "Output": {"out", "as_json", "dry_run"},
 }
 REST = "Options"
+COMPLETED = {
+    **dict.fromkeys(("disk", "disks"), Names(profile.catalogue)),
+    **dict.fromkeys(("workload", "workloads"), Names(lambda: WORKLOADS)),
+    "names": Names(lambda: schedulers.on("vm")),
+}
 
 
 class Grouped(click.Command):
-    """A command whose help groups the options: workload, disk, schedulers and so on."""
+    """A command whose help groups the options: workload, disk, schedulers and so on.
+
+    A shell completes the names of disks, workloads and schedulers.
+    """
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        for option in self.params:
+            option.type = COMPLETED.get(option.name or "", option.type)
+
+    def groups(self, ctx: click.Context) -> dict[str, list[click.Parameter]]:
+        """Return the options of each group, in the order of the help."""
+        sections: dict[str, list[click.Parameter]] = {name: [] for name in (*GROUPS, REST)}
+        for each in self.get_params(ctx):
+            group = (name for name, fields in GROUPS.items() if each.name in fields)
+            sections[next(group, REST)].append(each)
+        return sections
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a section for each group."""
-        sections: dict[str, list[tuple[str, str]]] = {name: [] for name in (*GROUPS, REST)}
-        for each in self.get_params(ctx):
-            if record := each.get_help_record(ctx):
-                group = (name for name, fields in GROUPS.items() if each.name in fields)
-                sections[next(group, REST)].append(record)
-        for name, records in sections.items():
-            if records:
+        for name, options in self.groups(ctx).items():
+            if records := [record for each in options if (record := each.get_help_record(ctx))]:
                 with formatter.section(name):
                     formatter.write_dl(records)
 

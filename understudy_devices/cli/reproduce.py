@@ -9,16 +9,18 @@ from understudy_devices.api.predict import ask
 from understudy_devices.base import catalog
 from understudy_devices.base.errors import UserError
 from understudy_devices.cli import drawing_table
+from understudy_devices.cli.names import Names
 from understudy_devices.cli.options import Grouped, Typed, with_settings
 from understudy_devices.cli.session import carry_out
 from understudy_devices.papers.drawing import TRIANGLES
 from understudy_devices.papers.tables import AT_ONCE, PAPERS_DISK, REPRODUCED, TABLES
 
 DRAWING = "table3.1"
+KNOWN = (*TABLES, DRAWING)
 
 
 @click.command("reproduce", cls=Grouped, epilog="Example: understudy reproduce table2 --seeds 5")
-@click.argument("name", metavar="|".join((*TABLES, DRAWING)))
+@click.argument("name", metavar="|".join(KNOWN), type=Names(lambda: KNOWN))
 @click.option(
     "--triangles",
     metavar="N",

@@ -12,6 +12,7 @@ import click
 from understudy_devices.ask.device import LARGEST, SMALLEST, Device
 from understudy_devices.base import scratch, sizes
 from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.cli.names import Names
 from understudy_devices.device import profile
 from understudy_devices.device.profile import DiskProfile
 from understudy_devices.serve import listening, report, server, store
@@ -30,7 +31,14 @@ WAYS = {
 
 
 @click.command("serve-disk", epilog="Example: understudy serve-disk --disk cheetah-15k4")
-@click.option("--disk", "name", required=True, metavar="NAME", help="A disk, or FILE.toml.")
+@click.option(
+    "--disk",
+    "name",
+    required=True,
+    metavar="NAME",
+    type=Names(profile.catalogue),
+    help="A disk, or FILE.toml.",
+)
 @click.option(
     "--virtual-size",
     "size",

@@ -10,9 +10,11 @@ from understudy_devices.api.call import NoResult
 from understudy_devices.api.predict import DISK
 from understudy_devices.api.settings import losses_of
 from understudy_devices.api.sweep import WORKLOADS_SWEPT, Swept, ask
+from understudy_devices.cli.cluster import with_cluster
 from understudy_devices.cli.main import EXIT_FAILED
 from understudy_devices.cli.options import Grouped, Typed, with_settings
 from understudy_devices.cli.session import Printed, console
+from understudy_devices.engine.cluster import Request
 from understudy_devices.show import swept
 
 EXAMPLE = (
@@ -25,9 +27,17 @@ EXAMPLE = (
 @click.option("--disks", default=DISK, help="Names or files, comma-separated, or all.")
 @click.option("--workloads", default=WORKLOADS_SWEPT, help="Names, comma-separated.")
 @click.option("--schedulers", "names", default="all", help="Comma-separated, or all.")
+@with_cluster
 @with_settings()
 @click.pass_obj
-def command(line: str, disks: str, workloads: str, names: str, typed: Typed) -> None:
+def command(
+    line: str,
+    disks: str,
+    workloads: str,
+    names: str,
+    typed: Typed,
+    cluster: Request | None,
+) -> None:
     """Run every disk with every workload, every scheduler and every seed.
 
     The file that --out names [sweep.parquet] keeps only the figures, a row for each run.  A
@@ -35,6 +45,8 @@ def command(line: str, disks: str, workloads: str, names: str, typed: Typed) -> 
     interrupted sweep, and a command with more seeds carries out only the runs with new seeds.  If
     a scheduler, disk or trace has changed, its rows are removed.  An option that only some
     workloads have (--writes, --rate ...) affects only these workloads.
+
+    With --on-cluster, the runs are carried out as array jobs of Slurm (docs/cluster.md).
     """
     question = ask(
         disks=disks, workloads=workloads, schedulers=names, command=line, **typed.options
@@ -47,7 +59,7 @@ def command(line: str, disks: str, workloads: str, names: str, typed: Typed) -> 
         click.echo(f"{len(question.experiments)} runs into {file}")
         return
     try:
-        answer = question.answer(file, watch)
+        answer = question.answer(file, watch, cluster)
     except NoResult:
         raise click.exceptions.Exit(EXIT_FAILED) from None
     if answer.failures or answer.trusted is False:

@@ -144,7 +144,7 @@ def _step(branches: Branches, times: Array) -> tuple[Branches, float]:
     smoothed, ratios = filtered.copy(), np.empty_like(filtered)
     for place in range(len(times) - 2, -1, -1):
         foreseen = filtered[place] @ branches.change
-        ratios[place] = smoothed[place + 1] / np.maximum(foreseen, 1e-300)
+        ratios[place] = smoothed[place + 1] / foreseen  # above 0: any branch may follow
         smoothed[place] = filtered[place] * (ratios[place] @ branches.change.T)
     size = len(branches.shapes)
     changes = branches.change * (filtered[:-1].reshape(-1, size).T @ ratios[:-1].reshape(-1, size))

@@ -20,6 +20,7 @@ from understudy_devices.base.errors import UserError
 from understudy_devices.consolidation.branches import Branches, first_guess
 from understudy_devices.consolidation.fit_report import (
     CV,
+    JUDGED_LAGS,
     Report,
     autocorrelations,
     compare,
@@ -37,7 +38,6 @@ BLOCK, BLOCKS = 256, 200  # service times in a block, which is one sequence; mos
 TRIAL_BLOCK, TRIAL_BLOCKS = 64, 320  # the same for comparisons; half of the blocks are held out
 TRIAL_STEPS, STEPS = 25, 60
 ALIKE = 2e-3  # below this difference in log-likelihood per time the smaller process is chosen
-MATCHED = 10  # the autocorrelation is matched at lags 1 to this
 SHAPES: tuple[tuple[int, ...], ...] = (
     *((stages,) for stages in (1, 2, 3, 4, 5, 6, 8, 12, 16)),
     *((1,) * branches for branches in (2, 3, 4, 5, 6)),
@@ -140,7 +140,7 @@ def _best(
     best kinds of process are tried; of kinds that are about equally likely the smallest is
     first."""
     blocks, cv = _blocks(times, BLOCK, BLOCKS), std(times)
-    target = autocorrelations(times, MATCHED)
+    target = autocorrelations(times, JUDGED_LAGS)
     top = max(held_out.values())
     ranked = sorted(
         held_out, key=lambda shapes: (max(0.0, top - ALIKE - held_out[shapes]), sum(shapes))

@@ -152,9 +152,8 @@ class _Finder:
 
     def merge(self, how: str | float, searches: Sequence[merge_value.Search]) -> Merge:
         """Return the merge value of each VM."""
-        if how == PER_VM:
-            return tuple(search.merge for search in searches)
-        return (searches[0].merge if searches else float(how),) * len(self.expected)
+        values = tuple(search.merge for search in searches) or (float(how),)
+        return values if how == PER_VM else values * len(self.expected)
 
     def _length(self, merge: float) -> float:
         return sum(self._lengths((merge,) * len(self.expected)))

@@ -65,12 +65,19 @@ class Check(Section):
     """A check with one workload; `asks` has each demand with the share of requests that have it."""
 
     workload: Annotated[Text, Field(min_length=1, max_length=80)]
+    """The workload in words."""
     asks: Annotated[dict[Ask, Annotated[float, Field(gt=0, le=1)]], Field(min_length=1)]
+    """The demands of its requests, each with the share of requests that have it."""
     target_ms: Time
+    """Mean service time of the drive."""
     model_ms: Time
+    """Mean service time by the profile."""
     demerit_ms: Time
+    """How far the two distributions of service times are apart."""
     limit_percent: Limit = LIMIT_PERCENT
+    """The largest error of the mean."""
     demerit_limit_percent: Limit = DEMERIT_LIMIT_PERCENT
+    """The largest demerit."""
 
     @property
     def off_ms(self) -> float:

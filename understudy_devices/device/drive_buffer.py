@@ -75,19 +75,34 @@ class DriveBuffer(Section):
     the head; a write may complete before its data is on the medium (core/drive/drive.h)."""
 
     bus_mb_per_s: MegabytesPerSecond
+    """Rate of the bus."""
     bus_watermark_percent: Annotated[int, Field(ge=0, le=100)] = 0
+    """Percentage of a read that must be in the buffer before its transfer over the bus begins."""
     read_hit_us: Annotated[float, Field(ge=1e-3, le=MINUTE_MS * 1000)]
+    """Time of a hit, without its transfer over the bus."""
     write_us: Us = 0.0
+    """Time of a write that the buffer accepts, without its transfer over the bus."""
     segments: Annotated[int, Field(ge=0, le=SEGMENTS_MAX)] = 0
+    """Number of segments; the least recently used one is evicted."""
     segment_sectors: Annotated[int, Field(ge=1, le=CACHE_SPAN_MAX - 1)] = UNSEEN
+    """Size of a segment."""
     segment_keeps: Literal["request", "ahead"] = "request"
+    """"ahead": prefetched sectors may replace requested sectors that the bus has transferred."""
     read_ahead_sectors: Ahead = 0
+    """How many sectors the drive reads ahead after a read from the medium."""
     read_reach_sectors: Span = CACHE_SPAN_MAX - 1
+    """A read that begins at most this far ahead of the read-ahead waits for its sectors."""
     after_hit: Literal["stop", "go on", "return"] = "go on"
+    """Effect of a hit on the read-ahead."""
     write_settle_ms: Ms = 0.0
+    """How much more time a write needs than a read to reach the medium."""
     write_back: WriteBack = 0
+    """How many segments can hold writes that wait for the medium; or [writes, sectors,
+    low_sectors]."""
     write_back_idle_ms: Waits = 0.0
+    """How long the drive is idle before it destages; or [ms, ms of a full drive]."""
     write_back_order: Order = "shortest positioning"
+    """The order in which the drive destages writes."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -254,8 +254,11 @@ class Layout(Section):
     """
 
     zones: Annotated[tuple[Zone, ...], BeforeValidator(_zones)]
+    """The recording zones, as a table with a line for each."""
     slips: Annotated[tuple[tuple[int, int], ...], BeforeValidator(_slips)] = ()
+    """Sectors that the drive leaves out, as a table."""
     switch_ms: Ms = 0.0
+    """Time of a transfer from one track to the next."""
 
     @model_validator(mode="after")
     def _check(self) -> "Layout":

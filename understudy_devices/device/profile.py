@@ -92,7 +92,9 @@ class SeekLine(_Section):
     """
 
     intercept_ms: PositiveMs
+    """Service time without a seek, rotational latency included."""
     full_seek_ms: Ms
+    """Additional time of a seek across the whole disk."""
 
     def timing(self, capacity_sectors: int) -> Timing:
         """Return the line's timing for a disk of that many sectors."""
@@ -112,8 +114,11 @@ class SeekCurve(_Section):
     """
 
     ms: Annotated[tuple[Ms, ...], ARRAY]
+    """Seek times."""
     at: Annotated[tuple[DiskFraction, ...], ARRAY] | None = None
+    """Distance of each seek time; without it, the distances are evenly spread."""
     over: Literal["sectors", "tracks"] = "sectors"
+    """What the distances are fractions of; tracks need rotation.phase = "known"."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -133,8 +138,11 @@ class Throughput(_Section):
     """
 
     mb_per_s: Annotated[tuple[MegabytesPerSecond, ...], ARRAY]
+    """Sequential throughputs."""
     at: Annotated[tuple[DiskFraction, ...], ARRAY] | None = None
+    """Location of each throughput; without it, the locations are evenly spread."""
     zones: bool = False
+    """Whether each throughput holds up to the next location; if not, they are joined by lines."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -154,23 +162,31 @@ class Rotation(_Section):
     gives each sector's angle, the exact latency."""
 
     period_ms: PositiveMs
+    """Time of a rotation."""
     phase: Literal["mean", "random", "known"] = "mean"
+    """Latency of a request: half a rotation, a random part of one, or the exact time."""
 
 
 class Scaling(_Section):
     """Vesper's scaling to a small disk: tracks are shorter, but the rotation period is the same."""
 
     real_track_sectors: Sectors
+    """Sectors of a track on the real disk."""
     track_sectors: Sectors
+    """Sectors of a track on the virtual disk."""
 
 
 class DiskCache(_Section):
     """The on-board cache; 0 segments means that there is no cache."""
 
     segments: Annotated[int, Field(ge=0, le=CACHE_SEGMENTS_MAX)]
+    """Number of segments."""
     segment_sectors: Annotated[int, Field(ge=1, le=CACHE_SPAN_MAX)]
+    """Size of a segment."""
     prefetch_sectors: Annotated[int, Field(ge=0, le=CACHE_SPAN_MAX)]
+    """How many sectors are prefetched after a read."""
     hit_us: Annotated[float, Field(ge=1e-3, le=MINUTE_MS * 1000)]
+    """Time of a hit."""
 
 
 class CommandQueue(_Section):
@@ -181,25 +197,35 @@ class CommandQueue(_Section):
     """
 
     depth: Annotated[int, Field(ge=1, le=QUEUE_DEPTH_MAX)]
+    """Number of requests that the drive accepts at once."""
     age_limit_ms: Ms = 500.0
+    """A request that has waited this long is served before nearer ones."""
 
 
 class DiskFacts(_Section):
     """Facts from the manual, which the timing model does not use."""
 
     vendor: Text
+    """Who made it."""
     model: Text
+    """What it is called."""
     capacity_sectors: Sectors
+    """Size of the real disk."""
     rpm: Annotated[int, Field(ge=1)] | None = None
+    """Rotations per minute."""
     manual: Text | None = None
+    """Its manual."""
 
 
 class Servers(_Section):
     """An array: several equal servers in parallel, as a host sees a LUN (ICPE 2011 section 4.1)."""
 
     servers: Annotated[int, Field(ge=1, le=SERVERS_MAX)]
+    """Number of requests that the array serves at once."""
     service_ms: PositiveMs
+    """Mean service time."""
     distribution: Literal["constant", "exponential"] = "exponential"
+    """Distribution of service times."""
 
     @property
     def service_ns(self) -> int:
@@ -214,7 +240,9 @@ class DiskProfile(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
     name: Text
+    """The file's name without .toml."""
     summary: Text = ""
+    """What the disk is, in a line."""
     limits: Text = ""
     """From what data the profile was made, in words; empty if unknown."""
 
@@ -222,17 +250,29 @@ class DiskProfile(BaseModel):
     """Comparisons of the profile with the drive, with their results."""
 
     model: SeekLine | None = None
+    """Service time as a line over the seek distance."""
     seek: SeekCurve | None = None
+    """Seek times as a curve."""
     array: Servers | None = None
+    """Equal servers without geometry."""
     sheet: DataSheet | None = None
+    """Figures of a data sheet, from which the curves are computed."""
     throughput: Throughput | None = None
+    """Sequential throughput over the disk."""
     rotation: Rotation | None = None
+    """Rotational latency."""
     scaling: Scaling | None = None
+    """Shorter tracks, for very small disks."""
     layout: Layout | None = None
+    """Where tracks end, and the angles of sectors."""
     cache: DiskCache | None = None
+    """The papers' on-board cache."""
     buffer: DriveBuffer | None = None
+    """A cache with timing that also accepts writes."""
     queue: CommandQueue | None = None
+    """Command queueing in the drive."""
     facts: DiskFacts | None = None
+    """Figures from the manual that the model does not use."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:

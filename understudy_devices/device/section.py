@@ -32,6 +32,7 @@ class Section(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
 
     source: Text | None = None
+    """Where the section's figures come from."""
 
 
 def wrong(key: str, reason: str) -> PydanticCustomError:

@@ -40,15 +40,22 @@ class DataSheet(Section):
     """The figures that vendors print, and the timing computed from them."""
 
     rpm: Annotated[float, Field(ge=1, le=100_000)]
+    """Rotations per minute."""
     track_to_track_ms: Printed
+    """Time of a seek to the next track."""
     average_seek_ms: Positive
+    """Mean time of a seek between random pairs of tracks."""
     full_stroke_ms: Positive | None = None
+    """Time of a seek across the whole disk."""
     overhead_ms: Printed = 0.0
     """Overhead of a command, in addition to seek, rotation and transfer."""
 
     cylinders: Annotated[int, Field(ge=2, le=10**7)] = CYLINDERS
+    """Number of cylinders; its order of magnitude suffices."""
     outer_mb_per_s: MegabytesPerSecond | None = None
+    """Sequential throughput at the beginning of the disk; without it, transfer takes no time."""
     inner_mb_per_s: MegabytesPerSecond | None = None
+    """Sequential throughput at the end of the disk."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:

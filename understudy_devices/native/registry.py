@@ -109,6 +109,11 @@ def source(name: str) -> Source:
     return _added[name] if name in _added else Source(file, sources.taken()[file], ours=True)
 
 
+def added() -> Mapping[str, Source]:
+    """Return the files that were registered with `add`, by name."""
+    return dict(_added)
+
+
 def add(name: str, file: Source) -> None:
     """Register a file under a name; it replaces an earlier version of that file."""
     _added[name] = file

@@ -40,18 +40,15 @@ def pack(problem: Problem, limits: Sequence[float], before: Assignment | None = 
 
 
 def _places(problem: Problem, assignment: Assignment) -> list[int]:
-    where = [0] * len(problem.vms)
-    for device, on in enumerate(assignment):
-        for vm in each(on):
-            where[vm] = device
-    return where
+    where = {vm: device for device, on in enumerate(assignment) for vm in each(on)}
+    return [where[vm] for vm in range(len(problem.vms))]
 
 
 def _spread(problem: Problem) -> list[int]:
     """Return the device of each VM. VMs are placed in descending order of load, each on the device
     whose utilisation with this VM is lowest."""
     busy = [0.0] * len(problem.devices)
-    where = [0] * len(problem.vms)
+    where: dict[int, int] = {}
     for vm in sorted(range(len(problem.vms)), key=lambda vm: -problem.vms[vm].erlangs):
         after = [
             (busy[d] + problem.vms[vm].erlangs) / device.servers
@@ -59,7 +56,7 @@ def _spread(problem: Problem) -> list[int]:
         ]
         where[vm] = after.index(min(after))
         busy[where[vm]] += problem.vms[vm].erlangs
-    return where
+    return [where[vm] for vm in range(len(problem.vms))]
 
 
 class _Packing:
@@ -111,7 +108,7 @@ class _Packing:
         """Return, for each VM, the smallest limit of the other VMs on its device."""
         order = np.lexsort((self._limits, self._where))
         where, limits = self._where[order], self._limits[order]
-        begins = np.flatnonzero(np.diff(where, prepend=-1))
+        begins = np.flatnonzero(np.append(True, where[1:] != where[:-1]))
         others = np.empty(len(order))
         others[order] = self._least(self._limits, np.inf)[where]
         second = np.full(len(order), np.inf)
@@ -127,7 +124,9 @@ class _Packing:
         inside, outside = self._on(device), np.flatnonzero(self._where != device)
         others = self._without()
         moved, target = self._best_move(inside, device, others)
-        swapped = self._best_swap(inside, outside, others) if len(outside) else (np.inf, 0, 0)
+        swapped = (
+            self._best_swap(inside, outside, device, others) if len(outside) else (np.inf, 0, 0)
+        )
         if min(moved, swapped[0]) > below:
             return False
         if moved <= swapped[0]:
@@ -147,8 +146,10 @@ class _Packing:
         row, column = np.unravel_index(int(after.argmin()), after.shape)
         return float(after[row, column]), (int(inside[row]), int(column))
 
-    def _best_swap(self, inside: Ints, outside: Ints, others: Array) -> tuple[float, int, int]:
-        busy, device, there = self._busy(), self._where[inside[0]], self._where[outside]
+    def _best_swap(
+        self, inside: Ints, outside: Ints, device: int, others: Array
+    ) -> tuple[float, int, int]:
+        busy, there = self._busy(), self._where[outside]
         change = self._erlangs[outside] - self._erlangs[inside, None]
         least_here = np.minimum(others[inside, None], self._limits[outside])
         least_there = np.minimum(others[outside], self._limits[inside, None])

@@ -37,7 +37,7 @@ def cut(problem: Problem, limits: Sequence[float]) -> list[int]:
     sizes = [device.servers for device in problem.devices]
     low, high = 0.0, WIDEST
     for _ in range(HALVINGS):
-        middle = (low + high) / 2 if low else high / 2
+        middle = (low + high) / 2
         if _pieces(sizes, ordered * middle, upto) is None:
             low = middle
         else:
@@ -100,12 +100,12 @@ def _way(reached: dict[tuple[int, ...], _Reached], used: tuple[int, ...]) -> lis
 
 def _places(problem: Problem, order: Sequence[int], pieces: Sequence[tuple[int, int]]) -> list[int]:
     free = list(range(len(problem.devices)))
-    where = [0] * len(order)
+    where: dict[int, int] = {}
     begin = 0
     for servers, end in pieces:
         device = next(d for d in free if problem.devices[d].servers == servers)
         free.remove(device)
         for vm in order[begin:end]:
             where[vm] = device
-        begin = max(begin, end)
-    return where
+        begin = end
+    return [where[vm] for vm in range(len(order))]

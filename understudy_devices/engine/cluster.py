@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: MIT
+"""The engine for a cluster with Slurm: arrays of tasks, submitted by submitit.
+
+The items go out in rounds, and a round is one array.  The first round measures how long an item
+takes; each later round divides what is left into tasks that last between SHORTEST and LONGEST
+seconds.  A task writes every answer at once (spool.py), so that a task that is killed or a node
+that is lost costs only the items in progress; the next round carries them out.
+
+If the command is killed, its tasks go on.  The same command given again waits for those that still
+run, and cancels those that it has no use for.  Its caller reads the answers of tasks that have
+ended meanwhile (Spool.new), and removes the folder in the end.  Of several answers for one key the
+first one counts, so nothing is counted twice.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stderr
+from dataclasses import dataclass, field
+from io import StringIO
+from math import ceil
+from pathlib import Path
+from typing import Any, TypeVar
+
+from understudy_devices.base.cache import digest
+from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.base.plain import plain, shortened
+from understudy_devices.engine import Answer, Work, node
+from understudy_devices.engine.spool import Spool, Task, writing
+from understudy_devices.native.version import code_version
+
+T = TypeVar("T")
+
+FIRST_SECONDS = 30.0
+"""After this time, a task of the first round begins no more items."""
+FIRST_ITEMS_MIN, FIRST_ITEMS_MAX = 16, 2000
+SHORTEST, LONGEST = 10.0, 600.0
+TASKS_PER_WORKER = 4  # so that a worker with slow items does not keep all others waiting
+ARRAY_TASKS_MAX = 1000  # Slurm's default of MaxArraySize is 1001
+DEATHS_MAX = 3  # of tasks at the same item, before the command gives up
+
+POLL_SECONDS = 0.5
+LOOK_SECONDS = 5.0
+"""How often the command asks Slurm which tasks there are."""
+PATIENCE_SECONDS = 300.0
+"""How long Slurm may leave this question unanswered."""
+
+NOISE = re.compile(r"^(submitit \w+ \(|srun: error: \S+: task 0: (Exited|Terminated|Killed)|\s*$)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What a user asks of Slurm; None leaves a choice to the cluster."""
+
+    workers: int
+    minutes: int
+    partition: str | None = None
+    account: str | None = None
+    more: Mapping[str, str | bool] = field(default_factory=dict)
+    """Other options of sbatch, by their long names; True for one without a value."""
+    python: str | None = None
+    """The Python on the nodes; None: the one that runs this command."""
+    jobs: int = 1
+    """Items at a time in each task."""
+
+
+@dataclass
+class Cluster:
+    """Runs tasks through a folder that all nodes share."""
+
+    folder: Path
+    request: Request
+
+    def __post_init__(self) -> None:
+        """Refuse a machine without Slurm or without submitit."""
+        self.folder = self.folder.absolute()
+        check_installed()
+
+    @property
+    def name(self) -> str:
+        """Return the name of all jobs that use this folder."""
+        return f"understudy-{digest([os.fsencode(self.folder)])}"
+
+    @property
+    def notice(self) -> str:
+        """Return what goes on if the command is interrupted."""
+        return f"the cluster's tasks go on (scancel --name {self.name} ends them)"
+
+    def run(
+        self, work: Work[T], items: Mapping[str, T]
+    ) -> Generator[tuple[str, Answer], None, None]:
+        """Yield answers as Engine.run does."""
+        rounds = _Rounds(self, Spool(self.folder), dict(items))
+        try:
+            rounds.adopt()
+            while rounds.left:
+                if not rounds.running:
+                    rounds.submit(work)
+                yield from rounds.collected()
+        finally:
+            _cancel(["--name", self.name])
+
+
+def check_installed() -> None:
+    """Raise a UserError that says what is missing on this machine."""
+    for program in ("sbatch", "squeue", "scancel", "srun"):
+        if not shutil.which(program):
+            raise UserError(
+                f"--on-cluster: no {program} here; run this on a node from which Slurm accepts "
+                "jobs, or leave --on-cluster out"
+            )
+    try:
+        import submitit  # noqa: F401 - needed only here
+    except ImportError:
+        raise UserError(
+            "--on-cluster: submitit is missing; pip install 'understudy-devices[cluster]', here "
+            "and on the nodes"
+        ) from None
+
+
+@dataclass
+class _Rounds:
+    """The items that are left, and the tasks that run."""
+
+    cluster: Cluster
+    spool: Spool
+    left: dict[str, Any]
+    running: dict[Task, list[str]] = field(default_factory=dict)
+    ids: dict[Task, str] = field(default_factory=dict)
+    missing: set[Task] = field(default_factory=set)
+    deaths: Counter[str] = field(default_factory=Counter)
+    measured: int = 0
+    seconds: float = 0.0
+    looked: float = 0.0
+    heard: float = 0.0
+
+    def answers(self) -> Iterator[tuple[str, Answer]]:
+        """Yield the new answers; raise the error of a task, after all answers."""
+        errors = []
+        for task, (key, answer, seconds) in self.spool.new():
+            if task not in self.ids:  # an earlier command's
+                continue
+            if key is None:
+                if task in self.running and answer:
+                    errors.append(answer)
+                self.running.pop(task, None)
+                continue
+            self.measured += 1
+            self.seconds += seconds
+            if self.left.pop(key, None) is not None:
+                yield key, answer
+        if errors:
+            raise RunFailed(errors[0])
+
+    def adopt(self) -> None:
+        """Take over the tasks of an earlier command that are useful; cancel the others."""
+        listed = self._listed()
+        if listed is None:
+            raise RunFailed(
+                "squeue does not answer; try again when the cluster's controller is back"
+            )
+        plans = self.spool.plans()
+        useless = []
+        for task, job in listed.items():
+            plan = plans.get(task.round)
+            keys = plan.keys[task.number] if plan and task.number < len(plan.keys) else []
+            if plan and plan.version == code_version() and not self.left.keys().isdisjoint(keys):
+                self.running[task], self.ids[task] = keys, job
+            else:
+                useless.append(job)
+        _cancel(useless)
+
+    def submit(self, work: Work[Any]) -> None:
+        """Submit all items that are left, or as many as the first round may have."""
+        request = self.cluster.request
+        longest = min(LONGEST if self.measured else FIRST_SECONDS, request.minutes * 60 / 2)
+        tasks = self._divided(longest)
+        version = code_version()
+        loads = [(keys, self._load(work, keys, longest)) for keys in tasks]
+        name = self.spool.plan(version, loads)
+        self.running = {Task(name, number): keys for number, keys in enumerate(tasks)}
+        self.missing = set()
+        self.looked = self.heard = time.monotonic()
+        job = _submit(self.cluster, name, version, list(self.running))
+        single = len(tasks) == 1
+        self.ids |= {task: job if single else f"{job}_{task.number}" for task in self.running}
+
+    def _load(self, work: Work[Any], keys: Sequence[str], longest: float) -> node.Load:
+        items = {key: self.left[key] for key in keys}
+        jobs = self.cluster.request.jobs
+        return node.packed(work, items, jobs, longest)
+
+    def _divided(self, longest: float) -> list[list[str]]:
+        """Return the keys of each task of the next round; each task has some of all kinds."""
+        keys, workers = list(self.left), self.cluster.request.workers
+        if not self.measured:
+            tasks = min(workers, ceil(len(keys) / FIRST_ITEMS_MIN), ARRAY_TASKS_MAX)
+            return [keys[number::tasks][:FIRST_ITEMS_MAX] for number in range(tasks)]
+        whole = len(keys) * self.seconds / self.measured / self.cluster.request.jobs
+        each = min(max(whole / workers / TASKS_PER_WORKER, SHORTEST), longest)
+        tasks = min(max(int(whole / each), 1), ARRAY_TASKS_MAX, len(keys))
+        return [keys[number::tasks] for number in range(tasks)]
+
+    def collected(self) -> Iterator[tuple[str, Answer]]:
+        """Yield answers until no task runs any more."""
+        while self.running and self.left:
+            time.sleep(POLL_SECONDS)
+            yield from self.answers()
+            if time.monotonic() - self.looked >= LOOK_SECONDS:
+                yield from self._look()
+
+    def _look(self) -> Iterator[tuple[str, Answer]]:
+        """Find the tasks that Slurm no longer knows, and that have not ended by themselves.
+
+        A task's last lines may reach this machine later than its end, so a task counts as dead
+        when it is missing twice.
+        """
+        self.looked = time.monotonic()
+        listed = self._listed()
+        if listed is None:
+            if self.looked - self.heard > PATIENCE_SECONDS:
+                raise RunFailed(
+                    "squeue does not answer; finished runs are kept: give the same command again "
+                    "when the cluster's controller is back"
+                )
+            return
+        self.heard = self.looked
+        missing = self.running.keys() - listed
+        dead = missing & self.missing
+        self.missing = set(missing)
+        if dead:
+            yield from self.answers()
+            for task in dead & self.running.keys():
+                self._bury(task)
+
+    def _bury(self, task: Task) -> None:
+        """Count a dead task; raise RunFailed if tasks die again and again at the same item."""
+        keys = self.running.pop(task)
+        culprit = next((key for key in keys if key in self.left), None)
+        if culprit is None:
+            return
+        self.deaths[culprit] += 1
+        if self.deaths[culprit] >= DEATHS_MAX:
+            log = self.cluster.folder / f"{self.ids[task]}_0_log.out"
+            raise RunFailed(
+                f"a task on the cluster died {DEATHS_MAX} times at the same run: "
+                f"{_last_words(log)}; see {log}"
+            )
+
+    def _listed(self) -> dict[Task, str] | None:
+        """Return the job of each task that Slurm knows; None if Slurm does not answer."""
+        command = ["squeue", "--noheader", "--array", "--me", "--name", self.cluster.name]
+        command += ["--format", "%i %k"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            return None
+        jobs = {}
+        for job, _, name in (line.partition(" ") for line in done.stdout.splitlines()):
+            number = job.partition("_")[2]
+            jobs[Task(name.strip(), int(number) if number.isdigit() else 0)] = job
+        return jobs
+
+
+def _submit(cluster: Cluster, round: str, version: str, tasks: Sequence[Task]) -> str:
+    """Submit an array of tasks; return the number of its job."""
+    import submitit
+    from submitit.core.utils import FailedJobError
+
+    request = cluster.request
+    # -P: Python would else prefer a package in the folder where the command was given.
+    python = f"{shlex.quote(request.python or sys.executable)} -P"
+    executor = submitit.SlurmExecutor(cluster.folder, python=python)
+    more = {name.replace("-", "_"): value for name, value in request.more.items()}
+    given = {"partition": request.partition, "account": request.account}
+    executor.update_parameters(
+        job_name=cluster.name,
+        comment=round,
+        time=request.minutes,
+        cpus_per_task=request.jobs,
+        array_parallelism=request.workers,
+        stderr_to_stdout=True,
+        # The next round replaces a lost node's tasks at once; Slurm would wait two minutes.
+        additional_parameters={"no_requeue": True, **more},
+        **{option: value for option, value in given.items() if value},
+    )
+    folder = str(cluster.folder)
+    try:
+        # The message below says what sbatch says.
+        with writing(cluster.folder), redirect_stderr(StringIO()), _own_tmpdir_hidden():
+            jobs = executor.map_array(
+                node.carry_out, [folder] * len(tasks), tasks, [version] * len(tasks)
+            )
+    except FailedJobError as error:
+        words = re.findall(r"^sbatch: (?:error: )?(.*)", str(error), re.MULTILINE)
+        why = plain(shortened(" ".join(words))) or "it says nothing"
+        raise UserError(
+            f"--on-cluster: sbatch refuses: {why}; sinfo and sacctmgr show what the cluster offers"
+        ) from None
+    return str(jobs[0].job_id).partition("_")[0]
+
+
+@contextmanager
+def _own_tmpdir_hidden() -> Iterator[None]:
+    """Hide the command's folder for temporary files, which a task would inherit and nodes lack."""
+    hidden = os.environ.pop("TMPDIR", None)
+    try:
+        yield
+    finally:
+        if hidden is not None:
+            os.environ["TMPDIR"] = hidden
+
+
+def _cancel(jobs: Sequence[str]) -> None:
+    if jobs:
+        subprocess.run(["scancel", *jobs], capture_output=True, check=False)
+
+
+def _last_words(log: Path) -> str:
+    """Return the last line of a dead task's log that says why, and what to try."""
+    try:
+        lines = log.read_text(errors="replace").splitlines()
+    except OSError:
+        lines = []
+    said = [line.strip() for line in lines if not NOISE.match(line)]
+    if not said:
+        return (
+            "it left no word; is its folder on a disk that all nodes share and that has room, "
+            "and is its Python there (--node-python)?"
+        )
+    why = plain(shortened(said[-1]))
+    if "No module named" in why or "execve" in why:
+        why += "; install understudy-devices[cluster] on all nodes, or name a --node-python"
+    return why

@@ -66,7 +66,7 @@ class Process:
     """A process that answers what is given, in place of Python's."""
 
     def __init__(self, answer: bytes) -> None:
-        self.stdin, self.stdout = io.BytesIO(), TemporaryFile()
+        self.stdin, self.stdout = io.BytesIO(), TemporaryFile()  # noqa: SIM115 - closed at the end
         self.stdout.write(answer)
         self.stdout.seek(0)
         self.ended: list[str] = []

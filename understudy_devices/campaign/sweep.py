@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from understudy_devices import platforms
 from understudy_devices.ask import schedulers
 from understudy_devices.ask.device import Device
 from understudy_devices.ask.experiment import Experiment, Run
@@ -45,7 +46,7 @@ from understudy_devices.engine.spool import Spool
 from understudy_devices.measure.metrics import Summary
 from understudy_devices.native import registry
 from understudy_devices.native.version import code_version
-from understudy_devices.platforms import Platform, load
+from understudy_devices.platforms import Platform
 from understudy_devices.recommend.verdict import sentences, verdict
 
 Row = dict[str, Any]
@@ -271,7 +272,7 @@ class Runs:
                 "the same compiler"
             )
         try:
-            figures = _figures(load(experiment.platform.name), experiment, stop)
+            figures = _figures(platforms.load(experiment.platform.name), experiment, stop)
         except RunFailed as error:
             return self.failures.setdefault(name, str(error))
         return _row(cell, figures)

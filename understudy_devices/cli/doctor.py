@@ -52,7 +52,7 @@ def _distribution_packages() -> Iterator[Finding]:
     """Yield a finding for each line of packages.txt, under the last of its names."""
     if shutil.which("dpkg-query") is None:
         yield Finding(
-            "Debian", False, f"this is {platform.system()} without dpkg", "use Debian or Ubuntu"
+            "Debian", False, f"this is {platform.system()} without dpkg", "use Debian 12 or 13"
         )
         return
     for line in (ROOT / "packages.txt").read_text().splitlines():
@@ -158,7 +158,7 @@ def _print(findings: list[Finding]) -> None:
 def _install() -> None:
     """Install the missing packages of packages.txt, as root or with sudo."""
     if shutil.which("apt-get") is None:
-        raise UserError("--install: no apt-get here: it installs packages of Debian and Ubuntu")
+        raise UserError("--install: no apt-get here: it installs packages of Debian")
     done = subprocess.run(["sh", ROOT / "scripts" / "install-packages"], check=False)
     if done.returncode:
         raise RunFailed("--install: not everything could be installed")

@@ -35,7 +35,7 @@ def simulated(
     replacement: registry.Source | str = "lru",
     scheduler: str = "fcfs",
     pages: int = 100,
-    **changes: object,
+    requests: int = 3000,
 ) -> Answer:
     """Return what three threads need for one long file each, with a small cache."""
     files = 3
@@ -48,7 +48,7 @@ def simulated(
         scheduler=scheduler,
         device=Drive.linear(CAPACITY, 1_000_000, 5_000_000),
         capacity_sectors=CAPACITY,
-        requests=3000,
+        requests=requests,
         processes=files,
         parameters={"read_bytes": 256},
         layout=Layout(
@@ -59,7 +59,7 @@ def simulated(
         ),
         cache=PageCache(pages * 512, 1, 8, **chosen),
     )
-    return run(replace(simulation, **changes))
+    return run(simulation)
 
 
 def _policy(folder: str, policy: registry.Source | str) -> Policy:
@@ -111,9 +111,11 @@ def test_the_template_is_what_a_copy_of_it_does(tmp_path: Path) -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize(("kind", "name"), OURS)
 def test_apart_or_not_the_decisions_are_the_same(kind: str, name: str, tmp_path: Path) -> None:
-    field = {registry.PREFETCH: "prefetch", registry.REPLACEMENT: "replacement"}[kind]
-    ours = simulated(**{field: name})
-    theirs = simulated(**{field: as_stranger(tmp_path, kind, name)})
+    file = as_stranger(tmp_path, kind, name)
+    if kind == registry.PREFETCH:
+        ours, theirs = simulated(name), simulated(file)
+    else:
+        ours, theirs = simulated(replacement=name), simulated(replacement=file)
     assert rows(ours) == rows(theirs)
     assert ours.figures.policies == theirs.figures.policies
 

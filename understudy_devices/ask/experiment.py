@@ -67,19 +67,18 @@ class Experiment(Run):
 
     def _check_policies(self) -> None:
         """Refuse policies that would have no effect."""
-        given = {kind: getattr(self.workload, kind, None) for kind in KINDS}
+        prefetch, replacement = (getattr(self.workload, kind, None) for kind in KINDS)
         cache = self.workload.cache(self.device.virtual_bytes)
-        for kind, policy in given.items():
-            if policy and not cache:
-                raise UserError(
-                    f"{KINDS[kind].option}: {self.workload.name} has no page cache without a "
-                    "size; add --page-cache SIZE"
-                )
-        policy, ahead = given["prefetch"], getattr(self.workload, "read_ahead_kib", None)
-        if policy and cache and not cache.read_ahead_kib and ahead is None:
+        is_given = getattr(self.workload, "read_ahead_kib", None) is not None
+        if prefetch and not (cache and (is_given or cache.read_ahead_kib)):
             raise UserError(
-                f"--prefetch: {policy} may prefetch nothing: {self.workload.name} has a read-ahead "
-                "of 0; add --read-ahead KIB, the longest prefetch"
+                f"--prefetch: {prefetch} may prefetch nothing: {self.workload.name} has a "
+                "read-ahead of 0; add --read-ahead KIB, the longest prefetch"
+            )
+        if replacement and not cache:
+            raise UserError(
+                f"--replacement: {self.workload.name} has no page cache unless its size is given; "
+                "add --page-cache SIZE"
             )
 
     def policies(self) -> dict[str, Policy]:

@@ -51,7 +51,8 @@ class Kind:
         except OSError as error:
             raise UserError(f"{self.option}: {word}: {error.strerror}") from None
         policy = Policy(self, file)
-        if policy.name in (*self.ours(), *KERNEL, *RESERVED):
+        ours = (name for folder in registry.PARTS for name in registry.ours(folder))
+        if policy.name in (*ours, *KERNEL, *RESERVED):
             raise UserError(
                 f"{self.option}: {word} calls itself {policy.name}, which is taken; change .name"
             )

@@ -12,6 +12,7 @@
 #include "../../core/least.h"
 #include "../../sim/check.h"
 #include "../../sim/registry.h"
+#include "../core/policies.h"
 #include "../core/schedulers.h"
 #include "../core/check.h"
 

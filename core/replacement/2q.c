@@ -130,10 +130,8 @@ static void two_q_used(void *state, u32 slot)
 {
 	struct two_q *two_q = state;
 
-	if (!two_q->slot[slot].main)
-		return;
-	page_list_remove(&two_q->main, two_q->link, slot);
-	page_list_add(&two_q->main, two_q->link, slot);
+	if (two_q->slot[slot].main)
+		page_list_renew(&two_q->main, two_q->link, slot);
 }
 
 static void two_q_remove(void *state, u32 slot)

@@ -80,6 +80,12 @@ def test_the_simulator_needs_no_compiler(installed: Installed, tmp_path: Path) -
         ["schedulers"],
         ["predict", "--workload", "random", "--processes", "8", "--requests", "200"],
         ["compare", "--workload", "poisson", "--rate", "40", "--requests", "100", "--seeds", "2"],
+        ["policies"],
+        [
+            *("predict", "--workload", "concurrent-read", "--virtual-size", "128K"),
+            *("--disk", "vesper-zoned-small", "--requests", "100", "--read-ahead", "4"),
+            *("--prefetch", "amp", "--replacement", "2q"),
+        ],
         ["card", "list"],
     ):
         done = installed.run(["understudy", *words], tmp_path, str(tmp_path / "nothing"))

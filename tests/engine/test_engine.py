@@ -101,7 +101,7 @@ def test_the_first_round_measures(rounds: cluster._Rounds) -> None:
 def test_later_tasks_last_ten_seconds_or_more(
     seconds: float, tasks: int, rounds: cluster._Rounds
 ) -> None:
-    rounds.measured, rounds.seconds = 10, seconds * 10
+    rounds.measured = cluster.Measured(10, seconds * 10)
     divided = rounds._divided(600.0)
     assert len(divided) == tasks
     assert sorted(key for keys in divided for key in keys) == sorted(rounds.left)

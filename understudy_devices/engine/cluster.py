@@ -20,9 +20,9 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import StringIO
 from math import ceil
 from pathlib import Path
@@ -72,15 +72,26 @@ class Request:
 
 @dataclass
 class Cluster:
-    """Runs tasks through a folder that all nodes share."""
+    """Runs tasks through a folder that all nodes share.
+
+    `run` may be called several times, for items that depend on earlier answers; then `keeps` says
+    that answers in the folder, also an earlier command's, count for their keys.  Otherwise the
+    caller reads an earlier command's answers.  `say` is called if the tasks are too short.
+    """
 
     folder: Path
     request: Request
+    keeps: bool = False
+    say: Callable[[str], None] | None = None
 
     def __post_init__(self) -> None:
         """Refuse a machine without Slurm or without submitit."""
         self.folder = self.folder.absolute()
         check_installed()
+        self._spool = Spool(self.folder)
+        self._kept: dict[str, Answer] = {}
+        self._measured = Measured()
+        self._is_first = True
 
     @property
     def name(self) -> str:
@@ -96,15 +107,40 @@ class Cluster:
         self, work: Work[T], items: Mapping[str, T]
     ) -> Generator[tuple[str, Answer], None, None]:
         """Yield answers as Engine.run does."""
-        rounds = _Rounds(self, Spool(self.folder), dict(items))
+        rounds = _Rounds(self, self._spool, dict(items), self._measured, self._kept)
+        before = replace(self._measured)
         try:
-            rounds.adopt()
+            if self._is_first:
+                rounds.adopt()
+                self._is_first = False
+            yield from rounds.kept()
             while rounds.left:
                 if not rounds.running:
                     rounds.submit(work)
                 yield from rounds.collected()
         finally:
-            _cancel(["--name", self.name])
+            if rounds.tasks or rounds.running:
+                _cancel(["--name", self.name])
+            if not rounds.left:
+                self._judge(rounds.tasks, self._measured.seconds - before.seconds)
+
+    def _judge(self, tasks: int, seconds: float) -> None:
+        """Say once if the tasks of a run were shorter than their start is worth."""
+        each = seconds / self.request.jobs / max(tasks, 1)
+        if tasks and each < SHORTEST and self.say:
+            self.say(
+                f"--on-cluster: the first {_tasks(tasks)} {each:.2g} s, too short for a cluster "
+                f"(at least {SHORTEST:g} s); this is faster without --on-cluster"
+            )
+            self.say = None
+
+
+@dataclass
+class Measured:
+    """How many items were carried out, and the seconds that all of them took."""
+
+    items: int = 0
+    seconds: float = 0.0
 
 
 def check_installed() -> None:
@@ -131,12 +167,14 @@ class _Rounds:
     cluster: Cluster
     spool: Spool
     left: dict[str, Any]
+    measured: Measured = field(default_factory=Measured)
+    earlier: dict[str, Answer] = field(default_factory=dict)
+    tasks: int = 0
     running: dict[Task, list[str]] = field(default_factory=dict)
     ids: dict[Task, str] = field(default_factory=dict)
     missing: set[Task] = field(default_factory=set)
     deaths: Counter[str] = field(default_factory=Counter)
-    measured: int = 0
-    seconds: float = 0.0
+    versions: dict[str, str] = field(default_factory=dict)
     looked: float = 0.0
     heard: float = 0.0
 
@@ -144,19 +182,35 @@ class _Rounds:
         """Yield the new answers; raise the error of a task, after all answers."""
         errors = []
         for task, (key, answer, seconds) in self.spool.new():
-            if task not in self.ids:  # an earlier command's
+            if task not in self.ids:  # an earlier command's or run's
+                if key is not None and self.cluster.keeps and self._is_ours(task):
+                    self.earlier[key] = answer
                 continue
             if key is None:
                 if task in self.running and answer:
                     errors.append(answer)
                 self.running.pop(task, None)
                 continue
-            self.measured += 1
-            self.seconds += seconds
+            self.measured.items += 1
+            self.measured.seconds += seconds
             if self.left.pop(key, None) is not None:
                 yield key, answer
         if errors:
             raise RunFailed(errors[0])
+
+    def kept(self) -> Iterator[tuple[str, Answer]]:
+        """Yield the answers that were there before this run."""
+        if self.cluster.keeps:
+            yield from self.answers()
+            for key in self.left.keys() & self.earlier.keys():
+                del self.left[key]
+                yield key, self.earlier.pop(key)
+
+    def _is_ours(self, task: Task) -> bool:
+        """Return whether this version of the code planned the task."""
+        if task.round not in self.versions:
+            self.versions |= {name: plan.version for name, plan in self.spool.plans().items()}
+        return self.versions.get(task.round) == code_version()
 
     def adopt(self) -> None:
         """Take over the tasks of an earlier command that are useful; cancel the others."""
@@ -179,12 +233,13 @@ class _Rounds:
     def submit(self, work: Work[Any]) -> None:
         """Submit all items that are left, or as many as the first round may have."""
         request = self.cluster.request
-        longest = min(LONGEST if self.measured else FIRST_SECONDS, request.minutes * 60 / 2)
+        longest = min(LONGEST if self.measured.items else FIRST_SECONDS, request.minutes * 60 / 2)
         tasks = self._divided(longest)
         version = code_version()
         loads = [(keys, self._load(work, keys, longest)) for keys in tasks]
         name = self.spool.plan(version, loads)
         self.running = {Task(name, number): keys for number, keys in enumerate(tasks)}
+        self.tasks += len(tasks)
         self.missing = set()
         self.looked = self.heard = time.monotonic()
         job = _submit(self.cluster, name, version, list(self.running))
@@ -199,10 +254,11 @@ class _Rounds:
     def _divided(self, longest: float) -> list[list[str]]:
         """Return the keys of each task of the next round; each task has some of all kinds."""
         keys, workers = list(self.left), self.cluster.request.workers
-        if not self.measured:
+        if not self.measured.items:
             tasks = min(workers, ceil(len(keys) / FIRST_ITEMS_MIN), ARRAY_TASKS_MAX)
             return [keys[number::tasks][:FIRST_ITEMS_MAX] for number in range(tasks)]
-        whole = len(keys) * self.seconds / self.measured / self.cluster.request.jobs
+        jobs = self.cluster.request.jobs
+        whole = len(keys) * self.measured.seconds / self.measured.items / jobs
         each = min(max(whole / workers / TASKS_PER_WORKER, SHORTEST), longest)
         tasks = min(max(int(whole / each), 1), ARRAY_TASKS_MAX, len(keys))
         return [keys[number::tasks] for number in range(tasks)]
@@ -265,6 +321,10 @@ class _Rounds:
             number = job.partition("_")[2]
             jobs[Task(name.strip(), int(number) if number.isdigit() else 0)] = job
         return jobs
+
+
+def _tasks(count: int) -> str:
+    return "task lasted" if count == 1 else f"{count} tasks lasted"
 
 
 def _submit(cluster: Cluster, round: str, version: str, tasks: Sequence[Task]) -> str:

@@ -47,9 +47,17 @@ DEATHS_MAX = 3  # of tasks at the same item, before the command gives up
 
 POLL_SECONDS = 0.5
 LOOK_SECONDS = 5.0
-"""How often the command asks Slurm which tasks there are."""
+"""How often the command asks Slurm which tasks there are; more often while an array is young, since
+a task that cannot work dies early."""
+YOUNG = 0.25  # the time to the next question, as a fraction of the array's age
 PATIENCE_SECONDS = 300.0
 """How long Slurm may leave this question unanswered."""
+
+ALIVE = ("PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "COMPLETING")
+DEAD = (
+    *("BOOT_FAIL", "CANCELLED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY"),
+    *("PREEMPTED", "TIMEOUT"),
+)
 
 NOISE = re.compile(r"^(submitit \w+ \(|srun: error: \S+: task 0: (Exited|Terminated|Killed)|\s*$)")
 
@@ -175,6 +183,7 @@ class _Rounds:
     missing: set[Task] = field(default_factory=set)
     deaths: Counter[str] = field(default_factory=Counter)
     versions: dict[str, str] = field(default_factory=dict)
+    begun: float = 0.0
     looked: float = 0.0
     heard: float = 0.0
 
@@ -221,7 +230,9 @@ class _Rounds:
             )
         plans = self.spool.plans()
         useless = []
-        for task, job in listed.items():
+        for task, (job, state) in listed.items():
+            if state in DEAD:
+                continue
             plan = plans.get(task.round)
             keys = plan.keys[task.number] if plan and task.number < len(plan.keys) else []
             if plan and plan.version == code_version() and not self.left.keys().isdisjoint(keys):
@@ -241,7 +252,7 @@ class _Rounds:
         self.running = {Task(name, number): keys for number, keys in enumerate(tasks)}
         self.tasks += len(tasks)
         self.missing = set()
-        self.looked = self.heard = time.monotonic()
+        self.begun = self.looked = self.heard = time.monotonic()
         job = _submit(self.cluster, name, version, list(self.running))
         single = len(tasks) == 1
         self.ids |= {task: job if single else f"{job}_{task.number}" for task in self.running}
@@ -268,14 +279,21 @@ class _Rounds:
         while self.running and self.left:
             time.sleep(POLL_SECONDS)
             yield from self.answers()
-            if time.monotonic() - self.looked >= LOOK_SECONDS:
+            if time.monotonic() - self.looked >= self._pause:
                 yield from self._look()
 
-    def _look(self) -> Iterator[tuple[str, Answer]]:
-        """Find the tasks that Slurm no longer knows, and that have not ended by themselves.
+    @property
+    def _pause(self) -> float:
+        """Return the seconds between two questions to Slurm."""
+        age = self.looked - self.begun
+        return min(max(YOUNG * age, POLL_SECONDS), LOOK_SECONDS)
 
-        A task's last lines may reach this machine later than its end, so a task counts as dead
-        when it is missing twice.
+    def _look(self) -> Iterator[tuple[str, Answer]]:
+        """Find the tasks that have died: those that Slurm says so of, and those that it no longer
+        knows and that have not ended by themselves.
+
+        A task's last lines may reach this machine later than its end, so a task that Slurm no
+        longer knows counts as dead when it is missing twice.
         """
         self.looked = time.monotonic()
         listed = self._listed()
@@ -287,8 +305,9 @@ class _Rounds:
                 )
             return
         self.heard = self.looked
+        died = {task for task, (_, state) in listed.items() if state in DEAD}
         missing = self.running.keys() - listed
-        dead = missing & self.missing
+        dead = (missing & self.missing) | (died & self.running.keys())
         self.missing = set(missing)
         if dead:
             yield from self.answers()
@@ -309,17 +328,21 @@ class _Rounds:
                 f"{_last_words(log)}; see {log}"
             )
 
-    def _listed(self) -> dict[Task, str] | None:
-        """Return the job of each task that Slurm knows; None if Slurm does not answer."""
+    def _listed(self) -> dict[Task, tuple[str, str]] | None:
+        """Return job and state of each task that Slurm knows, unless it has ended well.
+
+        None if Slurm does not answer.  Slurm knows a task that has ended for some minutes.
+        """
         command = ["squeue", "--noheader", "--array", "--me", "--name", self.cluster.name]
-        command += ["--format", "%i %k"]
+        command += ["--states", ",".join((*ALIVE, *DEAD)), "--format", "%i %T %k"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             return None
         jobs = {}
-        for job, _, name in (line.partition(" ") for line in done.stdout.splitlines()):
+        for job, state, name in (line.split(None, 2) for line in done.stdout.splitlines()):
             number = job.partition("_")[2]
-            jobs[Task(name.strip(), int(number) if number.isdigit() else 0)] = job
+            task = Task(name.strip(), int(number) if number.isdigit() else 0)
+            jobs[task] = job, state
         return jobs
 
 

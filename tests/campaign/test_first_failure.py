@@ -16,6 +16,7 @@ from understudy_devices.base.progress import Report
 from understudy_devices.campaign import parallel, sweep
 from understudy_devices.campaign.failures import Failures
 from understudy_devices.engine import Answer, T, Work
+from understudy_devices.measure.metrics import Summary
 
 LONG = 60
 
@@ -74,7 +75,9 @@ class Reversed:
 
 def test_a_sweep_names_the_first_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Fails(FakePlatform):
-        def summarise(self, experiment: Experiment, *_: object, **__: object) -> None:
+        def summarise(
+            self, experiment: Experiment, report: Report, *, stop: threading.Event
+        ) -> Summary:
             raise RunFailed(f"{experiment.scheduler.name}: seed {experiment.seed}")
 
     monkeypatch.setattr(platforms, "load", lambda name: Fails())

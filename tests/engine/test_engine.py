@@ -24,6 +24,7 @@ from understudy_devices.engine import Engine, cluster
 from understudy_devices.engine.cluster import Cluster, Request
 from understudy_devices.engine.local import AHEAD, Local
 from understudy_devices.engine.spool import Spool, Task
+from understudy_devices.native.version import code_version
 
 LONG = 60
 
@@ -166,7 +167,7 @@ def test_slurm_is_asked_less_often_as_an_array_grows_old(rounds: cluster._Rounds
 def test_an_earlier_commands_dead_tasks_are_not_waited_for(
     rounds: cluster._Rounds, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = rounds.spool.plan(cluster.code_version(), [(["1"], None), (["2"], None)])
+    name = rounds.spool.plan(code_version(), [(["1"], None), (["2"], None)])
     listed = {Task(name, 0): ("5_0", "NODE_FAIL"), Task(name, 1): ("5_1", "RUNNING")}
     monkeypatch.setattr(rounds, "_listed", lambda: listed)
     cancelled: list[str] = []

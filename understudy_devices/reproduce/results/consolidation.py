@@ -77,11 +77,11 @@ def run(asked: Asked) -> Reproduced:
             workspace,
             report=lambda phase, _: asked.report(phase, 0.9),
         )
-        tables = list(_tables(checks, outcomes))
+        grids = list(tables(checks, outcomes))
         drawings = figures.draw(checks)
     whole = self_check.as_json("", 1, outcomes, checks)
     return Reproduced(
-        tables,
+        grids,
         {key: whole[key] for key in ("held", "trusted", "because")},
         drawings,
         sentences(checks),
@@ -89,7 +89,8 @@ def run(asked: Asked) -> Reproduced:
     )
 
 
-def _tables(checks: Sequence[Held], outcomes: Outcomes) -> Iterator[Grid]:
+def tables(checks: Sequence[Held], outcomes: Outcomes) -> Iterator[Grid]:
+    """Yield the paper's tables, its figures beside ours."""
     several = ("paper", "ours")
     yield Grid(
         ("measured: paper", "ours", "alone, added up: paper", "ours"),

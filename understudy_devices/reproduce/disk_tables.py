@@ -18,6 +18,7 @@ from understudy_devices.reproduce import Asked, Reproduced
 from understudy_devices.show.grid import Block, Grid
 
 SEEDS = 5
+PLATFORMS = {"sim": "simulated", "vm": "in VMs"}
 REQUESTS = {"sim": 50_000, "vm": 10_000}  # the papers' number is 50,000
 DIFFERS = """
 The papers claim to predict the ranks, so compare these; the absolute times differ. The seek line is
@@ -87,8 +88,9 @@ def _grid(table: PaperTable, answer: Result) -> Grid:
         ]
         for first in range(0, len(rows), 3)
     ]
-    platform = {"sim": "simulated", "vm": "in VMs"}[answer.platform]
-    return Grid((*rows[0].values, "ranks"), blocks, f"{table.title}, {platform} (rank in brackets)")
+    seeds, requests = len(answer.comparison.seeds), answer.outcomes[0].requests.height
+    how = f"{seeds} seeds of {requests:,} requests, {PLATFORMS[answer.platform]}"
+    return Grid((*rows[0].values, "ranks"), blocks, f"{table.title}; {how} (rank in brackets)")
 
 
 def _figures(table: PaperTable, answer: Result) -> dict[str, Any]:

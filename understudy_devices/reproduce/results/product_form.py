@@ -23,9 +23,9 @@ SECONDS = {"sim": 1}
 DIFFERS = """
 The expected queue lengths are the paper's. Nine of the twelve errors are the paper's to within a
 unit of the last digit, if the demand is each VM's response time alone (Table 4) and Eq. 13 has the
-measured time in its denominator; the text has the estimate there. The other three differ: PM-1 and
-PM-2 with two VMs, whose utilisation is near 1, where rounded inputs matter most, and PM-2 with
-three: the paper's 64.9 is the sum over its VMs, not the mean.
+measured time in its denominator; the text has the estimate there. Three differ: PM-1 and PM-2 with
+two VMs, for a reason that we do not know, and PM-2 with three: the paper's 64.9 is the sum over its
+VMs, not the mean.
 """
 VMS = (2, 3)
 

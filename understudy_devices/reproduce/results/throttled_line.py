@@ -28,7 +28,7 @@ includes the kernel's own time for a request.
 REQUESTS = 10_000
 PAPER_MS = (4.25, 5.25)
 MS = 10**6
-POINTS = 1000  # in the picture
+POINTS = 300  # in the picture
 
 Values = npt.NDArray[np.float64]
 

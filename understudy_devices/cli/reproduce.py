@@ -49,7 +49,7 @@ def command(line: str, name: str, triangles: int | None, typed: Typed) -> None:
     table2 and table3 run cats, mq-deadline (the successor of deadline) and our cfq on the papers'
     disk.  As in the papers, the disk has two requests at once.  Compare the ranks by each
     measure, not the absolute figures. table3.1 draws triangles directly, and through the virtual
-    graphics card. `all` carries out every result, in about ten minutes, and writes a page,
+    graphics card. `all` carries out every result, in less than ten minutes, and writes a page,
     pictures and checksums into a folder (docs/artifact.md); without --on, on every platform that a
     result has.
     """

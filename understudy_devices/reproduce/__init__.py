@@ -6,8 +6,8 @@ result table3.1, and cheetah_line is cheetah-line.  A module has
 
 * PRINTED, the tables and figures of the papers that it reproduces: pairs of paper and name, as in
   papers/printed.py;
-* SECONDS, about how long it takes on each platform ("sim", "vm") that it runs on, on two processors
-  when nothing is built yet;
+* SECONDS, about how long it takes on each platform ("sim", "vm") that it runs on, on two idle
+  processors;
 * DIFFERS, what differs from the papers, and why;
 * run(asked), which returns what came out on one platform, as Reproduced.
 

@@ -12,7 +12,7 @@ from understudy_devices.show import inline, picture, profiled
 from understudy_devices.show.grid import Grid
 
 PRINTED = ((PERFORM, "Figure 1"), (SLIDES, "test platforms"), (JONES, "Figure 4.2"))
-SECONDS = {"sim": 5}
+SECONDS = {"sim": 2}
 DIFFERS = """
 The papers measured a Seagate Cheetah 15K.4, which we do not have. We measure our model of it, which
 is made from the papers' line, by the papers' method: 100,000 random pages, filtered and fitted. So

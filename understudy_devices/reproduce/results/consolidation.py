@@ -3,7 +3,6 @@
 2011, section 5, for one configuration of each benchmark."""
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 import numpy as np
 
@@ -47,12 +46,15 @@ PRINTED = tuple(
         *("Table 6", "Figure 9", "Figure 10"),
     )
 )
-SECONDS = {"vm": 200}
+SECONDS = {"vm": 130}
 DIFFERS = """
 The paper's VMs ran under VMware ESX on a RAID of 15 disks over iSCSI. Ours are control groups under
 one stock kernel, on an array of 32 servers with a mean service time of 27 ms, under our SFQ(D),
-with Debian's Postmark, and fio instead of FFSB. So the absolute times differ, and two or three of
-our VMs wait less than the paper's. The array does not merge requests, so there is nothing to merge:
+with Debian's Postmark, and fio instead of FFSB. Our Postmark sends a fifth of the paper's requests,
+and our array serves 32 requests at once without becoming slower, so our VMs hardly wait for one
+another where the paper's response times grow threefold and more. So do not compare the times, but
+whether the predictions come out. The product form overestimates more than the paper's, since our
+VMs load the array to 0.5 to 0.9. The array does not merge requests, so there is nothing to merge:
 omega is 1. Each VM runs once, for 6,000 requests of the file system, where the paper ran each 15
 times for 5 minutes. A percentile in Figure 2 is of all VMs together; the paper does not say of
 which workload its own is. `understudy consolidate --self-check` runs all six configurations, in a
@@ -128,9 +130,8 @@ def tables(checks: Sequence[Held], outcomes: Outcomes) -> Iterator[Grid]:
         [[("FFSB-1-S, one VM", _gaps(largest))]],
         "Figure 7: 95th percentile of times between arrivals (ms)",
     )
-    sizes = (*(f"{low + 1} to {high}" for low, high in pairwise((0, *BLOCKS))), f"> {BLOCKS[-1]}")
     yield Grid(
-        sizes,
+        (*(f"to {most}" for most in BLOCKS), "more"),
         [[(one.plan.configuration, _sizes(one)) for one in largest]],
         "Figure 6: share of requests by size in blocks of 4 kB (ours)",
     )
@@ -163,8 +164,11 @@ def _queues(one: Held) -> tuple[str, ...]:
 def _responses(one: Held) -> tuple[str, ...]:
     paper = RESPONSES_MS[one.plan.configuration]
     vms = len(one.plan.vms)
-    columns = (paper[0][:vms], one.alone_ms, paper[vms - 1], one.measured_ms, one.predicted_ms)
-    return tuple(map(_list, columns))
+    alone, together = (
+        ", ".join(f"{ms:g}" for ms in each[:vms]) for each in (paper[0], paper[vms - 1])
+    )
+    ours = map(_list, (one.alone_ms, one.measured_ms, one.predicted_ms))
+    return (alone, next(ours), together, *ours)
 
 
 def _errors(one: Held) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from understudy_devices.show import inline, picture, profiled
 from understudy_devices.show.grid import Grid
 
 PRINTED = ((SIGCSE, "Figure 1"),)
-SECONDS = {"sim": 3}
+SECONDS = {"sim": 2}
 DIFFERS = """
 The paper's samples of its two SCSI drives are not published. Our two profiles are synthetic, and
 shaped after its figure, so this shows that its method gets a curve back, and not that the drives

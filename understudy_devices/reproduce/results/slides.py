@@ -7,7 +7,7 @@ from understudy_devices.papers.tables import TABLES
 from understudy_devices.reproduce import Asked, Reproduced, disk_tables
 
 PRINTED = ((SLIDES, "results, O_DIRECT"), (SLIDES, "results, non-O_DIRECT"))
-SECONDS = {"sim": 16}
+SECONDS = {"sim": 4}
 DIFFERS = """
 The slides print the figures of the paper's Tables 2 and 3, without the variance of response times,
 but say 64 processes and 5 ms where the paper says 50 and 7 ms. The same figures cannot come from

@@ -13,7 +13,7 @@ PRINTED = (
     (JONES, "Table 4.1"),
     (JONES, "Figure 4.4"),
 )
-SECONDS = {"sim": 8, "vm": 90}
+SECONDS = {"sim": 2, "vm": 30}
 DIFFERS = disk_tables.DIFFERS
 
 question = partial(disk_tables.question, TABLES["table2"])

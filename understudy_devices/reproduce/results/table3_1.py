@@ -8,7 +8,7 @@ from understudy_devices.reproduce import Asked, Reproduced
 from understudy_devices.show.grid import Grid
 
 PRINTED = ((JONES, "Table 3.1"),)
-SECONDS = {"vm": 40}  # with IN_ALL
+SECONDS = {"vm": 30}  # with IN_ALL
 IN_ALL = {"triangles": 100_000}
 TAKES = ("triangles", "seed")
 DIFFERS = """

@@ -31,6 +31,19 @@ DIFFERS = "Nothing comes out."
 def run(asked):
     raise RunFailed("the disk is on fire")
 """
+MEASURES = """
+import time
+
+from understudy_devices.reproduce import Reproduced
+
+PRINTED = ()
+SECONDS = {"host": 1}
+DIFFERS = "Another machine."
+
+
+def run(asked):
+    return Reproduced([], {"seconds": time.monotonic()})
+"""
 
 
 def understudy(*words: str) -> Result:
@@ -68,7 +81,7 @@ def test_each_result_reproduces_what_a_paper_prints() -> None:
         assert result.printed
         assert set(result.printed) <= known, name
         assert result.differs
-        assert set(result.seconds) <= {"sim", "vm"}
+        assert set(result.seconds) <= set(reproduce.PLATFORMS)
 
 
 def test_the_orders_are_the_papers() -> None:
@@ -134,6 +147,22 @@ def test_a_new_file_is_a_new_result_and_may_fail(
     assert "**Failed** on sim: the disk is on fire" in text
     assert "## orders" in text
     assert not (out / "burning-disk").exists()
+
+
+def test_what_measures_this_machine_has_no_checksum(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is listed apart; the page has its figures, so it has none, either."""
+    (tmp_path / "stopwatch.py").write_text(MEASURES)
+    monkeypatch.setattr(results, "__path__", [*results.__path__, str(tmp_path)])
+    few(monkeypatch, "orders", "stopwatch")
+    out = tmp_path / "all"
+    assert understudy("all", "--out", str(out)).exit_code == 0
+    listed = [line.split()[1] for line in (out / "SHA256SUMS").read_text().splitlines()]
+    assert listed == ["orders/sim.json"]
+    assert (out / "stopwatch" / "host.json").exists()
+    last = (out / "results.md").read_text().splitlines()[-1]
+    assert last.endswith("`environment.json`, `stopwatch/host.json`, and so this page.")
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def _wanted(name: str, results: Sequence[Result], on: str | None) -> list[tuple[
         catalog.pick("platform", platform, dict.fromkeys(known))
     return [
         (result, platform)
-        for platform in ("sim", "vm")
+        for platform in reproduce.PLATFORMS
         for result in results
         if platform in result.seconds and (asked is None or platform in asked)
     ]
@@ -148,5 +148,7 @@ def _show(found: "Artifact", output: Console) -> None:
         if part.reproduced:
             for grid in part.reproduced.tables:
                 grid.show(output)
-            for sentence in (*part.reproduced.sentences, part.result.differs):
+            for sentence in part.reproduced.sentences:
                 output.print(sentence, highlight=False, markup=False, soft_wrap=True)
+    for words in dict.fromkeys(part.result.differs for part in found.parts if part.reproduced):
+        output.print(words, highlight=False, markup=False, soft_wrap=True)

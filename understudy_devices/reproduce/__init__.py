@@ -6,8 +6,8 @@ result table3.1, and cheetah_line is cheetah-line.  A module has
 
 * PRINTED, the tables and figures of the papers that it reproduces: pairs of paper and name, as in
   papers/printed.py;
-* SECONDS, about how long it takes on each platform ("sim", "vm") that it runs on, on two idle
-  processors;
+* SECONDS, about how long it takes on each platform that it runs on, on two idle processors: "sim",
+  "vm", or "host" if it measures how fast this machine is, so that no other machine can repeat it;
 * DIFFERS, what differs from the papers, and why;
 * run(asked), which returns what came out on one platform, as Reproduced.
 
@@ -31,6 +31,8 @@ from understudy_devices.show.grid import Grid
 
 if TYPE_CHECKING:
     from understudy_devices.show.inline import Drawing  # Matplotlib takes half a second
+
+PLATFORMS = SIM, VM, HOST = ("sim", "vm", "host")
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ reproduces.
 
 A folder in it has a result's files: PLATFORM.json with our figures, and PLATFORM-1.svg with a
 picture.  No such file names a machine, a version or a time, and figures have six digits, so that
-processors whose last bits differ write the same bytes.  environment.json has all that describes
-this machine; it has no checksum.
+processors whose last bits differ write the same bytes.  What measures this machine has no checksum:
+environment.json, and results on the platform "host".
 """
 
 import json
@@ -23,7 +23,7 @@ import numpy as np
 from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.base.progress import Report
 from understudy_devices.campaign.result import environment
-from understudy_devices.reproduce import Asked, Reproduced, Result, page
+from understudy_devices.reproduce import HOST, VM, Asked, Reproduced, Result, page
 from understudy_devices.show import inline
 
 SCHEMA = "understudy.artifact/1"
@@ -123,7 +123,8 @@ class Artifact:
         """Return the lists of checksums, each by file name; a list without a file is left out."""
         lists: dict[str, dict[str, str]] = {name: {} for name in LISTS}
         for name, text in self._files().items():
-            lists[self._list_of(name)][name] = sha256(text.encode()).hexdigest()
+            if listed := self._list_of(name):
+                lists[listed][name] = sha256(text.encode()).hexdigest()
         return {name: files for name, files in lists.items() if files}
 
     def write(self, folder: Path) -> None:
@@ -141,13 +142,16 @@ class Artifact:
         files = {name: text for one in self.parts for name, text in one.files.items()}
         return {PAGE: page.render(self.parts, LISTS), **files}
 
-    def _list_of(self, name: str) -> str:
-        """Return the list for a file.  The page has figures of all platforms that ran."""
-        of_vms = "vm" in (
-            {one.platform for one in self.parts} if name == PAGE else name.split("/")[1]
-        )
+    def _list_of(self, name: str) -> str | None:
+        """Return the list for a file; None for one that measures this machine.
+
+        The page has figures of all platforms that were used.
+        """
+        platforms = {one.platform for one in self.parts if name == PAGE or name in one.files}
         plain, pictures, vm = LISTS
-        if of_vms:
+        if HOST in platforms:
+            return None
+        if VM in platforms:
             return vm
         return pictures if name.endswith(PICTURE) else plain
 

@@ -36,6 +36,7 @@ def render(parts: "Sequence[Part]", lists: Mapping[str, str]) -> str:
         parts={name: [part for part in parts if part.result.name == name] for name in results},
         markdown=markdown,
         lists=lists,
+        measured=[name for part in parts if part.platform == reproduce.HOST for name in part.files],
     )
 
 

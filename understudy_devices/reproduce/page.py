@@ -15,7 +15,8 @@ from understudy_devices.show.grid import Grid
 if TYPE_CHECKING:
     from understudy_devices.reproduce.artifact import Part
 
-TEMPLATE = Path(__file__).with_suffix(".md.j2")
+# Read at once, since a checkout may change during the minutes of a command.
+TEMPLATE = Path(__file__).with_suffix(".md.j2").read_text(encoding="utf-8")
 
 
 def render(parts: "Sequence[Part]", lists: Mapping[str, str]) -> str:
@@ -28,7 +29,7 @@ def render(parts: "Sequence[Part]", lists: Mapping[str, str]) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
+    return environment.from_string(TEMPLATE).render(
         titles=TITLES,
         printed=PRINTED,
         of=reproducing,

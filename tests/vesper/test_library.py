@@ -107,7 +107,7 @@ def test_every_profile_as_a_table(library: Path, tmp_path: Path, name: str) -> N
 
 def test_a_small_disk_is_scaled_when_exported_too(library: Path, tmp_path: Path) -> None:
     understudy(
-        "disks", "export", "vesper-zoned", "--virtual-size", "128K", "--out", tmp_path / "t.c"
+        "disks", "export", "vesper-zoned", "--virtual-size", "128KiB", "--out", tmp_path / "t.c"
     )
     words = (*STRICT, f"-I{library}", "-DTABLE=vesper_vesper_zoned", REPLAY, "t.c")
     program = compiled(tmp_path, "replay", *words, library / "vesper.o")

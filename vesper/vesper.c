@@ -56,7 +56,7 @@ struct state {
 	bool in_handler;
 	u32 pending;
 	struct slot *first, *last;
-	struct vesper_statistics statistics;
+	struct vesper_totals statistics;
 	struct slot slot[VESPER_DEPTH_MAX];
 	struct timed_device device;
 	struct curve_room room;
@@ -352,7 +352,7 @@ static int move_data(const struct vesper_config *config, const struct vesper_don
 
 static void count(struct state *state, const struct slot *slot)
 {
-	struct vesper_statistics *sums = &state->statistics;
+	struct vesper_totals *sums = &state->statistics;
 	u64 bytes = (u64)slot->command.sectors * state->unit_bytes;
 
 	sums->seek_ns += slot->shares.seek_ns;
@@ -413,7 +413,7 @@ uint64_t vesper_now_ns(const struct vesper *disk)
 
 /* ---- the rest --------------------------------------------------------------------------- */
 
-int vesper_statistics(const struct vesper *disk, struct vesper_statistics *statistics)
+int vesper_statistics(const struct vesper *disk, struct vesper_totals *statistics)
 {
 	const struct state *state = state_of(disk);
 
@@ -434,7 +434,7 @@ int vesper_restart_statistics(struct vesper *disk)
 
 	if (!state)
 		return VESPER_NOT_READY;
-	state->statistics = (struct vesper_statistics){ 0 };
+	state->statistics = (struct vesper_totals){ 0 };
 	state->since_ns = state->now_ns;
 	state->free_ns = later(state->free_ns, state->now_ns);
 	return VESPER_OK;

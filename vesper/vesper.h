@@ -159,7 +159,7 @@ uint64_t vesper_now_ns(const struct vesper *disk);
  * time, seek, rotation and transfer are those of the request without the buffer, as far as the
  * request took that long; the rest is cache_ns.
  */
-struct vesper_statistics {
+struct vesper_totals {
 	uint64_t elapsed_ns;
 	uint64_t seek_ns; /* moving the arm, including the fixed cost of a request */
 	uint64_t rotation_ns; /* waiting for the first sector */
@@ -173,7 +173,7 @@ struct vesper_statistics {
 		sectors; /* of 512 bytes, moved by completed requests (rounded up for each) */
 };
 
-int vesper_statistics(const struct vesper *disk, struct vesper_statistics *statistics);
+int vesper_statistics(const struct vesper *disk, struct vesper_totals *statistics);
 int vesper_restart_statistics(struct vesper *disk);
 
 /* Return the name of a profile that is compiled in, from number 0 on; NULL after the last. */

@@ -69,9 +69,9 @@ static void run(void)
 		CHECK_EQ(vesper_advance(&disk, vesper_next_ns(&disk)), VESPER_OK);
 }
 
-static struct vesper_statistics totals(void)
+static struct vesper_totals totals(void)
 {
-	struct vesper_statistics sums;
+	struct vesper_totals sums;
 
 	CHECK_EQ(vesper_statistics(&disk, &sums), VESPER_OK);
 	CHECK_EQ(sums.elapsed_ns, sums.seek_ns + sums.rotation_ns + sums.transfer_ns +
@@ -86,7 +86,7 @@ static void one_read_by_hand(void)
 	u64 seek_ns = 6468000 + 16453; /* 27000 * 0.609375 = 16453.1 */
 	u64 rotation_ns = 3000000;
 	u64 transfer_ns = 992248; /* 512 B / 51.6 MB/s * 100 */
-	struct vesper_statistics sums;
+	struct vesper_totals sums;
 
 	start_usual();
 	strcpy(data[100], "written before");
@@ -185,7 +185,7 @@ static void refused_requests(void)
 
 static void calls_before_init(void)
 {
-	struct vesper_statistics sums;
+	struct vesper_totals sums;
 
 	memset(&disk, 0, sizeof(disk));
 	CHECK_EQ(vesper_read(&disk, 0, 1, buffer[0]), VESPER_NOT_READY);

@@ -68,7 +68,7 @@ int main(int count, char **word)
 		.timing_only = 1,
 	};
 	unsigned long long first, blocks;
-	struct vesper_statistics sums;
+	struct vesper_totals sums;
 	char op, at[32];
 
 	(void)count;

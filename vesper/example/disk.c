@@ -170,7 +170,7 @@ bool disk_turn(void)
 
 void disk_report(void)
 {
-	struct vesper_statistics sums;
+	struct vesper_totals sums;
 
 	vesper_statistics(&disk, &sums);
 	printf("scheduler %s: %llu requests, %llu sectors\n", module_scheduler->name,

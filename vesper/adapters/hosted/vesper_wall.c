@@ -99,8 +99,7 @@ int vesper_wall_write(struct vesper_wall *wall, uint64_t start_block, uint32_t b
 	return leave(wall, vesper_write(&wall->disk, start_block, blocks, data));
 }
 
-int vesper_wall_statistics(struct vesper_wall *wall,
-			   struct vesper_statistics *statistics)
+int vesper_wall_statistics(struct vesper_wall *wall, struct vesper_totals *statistics)
 {
 	enter(wall);
 	return leave(wall, vesper_statistics(&wall->disk, statistics));

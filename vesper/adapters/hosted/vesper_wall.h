@@ -32,8 +32,7 @@ int vesper_wall_read(struct vesper_wall *wall, uint64_t start_block, uint32_t bl
 		     void *data);
 int vesper_wall_write(struct vesper_wall *wall, uint64_t start_block, uint32_t blocks,
 		      const void *data);
-int vesper_wall_statistics(struct vesper_wall *wall,
-			   struct vesper_statistics *statistics);
+int vesper_wall_statistics(struct vesper_wall *wall, struct vesper_totals *statistics);
 
 /* End the thread, and forget pending requests without interrupts; not from a handler. */
 int vesper_wall_exit(struct vesper_wall *wall);

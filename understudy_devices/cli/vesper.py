@@ -86,7 +86,7 @@ def command(out: Path, disks: Sequence[str], size: str | None, extras: Sequence[
 
 def _extra(folder: Path) -> dict[str, bytes]:
     """Return the files of an adapter or of the example, by their names in the output."""
-    files = {file.name: file for file in sorted(folder.iterdir()) if file.is_file()}
+    files = {file.name: file for file in sorted(folder.glob("[!.]*")) if file.is_file()}
     if folder.name == EXAMPLE:
         core = (file for pattern in CORE for file in sorted(ROOT.glob(pattern)))
         files |= {str(file.relative_to(ROOT)): file for file in core}

@@ -103,7 +103,7 @@ def test_a_small_cache_still_reads_what_the_files_have(programs: dict[str, Path]
     ],
 )
 def test_what_it_refuses(programs: dict[str, Path], words: list[str], reason: str) -> None:
-    command = [programs["fcfs"], *words]
+    command = [str(programs["fcfs"]), *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert reason in done.stderr

@@ -27,8 +27,17 @@ static u64 rounded(u64 base, u64 a, u64 b, u64 c)
 
 static bool is_curve(const struct vesper_curve *curve, u32 least)
 {
-	return curve->points >= least && curve->points <= CURVE_POINTS_MAX &&
-	       curve->point && curve->whole && !curve->point[0].at;
+	const struct vesper_point *point = curve->point;
+	u32 i;
+
+	if (curve->points < least || curve->points > CURVE_POINTS_MAX || !point ||
+	    !curve->whole || point[0].at)
+		return false;
+	for (i = 1; i < curve->points; i++) {
+		if (point[i].at <= point[i - 1].at)
+			return false;
+	}
+	return point[curve->points - 1].at <= curve->whole;
 }
 
 /* The line through two samples, at a place of a disk of `units`. */

@@ -382,6 +382,52 @@ static void every_result_has_words(void)
 	CHECK(!strcmp(vesper_error(1), vesper_error(-VESPER_RESULTS)));
 }
 
+/* A table that a person damaged is refused, whatever is wrong with it. */
+static void damaged_tables(struct draw *draw)
+{
+	struct vesper_point seek[4] = {
+		{ 0, 1000000 }, { 1, 2000000 }, { 3, 5000000 }, { 4, 6000000 }
+	};
+	struct vesper_point rates[2] = { { 0, 60000000 }, { 2, 40000000 } };
+	struct vesper_setting setting[2] = { { "rotation_ns", 6000000 },
+					     { "hit_ns", 250000 } };
+	struct vesper_profile table = {
+		.name = "table",
+		.queue_depth = 1,
+		.seek = { 4, 4, seek },
+		.rates = { 4, 2, rates },
+		.settings = 2,
+		.setting = setting,
+	};
+	u64 *number[] = { &seek[1].at,	    &seek[2].at,       &seek[3].at,
+			  &seek[1].value,   &rates[0].at,      &rates[1].at,
+			  &rates[1].value,  &table.seek.whole, &table.rates.whole,
+			  &setting[0].value };
+	struct vesper_config config = usual();
+	u64 *damaged = number[draw_below(draw, ARRAY_SIZE(number))];
+	int result;
+
+	config.profile = NULL;
+	config.table = &table;
+	start(&config);
+	CHECK_EQ(vesper_read(&disk, 255, 1, buffer[0]), VESPER_OK);
+	run();
+	*damaged = draw_u64(draw) >> draw_below(draw, 64);
+	if (draw_below(draw, 4) == 0)
+		setting[1].name = draw_below(draw, 2) ? "hit_n" : "";
+	if (draw_below(draw, 4) == 0)
+		table.seek.points = draw_below(draw, 2);
+	memset(&disk, 0, sizeof(disk));
+	result = vesper_init(&disk, &config);
+	CHECK(result == VESPER_OK || result == VESPER_NO_PROFILE);
+	if (result)
+		return;
+	interrupts = 0;
+	CHECK_EQ(vesper_read(&disk, 200, 1, buffer[0]), VESPER_OK);
+	run();
+	CHECK_EQ(totals().requests, 1);
+}
+
 /* Random calls at random times: the sums agree, and each request has one interrupt. */
 static void anything(struct draw *draw)
 {
@@ -431,6 +477,7 @@ int main(void)
 	blocks_below_a_sector();
 	statistics_start_again();
 	every_result_has_words();
+	check_seeds(20000, damaged_tables);
 	check_seeds(2000, anything);
 	return 0;
 }

@@ -9,6 +9,8 @@ import pytest
 from places import CHECKOUT
 from vesper_builds import output_of, understudy
 
+pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("vesper_example")]
+
 SCHEDULERS = ("fcfs", "sstf", "clook", "look", "deadline", "anticipatory")
 DISKS = ("vesper-zoned-small", "vesper-flat-small", "cheetah-15k4")
 COLUMNS = ["owner", "sector", "sectors", "arrival_ns", "dispatch_ns", "completion_ns"]

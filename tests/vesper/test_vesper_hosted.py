@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from vesper_builds import STRICT, compiled, output_of, understudy
 
+pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("vesper_hosted")]
+
 FILE = """
 #include <stdio.h>
 #include <string.h>

@@ -15,6 +15,8 @@ from understudy_devices.cli import vesper
 from understudy_devices.device import profile
 from understudy_devices.native.drive import Drive
 
+pytestmark = pytest.mark.xdist_group("vesper_library")
+
 REPLAY = CHECKOUT / "tests" / "vesper" / "replay.c"
 DISKS = [name for name, file in profile.catalogue().items() if not profile.read(file).array]
 BUILTINS = {"memcpy", "memmove", "memset"}
@@ -91,6 +93,7 @@ def test_shipped_profiles_at_any_size(library: Path, name: str, sectors: int) ->
     check_alike(library / "replay", name, disk, sectors, scaling)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", DISKS)
 def test_every_profile_as_a_table(library: Path, tmp_path: Path, name: str) -> None:
     """Also those whose layout gives each sector's angle, with slips; one size is the real one."""
@@ -162,6 +165,7 @@ def builds() -> Iterator[tuple[str, tuple[str, ...], set[str]]]:
     yield "clang", ("-O2", "-m32", *alone), BUILTINS | DIVISIONS
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("compiler", "options", "needs"), [*builds()])
 def test_no_libc_and_no_allocation(
     library: Path, tmp_path: Path, compiler: str, options: tuple[str, ...], needs: set[str]
@@ -173,6 +177,7 @@ def test_no_libc_and_no_allocation(
     assert all(name.startswith(("vesper_", "__x86.get_pc_thunk")) for name in own)
 
 
+@pytest.mark.thorough
 def test_32_bits_give_the_same_times(library: Path, tmp_path: Path) -> None:
     words = (*STRICT, "-m32", f"-I{library}", REPLAY, library / "vesper.c")
     program = compiled(tmp_path, "replay", *words)

@@ -174,6 +174,7 @@ struct vesper_totals {
 };
 
 int vesper_statistics(const struct vesper *disk, struct vesper_totals *statistics);
+/* Begin again, best with no request pending: one in service counts whole, when it completes. */
 int vesper_restart_statistics(struct vesper *disk);
 
 /* Return the name of a profile that is compiled in, from number 0 on; NULL after the last. */

@@ -17,6 +17,7 @@ struct slot {
 	char data[BLOCK_BYTES];
 	u32 file, page;
 	u32 state;
+	u32 prefetched_for; /* a thread that has not read the page yet, or NO_SLOT */
 };
 
 /* Pages on their way from the disk, in one request. */
@@ -28,8 +29,11 @@ struct fetch {
 static struct slot *slots;
 static u32 nr_slots, most_pages;
 static u32 hits, misses;
-static struct thread *waiting[THREADS_MAX]; /* for any page */
-static u32 nr_waiting;
+static struct thread *waiting[THREADS_MAX]; /* by its number */
+static u32 waits_for[THREADS_MAX]; /* a slot */
+static struct {
+	u32 file, page;
+} last[THREADS_MAX]; /* page that each thread read */
 
 void cache_init(const struct options *options)
 {
@@ -38,6 +42,7 @@ void cache_init(const struct options *options)
 	if (!nr_slots)
 		return;
 	slots = calloc(nr_slots, sizeof(*slots));
+	memset(last, 0xff, sizeof(last)); /* no file has this number */
 	if (!slots || !policies_init(nr_slots, most_pages, THREADS_MAX))
 		panic("the cache does not start");
 }
@@ -59,32 +64,39 @@ static u32 find(u32 file, u32 page)
 	return NO_SLOT;
 }
 
-/* Return a slot for a new page, which may be another page's; NO_SLOT if all pages are on their way. */
-static u32 make_room(u32 file, u32 page)
+/*
+ * Return a slot for a new page; NO_SLOT if too few pages can leave. `keeps` is 1 while a thread reads a
+ * page: it is not the only one to leave.
+ */
+static u32 make_room(u32 file, u32 page, u32 keeps)
 {
-	bool has_page = false;
-	u32 i;
+	u32 there = 0, i;
 
 	for (i = 0; i < nr_slots; i++) {
 		if (slots[i].state == ABSENT)
 			return i;
-		has_page |= slots[i].state == THERE;
+		there += slots[i].state == THERE;
 	}
-	if (!has_page)
+	if (there <= keeps)
 		return NO_SLOT;
 	i = policies_victim(file, page);
 	if (i >= nr_slots || slots[i].state != THERE)
 		panic("the replacement policy evicts slot %u, which has no page", i);
+	if (slots[i].prefetched_for != NO_SLOT)
+		policies_wasted(slots[i].prefetched_for, slots[i].file, slots[i].page);
 	return i;
 }
 
-static void wake_all(void)
+static void wake_those_that_wait_for(u32 slot)
 {
-	u32 i, count = nr_waiting;
+	u32 i;
 
-	nr_waiting = 0;
-	for (i = 0; i < count; i++)
+	for (i = 0; i < THREADS_MAX; i++) {
+		if (!waiting[i] || waits_for[i] != slot)
+			continue;
 		thread_wake(waiting[i]);
+		waiting[i] = NULL;
+	}
 }
 
 static void fetched(void *argument)
@@ -99,9 +111,9 @@ static void fetched(void *argument)
 		       BLOCK_BYTES);
 		slots[slot].state = THERE;
 		policies_add(slot, fetch->file, fetch->first + i);
+		wake_those_that_wait_for(slot);
 	}
 	free(fetch);
-	wake_all();
 }
 
 static void request(u32 file, u32 first, u32 pages, u32 file_block)
@@ -116,17 +128,27 @@ static void request(u32 file, u32 first, u32 pages, u32 file_block)
 	disk_read(file_block + first, pages, fetch->data, fetched, fetch);
 }
 
-/* Fetch those of the pages that are missing, in requests that are as long as possible. */
-static void fetch_missing(u32 file, u32 first, u32 end, u32 file_block)
+/*
+ * Fetch those of the pages that are missing, in requests that are as long as possible. All but page
+ * `wanted` are prefetched.
+ */
+static void fetch_missing(u32 file, u32 first, u32 end, u32 wanted, u32 file_block,
+			  u32 keeps)
 {
 	u32 from = first, at;
 
 	for (at = first; at < end; at++) {
-		u32 slot = find(file, at) == NO_SLOT ? make_room(file, at) : NO_SLOT;
+		u32 slot = NO_SLOT;
 
+		if (find(file, at) == NO_SLOT)
+			slot = make_room(file, at, keeps);
 		if (slot != NO_SLOT) {
-			slots[slot] = (struct slot){ .file = file, .page = at };
+			slots[slot].file = file;
+			slots[slot].page = at;
 			slots[slot].state = COMING;
+			slots[slot].prefetched_for =
+				at == wanted ? NO_SLOT
+					     : thread_number(thread_current());
 			continue;
 		}
 		if (at > from)
@@ -137,45 +159,61 @@ static void fetch_missing(u32 file, u32 first, u32 end, u32 file_block)
 		request(file, from, end - from, file_block);
 }
 
-/* Fetch the page if it is missing, and what the prefetcher wants with it. */
+/* Fetch the page if it is missing, together with what the prefetcher wants if that is adjacent. */
 static void fetch_with(u32 file, u32 page, u32 file_pages, u32 file_block, u32 found)
 {
-	u32 first, pages = 0;
+	u32 first = page, pages = 0;
+	u32 keeps = found == THERE;
+	bool together;
 
 	if (most_pages)
 		pages = policies_prefetch(file, page, file_pages, found, &first);
-	if (found == ABSENT && pages && (first == page || first == page + 1)) {
-		fetch_missing(file, page, first + pages, file_block);
-		return;
-	}
-	if (found == ABSENT)
-		fetch_missing(file, page, page + 1, file_block);
-	if (pages)
-		fetch_missing(file, first, first + pages, file_block);
+	together = pages && first <= page + 1 && first + pages > page;
+	if (found == ABSENT && !together)
+		fetch_missing(file, page, page + 1, page, file_block, keeps);
+	if (found == ABSENT && together && first == page + 1)
+		fetch_missing(file, page, first + pages, page, file_block, keeps);
+	else if (pages)
+		fetch_missing(file, first, first + pages, page, file_block, keeps);
 }
 
-const char *cache_read(u32 file, u32 page, u32 file_pages, u32 file_block)
+/* Copy bytes of a page if it is there. Otherwise see that it comes, and return the slot to wait for. */
+static u32 try_read(const struct page_place *place, u32 within, void *to, u32 bytes)
 {
+	u32 file = place->file, page = place->page;
+	u32 thread = thread_number(thread_current());
 	u32 slot = find(file, page);
 	u32 found = slot == NO_SLOT ? ABSENT : slots[slot].state;
+	bool again = last[thread].file == file && last[thread].page == page;
 
-	hits += found == THERE;
-	misses += found != THERE;
-	if (found == THERE)
+	if (found == THERE) {
+		memcpy(to, slots[slot].data + within, bytes);
 		policies_used(slot);
-	fetch_with(file, page, file_pages, file_block, found);
-	slot = find(file, page);
-	while (slot == NO_SLOT || slots[slot].state != THERE) {
-		waiting[nr_waiting++] = thread_current();
-		thread_wait();
-		slot = find(file, page);
-		if (slot == NO_SLOT)
-			fetch_missing(file, page, page + 1, file_block);
-		slot = find(file, page);
 	}
-	if (found != THERE)
-		policies_used(slot);
-	return slots[slot].data;
+	if (found != ABSENT)
+		slots[slot].prefetched_for = NO_SLOT;
+	last[thread].file = file;
+	last[thread].page = page;
+	if (found == ABSENT || !again)
+		fetch_with(file, page, place->file_pages, place->file_block, found);
+	if (found == THERE)
+		return NO_SLOT;
+	slot = find(file, page);
+	return slot == NO_SLOT ? 0 : slot; /* without room, any page may make some */
+}
+
+void cache_read(const struct page_place *place, u32 within, void *to, u32 bytes)
+{
+	u32 thread = thread_number(thread_current());
+	u32 slot;
+
+	while ((slot = try_read(place, within, to, bytes)) != NO_SLOT) {
+		misses++;
+		waiting[thread] = thread_current();
+		waits_for[thread] = slot;
+		thread_wait();
+	}
+	hits++;
 }
 
 void cache_report(void)

@@ -41,10 +41,10 @@ static void read_cached(u32 number, u32 at, char *to, u32 bytes)
 	while (bytes) {
 		u32 within = at % BLOCK_BYTES;
 		u32 part = BLOCK_BYTES - within < bytes ? BLOCK_BYTES - within : bytes;
-		const char *page = cache_read(number, at / BLOCK_BYTES, pages_of(file),
-					      file->block);
+		struct page_place place = { number, at / BLOCK_BYTES, pages_of(file),
+					    file->block };
 
-		memcpy(to, page + within, part);
+		cache_read(&place, within, to, part);
 		to += part;
 		at += part;
 		bytes -= part;

@@ -82,8 +82,15 @@ char file_byte(u32 file, u32 at);
 void cache_init(const struct options *options);
 bool cache_is_on(void);
 
-/* Return the contents of a page, after waiting for it if necessary. Valid until the next wait. */
-const char *cache_read(u32 file, u32 page, u32 file_pages, u32 file_block);
+/* A page of a file, which has file_pages pages and begins at file_block. */
+struct page_place {
+	u32 file, page;
+	u32 file_pages;
+	u32 file_block;
+};
+
+/* Read bytes of a page, after waiting for it if necessary. */
+void cache_read(const struct page_place *place, u32 within, void *to, u32 bytes);
 void cache_report(void);
 
 #endif

@@ -47,22 +47,28 @@ u32 policies_prefetch(u32 file, u32 page, u32 file_pages, u32 found, u32 *first)
 	return range.pages;
 }
 
+void policies_wasted(u32 thread, u32 file, u32 page)
+{
+	if (module_prefetcher->wasted)
+		module_prefetcher->wasted(prefetcher, thread,
+					  (struct page_id){ page, file });
+}
+
 #else
 
 static bool init_prefetcher(u32 slots, u32 most_pages, u32 streams)
 {
-	(void)slots;
-	(void)streams;
 	return !most_pages;
 }
 
 u32 policies_prefetch(u32 file, u32 page, u32 file_pages, u32 found, u32 *first)
 {
-	(void)file;
-	(void)file_pages;
-	(void)found;
 	*first = page;
 	return 0;
+}
+
+void policies_wasted(u32 thread, u32 file, u32 page)
+{
 }
 
 #endif
@@ -111,22 +117,17 @@ static bool init_replacer(u32 slots)
 
 void policies_add(u32 slot, u32 file, u32 page)
 {
-	(void)file;
-	(void)page;
 	came[(first_place + filled++) % places] = slot;
 }
 
 void policies_used(u32 slot)
 {
-	(void)slot;
 }
 
 u32 policies_victim(u32 file, u32 page)
 {
 	u32 slot = came[first_place];
 
-	(void)file;
-	(void)page;
 	first_place = (first_place + 1) % places;
 	filled--;
 	return slot;

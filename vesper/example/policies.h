@@ -20,4 +20,7 @@ u32 policies_victim(u32 file, u32 page);
 /* Return how many pages to prefetch for the current thread, and set the first one. */
 u32 policies_prefetch(u32 file, u32 page, u32 file_pages, u32 found, u32 *first);
 
+/* A page that was prefetched for a thread leaves the cache, and nobody has read it. */
+void policies_wasted(u32 thread, u32 file, u32 page);
+
 #endif

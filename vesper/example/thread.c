@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Threads that take turns, in order of their wake-ups. */
+/* Threads that take turns. Of those that can run, the one with the lowest number does. */
 #include <stdlib.h>
 #include <ucontext.h>
 
@@ -17,7 +17,7 @@ struct thread {
 
 static ucontext_t scheduler;
 static struct thread *current;
-static struct thread *first_ready, *last_ready;
+static struct thread *ready; /* in order of their numbers */
 static u32 alive;
 
 static void trampoline(void)
@@ -60,19 +60,19 @@ void thread_wait(void)
 
 void thread_wake(struct thread *thread)
 {
-	thread->after = NULL;
-	if (first_ready)
-		last_ready->after = thread;
-	else
-		first_ready = thread;
-	last_ready = thread;
+	struct thread **link = &ready;
+
+	while (*link && (*link)->number <= thread->number)
+		link = &(*link)->after;
+	thread->after = *link;
+	*link = thread;
 }
 
 static void run_ready(void)
 {
-	while (first_ready) {
-		current = first_ready;
-		first_ready = current->after;
+	while (ready) {
+		current = ready;
+		ready = current->after;
 		swapcontext(&scheduler, &current->context);
 		if (!current->has_ended)
 			continue;

@@ -19,7 +19,7 @@ SOURCES := pyproject.toml constraints.txt scripts/ninja meson.build tests/meson.
 COMPILED := .venv/compiled
 
 .PHONY: help setup demo check check-core check-python test lint test-core test-python test-slow \
-	test-debug-kernel bench wheel image mutants nightly docs clean
+	test-debug-kernel bench wheel image mutants nightly docs artifact clean
 
 setup: $(COMPILED) ## install what is missing
 
@@ -42,6 +42,9 @@ $(COMPILED): $(INSTALLED) $(shell find understudy_devices -name '*.py')
 demo: setup ## the papers' Table 2, in the simulator and in VMs
 	understudy reproduce table2 --seeds 5 --on sim,vm
 
+artifact: setup ## the papers' tables and figures beside ours, with checksums, in build/artifact (docs/artifact.md)
+	understudy reproduce all --out build/artifact
+
 check: setup ## after each change: formatters, linters, quick tests; no VM; a minute
 	$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint check-core check-python
 
@@ -61,7 +64,7 @@ lint: setup ## formatters, linters and types
 	mypy
 	clang-format --dry-run --Werror $$(git ls-files '*.c' '*.h')
 
-build/core/configured: $(INSTALLED) core/schedulers
+build/core/configured: $(INSTALLED) core/schedulers core/prefetch core/replacement
 	rm -rf $(@D) && meson setup $(@D) > /dev/null && touch $@
 
 test-core: build/core/configured ## the C tests; one: make test-core TEST=test_platter

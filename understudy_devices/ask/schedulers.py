@@ -131,7 +131,8 @@ def _from_file(word: str) -> str:
         name = descriptions.describe(file).name
     except RunFailed:
         name = file.stem
-    if name in (*core(), *KERNEL, *RESERVED):
+    policies = (*registry.ours(registry.PREFETCH), *registry.ours(registry.REPLACEMENT))
+    if name in (*core(), *KERNEL, *RESERVED, *policies):
         raise UserError(f"--schedulers: {word} calls itself {name}, which is taken; change .name")
     if registry.known(name) and registry.source(name).shown != word:
         raise UserError(

@@ -3,9 +3,9 @@
 
 Two columns identify a row: `key` is a digest of the run's inputs, and `version` is a digest of the
 code that ran.  A command carries out only the runs that have no row yet; rows of other commands
-stay.  If a scheduler, disk or trace has changed, the rows of its old version are removed when the
-command ends, so that no mean mixes two versions.  Rows are sorted, so the file's bytes do not
-depend on the order of the runs (except for the column of wall seconds).
+stay.  If a scheduler, policy, disk or trace has changed, the rows of its old version are removed
+when the command ends, so that no mean mixes two versions.  Rows are sorted, so the file's bytes do
+not depend on the order of the runs (except for the column of wall seconds).
 
 Each run that ends is saved immediately in FILE.partial, as a line of JSON, so that an interrupted
 sweep can be resumed.  Rows of runs on a cluster are first in FILE.cluster (engine/spool.py); they
@@ -35,12 +35,14 @@ from understudy_devices.ask import schedulers
 from understudy_devices.ask.device import Device
 from understudy_devices.ask.experiment import Experiment, Run
 from understudy_devices.ask.parameters import columns_of
+from understudy_devices.ask.policies import KINDS
 from understudy_devices.ask.setting import SETTINGS
 from understudy_devices.ask.workloads import WORKLOADS
 from understudy_devices.base import parquet, scratch
 from understudy_devices.base.cache import digest
 from understudy_devices.base.errors import RunFailed, Unstable, UserError
 from understudy_devices.campaign import second_run
+from understudy_devices.campaign.failures import Failures
 from understudy_devices.engine import Answer, Engine
 from understudy_devices.engine.spool import Spool
 from understudy_devices.measure.metrics import Summary
@@ -71,6 +73,7 @@ INPUTS: dict[str, Column] = {
     "workload_file": str,
     "workload_digest": str,
     "workload_parameters": str,
+    **{f"{field}{part}": str for field in KINDS for part in ("", "_digest", "_tunables")},
     "scheduler": str,
     "tunables": str,
     **columns_of([Run]),
@@ -88,7 +91,12 @@ SCHEMA: dict[str, Column] = {
     **VERDICT,
     **FIGURES,
 }
-CONTENT = {"scheduler": "version", "disk": "disk_digest", "trace": "trace_digest"}
+CONTENT = {
+    "scheduler": "version",
+    "disk": "disk_digest",
+    "trace": "trace_digest",
+    **{field: f"{field}_digest" for field in KINDS},
+}
 """For each column with a name, the column with the digest of the named object."""
 NAMES: dict[str, Column] = {
     name: SCHEMA[name] for name in ("key", "version", *CONTENT, *CONTENT.values())
@@ -158,11 +166,11 @@ def run(
     done = set(book.rows.select("key", "version").rows())
     keys: list[tuple[str, str]] = names.select("key", "version").rows()
     missing = {
-        " ".join(name): Cell(*name, experiment)
-        for name, experiment in zip(keys, experiments, strict=True)
+        " ".join(name): Cell(*name, place, experiment)
+        for place, (name, experiment) in enumerate(zip(keys, experiments, strict=True))
         if name not in done
     }
-    failures: dict[str, str] = {}
+    failures = Failures()
     _say_how_to_go_on(book, engine)
 
     def rows(answers: Iterator[tuple[str, Answer]]) -> Iterator[Row]:
@@ -171,7 +179,8 @@ def run(
         report(saved, names.height)
         for finished, (key, answer) in enumerate(answers, start=saved + 1):
             if isinstance(answer, str):
-                failures.setdefault(missing[key].experiment.scheduler.name, answer)
+                cell = missing[key]
+                failures.add(cell.experiment.scheduler.name, cell.place, answer)
             else:
                 is_room = is_room and _is_noted(answer, book.journal)
                 if is_room and not is_said:
@@ -187,7 +196,8 @@ def run(
     if new.height or _is_unfinished(book) or old.height < book.rows.height:
         book.found = whole
     ours = whole.join(names, on=["key", "version"], how="semi", maintain_order="left")
-    return ours.filter(~pl.col("scheduler").is_in(list(failures))), failures
+    failed = failures.first()
+    return ours.filter(~pl.col("scheduler").is_in(list(failed))), failed
 
 
 def _table(rows: Iterator[Row]) -> pl.DataFrame:
@@ -255,6 +265,7 @@ class Cell(NamedTuple):
 
     key: str
     version: str
+    place: int  # among all runs of the command
     experiment: Experiment
 
 
@@ -262,14 +273,14 @@ class Cell(NamedTuple):
 class Runs:
     """Carries out runs, here or on a node of a cluster; leaves out those of failed schedulers."""
 
-    failures: dict[str, str]
+    failures: Failures
 
     def __call__(self, cell: Cell, stop: threading.Event) -> Row | str:
         """Return the row of a run, or why its scheduler failed."""
         experiment = cell.experiment
         name = experiment.scheduler.name
-        if name in self.failures:
-            return self.failures[name]
+        if why := self.failures.before(name, cell.place):
+            return why
         if version(name) != cell.version:
             raise RunFailed(
                 f"{name}: the compiled code differs from that of the command; all nodes must have "
@@ -278,7 +289,8 @@ class Runs:
         try:
             figures = _figures(platforms.load(experiment.platform.name), experiment, stop)
         except RunFailed as error:
-            return self.failures.setdefault(name, str(error))
+            self.failures.add(name, cell.place, str(error))
+            return str(error)
         return _row(cell, figures)
 
 

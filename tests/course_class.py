@@ -59,7 +59,7 @@ CODE: Mapping[str, tuple[tuple[Change, ...], str]] = {
         "seen: request",
     ),
     "furthest": ((("one < other ||", "one > other ||"),), "first wrong choice, in list 1"),
-    "forgets": ((at_add("if (rq->id % 16 == 3) return;"),), "it never chooses request"),
+    "forgets": ((at_add("if (rq->id % 16 == 3) return;"),), "the request was forgotten"),
     "twice": ((at_next("return best;"),), "next returned request 1 twice"),
     "invents": (
         (at_next("static struct io_request made; return &made;"),),
@@ -115,7 +115,7 @@ CODE: Mapping[str, tuple[tuple[Change, ...], str]] = {
         (at_add("volatile u32 zero = 0; rq->slot = 7 / zero;"),),
         "division by zero, or an overflow of one in mine_add",
     ),
-    "denies": ((("return mine->pending.oldest;", "return false;"),), "has_work says no"),
+    "denies": ((("return mine->pending.oldest;", "return false;"),), "has_work is wrong"),
     "prose": ((at_add("this is not C;"),), "sstf.c does not compile"),
     "passwd": (((INCLUDED, '#include "/etc/passwd"\n' + INCLUDED),), "sstf.c does not compile"),
     "embeds": (

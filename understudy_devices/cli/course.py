@@ -203,9 +203,8 @@ def grade(
         click.echo(
             f"wrote {out}: report.md, report.html, results.json, junit.xml, grade.json", err=True
         )
-    _tell(context, graded, as_json, level)
-    if autolab:
-        click.echo(json.dumps({"scores": {"score": graded.score}, "scoreboard": [graded.score]}))
+    scores = json.dumps({"scores": {"score": graded.score}, "scoreboard": [graded.score]})
+    _tell(context, graded, as_json, level, scores if autolab else "")
 
 
 @command.command("grade-all", epilog="Example: understudy course grade-all seek-reduction inbox")
@@ -284,12 +283,16 @@ def make_autograder(
     click.echo(f"wrote {to}: {', '.join(written)}", err=True)
 
 
-def _tell(context: click.Context, graded: Grade, as_json: bool, level: str) -> None:
+def _tell(context: click.Context, graded: Grade, as_json: bool, level: str, last: str = "") -> None:
     if as_json:
         click.echo(files.json_text(graded.as_json()), nl=False)
     else:
         for line in _lines(graded, level):
             click.echo(plain(line))
+    for each in graded.broken:
+        click.echo(plain(f"understudy: the grader failed: {each.name}: {each.lines[0]}"), err=True)
+    if last:
+        click.echo(last)
     if graded.broken:
         context.exit(EXIT_FAILED)
 

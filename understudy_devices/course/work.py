@@ -26,7 +26,7 @@ from understudy_devices.course.result import NoPoints
 from understudy_devices.course.submission import Submission
 from understudy_devices.device.profile import DiskProfile
 from understudy_devices.measure.metrics import Summary
-from understudy_devices.native import registry, simulator
+from understudy_devices.native import descriptions, registry, simulator
 from understudy_devices.native.cell import LOOPS, SLEEPS
 from understudy_devices.native.simulation import Simulation
 
@@ -125,11 +125,14 @@ class Work:
     def _add(self, name: str) -> str | NoPoints:
         try:
             file = registry.Source(name, self.text(name).encode())
+            descriptions.describe(file)
             return schedulers.add(file, name)
         except NoPoints as why:
             return why
         except UserError as error:
             return NoPoints(plain(str(error)))
+        except RunFailed as error:
+            return NoPoints(steady(str(error)))
 
     def reference(self, name: str) -> str:
         """Return a scheduler to compare with: one of the project, or a file in the assignment's

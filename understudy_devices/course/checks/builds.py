@@ -3,10 +3,9 @@
 
 from collections.abc import Sequence
 
-from understudy_devices.base.errors import RunFailed
 from understudy_devices.course.check import Check
-from understudy_devices.course.result import Found, NoPoints
-from understudy_devices.course.work import Work, steady
+from understudy_devices.course.result import Found
+from understudy_devices.course.work import Work
 from understudy_devices.native import descriptions, registry
 
 
@@ -23,10 +22,7 @@ class Kind(Check):
         """Compile the file and read its declaration."""
         name = work.built(self.file)
         source = registry.source(name)
-        try:
-            declared = descriptions.describe(source)
-        except RunFailed as error:
-            raise NoPoints(steady(str(error))) from None
+        declared = descriptions.describe(source)
         warnings = registry.warnings(source).rstrip().splitlines()
         lines = [f'declares the scheduler "{declared.name}": {declared.summary}']
         return Found(1.0, tuple(lines + (["the compiler warns:", *warnings] if warnings else [])))

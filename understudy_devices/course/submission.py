@@ -27,6 +27,8 @@ UNPACKED_BYTES = 2**28  # most bytes that are read through in a compressed archi
 DEPTH_MOST = 4
 MEMBER_BYTES = 2**22  # a larger file of an archive is not read
 NAME_SHOWN = 80
+OF_EXPORT = {"assignment.toml", "variant.toml", "text.md", "disk.toml", "card", "checks"}
+"""What a student got from the teacher; that it comes back is not worth a note."""
 BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, ValueError)
 
 
@@ -129,7 +131,11 @@ def _chosen(members: Sequence[_Member], names: Sequence[str], file_bytes: int) -
                 files[name] = _content(nearest[0], name, file_bytes)
             except _Refused as why:
                 refused[name] = str(why)
-    rest = sorted(shown(each.path) for each in members if each.path not in used)
+    rest = sorted(
+        shown(each.path)
+        for each in members
+        if each.path not in used and not OF_EXPORT & set(PurePosixPath(each.path).parts)
+    )
     more = f" and {len(rest) - 5} more" if len(rest) > 5 else ""
     notes = (f"not asked for, not read: {', '.join(rest[:5])}{more}",) if rest else ()
     return Submission(files, refused, notes)

@@ -2,6 +2,7 @@
 """The scheduler keeps the rules of core/scheduler.h under loads that bring out mistakes."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from understudy_devices.native.simulation import Rows, Simulation
 CAPACITY = 2**18
 EACH = 60
 NEAR = 64
-LOADS = {
+LOADS: dict[str, dict[str, Any]] = {
     "a queue that is never empty": {"processes": 32, "depth": 2, "busy": True},
     "two requests in service": {"processes": 6, "depth": 2},
     "one process": {"processes": 1, "depth": 1},

@@ -201,9 +201,14 @@ def steady(message: str) -> str:
 
 
 def experiments(
-    disk: DiskProfile, workload: str, options: Mapping[str, Any], scheduler: str, seed: int
+    disk: DiskProfile,
+    workload: str,
+    options: Mapping[str, Any],
+    scheduler: str,
+    seed: int,
+    platform: str = "sim",
 ) -> list[Experiment]:
     """Return the experiment that options of `understudy predict` describe."""
-    chosen = settings("sim", 1, None, None, {**options, "seed": seed})
+    chosen = settings(platform, 1, None, None, {**options, "seed": seed})
     kind, chosen = workload_of(workload, chosen)
-    return chosen.experiments(disk, kind, [scheduler], "sim")
+    return chosen.experiments(disk, kind, [scheduler], platform)

@@ -61,7 +61,7 @@ lint: setup ## formatters, linters and types
 	mypy
 	clang-format --dry-run --Werror $$(git ls-files '*.c' '*.h')
 
-build/core/configured: $(INSTALLED) core/schedulers
+build/core/configured: $(INSTALLED) core/schedulers core/prefetch core/replacement
 	rm -rf $(@D) && meson setup $(@D) > /dev/null && touch $@
 
 test-core: build/core/configured ## the C tests; one: make test-core TEST=test_platter

@@ -1,56 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "contract.h"
+#include "declaration.h"
 
 /* The state of the request in an element of the host's array. */
 enum whereabouts { NEVER_ADDED = 0, PENDING, IN_SERVICE, SERVED, TAKEN_BACK };
 
-/* Messages. */
-
-static void say(char *text, const char *words)
-{
-	u32 at = 0;
-
-	while (text[at])
-		at++;
-	for (; *words && at < CONTRACT_TEXT - 1; words++)
-		text[at++] = *words >= ' ' && *words <= '~' ? *words : '?';
-	text[at] = '\0';
-}
-
-static void say_number(char *text, u64 number)
-{
-	char digits[21] = { 0 };
-	u32 at = 20;
-
-	do
-		digits[--at] = '0' + number % 10;
-	while (number /= 10);
-	say(text, digits + at);
-}
-
-/* Append the strings to text, and return false. */
-static bool wrong(char *text, const char *before, const char *name, const char *after)
-{
-	say(text, before);
-	say(text, name);
-	say(text, after);
-	return false;
-}
-
-static bool wrong_number(char *text, const char *before, u64 number, const char *after)
-{
-	say(text, before);
-	say_number(text, number);
-	say(text, after);
-	return false;
-}
-
 /* Checks of the declaration. */
-
-static bool is_empty(const char *text)
-{
-	return !text || !*text;
-}
 
 static bool same(const char *a, const char *b)
 {
@@ -77,51 +32,6 @@ static bool ends_in(const char *text, const char *end)
 	return *text;
 }
 
-static bool is_made_of(const char *name, const char *others)
-{
-	const char *other;
-
-	for (; *name; name++) {
-		if ((*name >= 'a' && *name <= 'z') || (*name >= '0' && *name <= '9'))
-			continue;
-		for (other = others; *other && *other != *name; other++)
-			;
-		if (!*other)
-			return false;
-	}
-	return true;
-}
-
-static bool is_longer_than(const char *name, u32 characters)
-{
-	u32 i;
-
-	for (i = 0; i <= characters; i++) {
-		if (!name[i])
-			return false;
-	}
-	return true;
-}
-
-static bool name_is_good(const char *name, char *text)
-{
-	if (is_empty(name))
-		return wrong(text, "it has no name", "", "");
-	if (is_longer_than(name, SCHED_NAME_MAX))
-		return wrong_number(text, "its name has more than ", SCHED_NAME_MAX,
-				    " characters");
-	if (!is_made_of(name, "-_"))
-		return wrong(text, "its name, ", name,
-			     ", is not made of a-z, 0-9, - and _");
-	if (*name == '-' || *name == '_')
-		return wrong(text, "its name, ", name,
-			     ", does not begin with a letter or a digit");
-	if (begins_with(name, "none"))
-		return wrong(text, "its name, ", name,
-			     ", begins with none, which stands for no scheduler");
-	return true;
-}
-
 static bool operations_are_there(const struct scheduler *s, char *text)
 {
 	const char *missing = !s->add	     ? "add"
@@ -130,82 +40,21 @@ static bool operations_are_there(const struct scheduler *s, char *text)
 			      : !s->has_work ? "has_work"
 					     : NULL;
 
-	return !missing || wrong(text, missing, " is missing", "");
-}
-
-static bool field_is_good(const struct sched_field *field, bool tunable,
-			  size_t state_size, char *text)
-{
-	const char *what = tunable ? "its tunable " : "its counter ";
-
-	if (is_empty(field->name))
-		return wrong(text, what, "without a name", " needs one");
-	if (!is_made_of(field->name, "_"))
-		return wrong(text, what, field->name,
-			     " has a name that is not made of a-z, 0-9 and _");
-	if (is_empty(field->help))
-		return wrong(text, what, field->name, " has no help");
-	if (state_size < sizeof(u64) || field->offset > state_size - sizeof(u64))
-		return wrong(text, what, field->name, " lies outside its state");
-	if (field->offset % sizeof(u64))
-		return wrong(text, what, field->name,
-			     " is not an aligned u64 of its state");
-	if (tunable && (field->initial < field->min || field->initial > field->max))
-		return wrong(text, what, field->name,
-			     " has an initial value outside its range");
-	return true;
-}
-
-static const struct sched_field *field_at(const struct scheduler *s, u32 i)
-{
-	return i < s->nr_tunables ? &s->tunables[i] : &s->counters[i - s->nr_tunables];
-}
-
-/* Tunables and counters share a folder in sysfs, so all their names must differ. */
-static bool names_differ(const struct scheduler *s, u32 i, char *text)
-{
-	const struct sched_field *field = field_at(s, i);
-	u32 k;
-
-	for (k = 0; k < i; k++) {
-		if (same(field->name, field_at(s, k)->name))
-			return wrong(text, "two of its fields have the name ",
-				     field->name, "");
-		if (field->offset == field_at(s, k)->offset)
-			return wrong(text, "its field ", field->name,
-				     " lies where another one is");
-	}
-	return true;
-}
-
-static bool fields_are_good(const struct scheduler *s, char *text)
-{
-	u32 i;
-
-	if ((s->nr_tunables && !s->tunables) || (s->nr_counters && !s->counters))
-		return wrong(text,
-			     s->tunables || !s->nr_tunables ? "counters" : "tunables",
-			     " is missing", "");
-	if (s->nr_tunables > SCHED_FIELDS_MAX || s->nr_counters > SCHED_FIELDS_MAX)
-		return wrong_number(text, "it has more than ", SCHED_FIELDS_MAX,
-				    " tunables or counters");
-	for (i = 0; i < s->nr_tunables + s->nr_counters; i++) {
-		if (!field_is_good(field_at(s, i), i < s->nr_tunables, s->state_size,
-				   text) ||
-		    !names_differ(s, i, text))
-			return false;
-	}
-	return true;
+	return !missing || broken_by(text, missing, " is missing", "");
 }
 
 bool contract_check_declaration(const struct scheduler *s, char broken[CONTRACT_TEXT])
 {
+	struct declaration declaration = DECLARATION(s);
+
 	broken[0] = '\0';
-	if (!name_is_good(s->name, broken))
+	if (!declaration_check_names(&declaration, broken))
 		return false;
-	if (is_empty(s->summary))
-		return wrong(broken, "it has no summary", "", "");
-	return operations_are_there(s, broken) && fields_are_good(s, broken);
+	if (begins_with(s->name, "none"))
+		return broken_by(broken, "its name, ", s->name,
+				 ", begins with none, which stands for no scheduler");
+	return operations_are_there(s, broken) &&
+	       declaration_check_fields(&declaration, broken);
 }
 
 /* Checks of the calls. */
@@ -260,8 +109,8 @@ int contract_init(struct contract *c, const struct scheduler *s, void *state,
 	}
 	error = c->init_error = s->init ? s->init(state, limits) : 0;
 	if (error > 0) {
-		wrong_number(c->broken, "init returned ", error,
-			     ", which is neither 0 nor a negative errno");
+		broken_number(c->broken, "init returned ", error,
+			      ", which is neither 0 nor a negative errno");
 		error = -EINVAL;
 	}
 	if (error) {
@@ -320,8 +169,8 @@ static struct io_request *hand_out(struct contract *c, struct io_request *rq)
 
 static void denies_work(struct contract *c)
 {
-	wrong_number(c->broken, "has_work says no while request ",
-		     contract_oldest(c)->id, " is pending");
+	broken_number(c->broken, "has_work says no while request ",
+		      contract_oldest(c)->id, " is pending");
 }
 
 /*
@@ -341,8 +190,8 @@ static inline bool says_work(struct contract *c)
 static bool wrong_choice(struct contract *c, const char *operation,
 			 const struct io_request *rq, const char *how)
 {
-	say(c->broken, operation);
-	return wrong_number(c->broken, " returned request ", rq->id, how);
+	broken_say(c->broken, operation);
+	return broken_number(c->broken, " returned request ", rq->id, how);
 }
 
 static enum whereabouts whereabouts_of(const struct contract *c,
@@ -401,9 +250,9 @@ static void put_right(struct contract *c, struct io_request *rq)
 	memcpy(rq, &asked, REQUEST_HOST_BYTES);
 	if (contract_is_broken(c))
 		return;
-	wrong_number(c->broken, "it changed request ", rq->id, "'s ");
-	say(c->broken, host_fields[i].name);
-	say(c->broken, ", which only the host may do");
+	broken_number(c->broken, "it changed request ", rq->id, "'s ");
+	broken_say(c->broken, host_fields[i].name);
+	broken_say(c->broken, ", which only the host may do");
 }
 
 /* If the scheduler changed the host's fields of the request, restore them and return false. */
@@ -421,8 +270,8 @@ static bool refuse_choice(struct contract *c, const char *operation,
 {
 	switch (whereabouts_of(c, rq)) {
 	case NEVER_ADDED:
-		return wrong(c->broken, operation,
-			     " returned a request that was never added", "");
+		return broken_by(c->broken, operation,
+				 " returned a request that was never added", "");
 	case IN_SERVICE:
 	case SERVED:
 		return wrong_choice(c, operation, rq, " twice");
@@ -431,9 +280,9 @@ static bool refuse_choice(struct contract *c, const char *operation,
 	case PENDING:
 		break;
 	}
-	say(c->broken, operation);
-	return wrong_number(c->broken, " gave an unknown reason for request ", rq->id,
-			    "");
+	broken_say(c->broken, operation);
+	return broken_number(c->broken, " gave an unknown reason for request ", rq->id,
+			     "");
 }
 
 static inline bool choice_is_good(struct contract *c, const char *operation,
@@ -447,14 +296,14 @@ static inline bool choice_is_good(struct contract *c, const char *operation,
 static bool wait_is_good(struct contract *c, u64 now_ns, u64 wake_ns)
 {
 	if (wake_ns && wake_ns <= now_ns)
-		return wrong_number(c->broken, "next asks to be called again ",
-				    now_ns - wake_ns, " ns ago");
+		return broken_number(c->broken, "next asks to be called again ",
+				     now_ns - wake_ns, " ns ago");
 	if (!c->pending || c->in_service) {
 		c->held = false;
 		return true;
 	}
 	if (!wake_ns)
-		return wrong_number(
+		return broken_number(
 			c->broken, "next holds request ", contract_oldest(c)->id,
 			" back for ever: nothing is in service, and it names no time");
 	if (!c->held) {
@@ -462,9 +311,9 @@ static bool wait_is_good(struct contract *c, u64 now_ns, u64 wake_ns)
 		c->since_ns = now_ns;
 	}
 	if (wake_ns - c->since_ns > c->hold_ns)
-		return wrong_number(c->broken, "next holds request ",
-				    contract_oldest(c)->id,
-				    " back for longer than its tunables allow");
+		return broken_number(c->broken, "next holds request ",
+				     contract_oldest(c)->id,
+				     " back for longer than its tunables allow");
 	return true;
 }
 
@@ -511,8 +360,8 @@ struct io_request *contract_next(struct contract *c, u64 now_ns, u64 *wake_ns)
 	 * next might return a request twice, which is reported instead.
 	 */
 	if (!contract_is_broken(c) && says_work(c) && !c->pending && !rq)
-		wrong(c->broken, "has_work says yes while no request is pending", "",
-		      "");
+		broken_by(c->broken, "has_work says yes while no request is pending",
+			  "", "");
 	if (contract_is_broken(c))
 		*wake_ns = 0;
 	return rq;

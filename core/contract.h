@@ -20,10 +20,8 @@
 #ifndef UNDERSTUDY_CONTRACT_H
 #define UNDERSTUDY_CONTRACT_H
 
+#include "broken.h"
 #include "scheduler.h"
-
-/* Size of the message about a broken rule, including the final zero. */
-#define CONTRACT_TEXT 160
 
 /*
  * How long every scheduler may delay all pending requests; tunables can raise this limit (see next

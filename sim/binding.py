@@ -115,7 +115,12 @@ double moments_mean(const struct moments *moments);
 double moments_variance(const struct moments *moments);
 u64 histogram_permille(const struct histogram *histogram, u32 permille);
 void histogram_distribution(const struct histogram *histogram, u64 value[1000]);
-struct sim_cache { u64 bytes; u32 page_sectors, read_ahead_pages; };
+struct page_policies { const u64 *prefetcher_tunables, *replacer_tunables; ...; };
+struct sim_cache {
+    u64 bytes;
+    u32 page_sectors, read_ahead_pages;
+    struct page_policies policies;
+};
 struct sim_columns {
     s64 *arrival_ns, *dispatch_ns, *start_ns, *completion_ns, *sector, *request_id;
     s64 *model_service_ns, *idle_ns;
@@ -161,8 +166,9 @@ struct sim_summary {
     struct demand demand;
     u64 oldest;
     s32 init_error;
+    u32 part;
     char broken[...];
-    u64 *counters;
+    u64 *counters, *prefetcher_counters, *replacer_counters;
 };
 const char *sim_check(const struct sim_input *input, u64 rows, u64 extents);
 
@@ -291,7 +297,7 @@ struct line_self {
     struct line_field tunables[...];
     ...;
 };
-struct fault { u32 signal; u64 offset, largest_bytes; };
+struct fault { u32 signal, part; u64 offset, largest_bytes; };
 struct line_reply {
     u32 kind;
     u64 refused_bytes;

@@ -169,6 +169,7 @@ static const char *check_layout(const struct sim_input *input, u64 extents)
 static const char *check_cache(const struct sim_input *input)
 {
 	const struct sim_cache *cache = &input->cache;
+	const struct page_policies *policies = &cache->policies;
 
 	if (!cache->bytes)
 		return NULL;
@@ -180,6 +181,14 @@ static const char *check_cache(const struct sim_input *input)
 		return "the page cache has too many pages";
 	if (cache->read_ahead_pages > 1 << 15)
 		return "the read-ahead is longer than 32768 pages";
+	if (policies->prefetcher && !fields_in_range(policies->prefetcher->tunables,
+						     policies->prefetcher->nr_tunables,
+						     policies->prefetcher_tunables))
+		return "a tunable of the prefetcher is out of its range";
+	if (policies->replacer && !fields_in_range(policies->replacer->tunables,
+						   policies->replacer->nr_tunables,
+						   policies->replacer_tunables))
+		return "a tunable of the replacement policy is out of its range";
 	return NULL;
 }
 

@@ -147,7 +147,7 @@ static void take_down(struct sim *sim)
 {
 	exit_workload(sim);
 	elevator_exit(&sim->elevator, sim->summary);
-	page_cache_exit(&sim->pages);
+	processes_exit_pages(sim);
 	port_free(sim->device.servers.free_ns);
 	event_queue_exit(&sim->events);
 	wholes_exit(&sim->wholes);

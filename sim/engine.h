@@ -19,6 +19,7 @@
 #include "bundling.h"
 #include "demand.h"
 #include "moments.h"
+#include "page_cache.h"
 #include "watch.h"
 #include "workload.h"
 
@@ -26,12 +27,14 @@
  * struct sim_cache - the host's page cache, for workloads that read files
  * @bytes: size of the cache; 0: no cache, files are read directly
  * @page_sectors: sectors of a page
- * @read_ahead_pages: longest read-ahead in pages; 0: none
+ * @read_ahead_pages: longest prefetch in pages; 0: none
+ * @policies: what is prefetched, and which pages are evicted; with a cache, none is NULL
  */
 struct sim_cache {
 	u64 bytes;
 	u32 page_sectors;
 	u32 read_ahead_pages;
+	struct page_policies policies;
 };
 
 /*
@@ -129,6 +132,9 @@ struct sim_input {
 	struct sim_watch *watch;
 };
 
+/* The parts of a simulation that users may write. */
+enum sim_part { PART_SCHEDULER, PART_PREFETCHER, PART_REPLACER, PARTS };
+
 /**
  * struct sim_summary - figures of the measured requests
  * @completed: number of requests that completed; fewer than @requests if the processes ended
@@ -145,9 +151,12 @@ struct sim_input {
  * @predicted: requests chosen because the scheduler predicted a hit
  * @predicted_hits: number of these requests that were hits
  * @oldest: id of the scheduler's oldest request at the end, or 0
- * @init_error: return value of the scheduler's init; not an error of the engine
- * @broken: a message about the rule that the scheduler broke; empty if it broke none
+ * @init_error: return value of the init of the scheduler or a policy; not an error of the engine
+ * @part: enum sim_part, of which @init_error or @broken tells
+ * @broken: a message about the rule that the part broke; empty if none broke one
  * @counters: values of the scheduler's counters, in the caller's memory
+ * @prefetcher_counters: likewise; not used without a page cache
+ * @replacer_counters: likewise
  */
 struct sim_summary {
 	u64 completed;
@@ -169,24 +178,27 @@ struct sim_summary {
 	struct demand demand;
 	u64 oldest;
 	s32 init_error;
+	u32 part;
 	char broken[CONTRACT_TEXT];
 	u64 *counters;
+	u64 *prefetcher_counters;
+	u64 *replacer_counters;
 };
 
 /**
  * sim_run - run a simulation
- * @input: the input; it must have passed sim_check(), and its scheduler must have passed
- *	contract_check_declaration()
+ * @input: the input; it must have passed sim_check(), and the declarations of its scheduler and its
+ *	policies must have passed the checks of their contracts
  *
  * Returns: 0, or an error: - -ENOMEM; - -EOVERFLOW: more than max_pending requests had to wait; the
- * summary is of those that completed; - -EPROTO: the scheduler broke a rule of core/scheduler.h,
- * named in summary->broken; - -EOPNOTSUPP: requests are to be bundled, but the scheduler has no
+ * summary is of those that completed; - -EPROTO: the scheduler or a policy broke a rule of its
+ * interface, named in summary->broken; - -EOPNOTSUPP: requests are to be bundled, but the scheduler has no
  * @more; - -EDEADLK: the scheduler keeps setting times to be called again, but never returns a
  * request; - -ETIMEDOUT: too many requests have arrived before the measured ones were served: more
  * than a million, and more than a hundred times as many as are measured; - -ENODATA: the processes
  * read only pages that are in the page cache, so the measured requests never arrive; - -ELOOP:
  * processes loop without ever thinking or waiting; - -ETIME: the clock would pass 2^63 ns; - or the
- * error of the scheduler's or the workload's init.
+ * error of the scheduler's, a policy's or the workload's init.
  */
 int sim_run(const struct sim_input *input, struct sim_summary *summary);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "fields.h"
 #include "sim.h"
 
 /* Limit of successive hits of all processes while the disk is idle: a hit ratio of 99.99999 %. */
@@ -116,9 +117,15 @@ void process_resume(struct sim *sim, u32 i)
 
 	while (process->done < step->sectors && !sim->error) {
 		u64 at = step->sector + process->done;
+		bool there =
+			page_cache_read(&sim->pages, i, step->file, at / page_sectors,
+					pages_of(sim, step->file));
 
-		if (!page_cache_read(&sim->pages, i, step->file, at / page_sectors,
-				     pages_of(sim, step->file))) {
+		if (page_cache_is_broken(&sim->pages)) {
+			sim->error = -EPROTO;
+			return;
+		}
+		if (!there) {
 			sim->summary->page_misses++;
 			return;
 		}
@@ -158,6 +165,38 @@ static u64 pages_of_all(const struct sim *sim)
 	return pages ?: 1;
 }
 
+/* Keep what the policies have to tell; their exit may end this process. */
+static void sum_up_pages(struct sim *sim)
+{
+	const struct page_policies *policies = &sim->pages.policies;
+	struct sim_summary *summary = sim->summary;
+	struct prefetch_contract *prefetch = &sim->pages.prefetch;
+	struct replacement_contract *replacement = &sim->pages.replacement;
+
+	if (prefetch->prefetcher)
+		fields_get(prefetch->state, policies->prefetcher->counters,
+			   policies->prefetcher->nr_counters,
+			   summary->prefetcher_counters);
+	if (replacement->replacer)
+		fields_get(replacement->state, policies->replacer->counters,
+			   policies->replacer->nr_counters, summary->replacer_counters);
+	if (prefetch->init_error || prefetch_is_broken(prefetch)) {
+		summary->part = PART_PREFETCHER;
+		summary->init_error = prefetch->init_error;
+		memcpy(summary->broken, prefetch->broken, CONTRACT_TEXT);
+	} else if (replacement->init_error || replacement_is_broken(replacement)) {
+		summary->part = PART_REPLACER;
+		summary->init_error = replacement->init_error;
+		memcpy(summary->broken, replacement->broken, CONTRACT_TEXT);
+	}
+}
+
+void processes_exit_pages(struct sim *sim)
+{
+	sum_up_pages(sim);
+	page_cache_exit(&sim->pages);
+}
+
 int processes_init_pages(struct sim *sim)
 {
 	const struct sim_cache *cache = &sim->input->cache;
@@ -169,7 +208,8 @@ int processes_init_pages(struct sim *sim)
 	pages = cache->bytes / (512ull * cache->page_sectors);
 	sim->pages = (struct page_cache){
 		.pages = pages < most ? pages : most,
-		.read_ahead_pages = cache->read_ahead_pages,
+		.prefetch_pages = cache->read_ahead_pages,
+		.policies = cache->policies,
 		.fetch = fetch_pages,
 		.wake = wake_process,
 		.context = sim,

@@ -86,8 +86,14 @@ void process_answered(struct sim *sim, u32 i);
 void process_ask(struct sim *sim, u32 i);
 void process_resume(struct sim *sim, u32 i);
 
-/* Set up the page cache of the processes, if there is one. Returns 0 or -ENOMEM. */
+/*
+ * Set up the page cache of the processes, if there is one. Returns 0, -ENOMEM or the error of a
+ * policy's init.
+ */
 int processes_init_pages(struct sim *sim);
+
+/* Free it, and tell the summary about its policies. */
+void processes_exit_pages(struct sim *sim);
 
 /*
  * requests.c: add a request that arrives now; return its bio, or NULL if there is no room for it.

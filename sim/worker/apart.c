@@ -4,16 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "apart.h"
-
-#define EXIT_ALONE 122 /* the scheduler's process is gone */
-#define CALLS_MAX 256
-
-/* The state that the host allocates for the proxy: values of tunables and counters. */
-struct fields {
-	u64 tunables[SCHED_FIELDS_MAX];
-	u64 counters[SCHED_FIELDS_MAX];
-};
+#include "../engine.h"
+#include "apart_line.h"
 
 /* A request that the scheduler has or had. */
 struct slot {
@@ -23,19 +15,8 @@ struct slot {
 
 /* The proxy itself; this process has only one scheduler. */
 static struct {
-	int calls_file;
-	int replies_file;
-	struct apart_end end;
-	struct line_self self;
+	struct apart_line line;
 	struct scheduler scheduler;
-	struct sched_field tunables[SCHED_FIELDS_MAX];
-	struct sched_field counters[SCHED_FIELDS_MAX];
-
-	struct line_call calls[CALLS_MAX]; /* calls waiting to be sent */
-	u32 nr_calls;
-	struct line_reply reply; /* the last reply */
-	u64 tuned[SCHED_FIELDS_MAX]; /* values last sent to the scheduler */
-
 	struct sched_limits limits;
 	struct slot *slots;
 	u32 nr_slots;
@@ -47,62 +28,14 @@ static struct {
 /* Returned if the scheduler chose a request that was never added. */
 static struct io_request nowhere;
 
-static void __attribute__((noreturn)) alone(void)
-{
-	_exit(EXIT_ALONE);
-}
-
-static void send_calls(void)
-{
-	if (!line_write(apart.calls_file, apart.calls,
-			apart.nr_calls * sizeof(*apart.calls)))
-		alone();
-	apart.nr_calls = 0;
-}
-
 static struct line_call *call(enum line_kind kind)
 {
-	struct line_call *made;
-
-	if (apart.nr_calls == CALLS_MAX)
-		send_calls();
-	made = &apart.calls[apart.nr_calls++];
-	made->kind = kind;
-	return made;
-}
-
-static void hear(void)
-{
-	struct line_reply *reply = &apart.reply;
-
-	if (!line_read(apart.replies_file, reply, sizeof(*reply)))
-		alone();
-	*apart.end.refused_bytes = reply->refused_bytes;
-	if (reply->kind != LINE_DONE) {
-		*apart.end.fault = reply->fault;
-		alone();
-	}
+	return apart_line_call(&apart.line, kind);
 }
 
 static void ask(struct fields *fields)
 {
-	send_calls();
-	hear();
-	memcpy(fields->counters, apart.reply.counters, sizeof(fields->counters));
-}
-
-static void tell_tunables(const struct fields *fields, bool first)
-{
-	struct line_call *made;
-	u32 i;
-
-	for (i = 0; i < apart.scheduler.nr_tunables; i++) {
-		if (!first && fields->tunables[i] == apart.tuned[i])
-			continue;
-		made = call(LINE_TUNED);
-		made->slot = i;
-		made->value = apart.tuned[i] = fields->tunables[i];
-	}
+	apart_line_ask(&apart.line, fields);
 }
 
 /* Slots. */
@@ -149,7 +82,7 @@ static int apart_init(void *state, const struct sched_limits *limits)
 
 	if (most > LINE_SLOTS || !slots_init(most))
 		return -ENOMEM;
-	tell_tunables(state, true);
+	apart_line_tell_tunables(&apart.line, state, true);
 	apart.limits = *limits;
 	made = call(LINE_INIT);
 	made->slot = most;
@@ -157,7 +90,7 @@ static int apart_init(void *state, const struct sched_limits *limits)
 	made->limits.positioning_ns = NULL;
 	made->limits.device = NULL;
 	ask(state);
-	return apart.reply.error;
+	return apart.line.reply.error;
 }
 
 static void apart_exit(void *state)
@@ -178,7 +111,7 @@ static void apart_add(void *state, struct io_request *rq, u64 now_ns)
 	struct line_call *made;
 
 	if (!apart.nr_free) /* the host's error: more than max_requests are pending */
-		alone();
+		apart_line_alone(&apart.line);
 	made = call(LINE_ADD);
 	made->slot = slot_take(rq);
 	made->now_ns = now_ns;
@@ -216,7 +149,7 @@ static void tell_positions(u64 now_ns)
  */
 static struct io_request *chosen(void)
 {
-	u32 number = apart.reply.slot;
+	u32 number = apart.line.reply.slot;
 	struct slot *slot = &apart.slots[number];
 	struct io_request *rq;
 
@@ -226,8 +159,8 @@ static struct io_request *chosen(void)
 		return &nowhere;
 	rq = slot->rq;
 	if (slot->pending) {
-		memcpy(rq, &apart.reply.rq, REQUEST_HOST_BYTES);
-		rq->reason = apart.reply.rq.reason;
+		memcpy(rq, &apart.line.reply.rq, REQUEST_HOST_BYTES);
+		rq->reason = apart.line.reply.rq.reason;
 		slot->pending = false;
 	}
 	return rq;
@@ -235,12 +168,12 @@ static struct io_request *chosen(void)
 
 static struct io_request *apart_next(void *state, u64 now_ns, u64 *wake_ns)
 {
-	tell_tunables(state, false);
+	apart_line_tell_tunables(&apart.line, state, false);
 	if (apart.scheduler.needs_model)
 		tell_positions(now_ns);
 	call(LINE_NEXT)->now_ns = now_ns;
 	ask(state);
-	*wake_ns = apart.reply.wake_ns;
+	*wake_ns = apart.line.reply.wake_ns;
 	return chosen();
 }
 
@@ -268,51 +201,23 @@ static void apart_completed(void *state, const struct io_request *rq, u64 now_ns
 /* The host calls this right after next or more, whose reply includes the result of has_work. */
 static bool apart_has_work(const void *state)
 {
-	return apart.reply.has_work;
+	return apart.line.reply.has_work;
 }
 
-/* Setting up the connection. */
-
-static void end_text(char *text, size_t bytes)
+const struct scheduler *apart_scheduler(struct apart_pipes pipes, struct apart_end end,
+					char *words, s32 *error)
 {
-	text[bytes - 1] = '\0';
-}
+	struct apart_line *line = &apart.line;
+	const struct line_self *self = &line->self;
 
-static void take_fields(struct sched_field *to, struct line_field *from, u32 count,
-			size_t offset)
-{
-	u32 i;
-
-	for (i = 0; i < count && i < SCHED_FIELDS_MAX; i++) {
-		end_text(from[i].name, sizeof(from[i].name));
-		end_text(from[i].help, sizeof(from[i].help));
-		to[i] = (struct sched_field){
-			.name = from[i].name,
-			.help = from[i].help,
-			.offset = offset + i * sizeof(u64),
-			.initial = from[i].initial,
-			.min = from[i].min,
-			.max = from[i].max,
-		};
-	}
-}
-
-static void take_self(struct line_self *self)
-{
-	end_text(self->words, sizeof(self->words));
-	end_text(self->name, sizeof(self->name));
-	end_text(self->summary, sizeof(self->summary));
-	take_fields(apart.tunables, self->tunables, self->nr_tunables,
-		    offsetof(struct fields, tunables));
-	take_fields(apart.counters, self->counters, self->nr_counters,
-		    offsetof(struct fields, counters));
+	apart_line_open(line, PART_SCHEDULER, pipes, end);
 	apart.scheduler = (struct scheduler){
 		.name = self->name,
 		.summary = self->summary,
 		.state_size = sizeof(struct fields),
-		.tunables = apart.tunables,
+		.tunables = line->tunables,
 		.nr_tunables = self->nr_tunables,
-		.counters = apart.counters,
+		.counters = line->counters,
 		.nr_counters = self->nr_counters,
 		.depth = self->depth,
 		.needs_model = self->needs_model,
@@ -326,20 +231,6 @@ static void take_self(struct line_self *self)
 		.completed = apart_completed,
 		.has_work = apart_has_work,
 	};
-}
-
-const struct scheduler *apart_open(int calls, int replies, struct apart_end end,
-				   char words[CONTRACT_TEXT], s32 *error)
-{
-	struct line_self *self = &apart.self;
-
-	apart.calls_file = calls;
-	apart.replies_file = replies;
-	apart.end = end;
-	hear();
-	if (!line_read(replies, self, sizeof(*self)))
-		alone();
-	take_self(self);
 	*error = self->error;
 	if (self->error)
 		snprintf(words, CONTRACT_TEXT, "%s", self->words);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A proxy for a scheduler in another process (serve.h). The proxy is called as if the scheduler
- * were in this process.
+ * Proxies for a scheduler, a prefetcher and a replacement policy that are in other processes
+ * (serve.h). A proxy is called as if its part were in this process.
  *
- * Whatever the scheduler does in its process, only its choices reach this process, where the
- * contract checks them. If the scheduler's process ends, this process ends too; job.h describes the
- * results that this process's starter then finds.
+ * Whatever a part does in its process, only its choices reach this process, where the contract
+ * checks them. If its process ends, this process ends too; job.h describes the results that this
+ * process's starter then finds.
  */
 #ifndef UNDERSTUDY_APART_H
 #define UNDERSTUDY_APART_H
@@ -13,8 +13,8 @@
 #include "line.h"
 
 /**
- * struct apart_end - information about a scheduler that ended early
- * @fault: the code at which a signal hit the scheduler
+ * struct apart_end - information about a part that ended early
+ * @fault: the part, and the code at which a signal hit it
  * @refused_bytes: size of the last memory allocation that was refused, or 0
  */
 struct apart_end {
@@ -22,18 +22,23 @@ struct apart_end {
 	u64 *refused_bytes;
 };
 
-/**
- * apart_open - connect to the scheduler
- * @calls: pipe to the scheduler
- * @replies: pipe from the scheduler
- * @end: filled in when the scheduler's process has ended
- * @words: CONTRACT_TEXT bytes for a message that explains why the scheduler cannot be used
- * @error: set to 0, -ENOEXEC if the scheduler cannot be loaded, or -EPROTO if its declaration
- *	breaks a rule
- *
- * Returns: the scheduler, which may be used until this process ends; or NULL.
+/* Descriptors of the pipes to and from the part. */
+struct apart_pipes {
+	int calls;
+	int replies;
+};
+
+/*
+ * Connect to a part. Returns its proxy, which may be used until this process ends. Otherwise it
+ * returns NULL, *error is -ENOEXEC if the part cannot be loaded or -EPROTO if its declaration breaks
+ * a rule, and words are the reason, of at most CONTRACT_TEXT bytes.
  */
-const struct scheduler *apart_open(int calls, int replies, struct apart_end end,
-				   char words[CONTRACT_TEXT], s32 *error);
+const struct scheduler *apart_scheduler(struct apart_pipes pipes, struct apart_end end,
+					char *words, s32 *error);
+const struct prefetcher *apart_prefetcher(struct apart_pipes pipes,
+					  struct apart_end end, char *words,
+					  s32 *error);
+const struct replacer *apart_replacer(struct apart_pipes pipes, struct apart_end end,
+				      char *words, s32 *error);
 
 #endif

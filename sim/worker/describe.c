@@ -29,27 +29,28 @@ static void put_number(struct text *text, u64 number)
 	put(text, digits);
 }
 
-int describe(const struct scheduler *scheduler, char *text, size_t bytes)
+int describe(const struct declaration *declaration, bool needs_model, char *text,
+	     size_t bytes)
 {
 	struct text into = { .at = text, .left = bytes };
 	const struct sched_field *field;
 	u32 i;
 
-	put(&into, scheduler->name);
-	put(&into, scheduler->summary);
-	put_number(&into, scheduler->needs_model);
-	put_number(&into, scheduler->nr_tunables);
-	for (i = 0; i < scheduler->nr_tunables && !into.error; i++) {
-		field = &scheduler->tunables[i];
+	put(&into, declaration->name);
+	put(&into, declaration->summary);
+	put_number(&into, needs_model);
+	put_number(&into, declaration->nr_tunables);
+	for (i = 0; i < declaration->nr_tunables && !into.error; i++) {
+		field = &declaration->tunables[i];
 		put(&into, field->name);
 		put(&into, field->help);
 		put_number(&into, field->initial);
 		put_number(&into, field->min);
 		put_number(&into, field->max);
 	}
-	put_number(&into, scheduler->nr_counters);
-	for (i = 0; i < scheduler->nr_counters && !into.error; i++) {
-		field = &scheduler->counters[i];
+	put_number(&into, declaration->nr_counters);
+	for (i = 0; i < declaration->nr_counters && !into.error; i++) {
+		field = &declaration->counters[i];
 		put(&into, field->name);
 		put(&into, field->help);
 	}

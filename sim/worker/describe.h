@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A scheduler's declaration as text. Each item ends with a zero byte. The items are: the name and
+ * The declaration of a scheduler or a policy as text. Each item ends with a zero byte. The items are: the name and
  * the summary; 1 if the scheduler needs a model of the disk, else 0; the number of tunables, and
  * the name, help, initial, smallest and largest value of each; the number of counters, and the name
  * and help of each.
@@ -8,9 +8,10 @@
 #ifndef UNDERSTUDY_DESCRIBE_H
 #define UNDERSTUDY_DESCRIBE_H
 
-#include "../../core/scheduler.h"
+#include "../../core/declaration.h"
 
 /* Returns 0, or -ENOSPC if the text does not fit. */
-int describe(const struct scheduler *scheduler, char *text, size_t bytes);
+int describe(const struct declaration *declaration, bool needs_model, char *text,
+	     size_t bytes);
 
 #endif

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unwind.h>
 
+#include "../engine.h"
 #include "fault.h"
 
 static const int signals[] = {
@@ -15,7 +16,7 @@ static const int signals[] = {
 
 static struct {
 	struct fault *fault;
-	const char *file;
+	const char *file[PARTS];
 	void (*noted)(void);
 	char stack[65536]; /* the process's own stack may be exhausted */
 } watch;
@@ -25,13 +26,20 @@ static _Unwind_Reason_Code look(struct _Unwind_Context *context, void *nothing)
 	int interrupted_here = 0;
 	uintptr_t at = _Unwind_GetIPInfo(context, &interrupted_here);
 	Dl_info object;
+	u32 part;
 
 	if (!interrupted_here)
 		at--; /* the address after a call may belong to the next source line */
-	if (!dladdr((void *)at, &object) || strcmp(object.dli_fname, watch.file))
+	if (!dladdr((void *)at, &object))
 		return _URC_NO_REASON;
-	watch.fault->offset = at - (uintptr_t)object.dli_fbase;
-	return _URC_END_OF_STACK;
+	for (part = 0; part < PARTS; part++) {
+		if (!watch.file[part] || strcmp(object.dli_fname, watch.file[part]))
+			continue;
+		watch.fault->part = part;
+		watch.fault->offset = at - (uintptr_t)object.dli_fbase;
+		return _URC_END_OF_STACK;
+	}
+	return _URC_NO_REASON;
 }
 
 static void note(int signal)
@@ -47,7 +55,12 @@ static void note(int signal)
 	raise(signal); /* the handler is no longer installed, so this ends the process */
 }
 
-void fault_watch(struct fault *fault, const char *file, void (*noted)(void))
+void fault_watch_file(u32 part, const char *file)
+{
+	watch.file[part] = file;
+}
+
+void fault_watch(struct fault *fault, void (*noted)(void))
 {
 	stack_t stack = { .ss_sp = watch.stack, .ss_size = sizeof(watch.stack) };
 	struct sigaction action = {
@@ -57,7 +70,6 @@ void fault_watch(struct fault *fault, const char *file, void (*noted)(void))
 	u32 i;
 
 	watch.fault = fault;
-	watch.file = file;
 	watch.noted = noted;
 	sigaltstack(&stack, NULL);
 	for (i = 0; i < ARRAY_SIZE(signals); i++)

@@ -78,6 +78,10 @@ static void unpack_input(struct job *job)
 	UNPACK(job, input->columns);
 	UNPACK(job, input->each);
 	UNPACK(job, job->summary.counters);
+	UNPACK(job, job->summary.prefetcher_counters);
+	UNPACK(job, job->summary.replacer_counters);
+	UNPACK(job, input->cache.policies.prefetcher_tunables);
+	UNPACK(job, input->cache.policies.replacer_tunables);
 	disk_moved(&job->drive.disk, job->address, job);
 }
 
@@ -90,18 +94,20 @@ static void unpack_replay(struct job *job)
 	UNPACK(job, replay->calls);
 }
 
-void job_unpack(struct job *job, const struct scheduler *scheduler)
+void job_unpack(struct job *job, const struct parts *parts)
 {
 	unpack_input(job);
 	unpack_world(job);
 	unpack_columns(job);
 	unpack_replay(job);
 	UNPACK(job, job->paths);
-	job->input.scheduler = scheduler;
+	job->input.scheduler = parts->scheduler;
+	job->input.cache.policies.prefetcher = parts->prefetcher;
+	job->input.cache.policies.replacer = parts->replacer;
 	job->input.workload = find_workload(job->workload);
 	job->input.target = job->has_target ? target_ask : NULL;
 	job->input.watch = &job->watch;
-	job->replay.scheduler = scheduler;
+	job->replay.scheduler = parts->scheduler;
 	job->replay.watch = &job->watch;
 	job->replay.broken = job->summary.broken;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A job that a process does with a scheduler, and the job's results. Both are in memory shared with
+ * A job that a process does with a scheduler and with policies of a page cache, and its results. Both are in memory shared with
  * the starter of the process (understudy_devices/native/worker.py).
  *
  * In the starter this memory has another address, so job_unpack() adjusts every pointer into the
@@ -17,7 +17,7 @@
 #define JOB_TEXT_BYTES 65536
 
 enum job_kind {
-	JOB_DESCRIBE, /* describe the scheduler */
+	JOB_DESCRIBE, /* describe the only part */
 	JOB_SIMULATE,
 	JOB_REPLAY,
 };
@@ -34,10 +34,10 @@ enum job_kind {
  * @output_bytes: longest output of the process
  * @ended: did the job end normally? Then @error and the members after it are the results
  * @error: 0, or the negative errno of sim_run or replay_run. If the scheduler cannot be loaded,
- *	@error is -ENOEXEC and @text contains the reason
+ *	@error is -ENOEXEC, @fault has the part, and @text contains the reason
  * @refused_bytes: size of the last memory allocation that was refused, or 0
- * @fault: the code at which a signal hit the scheduler
- * @text: the description of the scheduler (describe.h), or a message
+ * @fault: the part that ended this process or cannot be loaded, and its code that a signal hit
+ * @text: the description (describe.h), or a message
  */
 struct job {
 	u32 kind;
@@ -63,7 +63,14 @@ struct job {
 	char text[JOB_TEXT_BYTES];
 };
 
+/* The parts that users may write; NULL if the job has none. */
+struct parts {
+	const struct scheduler *scheduler;
+	const struct prefetcher *prefetcher;
+	const struct replacer *replacer;
+};
+
 /* Adjust the job's pointers, and set the pointers that only this process knows. */
-void job_unpack(struct job *job, const struct scheduler *scheduler);
+void job_unpack(struct job *job, const struct parts *parts);
 
 #endif

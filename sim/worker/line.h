@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The protocol between a simulation and a scheduler in a separate process, over two pipes.
+ * The protocol between a simulation and a scheduler or a policy of the page cache in a separate
+ * process, over two pipes.
  *
- * The simulation (apart.c) sends calls; the scheduler's process (serve.c) replies. First the
- * scheduler's process sends a struct line_reply and a struct line_self without being called. Then
- * it replies to each call of init, next, more and exit. The simulation buffers all other calls
- * until it sends a call of init, next, more or exit.
+ * The simulation (apart.h) sends calls; the separate process (serve.h) replies. First the separate
+ * process sends a struct line_reply and a struct line_self without being called. Then it replies to
+ * each call of init, exit, next, more, read and victim. The simulation buffers all other calls until
+ * it sends one of these.
  *
  * A request is identified by its slot. The scheduler has copies of the requests, so its changes
  * affect only these copies. A reply contains the copy of the chosen request, which the contract
@@ -15,6 +16,8 @@
 #define UNDERSTUDY_LINE_H
 
 #include "../../core/contract.h"
+#include "../../core/prefetch.h"
+#include "../../core/replacement.h"
 #include "fault.h"
 
 #define LINE_NAME_BYTES 64
@@ -22,7 +25,10 @@
 #define LINE_SLOTS (1u << 21) /* twice the most requests of a simulation */
 #define LINE_NO_SLOT U32_MAX
 
-/* The calls: operations of struct scheduler, new values of tunables, and positioning times. */
+/*
+ * The calls: operations of struct scheduler, struct prefetcher and struct replacer, new values of
+ * tunables, and positioning times.
+ */
 enum line_kind {
 	LINE_TUNED, /* the tunable with the index @slot is set to @value */
 	LINE_INIT,
@@ -34,16 +40,23 @@ enum line_kind {
 	LINE_MORE, /* join another request to the chosen one in @slot */
 	LINE_COMPLETED,
 	LINE_EXIT,
+	LINE_READ, /* of a prefetcher */
+	LINE_WASTED, /* @page, which was prefetched for the stream @slot */
+	LINE_PAGE_ADD, /* the rest is of a replacement policy: @page is in @slot */
+	LINE_PAGE_USED,
+	LINE_PAGE_REMOVE,
+	LINE_VICTIM, /* to make room for @page */
 };
 
 /**
  * struct line_call - one call
  * @kind: enum line_kind
- * @slot: slot of the request concerned
+ * @slot: slot of the request or page concerned
  * @now_ns: argument of the operation
  * @value: see enum line_kind
  * @rq: the request; the scheduler's own fields are not used
- * @limits: argument of LINE_INIT; its pointers are NULL
+ * @limits, @prefetch, @replacement: argument of LINE_INIT; its pointers are NULL
+ * @page, @read: arguments of calls to policies
  */
 struct line_call {
 	u32 kind;
@@ -53,6 +66,10 @@ struct line_call {
 	union {
 		struct io_request rq;
 		struct sched_limits limits;
+		struct prefetch_limits prefetch;
+		struct replacement_limits replacement;
+		struct page_id page;
+		struct page_read read;
 	};
 };
 
@@ -63,12 +80,14 @@ enum line_answer { LINE_DONE, LINE_FAULT };
  * @kind: LINE_FAULT if a signal ends the process; then only @fault and @refused_bytes are valid
  * @error: return value of init
  * @slot: slot of the chosen request, LINE_NO_SLOT for none, any other number for a request
- *	that was never added
+ *	that was never added; or the slot that a policy evicts
  * @has_work: result of has_work after the call
  * @wake_ns: as set by next
  * @refused_bytes: size of the last memory allocation that was refused, or 0
  * @fault: the code at which the signal hit the scheduler
  * @rq: the chosen request as the scheduler left it
+ * @range: what a prefetcher fetches
+ * @read: the read as the prefetcher left it
  * @counters: the counters' values after the call
  */
 struct line_reply {
@@ -79,7 +98,13 @@ struct line_reply {
 	u64 wake_ns;
 	u64 refused_bytes;
 	struct fault fault;
-	struct io_request rq;
+	union {
+		struct io_request rq;
+		struct {
+			struct page_range range;
+			struct page_read read;
+		};
+	};
 	u64 counters[SCHED_FIELDS_MAX];
 };
 
@@ -92,10 +117,11 @@ struct line_field {
 };
 
 /**
- * struct line_self - a scheduler's declaration
- * @error: 0; -ENOEXEC if the scheduler cannot be loaded, or -EPROTO if its declaration breaks a
+ * struct line_self - a declaration
+ * @error: 0; -ENOEXEC if the scheduler or policy cannot be loaded, or -EPROTO if its declaration breaks a
  *	rule; in both cases @words contains the reason
- * @has_more: does it have the operation @more?
+ * @depth, @needs_model, @has_more: of a scheduler; @has_more: does it have the operation @more?
+ * @has_wasted: does a prefetcher have the operation @wasted?
  */
 struct line_self {
 	s32 error;
@@ -104,6 +130,7 @@ struct line_self {
 	u32 nr_counters;
 	u8 needs_model;
 	u8 has_more;
+	u8 has_wasted;
 	char words[LINE_HELP_BYTES];
 	char name[LINE_NAME_BYTES];
 	char summary[LINE_HELP_BYTES];

@@ -1,28 +1,32 @@
 // SPDX-License-Identifier: MIT
 /*
- * simulate SCHEDULER.so: do a job with a scheduler of this project. Descriptor 3 is the memory that
- * holds the job (job.h).
+ * simulate job SCHEDULER PREFETCHER REPLACER: do a job with these parts. A part is a file of this
+ * project, NAME.so; or the descriptors CALLS:REPLIES of a separate process (line.h) with the part;
+ * or "-" if the job has no such part. Descriptor 3 is the memory that holds the job (job.h).
  *
- * simulate: do a job with a scheduler in a separate process, connected by descriptors 4 and 5
- * (line.h).
+ * simulate serve PART FILE.so MEMORY OUTPUT: run as such a separate process for the part with this
+ * number (enum sim_part). The process may use MEMORY bytes of memory and print OUTPUT bytes. The
+ * process reads calls from descriptor 3 and answers on descriptor 4.
  *
- * simulate SCHEDULER.so MEMORY OUTPUT: run as that separate process. The process may use MEMORY
- * bytes of memory and print OUTPUT bytes. The process reads calls from descriptor 3 and answers on
- * descriptor 4. If there is one more argument, the file is a workload, and the process writes the
- * workload's steps instead (steps.h). The process must be started in a sandbox
- * (understudy_devices/native/worker.py); in addition, it restricts its own system calls.
+ * simulate steps FILE.so MEMORY OUTPUT: the file is a workload; likewise, but write the workload's
+ * steps instead (steps.h).
  *
- * The starter watches the progress of all these processes. Each process ends when its starter ends.
+ * A process that serves must be started in a sandbox (understudy_devices/native/worker.py); in
+ * addition, it restricts its own system calls. The starter watches the progress of all these
+ * processes. Each process ends when its starter ends.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../../core/prefetch_contract.h"
+#include "../../core/replacement_contract.h"
 #include "apart.h"
 #include "arrivals_file.h"
 #include "confine.h"
@@ -31,12 +35,19 @@
 #include "serve.h"
 #include "steps.h"
 
-enum { JOB_DESCRIPTOR = 3, CALLS_DESCRIPTOR, REPLIES_DESCRIPTOR };
+enum { JOB_DESCRIPTOR = 3 };
 enum { SERVED_CALLS_DESCRIPTOR = 3, SERVED_REPLIES_DESCRIPTOR };
 
 #define EXIT_UNUSABLE 120
 
-static struct job *job; /* NULL in the scheduler's process */
+static struct job *job; /* NULL in a process that serves */
+
+/* What the file of each part registers. */
+static const char *const symbols[PARTS] = {
+	[PART_SCHEDULER] = "module_scheduler",
+	[PART_PREFETCHER] = "module_prefetcher",
+	[PART_REPLACER] = "module_replacer",
+};
 
 void *port_zalloc(size_t bytes)
 {
@@ -84,17 +95,30 @@ static const void *load_any(const char *file, const char *name, char *words,
 	return object ? *object : NULL;
 }
 
-/* Check and return the file's only scheduler; NULL on error, with the reason in *error, words. */
-static const struct scheduler *load(const char *file, s32 *error, char *words,
-				    size_t bytes)
+static bool check_declaration(u32 part, const void *object, char *broken)
 {
-	const struct scheduler *scheduler;
+	switch ((enum sim_part)part) {
+	case PART_SCHEDULER:
+		return contract_check_declaration(object, broken);
+	case PART_PREFETCHER:
+		return prefetch_check_declaration(object, broken);
+	case PART_REPLACER:
+		return replacement_check_declaration(object, broken);
+	default:
+		return false;
+	}
+}
+
+/* Check and return the file's only part; NULL on error, with the reason in *error, words. */
+static const void *load(u32 part, const char *file, s32 *error, char *words,
+			size_t bytes)
+{
+	const void *object = load_any(file, symbols[part], words, bytes);
 	char broken[CONTRACT_TEXT];
 
-	scheduler = load_any(file, "module_scheduler", words, bytes);
-	*error = scheduler ? 0 : -ENOEXEC;
-	if (!scheduler || contract_check_declaration(scheduler, broken))
-		return scheduler;
+	*error = object ? 0 : -ENOEXEC;
+	if (!object || check_declaration(part, object, broken))
+		return object;
 	snprintf(words, bytes, "%s", broken);
 	*error = -EPROTO;
 	return NULL;
@@ -114,11 +138,23 @@ static int read_arrivals(void)
 	return arrivals_map(job->paths, arrivals, world->processes);
 }
 
-static int carry_out(const struct scheduler *scheduler)
+static int describe_only(const struct parts *parts)
+{
+	const struct scheduler *scheduler = parts->scheduler;
+	bool needs_model = scheduler && scheduler->needs_model;
+	struct declaration declaration = scheduler ? DECLARATION(scheduler)
+					 : parts->prefetcher
+						 ? DECLARATION(parts->prefetcher)
+						 : DECLARATION(parts->replacer);
+
+	return describe(&declaration, needs_model, job->text, sizeof(job->text));
+}
+
+static int carry_out(const struct parts *parts)
 {
 	switch ((enum job_kind)job->kind) {
 	case JOB_DESCRIBE:
-		return describe(scheduler, job->text, sizeof(job->text));
+		return describe_only(parts);
 	case JOB_SIMULATE:
 		return read_arrivals() ?: sim_run(&job->input, &job->summary);
 	case JOB_REPLAY:
@@ -127,65 +163,131 @@ static int carry_out(const struct scheduler *scheduler)
 	return -EINVAL;
 }
 
-/* Return the scheduler: one of this project from a file, or one in a separate process. */
-static const struct scheduler *meet(const char *file)
+/* Return the part in a separate process, or NULL with the reason in the job. */
+static const void *meet_apart(u32 part, struct apart_pipes pipes)
 {
-	char *words = job->text;
 	struct apart_end end = { &job->fault, &job->refused_bytes };
 
-	if (file) {
-		fault_watch(&job->fault, file, NULL);
-		return load(file, &job->error, words, sizeof(job->text));
+	switch ((enum sim_part)part) {
+	case PART_SCHEDULER:
+		return apart_scheduler(pipes, end, job->text, &job->error);
+	case PART_PREFETCHER:
+		return apart_prefetcher(pipes, end, job->text, &job->error);
+	case PART_REPLACER:
+		return apart_replacer(pipes, end, job->text, &job->error);
+	default:
+		return NULL;
 	}
-	return apart_open(CALLS_DESCRIPTOR, REPLIES_DESCRIPTOR, end, words,
-			  &job->error);
 }
 
-static int do_job(const char *file)
+/* Set *object to the part that an argument names; return whether the job can have it. */
+static bool meet(u32 part, const char *argument, const void **object)
 {
-	const struct scheduler *scheduler;
+	struct apart_pipes pipes;
+
+	*object = NULL;
+	if (!strcmp(argument, "-"))
+		return true;
+	if (sscanf(argument, "%d:%d", &pipes.calls, &pipes.replies) == 2) {
+		*object = meet_apart(part, pipes);
+	} else {
+		fault_watch_file(part, argument);
+		*object =
+			load(part, argument, &job->error, job->text, sizeof(job->text));
+	}
+	if (*object)
+		return true;
+	job->fault.part = part;
+	if (job->error == -EPROTO) {
+		job->summary.part = part;
+		snprintf(job->summary.broken, CONTRACT_TEXT, "%s", job->text);
+	}
+	return false;
+}
+
+static bool meet_all(char **arguments, struct parts *parts)
+{
+	return meet(PART_SCHEDULER, arguments[PART_SCHEDULER],
+		    (const void **)&parts->scheduler) &&
+	       meet(PART_PREFETCHER, arguments[PART_PREFETCHER],
+		    (const void **)&parts->prefetcher) &&
+	       meet(PART_REPLACER, arguments[PART_REPLACER],
+		    (const void **)&parts->replacer);
+}
+
+static int do_job(char **arguments)
+{
+	struct parts parts;
 	size_t bytes;
 
 	job = open_job(&bytes);
 	if (!job || !confine(bytes + job->memory_bytes, job->output_bytes) ||
 	    getppid() != job->starter)
 		return EXIT_UNUSABLE;
-	scheduler = meet(file);
-	if (scheduler) {
-		job_unpack(job, scheduler);
-		job->error = carry_out(scheduler);
-	} else if (job->error == -EPROTO) {
-		snprintf(job->summary.broken, CONTRACT_TEXT, "%s", job->text);
+	fault_watch(&job->fault, NULL);
+	if (meet_all(arguments, &parts)) {
+		job_unpack(job, &parts);
+		job->error = carry_out(&parts);
 	}
 	fflush(stdout);
 	job->ended = 1;
 	return 0;
 }
 
-static int serve_one(char **argv, bool workload)
+/* Restrict this process before it loads a user's file. */
+static bool confine_for(u32 part, char **arguments)
 {
-	const char *file = argv[1];
-	char words[CONTRACT_TEXT] = "";
-	const void *object;
-	s32 error;
+	if (!confine(strtoull(arguments[1], NULL, 10),
+		     strtoull(arguments[2], NULL, 10)))
+		return false;
+	serve_begin(SERVED_CALLS_DESCRIPTOR, SERVED_REPLIES_DESCRIPTOR, part,
+		    arguments[0]);
+	return confine_calls();
+}
 
-	if (!confine(strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10)))
+static int serve_part(u32 part, char **arguments)
+{
+	static struct line_self self;
+	const void *object;
+
+	if (part >= PARTS || !confine_for(part, arguments))
 		return EXIT_UNUSABLE;
-	serve_begin(SERVED_CALLS_DESCRIPTOR, SERVED_REPLIES_DESCRIPTOR, file);
-	if (!confine_calls())
+	object = load(part, arguments[0], &self.error, self.words, sizeof(self.words));
+	switch ((enum sim_part)part) {
+	case PART_SCHEDULER:
+		serve_scheduler(object, &self);
+		return 0;
+	case PART_PREFETCHER:
+		serve_prefetcher(object, &self);
+		return 0;
+	case PART_REPLACER:
+		serve_replacer(object, &self);
+		return 0;
+	default:
 		return EXIT_UNUSABLE;
-	if (workload) {
-		object = load_any(file, "module_workload", words, sizeof(words));
-		return steps_serve(object, words, SERVED_CALLS_DESCRIPTOR,
-				   SERVED_REPLIES_DESCRIPTOR);
 	}
-	object = load(file, &error, words, sizeof(words));
-	serve(object, error, words);
-	return 0;
+}
+
+static int serve_steps(char **arguments)
+{
+	char words[CONTRACT_TEXT] = "";
+	const void *workload;
+
+	if (!confine_for(PART_SCHEDULER, arguments))
+		return EXIT_UNUSABLE;
+	workload = load_any(arguments[0], "module_workload", words, sizeof(words));
+	return steps_serve(workload, words, SERVED_CALLS_DESCRIPTOR,
+			   SERVED_REPLIES_DESCRIPTOR);
 }
 
 int main(int argc, char **argv)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0); /* so that a crash loses no output */
-	return argc >= 4 ? serve_one(argv, argc == 5) : do_job(argv[1]);
+	if (argc == 2 + PARTS && !strcmp(argv[1], "job"))
+		return do_job(argv + 2);
+	if (argc == 6 && !strcmp(argv[1], "serve"))
+		return serve_part(atoi(argv[2]), argv + 3);
+	if (argc == 5 && !strcmp(argv[1], "steps"))
+		return serve_steps(argv + 2);
+	return EXIT_UNUSABLE;
 }

@@ -19,18 +19,15 @@
 static struct {
 	int calls_file;
 	int replies_file;
-	struct line_reply reply;
-	const struct scheduler *scheduler;
-	void *state;
-	struct io_request *requests; /* by slot */
-	u64 *position_ns; /* positioning times by slot, valid at asked_ns */
-	u64 asked_ns;
-	u32 slots;
+	struct declaration declaration;
 } here;
 
-static void say(void)
+struct line_reply serve_reply;
+void *serve_state;
+
+void serve_say(void)
 {
-	if (!line_write(here.replies_file, &here.reply, sizeof(here.reply)))
+	if (!line_write(here.replies_file, &serve_reply, sizeof(serve_reply)))
 		_exit(0); /* the other end of the pipe is closed */
 }
 
@@ -40,9 +37,9 @@ static void say(void)
  */
 static void say_fault(void)
 {
-	here.reply.kind = LINE_FAULT;
-	say();
-	_exit(SIGNALLED + here.reply.fault.signal);
+	serve_reply.kind = LINE_FAULT;
+	serve_say();
+	_exit(SIGNALLED + serve_reply.fault.signal);
 }
 
 /*
@@ -58,7 +55,7 @@ static void end_if_alone(int signal)
 		_exit(0);
 }
 
-void serve_begin(int calls, int replies, const char *code)
+void serve_begin(int calls, int replies, u32 part, const char *code)
 {
 	struct itimerval now_and_then = { { 0, LOOK_US }, { 0, LOOK_US } };
 	struct sigaction action = { .sa_handler = end_if_alone,
@@ -66,7 +63,8 @@ void serve_begin(int calls, int replies, const char *code)
 
 	here.calls_file = calls;
 	here.replies_file = replies;
-	fault_watch(&here.reply.fault, code, say_fault);
+	fault_watch(&serve_reply.fault, say_fault);
+	fault_watch_file(part, code);
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &now_and_then, NULL);
 }
@@ -94,7 +92,7 @@ void *serve_zalloc(size_t bytes)
 			    : mmap(NULL, pages + PAGE, PROT_READ | PROT_WRITE,
 				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (map == MAP_FAILED || mprotect(map + pages, PAGE, PROT_NONE)) {
-		here.reply.refused_bytes = bytes;
+		serve_reply.refused_bytes = bytes;
 		return NULL;
 	}
 	memory = map + pages - whole;
@@ -108,122 +106,16 @@ void serve_free(void *memory)
 		munmap(block_of(memory)->map, block_of(memory)->bytes);
 }
 
-/* Calls. */
-
-static u64 positioning_ns(void *device, const struct io_request *rq, u64 now_ns)
-{
-	u64 slot = rq - here.requests;
-
-	if (slot < here.slots && now_ns == here.asked_ns)
-		return here.position_ns[slot];
-	printf("positioning_ns takes a pending request and the now_ns of next\n");
-	abort();
-}
-
-static void *reserve(size_t bytes)
-{
-	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return memory == MAP_FAILED ? NULL : memory;
-}
-
-static int init(const struct line_call *call)
-{
-	struct sched_limits limits = call->limits;
-
-	if (here.scheduler->needs_model)
-		limits.positioning_ns = positioning_ns;
-	return here.scheduler->init ? here.scheduler->init(here.state, &limits) : 0;
-}
-
-/* Map memory for this many requests; only pages that are touched use memory. */
-static int make_room(u32 slots)
-{
-	here.slots = slots;
-	here.requests = reserve(slots * sizeof(*here.requests));
-	here.position_ns = reserve(slots * sizeof(*here.position_ns));
-	return here.requests && here.position_ns ? 0 : -ENOMEM;
-}
-
-static void answer_with(const struct io_request *rq)
-{
-	u64 offset = (char *)rq - (char *)here.requests;
-	u64 slot = offset / sizeof(*rq);
-
-	here.reply.slot = LINE_NO_SLOT;
-	if (!rq)
-		return;
-	here.reply.slot = LINE_NO_SLOT - 1;
-	if (slot >= here.slots || slot * sizeof(*rq) != offset)
-		return;
-	here.reply.slot = slot;
-	here.reply.rq = *rq;
-}
-
+/* Reply to a call, with the values of the counters. */
 static void answer(void)
 {
-	const struct scheduler *scheduler = here.scheduler;
+	const struct declaration *declaration = &here.declaration;
 	u32 i;
 
-	for (i = 0; i < scheduler->nr_counters; i++)
-		here.reply.counters[i] =
-			*sched_field_value(here.state, &scheduler->counters[i]);
-	here.reply.has_work = scheduler->has_work(here.state);
-	say();
-}
-
-static void carry_out(const struct line_call *call)
-{
-	const struct scheduler *scheduler = here.scheduler;
-	struct io_request *rq = &here.requests[call->slot];
-
-	switch ((enum line_kind)call->kind) {
-	case LINE_TUNED:
-		*sched_field_value(here.state, &scheduler->tunables[call->slot]) =
-			call->value;
-		return;
-	case LINE_INIT:
-		here.reply.error = make_room(call->slot) ?: init(call);
-		say();
-		return;
-	case LINE_GROWN:
-		if (scheduler->grown)
-			scheduler->grown(here.state, call->value);
-		return;
-	case LINE_ADD:
-		*rq = (struct io_request){ 0 };
-		memcpy(rq, &call->rq, REQUEST_HOST_BYTES);
-		scheduler->add(here.state, rq, call->now_ns);
-		return;
-	case LINE_REMOVE:
-		scheduler->remove(here.state, rq);
-		return;
-	case LINE_POSITION:
-		here.position_ns[call->slot] = call->value;
-		return;
-	case LINE_NEXT:
-		here.asked_ns = call->now_ns;
-		here.reply.wake_ns = 0;
-		answer_with(
-			scheduler->next(here.state, call->now_ns, &here.reply.wake_ns));
-		answer();
-		return;
-	case LINE_MORE:
-		answer_with(scheduler->more(here.state, rq, call->now_ns));
-		answer();
-		return;
-	case LINE_COMPLETED:
-		rq->joined = call->value;
-		if (scheduler->completed)
-			scheduler->completed(here.state, rq, call->now_ns);
-		return;
-	case LINE_EXIT:
-		if (scheduler->exit)
-			scheduler->exit(here.state);
-		say();
-		return;
-	}
+	for (i = 0; i < declaration->nr_counters; i++)
+		serve_reply.counters[i] =
+			*sched_field_value(serve_state, &declaration->counters[i]);
+	serve_say();
 }
 
 /* Receive the next call of the simulation; false when there are no more. */
@@ -267,39 +159,41 @@ void serve_copy_fields(struct line_field *to, const struct sched_field *from, u3
 	}
 }
 
-static void introduce(struct line_self *self, const struct scheduler *scheduler)
+void serve_introduce(struct line_self *self, const struct declaration *declaration)
 {
-	serve_copy(self->name, sizeof(self->name), scheduler->name);
-	serve_copy(self->summary, sizeof(self->summary), scheduler->summary);
-	self->depth = scheduler->depth;
-	self->needs_model = scheduler->needs_model;
-	self->has_more = scheduler->more != NULL;
-	self->nr_tunables = scheduler->nr_tunables;
-	self->nr_counters = scheduler->nr_counters;
-	serve_copy_fields(self->tunables, scheduler->tunables, scheduler->nr_tunables);
-	serve_copy_fields(self->counters, scheduler->counters, scheduler->nr_counters);
+	here.declaration = *declaration;
+	serve_copy(self->name, sizeof(self->name), declaration->name);
+	serve_copy(self->summary, sizeof(self->summary), declaration->summary);
+	self->nr_tunables = declaration->nr_tunables;
+	self->nr_counters = declaration->nr_counters;
+	serve_copy_fields(self->tunables, declaration->tunables,
+			  declaration->nr_tunables);
+	serve_copy_fields(self->counters, declaration->counters,
+			  declaration->nr_counters);
 }
 
 void serve_self(const struct line_self *self)
 {
-	say();
+	serve_say();
 	if (!line_write(here.replies_file, self, sizeof(*self)))
 		_exit(0);
 }
 
-void serve(const struct scheduler *scheduler, s32 error, const char *words)
+void serve(const struct line_self *self,
+	   bool (*carry_out)(const struct line_call *call))
 {
-	static struct line_self self;
+	const struct declaration *declaration = &here.declaration;
 	struct line_call call;
 
-	self.error = error;
-	serve_copy(self.words, sizeof(self.words), words);
-	here.scheduler = scheduler;
-	if (scheduler) {
-		introduce(&self, scheduler);
-		here.state = serve_zalloc(scheduler->state_size);
+	if (!self->error)
+		serve_state = serve_zalloc(declaration->state_size);
+	serve_self(self);
+	while (serve_state && next_call(&call)) {
+		if (call.kind == LINE_TUNED)
+			*sched_field_value(serve_state,
+					   &declaration->tunables[call.slot]) =
+				call.value;
+		else if (carry_out(&call))
+			answer();
 	}
-	serve_self(&self);
-	while (here.state && next_call(&call))
-		carry_out(&call);
 }

@@ -1,28 +1,47 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The main loop of a process that runs a scheduler apart from the simulation: it carries out calls
- * (line.h).
+ * The main loop of a process that runs a scheduler or a policy of the page cache apart from the
+ * simulation: it carries out calls (line.h).
  */
 #ifndef UNDERSTUDY_SERVE_H
 #define UNDERSTUDY_SERVE_H
 
+#include "../../core/declaration.h"
 #include "line.h"
 
 /**
  * serve_begin - connect to the simulation, and report to it any signal that ends this process
  * @calls: pipe from the simulation
  * @replies: pipe to the simulation
- * @code: the scheduler's file
+ * @part: enum sim_part
+ * @code: the file of the scheduler or policy
  */
-void serve_begin(int calls, int replies, const char *code);
+void serve_begin(int calls, int replies, u32 part, const char *code);
 
-/**
- * serve - carry out calls until there are no more
- * @scheduler: the scheduler; NULL if it cannot be used
- * @error: -ENOEXEC or -EPROTO if it cannot be used
- * @words: the reason if it cannot be used
+/*
+ * Carry out calls until there are no more. The scheduler or policy is NULL if it cannot be used;
+ * then the members @error and @words of `self` are the reason.
  */
-void serve(const struct scheduler *scheduler, s32 error, const char *words);
+void serve_scheduler(const struct scheduler *scheduler, struct line_self *self);
+void serve_prefetcher(const struct prefetcher *prefetcher, struct line_self *self);
+void serve_replacer(const struct replacer *replacer, struct line_self *self);
+
+/* The reply to the next call, and the state of the scheduler or policy. */
+extern struct line_reply serve_reply;
+extern void *serve_state;
+
+/* Send the reply. */
+void serve_say(void);
+
+/* Set the members of a declaration that schedulers and policies have alike. */
+void serve_introduce(struct line_self *self, const struct declaration *declaration);
+
+/*
+ * Send a declaration, then let carry_out() carry out the calls that change no tunable. It sets what
+ * it has to reply, and returns whether the simulation waits for a reply.
+ */
+void serve(const struct line_self *self,
+	   bool (*carry_out)(const struct line_call *call));
 
 /*
  * Send a declaration. If the scheduler or workload cannot be used, @words of the declaration are

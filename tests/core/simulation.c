@@ -22,6 +22,13 @@ static void set_initial(u64 *value, const struct sched_field *fields, u32 count)
 		value[i] = fields[i].initial;
 }
 
+void simulation_set_counters(struct simulation *sim)
+{
+	sim->summary.counters = sim->counters;
+	sim->summary.prefetcher_counters = sim->prefetcher_counters;
+	sim->summary.replacer_counters = sim->replacer_counters;
+}
+
 void simulation_init(struct simulation *sim, const struct scheduler *scheduler,
 		     const struct workload *workload)
 {
@@ -31,7 +38,7 @@ void simulation_init(struct simulation *sim, const struct scheduler *scheduler,
 	sim->drive.cache.segment_sectors = 64;
 	sim->drive.cache.prefetch_sectors = 16;
 	sim->drive.bus.hit_ns = 100 * US;
-	sim->summary.counters = sim->counters;
+	simulation_set_counters(sim);
 	sim->input = (struct sim_input){
 		.scheduler = scheduler,
 		.tunables = sim->tunables,
@@ -44,6 +51,7 @@ void simulation_init(struct simulation *sim, const struct scheduler *scheduler,
 		.depth = 1,
 		.max_pending = 256,
 		.requests = 100,
+		.cache = { .policies = policies_named("doubling", "lru") },
 		.watch = &sim->watch,
 	};
 	set_initial(sim->tunables, scheduler->tunables, scheduler->nr_tunables);
@@ -264,7 +272,7 @@ int simulation_run(struct simulation *sim)
 	simulation_exit(sim);
 	new_columns(sim);
 	memset(&sim->summary, 0, sizeof(sim->summary));
-	sim->summary.counters = sim->counters;
+	simulation_set_counters(sim);
 	return sim_run(&sim->input, &sim->summary);
 }
 

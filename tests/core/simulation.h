@@ -9,6 +9,7 @@
 #include "../../sim/check.h"
 #include "../../sim/registry.h"
 #include "check.h"
+#include "policies.h"
 #include "schedulers.h"
 
 #define US 1000ull
@@ -30,6 +31,7 @@ struct simulation {
 	struct drive drive;
 	struct curve_point line[2];
 	u64 tunables[FIELDS_MAX], parameters[FIELDS_MAX], counters[FIELDS_MAX];
+	u64 prefetcher_counters[FIELDS_MAX], replacer_counters[FIELDS_MAX];
 
 	u64 extents;
 	u64 bytes[SIM_FILES_MAX], first_extent[SIM_FILES_MAX + 1];
@@ -57,10 +59,14 @@ const struct workload *simulation_workload(const char *name);
 /*
  * Set up a disk of SIM_CAPACITY sectors with a cache and queue depth 1.  There are four
  * processes, a hundred requests, and at most 256 pending.  Tunables and parameters have
- * their initial values; there are no files, table or page cache.
+ * their initial values; there are no files, table or page cache.  A page cache that a test
+ * adds has the policies doubling and lru.
  */
 void simulation_init(struct simulation *sim, const struct scheduler *scheduler,
 		     const struct workload *workload);
+
+/* Let the summary have room for the values of counters. */
+void simulation_set_counters(struct simulation *sim);
 
 /* Replace the disk by an array, with as many requests at the device as there are servers. */
 void simulation_array(struct simulation *sim, u32 servers, u64 mean_service_ns,

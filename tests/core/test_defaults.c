@@ -8,6 +8,7 @@
 #include "../../core/drive/drive.h"
 #include "../../sim/registry.h"
 #include "check.h"
+#include "policies.h"
 #include "schedulers.h"
 
 #define MS 1000000ull
@@ -58,6 +59,15 @@ static const struct expected {
 	{ "tbbd", "busdriver_ns", 7 * MS, 0, HOUR },
 	/* Geist and Daniel, 1987: R is 0.2. */
 	{ "vr", "r_milli", 200, 0, 1000 },
+
+	/* Linux opens with four pages; AMP's threshold of four is the paper's. */
+	{ "amp", "first_pages", 4, 1, 1 << 15 },
+	{ "amp", "async_pages", 4, 1, 1 << 15 },
+	{ "doubling", "first_pages", 4, 1, 1 << 15 },
+	{ "fixed", "pages", 1 << 15, 1, 1 << 15 },
+	/* VLDB 1994: Kin is 25 %, Kout 50 %. */
+	{ "2q", "queue_percent", 25, 1, 99 },
+	{ "2q", "memory_percent", 50, 1, 1000 },
 
 	{ "concurrent-read", "read_bytes", 10, 1, 1 << 20 },
 	{ "concurrent-read", "think_ns", 0, 0, HOUR },
@@ -135,6 +145,12 @@ int main(void)
 		CHECK_EQ(sched_depth(scheduler),
 			 strcmp(scheduler->name, "sfq") ? 1 : 1024);
 	}
+	for (i = 0; i < prefetcher_count(); i++)
+		check(prefetcher_get(i)->name, prefetcher_get(i)->tunables,
+		      prefetcher_get(i)->nr_tunables);
+	for (i = 0; i < replacer_count(); i++)
+		check(replacer_get(i)->name, replacer_get(i)->tunables,
+		      replacer_get(i)->nr_tunables);
 	for (i = 0; i < workload_count(); i++) {
 		const struct workload *workload = workload_get(i);
 

@@ -99,6 +99,9 @@ static void random_page_cache(struct draw *draw)
 				 (sectors + draw_below(draw, sectors_of_files() / 2)),
 			.page_sectors = sectors,
 			.read_ahead_pages = draw_below(draw, 33),
+			.policies = draw_below(draw, 4)
+					    ? sim.input.cache.policies
+					    : policies_any(draw_below(draw, 1000)),
 		};
 }
 
@@ -509,7 +512,7 @@ static void check_repeats(void)
 	simulation_exit(&other);
 
 	memset(&sim.summary, 0, sizeof(sim.summary));
-	sim.summary.counters = sim.counters;
+	simulation_set_counters(&sim);
 	sim.input.columns = NULL;
 	CHECK_EQ(sim_run(&sim.input, &sim.summary), 0);
 	CHECK(!memcmp(&before, &sim.summary, sizeof(before)));

@@ -75,7 +75,8 @@ static void no_memory_for(const struct scheduler *scheduler)
 	no_memory();
 	use(scheduler->name, "surge");
 	simulation_files(&sim, &draw, 10, 8);
-	sim.input.cache = (struct sim_cache){ 100 * 4096, 8, 32 };
+	sim.input.cache =
+		(struct sim_cache){ 100 * 4096, 8, 32, sim.input.cache.policies };
 	no_memory();
 }
 
@@ -275,7 +276,7 @@ static void use_again(struct workload *workload)
 	workload->step = again;
 	sim.input.workload = workload;
 	simulation_files(&sim, &draw, 2, 8);
-	sim.input.cache = (struct sim_cache){ 1 << 20, 8, 0 };
+	sim.input.cache = (struct sim_cache){ 1 << 20, 8, 0, sim.input.cache.policies };
 }
 
 static void going_round(void)

@@ -497,7 +497,8 @@ static void expect_misses(u64 cache_bytes, u64 misses)
 	sim.input.world.processes = 1;
 	sim.input.requests = 10 * PAGES_A_FILE;
 	sim.input.cache = (struct sim_cache){ .bytes = cache_bytes,
-					      .page_sectors = page_sectors };
+					      .page_sectors = page_sectors,
+					      .policies = sim.input.cache.policies };
 	CHECK_EQ(simulation_run(&sim), 0);
 	CHECK_EQ(sim.summary.page_misses, misses);
 	CHECK_EQ(sim.summary.completed, misses);

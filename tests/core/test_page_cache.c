@@ -3,8 +3,8 @@
  * The page cache with a simulated disk: what it fetches, which processes it wakes, and what it
  * evicts.
  */
-#include "../../sim/page_cache.h"
 #include "check.h"
+#include "policies.h"
 
 #define FETCHES 4096
 #define PROCESSES 8
@@ -33,11 +33,14 @@ static void note_wake(void *context, u32 process)
 	woken[process]++;
 }
 
+static struct page_policies policies;
+
 static void cache_init(u32 pages, u32 read_ahead_pages)
 {
 	cache = (struct page_cache){
 		.pages = pages,
-		.read_ahead_pages = read_ahead_pages,
+		.prefetch_pages = read_ahead_pages,
+		.policies = policies,
 		.fetch = note_fetch,
 		.wake = note_wake,
 		.context = &cache,
@@ -210,19 +213,19 @@ static void no_memory(void)
 	u32 granted;
 
 	for (granted = 0; error; granted++) {
-		cache = (struct page_cache){ .pages = 4 };
+		cache = (struct page_cache){ .pages = 4, .policies = policies };
 		port_grant(granted);
 		error = page_cache_init(&cache, 2);
 		CHECK_EQ(error, port_refused() ? -ENOMEM : 0);
 		page_cache_exit(&cache);
 	}
-	CHECK_EQ(granted, 5);
+	CHECK_EQ(granted, 12);
 }
 
 /*
  * A cache of any size, processes that read at random, and a disk that answers in any order.
  * Nothing is fetched twice or beyond the cache's size.  No process receives a page that was not
- * fetched, and none waits forever.
+ * fetched, and none waits forever.  The policies keep the rules of their interfaces.
  */
 #define FILES 3
 #define FILE_PAGES 20
@@ -297,14 +300,29 @@ static void random_case(struct draw *draw)
 		waits[process] = !page_cache_read(&cache, process, file[process],
 						  page[process], FILE_PAGES);
 		CHECK(waits[process] || state[file[process]][page[process]] == THERE);
+		CHECK_RULE(!prefetch_is_broken(&cache.prefetch), cache.prefetch.broken);
+		CHECK_RULE(!replacement_is_broken(&cache.replacement),
+			   cache.replacement.broken);
 		had += !waits[process];
 	}
 	CHECK(had > 50); /* true even if all processes share a single page */
 	page_cache_exit(&cache);
 }
 
+/* Any two policies keep the rules of their interfaces, and the cache works with them. */
+static void random_policies(struct draw *draw)
+{
+	policies = policies_any(draw_u64(draw) >> 1);
+	check_scheduler = policies.prefetcher->name;
+	check_rule = policies.replacer->name;
+	random_case(draw);
+	check_scheduler = NULL;
+	check_rule = NULL;
+}
+
 int main(void)
 {
+	policies = policies_named("doubling", "lru");
 	windows_double();
 	windows_stop_at_the_limit();
 	nothing_is_read_ahead_past_the_end();
@@ -314,5 +332,6 @@ int main(void)
 	a_page_stays_while_it_is_read();
 	no_memory();
 	check_seeds(200, random_case);
+	check_seeds(600, random_policies);
 	return 0;
 }

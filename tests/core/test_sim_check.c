@@ -18,7 +18,8 @@ static void use(void)
 	simulation_rows(&sim, &draw, 20);
 	simulation_customers(&sim, &draw, 20);
 	CHECK(sim.rows > 10);
-	sim.input.cache = (struct sim_cache){ 100 * 4096, 8, 32 };
+	sim.input.cache =
+		(struct sim_cache){ 100 * 4096, 8, 32, sim.input.cache.policies };
 	CHECK(!simulation_check(&sim));
 }
 

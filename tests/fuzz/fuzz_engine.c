@@ -49,6 +49,7 @@ struct given {
 	struct track_zone zone[2];
 	struct track_slip slip[SLIPS];
 	u64 tunables[FIELDS_MAX], parameters[FIELDS_MAX], counters[FIELDS_MAX];
+	u64 prefetcher_counters[FIELDS_MAX], replacer_counters[FIELDS_MAX];
 	u64 rows, extents;
 	struct bundling bundling;
 	void *array[ARRAYS_MAX];
@@ -148,6 +149,8 @@ static void fill_choice(struct given *given, struct workload *workload,
 		.watch = &given->watch,
 	};
 	given->summary.counters = given->counters;
+	given->summary.prefetcher_counters = given->prefetcher_counters;
+	given->summary.replacer_counters = given->replacer_counters;
 	fill_fields(program, scheduler->tunables, scheduler->nr_tunables,
 		    given->tunables);
 	fill_fields(program, workload->parameters, workload->nr_parameters,
@@ -471,6 +474,7 @@ static void fill_world(struct given *given, struct program *program)
 			.bytes = 512 * (16 + value(program, 1000)),
 			.page_sectors = 1 + value(program, 15),
 			.read_ahead_pages = value(program, 40),
+			.policies = policies_any(take(program, 256)),
 		};
 	input->world.seed = take(program, 256);
 	input->world.processes = 1 + value(program, 10);

@@ -31,6 +31,8 @@ C_FILES = (
     "core/*.[ch]",
     "core/drive/*.[ch]",
     "core/cards/*.[ch]",
+    "core/prefetch/*.c",
+    "core/replacement/*.c",
     "core/schedulers/*.c",
     "sim/*.c",
     "sim/workloads/*.c",

@@ -29,6 +29,8 @@ LIBRARY = (
     "core/*.c",
     "core/drive/*.c",
     "core/cards/*.c",
+    "core/prefetch/*.c",
+    "core/replacement/*.c",
     "core/schedulers/*.c",
     "sim/*.c",
     "sim/workloads/*.c",
@@ -42,6 +44,7 @@ HELPERS = (
     "instruction_forms",
     "native",
     "order_table",
+    "policies",
     "schedulers",
     "simulation",
 )

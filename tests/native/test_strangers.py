@@ -255,8 +255,9 @@ def test_whoever_looks_can_end_a_run(tmp_path: Path) -> None:
 
     job = worker.Job(worker.DESCRIBE, {})
     file = write(tmp_path, "endless-load", at_load("for (;;) ;"))
+    part = worker.Part(registry.Source(str(file), file.read_bytes()), name)
     with pytest.raises(KeyboardInterrupt):
-        worker.run(job, registry.Source(str(file), file.read_bytes()), name, look)
+        worker.run(job, [part], look)
     assert done == [0]
 
 

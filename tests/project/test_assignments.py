@@ -20,7 +20,7 @@ COMMANDS = [
     shlex.split(block.replace("\\\n", " "))
     for block in re.findall(r"^```\n(understudy .*?)```", PAGE, re.MULTILINE | re.DOTALL)
 ]
-SEEKS, _, READ_AHEAD, _ = COMMANDS
+SEEKS, _, READ_AHEAD, PREFETCH, REPLACE, _ = COMMANDS
 SMALL = ["vesper-zoned-small", "vesper-flat-small"]
 NACHOS = "[model]\nintercept_ms = 0.001\nfull_seek_ms = 9\n"
 READ_AHEADS = {"no page cache": None, "0": "0", "1 KiB": "1", "2 KiB": "2", "4 KiB": "4"}
@@ -79,6 +79,23 @@ def test_what_reading_ahead_gains(label: str) -> None:
         command = changed(command, "--page-cache", None)
     seconds = [printed(changed(command, "--disk", disk))["disk seconds"] for disk in SMALL]
     assert on_the_page(label) == [cell for cells in zip(*seconds, strict=True) for cell in cells]
+
+
+@pytest.mark.parametrize("name", ["none", "fixed", "doubling", "amp"])
+def test_what_a_prefetcher_gains(name: str) -> None:
+    command = changed(PREFETCH, "--prefetch", name)
+    seconds = [printed(changed(command, "--disk", disk))["disk seconds"] for disk in SMALL]
+    assert on_the_page(f"`{name}`") == [
+        cell for cells in zip(*seconds, strict=True) for cell in cells
+    ]
+
+
+@pytest.mark.parametrize("name", ["lru", "clock", "2q"])
+def test_what_a_replacement_policy_gains(name: str) -> None:
+    assert (
+        on_the_page(f"`{name}`")
+        == printed(changed(REPLACE, "--replacement", name))["mean response (ms)"]
+    )
 
 
 def test_the_faster_disk_gains_more_if_throughput_is_scaled() -> None:

@@ -26,7 +26,7 @@ HREF = re.compile(r'<(?:a|img|link|script)\b[^>]*?\b(?:href|src)="?([^"\s>]+)')
 ID = re.compile(r'\bid="?([^"\s>]+)')
 KINDS = {"Tutorial", "How to", "Reference", "Explanation"}
 # Pages that the navigation leaves to docs/index.md, which lists them.
-LISTED = ("decisions/", "notes/", "schedulers/")
+LISTED = ("decisions/", "notes/", "prefetch/", "replacement/", "schedulers/")
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,7 @@ class NoResult(RunFailed):
 
     def __init__(self, failures: Mapping[str, str]) -> None:
         """Store the failures by scheduler."""
-        super().__init__("; ".join(failures.values()))
+        super().__init__("; ".join(dict.fromkeys(failures.values())))
         self.failures = dict(failures)
 
 

@@ -11,10 +11,11 @@ from typing import Any
 
 from understudy_devices.api import options
 from understudy_devices.api.options import DECLARED, OF_WORKLOADS, declared_by
-from understudy_devices.ask import schedulers, tunables
+from understudy_devices.ask import policies, schedulers, tunables
 from understudy_devices.ask.device import Device
 from understudy_devices.ask.experiment import Experiment, Run, asked
 from understudy_devices.ask.parameters import only_on
+from understudy_devices.ask.policies import Policy
 from understudy_devices.ask.setting import SETTINGS
 from understudy_devices.ask.workloads import WORKLOADS
 from understudy_devices.ask.workloads.workload import Workload
@@ -41,9 +42,15 @@ class Settings:
     ) -> list[Experiment]:
         """Return an experiment for each scheduler and seed; every value is checked."""
         self._refuse_useless(workload)
-        chosen = tunables.parse(self.tunables, names)
         slots = (workload, Device, SETTINGS[platform], Run)
         values = {name: self.given[name] for name in self.given if name in declared_by(slots)}
+        used = self._policies(workload, names) if platform == "sim" else {}
+        chosen = tunables.parse(self.tunables, names, used)
+        values |= {
+            field: replace(policy, tunables=chosen[policy.name])
+            for field, policy in used.items()
+            if policy.name in chosen
+        }
         first = Run.of(values).seed
         return [
             asked(
@@ -64,7 +71,31 @@ class Settings:
     def without(self, workload: type[Workload]) -> "Settings":
         """Return the same settings without the options that this workload does not have."""
         useful = {name: self.given[name] for name in self.given if not _is_useless(name, workload)}
-        return replace(self, given=useful)
+        others = {
+            (self.given.get(field) or kind.of_ours(kind.default)).name
+            for field, kind in policies.KINDS.items()
+            if field not in workload.declared()
+        }
+        tuned = (text for text in self.tunables if text.partition(".")[0] not in others)
+        return replace(self, given=useful, tunables=tuple(tuned))
+
+    def _policies(self, workload: type[Workload], names: Sequence[str]) -> dict[str, Policy]:
+        """Return the policies of the workload's page cache, given or default; their names differ
+        from each other's and from those of schedulers, since --set takes any of them.
+        """
+        used: dict[str, Policy] = {}
+        for field, kind in policies.KINDS.items():
+            if field not in workload.declared():
+                continue
+            policy = self.given.get(field) or kind.of_ours(kind.default)
+            taken = [*names, *(other.name for other in used.values())]
+            if policy.file.stranger and policy.name in taken:
+                raise UserError(
+                    f"{kind.option}: {policy} calls itself {policy.name}, as another policy or "
+                    "scheduler of this command does; change .name"
+                )
+            used[field] = policy
+        return used
 
     def _refuse_useless(self, workload: type[Workload]) -> None:
         """Refuse options that would have no effect in this call."""

@@ -74,8 +74,8 @@ class Heard:
         self.watch.warn(line)
 
     def fail(self, failures: Mapping[str, str]) -> None:
-        """Report each scheduler that failed."""
-        for message in failures.values():
+        """Report each scheduler that failed; what fails with every scheduler, once."""
+        for message in dict.fromkeys(failures.values()):
             self.watch.warn(message)
 
 

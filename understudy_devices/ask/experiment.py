@@ -14,9 +14,11 @@ import polars as pl
 
 from understudy_devices.ask.device import Device
 from understudy_devices.ask.parameters import Parameters, parameter
+from understudy_devices.ask.policies import KINDS, Policy
 from understudy_devices.ask.schedulers import Choice
 from understudy_devices.ask.setting import SETTINGS, Setting, setting
 from understudy_devices.ask.workloads.workload import Surroundings, Workload
+from understudy_devices.base.errors import UserError
 from understudy_devices.device.profile import DiskProfile
 
 
@@ -51,6 +53,7 @@ class Experiment(Run):
         self.workload.check_platform(self.platform.name)
         self.workload.refuse_elsewhere(self.platform.name)
         self.device.refuse_elsewhere(self.platform.name)
+        self._check_policies()
 
     @property
     def around(self) -> Surroundings:
@@ -62,14 +65,39 @@ class Experiment(Run):
             seed=self.seed,
         )
 
+    def _check_policies(self) -> None:
+        """Refuse policies that would have no effect."""
+        prefetch, replacement = (getattr(self.workload, kind, None) for kind in KINDS)
+        cache = self.workload.cache(self.device.virtual_bytes)
+        is_given = getattr(self.workload, "read_ahead_kib", None) is not None
+        if prefetch and not (cache and (is_given or cache.read_ahead_kib)):
+            raise UserError(
+                f"--prefetch: {prefetch} may prefetch nothing: {self.workload.name} has a "
+                "read-ahead of 0; add --read-ahead KIB, the longest prefetch"
+            )
+        if replacement and not cache:
+            raise UserError(
+                f"--replacement: {self.workload.name} has no page cache unless its size is given; "
+                "add --page-cache SIZE"
+            )
+
+    def policies(self) -> dict[str, Policy]:
+        """Return the policies of the page cache, by the names of their fields; none if there is no
+        page cache, or if it is a kernel's."""
+        if self.platform.name != "sim" or not self.workload.cache(self.device.virtual_bytes):
+            return {}
+        return self.workload.policies()
+
     def columns(self) -> dict[str, Any]:
         """Return all parameters, as columns of a result."""
         cache = self.workload.cache(self.device.virtual_bytes)
-        pages = (
+        pages: dict[str, Any] = (
             {"page_cache_bytes": cache.bytes, "read_ahead_kib": cache.read_ahead_kib}
             if cache
             else {}
         )
+        for kind, policy in self.policies().items():
+            pages |= policy.columns(kind)
         return {
             "platform": self.platform.name,
             **self.device.columns(),

@@ -139,7 +139,8 @@ def add(file: registry.Source, said: str) -> str:
         name = descriptions.describe(file).name
     except RunFailed:
         name = file.stem
-    if name in (*core(), *KERNEL, *RESERVED):
+    policies = (*registry.ours(registry.PREFETCH), *registry.ours(registry.REPLACEMENT))
+    if name in (*core(), *KERNEL, *RESERVED, *policies):
         raise UserError(f"{said} calls itself {name}, which is taken; change .name")
     if registry.known(name) and registry.source(name).shown != file.shown:
         raise UserError(f"{said} calls itself {name}, as {registry.source(name).shown} does")

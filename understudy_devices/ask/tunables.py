@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""--set SCHEDULER.TUNABLE=VALUE sets a scheduler's tunable.
+"""--set NAME.TUNABLE=VALUE sets a tunable of a scheduler, or of a policy of the page cache.
 
-Tunables of this project's schedulers are checked against their declarations before anything
-starts.  The kernel's schedulers check their own tunables when the guest sets them.
+Tunables of this project's schedulers and of policies are checked against their declarations before
+anything starts.  The kernel's schedulers check their own tunables when the guest sets them.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from understudy_devices.ask.policies import Policy
 from understudy_devices.ask.schedulers import Tunables
 from understudy_devices.base.catalog import unknown
 from understudy_devices.base.errors import UserError
@@ -19,17 +20,25 @@ PAGE_SECTORS = 8
 SETTING = re.compile(r"([\w-]+)\.(\w+)=(\d{1,20})")
 
 
-def parse(settings: Sequence[str], schedulers: Sequence[str]) -> dict[str, Tunables]:
-    """Return the tunables of each scheduler in the run."""
+def parse(
+    settings: Sequence[str], schedulers: Sequence[str], policies: Mapping[str, Policy] | None = None
+) -> dict[str, Tunables]:
+    """Return the tunables of each scheduler in the run, and of each policy, by name."""
     chosen: dict[str, Tunables] = {}
+    declared = {each.name: each.described for each in (policies or {}).values()}
     for text in settings:
         match = SETTING.fullmatch(text)
         if not match:
             raise UserError(f'--set: "{text}" is not of the form cats.busdriver_ns=5000000')
         scheduler, name, value = match[1], match[2], int(match[3])
-        if scheduler not in schedulers:
-            raise UserError(f"--set: {scheduler} is not among --schedulers {','.join(schedulers)}")
-        if registry.known(scheduler):
+        if scheduler in declared:
+            _check(declared[scheduler], name, value)
+        elif scheduler not in schedulers:
+            others = f", and no policy: {', '.join(declared)}" if declared else ""
+            raise UserError(
+                f"--set: {scheduler} is not among --schedulers {','.join(schedulers)}{others}"
+            )
+        elif registry.known(scheduler):
             check(scheduler, name, value)
         chosen[scheduler] = (*chosen.get(scheduler, ()), (name, value))
     return chosen
@@ -87,11 +96,15 @@ def _ahead_at_once(disk: Timing) -> int:
 
 def check(scheduler: str, name: str, value: int) -> None:
     """Refuse a tunable that the scheduler does not have, or a value outside the tunable's range."""
-    tunables = {tunable.name: tunable for tunable in descriptions.scheduler(scheduler).tunables}
+    _check(descriptions.scheduler(scheduler), name, value)
+
+
+def _check(declared: descriptions.Scheduler, name: str, value: int) -> None:
+    tunables = {tunable.name: tunable for tunable in declared.tunables}
     if name not in tunables:
-        raise UserError(f"--set: {unknown(f'tunable of {scheduler}', name, tunables)}")
+        raise UserError(f"--set: {unknown(f'tunable of {declared.name}', name, tunables)}")
     tunable = tunables[name]
     if not tunable.min <= value <= tunable.max:
         raise UserError(
-            f"--set: {scheduler}.{name}: {value} is outside {tunable.min} to {tunable.max}"
+            f"--set: {declared.name}.{name}: {value} is outside {tunable.min} to {tunable.max}"
         )

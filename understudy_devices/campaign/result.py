@@ -116,6 +116,7 @@ class Result:
 def inputs(command: str, experiments: Sequence[Experiment]) -> dict[str, Any]:
     """Return everything needed to repeat the runs."""
     first = experiments[0]
+    policies = first.policies().values()
     columns = {name: value for name, value in first.columns().items() if value is not None}
     return {
         "command": command,
@@ -126,13 +127,15 @@ def inputs(command: str, experiments: Sequence[Experiment]) -> dict[str, Any]:
             name: sha256(registry.source(known).text).hexdigest()
             for name in dict.fromkeys(run.scheduler.name for run in experiments)
             if registry.known(known := SIMULATED.get(name, name))
-        },
+        }
+        | {policy.name: sha256(policy.file.text).hexdigest() for policy in policies},
         "seeds": list(dict.fromkeys(run.seed for run in experiments)),
         "tunables": {
             run.scheduler.name: dict(run.scheduler.tunables)
             for run in experiments
             if run.scheduler.tunables
-        },
+        }
+        | {policy.name: dict(policy.tunables) for policy in policies if policy.tunables},
     }
 
 

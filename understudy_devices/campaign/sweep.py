@@ -3,9 +3,9 @@
 
 Two columns identify a row: `key` is a digest of the run's inputs, and `version` is a digest of the
 code that ran.  A command carries out only the runs that have no row yet; rows of other commands
-stay.  If a scheduler, disk or trace has changed, the rows of its old version are removed when the
-command ends, so that no mean mixes two versions.  Rows are sorted, so the file's bytes do not
-depend on the order of the runs (except for the column of wall seconds).
+stay.  If a scheduler, policy, disk or trace has changed, the rows of its old version are removed
+when the command ends, so that no mean mixes two versions.  Rows are sorted, so the file's bytes do
+not depend on the order of the runs (except for the column of wall seconds).
 
 Each run that ends is saved immediately in FILE.partial, as a line of JSON, so that an interrupted
 sweep can be resumed.  Rows of runs on a cluster are first in FILE.cluster (engine/spool.py); they
@@ -35,6 +35,7 @@ from understudy_devices.ask import schedulers
 from understudy_devices.ask.device import Device
 from understudy_devices.ask.experiment import Experiment, Run
 from understudy_devices.ask.parameters import columns_of
+from understudy_devices.ask.policies import KINDS
 from understudy_devices.ask.setting import SETTINGS
 from understudy_devices.ask.workloads import WORKLOADS
 from understudy_devices.base import parquet, scratch
@@ -71,6 +72,7 @@ INPUTS: dict[str, Column] = {
     "workload_file": str,
     "workload_digest": str,
     "workload_parameters": str,
+    **{f"{field}{part}": str for field in KINDS for part in ("", "_digest", "_tunables")},
     "scheduler": str,
     "tunables": str,
     **columns_of([Run]),
@@ -88,7 +90,12 @@ SCHEMA: dict[str, Column] = {
     **VERDICT,
     **FIGURES,
 }
-CONTENT = {"scheduler": "version", "disk": "disk_digest", "trace": "trace_digest"}
+CONTENT = {
+    "scheduler": "version",
+    "disk": "disk_digest",
+    "trace": "trace_digest",
+    **{field: f"{field}_digest" for field in KINDS},
+}
 """For each column with a name, the column with the digest of the named object."""
 NAMES: dict[str, Column] = {
     name: SCHEMA[name] for name in ("key", "version", *CONTENT, *CONTENT.values())

@@ -27,6 +27,8 @@ WORDS = {
     "modules": "kernel modules",
     "programs": "programs for the guest and the host",
     "schedulers": "schedulers for the simulator",
+    "prefetch": "prefetchers for the simulator",
+    "replacement": "replacement policies for the simulator",
     "workloads": "users' own workloads, for the simulator",
 }
 

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from understudy_devices.api.options import DECLARED, OF_WORKLOADS, declared_by, keyword
-from understudy_devices.ask import schedulers
+from understudy_devices.ask import policies, schedulers
 from understudy_devices.ask.device import Device
 from understudy_devices.ask.experiment import Run
 from understudy_devices.ask.parameters import Parameter
@@ -38,7 +38,8 @@ COMMON = (
         "tunables",
         multiple=True,
         metavar="SCHEDULER.TUNABLE=VALUE",
-        help="Set a scheduler's tunable, such as cats.busdriver_ns=5000000.",
+        help="Set a tunable of a scheduler, or of a policy of the page cache, such as "
+        "cats.busdriver_ns=5000000.",
     ),
     click.option("--out", type=click.Path(path_type=Path), help="New folder for the results."),
     click.option("--json", "as_json", is_flag=True, help="Print result.json instead of the table."),
@@ -111,6 +112,7 @@ COMPLETED = {
     **dict.fromkeys(("disk", "disks"), Names(profile.catalogue)),
     **dict.fromkeys(("workload", "workloads"), Names(lambda: WORKLOADS)),
     "names": Names(lambda: schedulers.on("vm")),
+    **{field: Names(kind.ours) for field, kind in policies.KINDS.items()},
 }
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from understudy_devices.ask import schedulers
+from understudy_devices.ask.policies import KINDS
 from understudy_devices.base.catalog import nearest
 from understudy_devices.base.errors import UserError
 from understudy_devices.course import drive
@@ -28,6 +29,13 @@ def mistake(key: str, name: str, folder: Path, *, hidden: bool) -> Iterator[str]
         yield f"{key}: a student's copy has no solution/; make the check hidden"
 
 
+def policy_mistake(key: str, name: str, part: str) -> Iterator[str]:
+    """Yield what is wrong with the name of a reference policy of the page cache."""
+    names = KINDS[part].ours()
+    if name not in names:
+        yield f'{key}: unknown {KINDS[part].words} "{name}": {nearest(name, names)}'
+
+
 def measure_mistake(key: str, name: str) -> Iterator[str]:
     """Yield what is wrong with the name of a measure."""
     if name not in MEASURES:
@@ -39,6 +47,6 @@ def workload_mistake(workload: str, options: Mapping[str, Any]) -> Iterator[str]
     predict`."""
     disk = drive.read(drive.text(Draws(b"any")), DRAWN)
     try:
-        experiments(disk, workload, options, "fcfs", 1)
+        experiments(disk, workload, options, "fcfs")
     except UserError as error:
         yield f"workload, options: {error}"

@@ -17,6 +17,7 @@ from understudy_devices import platforms
 from understudy_devices.api.settings import settings, workload_of
 from understudy_devices.ask import schedulers
 from understudy_devices.ask.experiment import Experiment
+from understudy_devices.ask.policies import KINDS, Policy
 from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.base.plain import plain
 from understudy_devices.base.progress import silent
@@ -134,6 +135,27 @@ class Work:
         except RunFailed as error:
             return NoPoints(steady(str(error)))
 
+    def policy(self, name: str, part: str) -> Policy:
+        """Return the prefetcher or the replacement policy in a file; NoPoints if it can't be
+        used."""
+        place = ("policy", name, part)
+        if place not in self.memory:
+            kind = KINDS[part]
+            try:
+                file = registry.Source(name, self.text(name).encode(), folder=kind.folder)
+                self.memory[place] = kind.of_user(file, name)
+            except NoPoints as why:
+                self.memory[place] = why
+            except UserError as error:
+                self.memory[place] = NoPoints(plain(str(error)))
+            except RunFailed as error:
+                self.memory[place] = NoPoints(steady(str(error)))
+        found = self.memory[place]
+        if isinstance(found, NoPoints):
+            raise found
+        assert isinstance(found, Policy)
+        return found
+
     def reference(self, name: str) -> str:
         """Return a scheduler to compare with: one of the project, or a file in the assignment's
         folder."""
@@ -158,13 +180,18 @@ class Work:
         scheduler: str,
         seeds: Sequence[int],
         file: str | None = None,
+        policies: Mapping[str, Policy] | None = None,
     ) -> list[Summary]:
-        """Return the figures of runs in the simulator, in the order of the seeds."""
+        """Return the figures of runs in the simulator, in the order of the seeds.
+
+        `file` is the submission's file that is being run; `policies` are those of the page cache.
+        """
         sim = platforms.load("sim")
         found = []
         for seed in seeds:
             self._begin(file)
-            (experiment,) = experiments(disk, workload, options, scheduler, seed)
+            given = {**options, "seed": seed}
+            (experiment,) = experiments(disk, workload, given, scheduler, policies=policies)
             try:
                 sim.check([experiment])
                 sim.prepare([experiment], silent)
@@ -205,10 +232,11 @@ def experiments(
     workload: str,
     options: Mapping[str, Any],
     scheduler: str,
-    seed: int,
     platform: str = "sim",
+    policies: Mapping[str, Policy] | None = None,
 ) -> list[Experiment]:
     """Return the experiment that options of `understudy predict` describe."""
-    chosen = settings(platform, 1, None, None, {**options, "seed": seed})
+    chosen = settings(platform, 1, None, None, options)
     kind, chosen = workload_of(workload, chosen)
+    chosen = chosen.or_else(**(policies or {}))
     return chosen.experiments(disk, kind, [scheduler], platform)

@@ -58,14 +58,16 @@ def start(
     output: int,
     *how: str,
 ) -> Cell:
-    """Start a process that loads a user's code in a sandbox and prints to `output`."""
+    """Start a process that loads a user's code in a sandbox and prints to `output`; `how` are the
+    first arguments of the program (sim/worker/main.c).
+    """
     sandbox.require(file.shown)
     (called, calls), (heard, replies), (told, tells) = (_pipe(stack) for _ in range(3))
     answering = [called.fileno(), output, output, *map(io.FileIO.fileno, (called, replies, tells))]
     command = sandbox.program(
         {"/simulate": program_file(), "/code.so": code},
         ("--info-fd", str(len(answering) - 1)),
-        ["/simulate", "/code.so", str(MEMORY_BYTES), str(OUTPUT_BYTES), *how],
+        ["/simulate", *how, "/code.so", str(MEMORY_BYTES), str(OUTPUT_BYTES)],
     )
     around = processes.start(command, answering)
     for theirs in (called, replies, tells):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Declarations of schedulers: names, tunables, counters.
+"""Declarations of schedulers, prefetchers and replacement policies: names, tunables, counters.
 
-core/scheduler.h has the contract; the simulator's workloads declare their parameters the same way.
+core/scheduler.h, prefetch.h and replacement.h have the contracts; the simulator's workloads declare
+their parameters the same way.
 """
 
 import os
@@ -39,7 +40,7 @@ class Counter:
 
 @dataclass(frozen=True)
 class Scheduler:
-    """A scheduler's declarations."""
+    """The declarations of a scheduler or a policy."""
 
     name: str
     summary: str
@@ -69,9 +70,11 @@ def scheduler(name: str) -> Scheduler:
 
 @once
 def describe(file: registry.Source) -> Scheduler:
-    """Return the declarations of the scheduler in a file; a separate process reads them."""
+    """Return the declarations of the scheduler or policy in a file; a separate process reads
+    them.
+    """
     job = worker.Job(worker.DESCRIBE, {})
-    worker.run(job, file, file.stem)
+    worker.run(job, [worker.Part(file, file.stem)])
     if job.structure.error:
         raise RunFailed(f"{file.stem}: {why_not_loaded(job)}")
     items = bytes(ffi.buffer(job.structure.text)).decode(errors="replace").split("\0")
@@ -79,10 +82,11 @@ def describe(file: registry.Source) -> Scheduler:
 
 
 def why_not_loaded(job: worker.Job) -> str:
-    """Return why a scheduler can't be loaded."""
+    """Return why a scheduler or a policy can't be loaded."""
     words = worker.text(job.structure.text)
-    if "module_scheduler" in words:
-        return "registers no scheduler: its file has to end with REGISTER_SCHEDULER"
+    for kind in ("scheduler", "prefetcher", "replacer"):
+        if f"module_{kind}" in words:
+            return f"registers no {kind}: its file has to end with REGISTER_{kind.upper()}"
     return f"cannot be loaded: {words.rpartition(': ')[2] or 'its declarations are too long'}"
 
 

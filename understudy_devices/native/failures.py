@@ -16,7 +16,10 @@ def failure(simulation: Simulation, job: worker.Job, figures: Figures) -> RunFai
     """Return the error of a job as an exception; Unstable if too many requests were pending."""
     code = -job.structure.error
     if job.structure.summary.init_error and not job.structure.refused_bytes:
-        return RunFailed(f"{simulation.scheduler}: {_other(code)}")
+        return RunFailed(f"{_part(simulation, int(job.structure.summary.part))}: {_other(code)}")
+    if code == errno.ENOEXEC:
+        name = _part(simulation, int(job.structure.fault.part))
+        return RunFailed(f"{name}: {why_not_loaded(job)}")
     if code == errno.EOVERFLOW:
         load = offered_load(simulation, figures)
         how = "not one is served yet" if load is None else f"they arrive {arrive(load)}"
@@ -39,7 +42,6 @@ def failure(simulation: Simulation, job: worker.Job, figures: Figures) -> RunFai
         errno.ENOSPC: "the disk is smaller than one request",
         errno.ENODEV: "needs a disk's model: an array and a target have none; take a disk, or "
         "another scheduler",
-        errno.ENOEXEC: why_not_loaded(job),
         errno.EBADMSG: "a file of arrivals is incomplete: it changed while it was read",
         errno.EOPNOTSUPP: "the device takes several requests as one, and the scheduler has no "
         "more(): take one that has, or a disk",
@@ -48,9 +50,15 @@ def failure(simulation: Simulation, job: worker.Job, figures: Figures) -> RunFai
     return RunFailed(f"{simulation.scheduler}: {reasons.get(code, _other(code))}")
 
 
+def _part(simulation: Simulation, part: int) -> str:
+    """Return the name of the scheduler or of a policy."""
+    policies = list(simulation.cache.policies.values()) if simulation.cache else []
+    return policies[part - 1].described.name if part else simulation.scheduler
+
+
 def _other(code: int) -> str:
     """Return the message for any other error, such as one from the init of a user's scheduler."""
-    return f"the scheduler's or the workload's init failed: {os.strerror(code)} (errno {code})"
+    return f"its init or the workload's init failed: {os.strerror(code)} (errno {code})"
 
 
 def offered_load(simulation: Simulation, figures: Figures) -> float | None:

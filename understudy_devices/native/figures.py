@@ -47,9 +47,12 @@ class Figures:
     longest_response_ns: int
     demand: dict[str, int]  # work for the device, sim/demand.h
     counters: dict[str, int]
+    policies: dict[str, dict[str, int]]  # counters of the page cache's policies
 
 
-def figures_of(summary: Any, counters: Mapping[str, int]) -> Figures:
+def figures_of(
+    summary: Any, counters: Mapping[str, int], policies: Mapping[str, dict[str, int]] | None = None
+) -> Figures:
     """Return the figures in a struct sim_summary."""
     names = {entry.name for entry in fields(Figures)}
     plain: dict[str, Any] = {
@@ -72,6 +75,7 @@ def figures_of(summary: Any, counters: Mapping[str, int]) -> Figures:
         longest_response_ns=int(responses.max),
         demand={name: int(getattr(summary.demand, name)) for name in demand.NAMES},
         counters=dict(counters),
+        policies=dict(policies or {}),
     )
 
 

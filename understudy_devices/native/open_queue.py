@@ -111,7 +111,7 @@ def simulate(queue: OpenQueue, seed: int, look: worker.Look = lambda done: None)
     """
     call = _Call(queue, seed)
     try:
-        worker.run(call.job, registry.source(SCHEDULER), SCHEDULER, look)
+        worker.run(call.job, [worker.Part(registry.source(SCHEDULER), SCHEDULER)], look)
     except RunFailed as error:
         arrivals.check_unchanged([each.arrivals for each in queue.classes], error)
         raise

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The registry of schedulers: files in core/schedulers/, and files that users add.
+"""The registry of schedulers: files in core/schedulers/, and files that users add.  Files of
+prefetchers, replacement policies and workloads are compiled in the same way.
 
 A scheduler is one C file. Each scheduler is compiled separately, on first use, and kept in the
 cache. So a new, changed or deleted file affects no other scheduler. The project's schedulers are
@@ -22,7 +23,7 @@ from understudy_devices.base.paths import ROOT
 from understudy_devices.base.plain import plain, quoted
 from understudy_devices.base.programs import compiler_version
 
-FOLDER = prebuilt.FOLDER
+FOLDER, PREFETCH, REPLACEMENT = PARTS = prebuilt.FOLDERS
 WORKLOADS = "sim/workloads"
 PACKAGE = "gcc libc6-dev"
 WARNINGS = "warnings.txt"
@@ -67,7 +68,7 @@ def read(path: Path) -> bytes:
 
 @dataclass(frozen=True)
 class Source:
-    """A scheduler's or a workload's file, and the content that it had at first use.
+    """The file of a scheduler, a policy or a workload, and the content that it had at first use.
 
     `shown` is its name for people: as the user typed it, or its path in the checkout. A user's code
     is compiled in a sandbox, and runs outside the simulation in another sandbox. Every file is
@@ -89,13 +90,24 @@ class Source:
         """Return the file's name without its folder and extension."""
         return Path(self.shown).stem
 
+    @property
+    def part(self) -> int:
+        """Return what the file is of, as a number: enum sim_part of sim/engine.h."""
+        return PARTS.index(self.folder)
+
 
 _added: dict[str, Source] = {}
 
 
-def ours() -> list[str]:
-    """Return the names of the project's schedulers, those in core/schedulers/."""
-    return sorted(Path(name).stem for name in sources.matching(f"{FOLDER}/*.c"))
+def ours(folder: str = FOLDER) -> list[str]:
+    """Return the names of the project's schedulers, or of its policies: the files in a folder."""
+    return sorted(Path(name).stem for name in sources.matching(f"{folder}/*.c"))
+
+
+def our_file(folder: str, name: str) -> Source:
+    """Return the file of that name in a folder of the project."""
+    file = f"{folder}/{name}.c"
+    return Source(file, sources.taken()[file], ours=True, folder=folder)
 
 
 def known(name: str) -> bool:
@@ -105,8 +117,7 @@ def known(name: str) -> bool:
 
 def source(name: str) -> Source:
     """Return the file of a known scheduler."""
-    file = f"{FOLDER}/{name}.c"
-    return _added[name] if name in _added else Source(file, sources.taken()[file], ours=True)
+    return _added[name] if name in _added else our_file(FOLDER, name)
 
 
 def added() -> Mapping[str, Source]:

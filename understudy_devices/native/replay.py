@@ -88,7 +88,7 @@ def play(
     run.depth = _in_table("depth", depth)
     run.places = int(tape["place"].max(initial=0)) + 1
     run.nr_calls = len(tape)
-    worker.run(job, registry.source(scheduler), scheduler)
+    worker.run(job, [worker.Part(registry.source(scheduler), scheduler)])
     error = -job.structure.error
     if error == errno.EINVAL:
         raise ValueError(f"{scheduler} can't play this tape: a call does not fit")

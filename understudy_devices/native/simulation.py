@@ -11,7 +11,7 @@ from typing import Any
 
 from understudy_devices._core import lib
 from understudy_devices.device.target import Target
-from understudy_devices.native import descriptions
+from understudy_devices.native import descriptions, registry
 from understudy_devices.native.arrays import U64
 from understudy_devices.native.descriptions import Tunable
 from understudy_devices.native.drive import Drive
@@ -70,12 +70,42 @@ class Rows:
 
 
 @dataclass(frozen=True)
+class Policy:
+    """A prefetcher or a replacement policy, and its tunables that are not at their default."""
+
+    file: registry.Source
+    tunables: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def described(self) -> descriptions.Scheduler:
+        """Return its declarations."""
+        return descriptions.describe(self.file)
+
+
+def doubling() -> Policy:
+    """Return the default prefetcher."""
+    return Policy(registry.our_file(registry.PREFETCH, "doubling"))
+
+
+def lru() -> Policy:
+    """Return the default replacement policy."""
+    return Policy(registry.our_file(registry.REPLACEMENT, "lru"))
+
+
+@dataclass(frozen=True)
 class PageCache:
-    """The host's page cache; see sim/page_cache.h for its read-ahead."""
+    """The host's page cache, sim/page_cache.h; `read_ahead_pages` is the longest prefetch."""
 
     bytes: int
     page_sectors: int = 8
     read_ahead_pages: int = 32
+    prefetch: Policy = field(default_factory=doubling)
+    replacement: Policy = field(default_factory=lru)
+
+    @property
+    def policies(self) -> dict[str, Policy]:
+        """Return both policies, each by the name of its structure in the core."""
+        return {"prefetcher": self.prefetch, "replacer": self.replacement}
 
 
 @dataclass(frozen=True)

@@ -75,12 +75,21 @@ def run(
 
 
 def _carry_out(call: "_Call", simulation: Simulation, look: worker.Look) -> tuple[Figures, str]:
-    name = simulation.scheduler
-    printed = worker.run(call.job, registry.source(name), name, look, _asks(simulation.device))
+    printed = worker.run(call.job, parts_of(simulation), look, _asks(simulation.device))
     figures = call.figures()
     if call.job.structure.error:
         raise failure(simulation, call.job, figures)
     return figures, printed
+
+
+def parts_of(simulation: Simulation) -> list[worker.Part]:
+    """Return the scheduler and the policies."""
+    name, cache = simulation.scheduler, simulation.cache
+    policies = cache.policies.values() if cache else ()
+    return [
+        worker.Part(registry.source(name), name),
+        *(worker.Part(each.file, each.described.name) for each in policies),
+    ]
 
 
 def _asks(device: Drive | Array | Target) -> worker.Ask | None:
@@ -136,10 +145,17 @@ class _Call:
 
     def figures(self) -> Figures:
         """Return the run's figures."""
-        names = (counter.name for counter in self._scheduler.counters)
-        values = (int(value) for value in self.job.arrays["summary.counters"])
-        counters = dict(zip(names, values, strict=True))
-        return figures_of(self.summary, counters)
+        counters = self._counters("summary.counters", self._scheduler)
+        cache = self._simulation.cache
+        policies = {
+            name: self._counters(f"summary.{name}_counters", policy.described)
+            for name, policy in (cache.policies if cache else {}).items()
+        }
+        return figures_of(self.summary, counters, policies)
+
+    def _counters(self, array: str, described: descriptions.Scheduler) -> dict[str, int]:
+        names = (counter.name for counter in described.counters)
+        return dict(zip(names, map(int, self.job.arrays[array]), strict=True))
 
     def _choice(self) -> dict[str, Any]:
         simulation = self._simulation
@@ -149,6 +165,11 @@ class _Call:
             "input.parameters": descriptions.field_values(
                 simulation.workload, "parameter", parameters, simulation.parameters
             ),
+        } | {
+            f"input.cache.policies.{name}_tunables": descriptions.tunable_values(
+                policy.described, policy.tunables
+            )
+            for name, policy in (simulation.cache.policies if simulation.cache else {}).items()
         }
 
     def _classes(self) -> dict[str, Any]:
@@ -206,7 +227,14 @@ class _Call:
             for name, kind in COLUMNS.items()
             if self._keep_rows
         }
-        counters = {"summary.counters": worker.Room(np.uint64, len(self._scheduler.counters))}
+        cache = self._simulation.cache
+        described = {"summary.counters": self._scheduler} | {
+            f"summary.{name}_counters": policy.described
+            for name, policy in (cache.policies if cache else {}).items()
+        }
+        counters = {
+            name: worker.Room(np.uint64, len(one.counters)) for name, one in described.items()
+        }
         return columns | counters
 
     def _fill_choice(self) -> None:

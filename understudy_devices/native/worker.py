@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Runs a job with a scheduler: a simulation, or the replay of a tape.
+"""Runs a job with a scheduler and policies: a simulation, or the replay of a tape.
 
 A job is a process (sim/worker/). A job shares memory with this process for its input and its
-results. A scheduler that is not part of the project runs in a second process, in a sandbox; that
-process returns nothing but the scheduler's choices. Both processes limit their own memory and
-output; this module ends them if they make no progress.
+results. Each part (the scheduler, the prefetcher, the replacement policy) that does not belong to
+the project runs in a process of its own, in a sandbox; that process returns nothing but the part's
+choices. All these processes limit their own memory and output; this module ends them if they make
+no progress.
 """
 
 import io
@@ -13,7 +14,7 @@ import select
 import signal
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,7 @@ from understudy_devices.native.cell import (
     PATIENCE_ASLEEP_SECONDS,
     PATIENCE_SECONDS,
     SLEEPS,
+    Cell,
     circumstances,
     ending,
     start,
@@ -76,34 +78,44 @@ class Job(Shared):
         self.structure.output_bytes = OUTPUT_BYTES
 
 
+@dataclass(frozen=True)
+class Part:
+    """A scheduler, a prefetcher or a replacement policy; `name` begins messages about it."""
+
+    file: registry.Source
+    name: str
+
+
 def run(
     job: Job,
-    file: registry.Source,
-    name: str,
+    parts: Sequence[Part],
     look: Look = lambda done: None,
     ask: Ask | None = None,
 ) -> str:
-    """Run the job with the scheduler in the file; return the scheduler's printed text.
+    """Run the job with these parts, at most one of each kind; return what they printed.
 
-    Raises RunFailed if the scheduler ended its process, or did not return.  Exceptions of `look`
-    and `ask` end the job too.
+    Raises RunFailed if a part ended its process, or did not return.  Exceptions of `look` and `ask`
+    end the job too.
     """
+    known = {part.file.part: part for part in parts}
     ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, its, Processes() as processes, io.FileIO(os.memfd_create("output")) as printing:
         output = printing.fileno()
-        started = _start(processes, job, file, [its.fileno(), output, output, job.file])
+        started = _start(processes, job, known, [its.fileno(), output, output, job.file])
         its.close()
         stopped = _wait(started, job, look, _Answering(ours, ask))
-        why = stopped or ending(processes, started.around, job.structure.fault)
+        fault = job.structure.fault
+        why = stopped or ending(processes, started.around(int(fault.part)), fault)
         printed = plain(os.pread(output, OUTPUT_BYTES, 0).decode(errors="replace"))
     structure = job.structure
     broken = text(structure.summary.broken)
     if broken:
-        raise RunFailed(f"{name}: {broken}")
+        raise RunFailed(f"{known[int(structure.summary.part)].name}: {broken}")
     if not structure.ended:
-        code, refused = registry.compiled(file), int(structure.refused_bytes)
-        more = circumstances(file, code, structure.fault, refused, printed)
-        raise RunFailed(f"{name}: {why}{more}")
+        ended = known.get(int(structure.fault.part), parts[0])
+        code, refused = registry.compiled(ended.file), int(structure.refused_bytes)
+        more = circumstances(ended.file, code, structure.fault, refused, printed)
+        raise RunFailed(f"{ended.name}: {why}{more}")
     return printed
 
 
@@ -114,28 +126,53 @@ def text(characters: Any) -> str:
 
 @dataclass(frozen=True)
 class _Started:
-    """Ids of processes: `job` runs the job, `code` runs the scheduler's code, and `around` is the
-    process that we started for the code and that ends when the code ends.
+    """The id of the process that runs the job, and the processes of the parts that are not in it,
+    by the part's number. `inside` says whether the job has a part inside.
     """
 
     job: int
-    code: int
-    around: int
+    cells: Mapping[int, Cell]
+    inside: bool
+
+    @property
+    def codes(self) -> list[int]:
+        """Return the ids of the processes that run the code of parts."""
+        return [*(cell.code for cell in self.cells.values()), *([self.job] if self.inside else [])]
+
+    def around(self, part: int) -> int:
+        """Return the id of the process that we started for a part, and that ends when the part
+        ends.
+        """
+        return self.cells[part].around if part in self.cells else self.job
+
+    def to_stop(self) -> list[int]:
+        """Return the ids of the processes whose code probably does not return."""
+        awake = [code for code in self.codes if not sleeps(code)]
+        return awake or [cell.code for cell in self.cells.values()] or [self.job]
 
 
 def _start(
-    processes: Processes, job: Job, file: registry.Source, descriptors: list[int]
+    processes: Processes, job: Job, parts: Mapping[int, Part], descriptors: list[int]
 ) -> _Started:
-    """Start the job and, if the scheduler is not part of the project, the scheduler's process."""
-    program, code = program_file(), registry.compiled(file)
-    if file.ours:
-        alone = processes.start([str(program), str(code)], descriptors)
-        return _Started(alone, alone, alone)
-    _, output, *_ = descriptors
+    """Start the job, and a process for each part that does not belong to the project."""
+    output, joined = descriptors[1], [*descriptors]
+    words = [str(program_file()), "job"]
+    cells: dict[int, Cell] = {}
     with ExitStack() as stack:
-        cell = start(processes, stack, file, code, output)
-        joined = [*descriptors, cell.calls.fileno(), cell.replies.fileno()]
-        return _Started(processes.start([str(program)], joined), cell.code, cell.around)
+        for number in range(len(registry.PARTS)):
+            if number not in parts:
+                words.append("-")
+                continue
+            file = parts[number].file
+            code = registry.compiled(file)
+            if file.ours:
+                words.append(str(code))
+                continue
+            cell = start(processes, stack, file, code, output, "serve", str(number))
+            words.append(f"{len(joined)}:{len(joined) + 1}")
+            joined += [cell.calls.fileno(), cell.replies.fileno()]
+            cells[number] = cell
+        return _Started(processes.start(words, joined), cells, len(cells) < len(parts))
 
 
 @dataclass(frozen=True)
@@ -164,8 +201,9 @@ def _wait(started: _Started, job: Job, look: Look, answering: _Answering) -> str
     finally:
         os.close(handle)
     if stopped:
-        with suppress(ProcessLookupError):
-            os.kill(started.code, signal.SIGXCPU)
+        for code in started.to_stop():
+            with suppress(ProcessLookupError):
+                os.kill(code, signal.SIGXCPU)
         ends_within(started.job, LAST_SECONDS)
     return stopped
 
@@ -176,18 +214,18 @@ def _watch(started: _Started, handle: int, job: Job, look: Look, answering: _Ans
     Progress is handled events or, for code that uses the processor, growing memory. The time that
     the code waits for a processor is not counted.
     """
-    watch, code = job.structure.watch, started.code
+    watch, codes = job.structure.watch, started.codes
     events, memory, used, asleep = 0, 0, 0.0, 0
     moved = 0.0  # when the last events were counted
     while not _ends(handle, answering):
         look(int(watch.completed))
+        now = sum(map(used_seconds, codes))
         if int(watch.events) >= events + SOME_EVENTS:
-            events, used, asleep = int(watch.events), used_seconds(code), 0
+            events, used, asleep = int(watch.events), now, 0
             moved = used
-        if largest_bytes(code) // MORE_MEMORY > memory:
-            memory, used = largest_bytes(code) // MORE_MEMORY, used_seconds(code)
-        asleep += sleeps(code) and sleeps(started.job)
-        now = used_seconds(code)
+        if (grown := sum(map(largest_bytes, codes)) // MORE_MEMORY) > memory:
+            memory, used = grown, now
+        asleep += all(map(sleeps, {*codes, started.job}))
         if now - used > PATIENCE_SECONDS or now - moved > PATIENCE_MEMORY_SECONDS:
             return LOOPS
         if asleep * LOOK_SECONDS > PATIENCE_ASLEEP_SECONDS:

@@ -4,6 +4,7 @@
 from dataclasses import dataclass
 
 from understudy_devices.ask.parameters import Parameters, parameter
+from understudy_devices.ask.policies import PREFETCH, REPLACEMENT, Policy
 from understudy_devices.ask.workloads.workload import KIB
 from understudy_devices.base import sizes
 
@@ -12,7 +13,9 @@ TIB = 2**40
 
 @dataclass(frozen=True, kw_only=True)
 class ThroughPageCache(Parameters):
-    """The page cache's size and read-ahead; if a value is None, the workload chooses it."""
+    """The page cache's size, read-ahead and policies; if a size is None, the workload chooses it,
+    and if a policy is None, it is the default.
+    """
 
     page_cache_bytes: int | None = parameter(
         None,
@@ -31,3 +34,32 @@ class ThroughPageCache(Parameters):
         high=16 * KIB,
         platforms=("sim",),
     )
+    prefetch: Policy | None = parameter(
+        None,
+        option="--prefetch",
+        help="Prefetcher of the page cache, a name or ./mine.c (sim) [default: doubling].",
+        kind=str,
+        metavar="NAME",
+        parse=PREFETCH.parse,
+        told="prefetch {}",
+        platforms=("sim",),
+        column=None,
+    )
+    replacement: Policy | None = parameter(
+        None,
+        option="--replacement",
+        help="Replacement policy of the page cache, a name or ./mine.c (sim) [default: lru].",
+        kind=str,
+        metavar="NAME",
+        parse=REPLACEMENT.parse,
+        told="replacement {}",
+        platforms=("sim",),
+        column=None,
+    )
+
+    def policies(self) -> dict[str, Policy]:
+        """Return both policies, by the names of their fields."""
+        return {
+            "prefetch": self.prefetch or PREFETCH.of_ours(PREFETCH.default),
+            "replacement": self.replacement or REPLACEMENT.of_ours(REPLACEMENT.default),
+        }

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from understudy_devices.ask.parameters import Parameters, parameter
+from understudy_devices.ask.policies import Policy
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.progress import Report
 from understudy_devices.files.partitions import Partitioning
@@ -138,6 +139,10 @@ class Workload(Parameters):
 
     def cache(self, virtual_bytes: int) -> HostCache | None:
         """Return the page cache through which the workload reads, if any."""
+
+    def policies(self) -> dict[str, Policy]:
+        """Return the policies of the simulated page cache, by the names of their fields."""
+        return {}
 
     def simulated(self, around: Surroundings, report: Report) -> Simulated:
         """Return the simulator's version of the workload."""

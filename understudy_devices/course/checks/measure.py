@@ -8,22 +8,27 @@ seeds.  A bound counts as missed only if the interval lies beyond it: chance cos
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from understudy_devices.ask.policies import KINDS, Policy
 from understudy_devices.course.check import Check, Options
 from understudy_devices.course.references import (
     MEASURES,
     measure_mistake,
     mistake,
+    policy_mistake,
     workload_mistake,
 )
 from understudy_devices.course.result import Found
 from understudy_devices.course.work import Work
 from understudy_devices.measure.comparison import Estimate, estimate
 from understudy_devices.measure.metrics import Summary
+
+Subject = tuple[str, str | None, Mapping[str, Policy]]
+"""A scheduler, the submission's file that is run, and policies of the page cache."""
 
 Ratio = Annotated[float, Field(gt=0, le=1000)]
 
@@ -32,8 +37,13 @@ class Kind(Check):
     """Full points if the ratio to the reference is at most `at_most`, none from `none_from` on."""
 
     file: str
+    part: Literal["scheduler", "prefetch", "replacement"] = "scheduler"
+    """What the file is."""
     against: str
-    """The reference: a scheduler of the project, or a .c file in the assignment's folder."""
+    """The reference, of the same part: one of the project, or for a scheduler a .c file in the
+    assignment's folder."""
+    scheduler: str = "clook"
+    """The scheduler that a prefetcher or a replacement policy is measured with."""
     workload: str
     options: Options
     """Options of `understudy predict`, with underscores."""
@@ -64,7 +74,11 @@ class Kind(Check):
 
     def mistakes(self, folder: Path) -> Iterator[str]:
         """Yield what is wrong with names and options."""
-        yield from mistake("against", self.against, folder, hidden=self.hidden)
+        if self.part == "scheduler":
+            yield from mistake("against", self.against, folder, hidden=self.hidden)
+        else:
+            yield from policy_mistake("against", self.against, self.part)
+            yield from mistake("scheduler", self.scheduler, folder, hidden=self.hidden)
         for key, name in (("measure", self.measure), *(("bounds", each) for each in self.bounds)):
             yield from measure_mistake(key, name)
         yield from workload_mistake(self.workload, self.options)
@@ -74,15 +88,20 @@ class Kind(Check):
         typed = " ".join(
             f"--{key.replace('_', '-')} {value}" for key, value in self.options.items()
         )
+        line = f"understudy predict --disk disk.toml --workload {self.workload} {typed}"
+        if self.part == "scheduler":
+            return {
+                "command": f"{line} --schedulers ./{self.file},{self.against} --seeds {self.seeds}"
+            }
+        chosen = f"--schedulers {self.scheduler} --seeds {self.seeds}"
         return {
-            "command": f"understudy predict --disk disk.toml --workload {self.workload} {typed} "
-            f"--schedulers ./{self.file},{self.against} --seeds {self.seeds}"
+            "command": f"{line} {chosen} --{self.part} ./{self.file}",
+            "reference": f"{line} {chosen} --{self.part} {self.against}",
         }
 
     def run(self, work: Work) -> Found:
         """Measure on every disk with every seed."""
-        name = work.scheduler(self.file)
-        reference = work.reference(self.against)
+        mine, reference = self._subjects(work)
         if self.held_back:
             draws = work.keys.everyone.child(f"check {self.name}")
         else:
@@ -93,12 +112,24 @@ class Kind(Check):
             own = number == 0 and not self.hidden
             disk = work.disk if own else work.drawn(draws.child(f"disk {number}"))
             runs = [
-                work.summaries(disk, self.workload, self.options, *which)
-                for which in ((name, seeds, self.file), (reference, seeds))
+                work.summaries(disk, self.workload, self.options, name, seeds, file, policies)
+                for name, file, policies in (mine, reference)
             ]
             for of_seed, pair in zip(pairs, zip(*runs, strict=True), strict=True):
                 of_seed.append(pair)
         return self._judged(pairs)
+
+    def _subjects(self, work: Work) -> tuple[Subject, Subject]:
+        """Return what is run: the student's, and the reference."""
+        if self.part == "scheduler":
+            return (
+                (work.scheduler(self.file), self.file, {}),
+                (work.reference(self.against), None, {}),
+            )
+        return (
+            (self.scheduler, self.file, {self.part: work.policy(self.file, self.part)}),
+            (self.scheduler, None, {self.part: KINDS[self.part].of_ours(self.against)}),
+        )
 
     def _judged(self, pairs: Sequence[Sequence[tuple[Summary, Summary]]]) -> Found:
         ratios = _ratios(pairs, self.measure)
@@ -128,10 +159,10 @@ class Kind(Check):
 
     def _words(self, measure: str, found: Estimate, bound: float) -> str:
         label = MEASURES[measure].label
-        return (
-            f"{label}, as a multiple of {self.against}'s: {found.mean:.3f} ± "
-            f"{found.half_width:.3f}, expected at most {bound:g}"
-        )
+        what = f"{label}, as a multiple of {self.against}'s"
+        if MEASURES[measure].higher_is_better:
+            what = f"{self.against}'s {label}, as a multiple of yours"
+        return f"{what}: {found.mean:.3f} ± {found.half_width:.3f}, expected at most {bound:g}"
 
 
 def _ratios(pairs: Sequence[Sequence[tuple[Summary, Summary]]], key: str) -> list[float]:

@@ -61,7 +61,8 @@ class Kind(Check):
 
     def _figure(self, work: Work, scheduler: str, seed: int) -> float:
         vm = platforms.load("vm")
-        found = experiments(work.disk, self.workload, self.options, scheduler, seed, "vm")
+        options = {**self.options, "seed": seed}
+        found = experiments(work.disk, self.workload, options, scheduler, "vm")
         vm.check(found)
         vm.prepare(found, silent)
         outcomes, failures = parallel.run_all(vm, found, 1, _silent)

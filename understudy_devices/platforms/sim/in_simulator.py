@@ -17,6 +17,8 @@ import polars as pl
 
 from understudy_devices.ask import schedulers, tunables
 from understudy_devices.ask.experiment import Experiment, Outcome
+from understudy_devices.ask.policies import KINDS, PREFETCH
+from understudy_devices.ask.policies import Policy as Asked
 from understudy_devices.ask.setting import OnSim
 from understudy_devices.ask.workloads.workload import KIB, SECTOR_BYTES, HostCache, Simulated
 from understudy_devices.base.errors import RunFailed, Unstable, UserError
@@ -32,6 +34,7 @@ from understudy_devices.native.simulation import (
     MAX_PENDING,
     Array,
     PageCache,
+    Policy,
     Simulation,
     workloads,
 )
@@ -81,6 +84,12 @@ def dry_run(experiment: Experiment) -> list[str]:
         "requests": simulation.requests,
         "seed": simulation.seed,
         "depth": experiment.device.at_once,
+        **{name: str(policy) for name, policy in experiment.policies().items()},
+        **{
+            f"{policy.name}.{name}": value
+            for policy in experiment.policies().values()
+            for name, value in policy.tunables
+        },
     }
     return ["simulate", *(f"{name}={value}" for name, value in parts.items())]
 
@@ -124,10 +133,10 @@ def describe(experiment: Experiment, report: Report = silent) -> Simulation:
         tunables=_following(experiment, scheduler) | dict(experiment.scheduler.tunables),
         layout=version.layout,
         rows=version.rows,
-        cache=_page_cache(cache),
+        cache=_page_cache(cache, experiment.policies()),
         depth=device.queue_depth,
         merge_sectors=_merge_sectors(experiment),
-        max_pending=_most_pending(version, cache, device.at_once),
+        max_pending=_most_pending(version, cache, experiment),
         weights=workload.weights or None,
         gap_ns=round(setting.gap_us * 1000),
         ask_ns=round(setting.ask_us * 1000),
@@ -216,21 +225,24 @@ def _load(simulation: Simulation, figures: Figures) -> float | None:
     return offered_load(simulation, figures) if workloads()[simulation.workload].open else None
 
 
-def _page_cache(cache: HostCache | None) -> PageCache | None:
+def _page_cache(cache: HostCache | None, policies: Mapping[str, Asked]) -> PageCache | None:
     if cache is None:
         return None
     ahead = cache.read_ahead_kib * KIB // cache.page_bytes
-    return PageCache(cache.bytes, cache.page_bytes // SECTOR_BYTES, ahead)
+    chosen = {name: Policy(one.file, dict(one.tunables)) for name, one in policies.items()}
+    return PageCache(cache.bytes, cache.page_bytes // SECTOR_BYTES, ahead, **chosen)
 
 
-def _most_pending(version: Simulated, cache: HostCache | None, depth: int) -> int:
+def _most_pending(version: Simulated, cache: HostCache | None, experiment: Experiment) -> int:
     """Return the number of requests that can be pending or in service at the same time.
 
     A queue that grows without bound must be stopped at some length.
     """
     if not workloads()[version.engine].open:
-        return _bounded(version.processes * _each(cache))
-    return MAX_PENDING + depth if version.rows is None else _bounded(len(version.rows.sector))
+        return _bounded(version.processes * _each(cache) + _more(cache, experiment))
+    if version.rows is None:
+        return MAX_PENDING + experiment.device.at_once
+    return _bounded(len(version.rows.sector))
 
 
 def _bounded(pending: int) -> int:
@@ -242,6 +254,16 @@ def _each(cache: HostCache | None) -> int:
     of read-ahead if there is a page cache.
     """
     return 2 + 2 * cache.read_ahead_kib * KIB // cache.page_bytes if cache else 2
+
+
+def _more(cache: HostCache | None, experiment: Experiment) -> int:
+    """Return how many more requests can be pending if the prefetcher is not the default one: each
+    page of the cache may be on its way.
+    """
+    prefetch = experiment.policies().get("prefetch")
+    if cache is None or prefetch is None or prefetch.name == PREFETCH.default:
+        return 0
+    return cache.bytes // cache.page_bytes
 
 
 def _frame(answer: Answer) -> pl.DataFrame:
@@ -275,6 +297,7 @@ def _facts(
             for tunable in scheduler.tunables
         },
         "scheduler_counters": figures.counters,
+        **_policies(simulation, figures),
         "page_cache_bytes": simulation.cache.bytes if simulation.cache else 0,
         "page_hits": figures.page_hits,
         "page_misses": figures.page_misses,
@@ -287,4 +310,20 @@ def _facts(
         "boot_wall_seconds": 0.0,
         "measure_wall_seconds": seconds,
         "wall_seconds": seconds,
+    }
+
+
+def _policies(simulation: Simulation, figures: Figures) -> dict[str, Any]:
+    """Return the policies of the page cache, if there is one."""
+    policies = simulation.cache.policies if simulation.cache else {}
+    return {
+        kind: {
+            "name": policy.described.name,
+            "tunables": {
+                each.name: policy.tunables.get(each.name, each.initial)
+                for each in policy.described.tunables
+            },
+            "counters": figures.policies[name],
+        }
+        for kind, (name, policy) in zip(KINDS, policies.items(), strict=False)
     }

@@ -3,6 +3,7 @@
 
 import io
 import os
+import re
 import tarfile
 import zipfile
 from collections.abc import Callable, Mapping
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from places import CHECKOUT
 
+from understudy_devices.course import library
 from understudy_devices.course.export import solution
 from understudy_devices.course.grade import Grader
 
@@ -60,7 +62,7 @@ CODE: Mapping[str, tuple[tuple[Change, ...], str]] = {
     ),
     "furthest": ((("one < other ||", "one > other ||"),), "first wrong choice, in list 1"),
     "forgets": ((at_add("if (rq->id % 16 == 3) return;"),), "the request was forgotten"),
-    "twice": ((at_next("return best;"),), "next returned request 1 twice"),
+    "twice": ((at_next("return best;"),), " twice"),
     "invents": (
         (at_next("static struct io_request made; return &made;"),),
         "next returned a request that was never added",
@@ -281,6 +283,17 @@ SHELL = (
     "übung",
     "a&b|c",
 )
+
+
+SECRET = "5ec2e7" * 8
+
+
+def course(folder: Path) -> library.Course:
+    """Make a course whose draws repeat."""
+    library.new(folder, "OS")
+    file = folder / library.FILE
+    file.write_text(re.sub(r'secret = "\w+"', f'secret = "{SECRET}"', file.read_text()))
+    return library.course(folder)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ import json
 import shutil
 from pathlib import Path
 
+import course_class
 import pytest
 from click.testing import CliRunner, Result
 from course_class import CLOOK, CODE, SSTF, changed
@@ -19,7 +20,7 @@ from understudy_devices.course.result import Grade
 from understudy_devices.course.submission import Submission
 from understudy_devices.native import registry
 
-QUICK = ("seek-reduction", "beat-cats")
+QUICK = ("seek-reduction", "beat-cats", "starvation", "prefetching")
 
 
 @pytest.fixture(autouse=True)
@@ -29,8 +30,7 @@ def no_scheduler_of_another_test(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def course(tmp_path: Path) -> library.Course:
-    library.new(tmp_path / "os", "OS")
-    return library.course(tmp_path / "os")
+    return course_class.course(tmp_path / "os")
 
 
 def grader(course: library.Course, name: str) -> Grader:

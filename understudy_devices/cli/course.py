@@ -2,6 +2,7 @@
 """`understudy course`: assignments for a course, and the grader (docs/course.md)."""
 
 import json
+import shutil
 from pathlib import Path
 
 import click
@@ -93,6 +94,22 @@ def new(folder: Path, title: str) -> None:
     """Make a course folder: course.toml with a new secret, students.csv, assignments/."""
     library.new(folder, title)
     click.echo(f"wrote {folder}: course.toml, students.csv, assignments/", err=True)
+
+
+@command.command(epilog="Example: understudy course copy seek-reduction --to assignments/mine")
+@click.argument("name")
+@click.option("--to", "to", required=True, type=click.Path(path_type=Path), help="A new folder.")
+@COURSE
+def copy(name: str, to: Path, folder: Path | None) -> None:
+    """Copy an assignment, solution included, to change it; for the teacher."""
+    source = library.course(folder).assignment(name).folder
+    if to.exists():
+        raise UserError(f"{to}: already there; name a new folder")
+    try:
+        shutil.copytree(source, to, ignore=shutil.ignore_patterns("__pycache__"))
+    except OSError as error:
+        raise UserError(f"{to}: {error.strerror or error}: name another folder") from None
+    click.echo(f"wrote {to}; understudy course show {to.name} checks it", err=True)
 
 
 @command.command("export", epilog="Example: understudy course export seek-reduction --to my-work")

@@ -16,6 +16,7 @@ import jinja2
 from understudy_devices.base.errors import UserError
 from understudy_devices.course import drive, spec
 from understudy_devices.course.grade import VARIANT, Grader
+from understudy_devices.course.result import amount
 from understudy_devices.course.spec import SOLUTION, SPECIFICATION, STARTER, TEXT, Assignment
 from understudy_devices.course.submission import Submission, shown
 from understudy_devices.course.toml_text import toml
@@ -100,8 +101,8 @@ def _text(assignment: Assignment, work: Work, student: str) -> str:
         "student": shown(student),
         "title": assignment.document.title,
         "points": assignment.document.points,
-        "starter_points": assignment.document.starter_points,
-        "disk": work.disk.summary,
+        "starter_points": amount(assignment.document.starter_points),
+        "disk": work.disk.summary[:1].lower() + work.disk.summary[1:],
         "checks": [
             {**check.model_dump(include={"name", "points", "hidden", "kind"}), **check.told(work)}
             for check in assignment.checks

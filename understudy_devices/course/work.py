@@ -5,6 +5,7 @@ A scheduler of the submission runs in the sandbox for strangers' code, apart fro
 that measures it; so no figure comes from the submission's own process.
 """
 
+import re
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -31,6 +32,7 @@ from understudy_devices.native import descriptions, registry, simulator
 from understudy_devices.native.cell import LOOPS, SLEEPS
 from understudy_devices.native.simulation import Simulation
 
+TEMPORARY = re.compile(r"[^\s'\"|]*/cc\w{6}\.(\w+)")
 DRAWN = "drawn"  # the name of every drawn disk
 
 
@@ -131,7 +133,7 @@ class Work:
         except NoPoints as why:
             return why
         except UserError as error:
-            return NoPoints(plain(str(error)))
+            return NoPoints(steady(str(error)))
         except RunFailed as error:
             return NoPoints(steady(str(error)))
 
@@ -147,7 +149,7 @@ class Work:
             except NoPoints as why:
                 self.memory[place] = why
             except UserError as error:
-                self.memory[place] = NoPoints(plain(str(error)))
+                self.memory[place] = NoPoints(steady(str(error)))
             except RunFailed as error:
                 self.memory[place] = NoPoints(steady(str(error)))
         found = self.memory[place]
@@ -219,7 +221,9 @@ class Work:
 
 
 def steady(message: str) -> str:
-    """Return a message without what differs between two runs: where a loop was when it ended."""
+    """Return a message without what differs between two runs: where a loop was when it ended, and
+    the names of the compiler's temporary files."""
+    message = TEMPORARY.sub(r"temporary.\1", message)
     for words in (LOOPS, SLEEPS):
         before, found, _ = message.partition(words)
         if found:

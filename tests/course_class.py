@@ -2,8 +2,10 @@
 """A class's submissions for seek-reduction: right ones in each form, and each kind of wrong one."""
 
 import io
+import json
 import os
 import re
+import sys
 import tarfile
 import zipfile
 from collections.abc import Callable, Mapping
@@ -335,3 +337,20 @@ def make(folder: Path, grader: Grader, count: int) -> list[Student]:
     as_folder(folder / "Twin", right("Twin"))
     as_zip(folder / "twin", right("twin"))
     return students
+
+
+def main() -> None:
+    """Write a class of COUNT students into FOLDER: python tests/course_class.py FOLDER COUNT.
+
+    Then `understudy course grade-all seek-reduction FOLDER/inbox --course FOLDER/os --no-vm`
+    grades it.
+    """
+    folder, count = Path(sys.argv[1]), int(sys.argv[2])
+    mine = course(folder / "os")
+    students = make(folder / "inbox", Grader(mine.assignment("seek-reduction"), mine), count)
+    listed = [vars(student) for student in students]
+    (folder / "expected.json").write_text(json.dumps(listed, indent=1))
+
+
+if __name__ == "__main__":
+    main()

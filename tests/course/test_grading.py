@@ -20,7 +20,10 @@ from understudy_devices.course.result import Grade
 from understudy_devices.course.submission import Submission
 from understudy_devices.native import registry
 
-QUICK = ("seek-reduction", "beat-cats", "starvation", "prefetching")
+QUICK = (
+    *("seek-reduction", "beat-cats", "starvation", "prefetching"),
+    *("read-drive", "consolidation"),
+)
 
 
 @pytest.fixture(autouse=True)
@@ -233,3 +236,48 @@ def test_failed_runs_are_not_repeated_for_ever(course: library.Course) -> None:
 def test_a_list_has_a_name_a_line() -> None:
     listed = understudy("course", "list").stdout.splitlines()
     assert listed == sorted(folder.name for folder in (CHECKOUT / "assignments").iterdir())
+
+
+def test_a_profile_that_is_none(course: library.Course) -> None:
+    of = grader(course, "read-drive")
+    found = graded(of, "ada", {"drive.toml": b"[seek]\nms = [3]\n"})
+    assert found.score == 0
+    assert found.lines[0].lines[0].startswith("drive.toml: seek")
+    found = graded(of, "ada", {"drive.toml": b"[array]\nservers = 2\nservice_ms = 3\n"})
+    assert (found.score, found.broken) == (0, ()), found.as_json()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("vms = 3", "has no section [vms]"),
+        ("[vms", "is not TOML"),
+        ('[vms]\nweb = "fast"', "backup: write the name of a device: fast, slow, slow2"),
+    ],
+)
+def test_a_placement_that_is_none(course: library.Course, text: str, words: str) -> None:
+    of = grader(course, "consolidation")
+    found = graded(of, "ada", {"placement.toml": text.encode()})
+    assert found.score == 0
+    assert words in found.lines[0].lines[0]
+
+
+def test_a_neighbours_placement_misses_targets(course: library.Course) -> None:
+    of = grader(course, "consolidation")
+    scores = [
+        graded(of, "ada", export.solution(of, neighbour)).score for neighbour in ("b", "c", "d")
+    ]
+    assert min(scores) < 80
+
+
+def test_a_students_copy_of_the_placement_checks_itself(
+    course: library.Course, tmp_path: Path
+) -> None:
+    of = grader(course, "consolidation")
+    export.export(of, "ada", tmp_path / "work")
+    (tmp_path / "work" / "placement.toml").write_bytes(export.solution(of, "ada")["placement.toml"])
+    assert "100 of 100" in understudy("course", "check", tmp_path / "work").stdout
+    (tmp_path / "work" / "vms" / "web.csv").write_text("what")
+    assert (
+        "take it from your teacher again" in understudy("course", "check", tmp_path / "work").stdout
+    )

@@ -27,7 +27,10 @@ UNPACKED_BYTES = 2**28  # most bytes that are read through in a compressed archi
 DEPTH_MOST = 4
 MEMBER_BYTES = 2**22  # a larger file of an archive is not read
 NAME_SHOWN = 80
-OF_EXPORT = {"assignment.toml", "variant.toml", "text.md", "disk.toml", "card", "checks"}
+OF_EXPORT = {
+    *("assignment.toml", "variant.toml", "text.md", "disk.toml", "targets.toml"),
+    *("card", "checks", "vms", "requests.csv"),
+}
 """What a student got from the teacher; that it comes back is not worth a note."""
 BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, ValueError)
 

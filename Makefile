@@ -12,7 +12,7 @@ unexport MAKEFLAGS # ninja takes make's jobs for its own, which it can't have
 # the C tests link schedulers.
 INSTALLED := .venv/installed
 SOURCES := pyproject.toml constraints.txt scripts/ninja meson.build tests/meson.build sim \
-	sim/binding.py core core/drive sim/worker sim/workloads host/traces tests/core
+	sim/binding.py core core/drive sim/worker sim/workloads host/traces tests/core vesper
 
 # Meson-python reads bytecode of the package but writes none: each command would compile anew
 # what it imports.  A hash says whether it is still the source's.

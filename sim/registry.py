@@ -2,7 +2,7 @@
 """registry.py KIND OUTPUT SOURCE...: write a C file with the list of what the sources register.
 
 KIND is `workload`, `scheduler`, `prefetcher` or `replacer`.  A source registers with
-REGISTER_KIND(NAME); on a line of its own.  A list works with each compiler and each format of
+REGISTER_KIND(NAME), on a line of its own.  A list works with each compiler and each format of
 programs, also with Mach-O, which has no linker sections with a begin and an end.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The figures in docs/assignments.md are those that its commands print."""
+"""The figures in docs/course-figures.md are those that its commands print."""
 
 import re
 import shlex
@@ -15,12 +15,12 @@ from understudy_devices.cli.main import main
 
 pytestmark = pytest.mark.thorough
 
-PAGE = (CHECKOUT / "docs" / "assignments.md").read_text()
+PAGE = (CHECKOUT / "docs" / "course-figures.md").read_text()
 COMMANDS = [
     shlex.split(block.replace("\\\n", " "))
     for block in re.findall(r"^```\n(understudy .*?)```", PAGE, re.MULTILINE | re.DOTALL)
 ]
-SEEKS, _, READ_AHEAD, PREFETCH, REPLACE, _ = COMMANDS
+SEEKS, _, READ_AHEAD, PREFETCH, REPLACE = COMMANDS
 SMALL = ["vesper-zoned-small", "vesper-flat-small"]
 NACHOS = "[model]\nintercept_ms = 0.001\nfull_seek_ms = 9\n"
 READ_AHEADS = {"no page cache": None, "0": "0", "1 KiB": "1", "2 KiB": "2", "4 KiB": "4"}
@@ -47,7 +47,7 @@ def _printed(*words: str) -> dict[str, list[str]]:
 
 
 def on_the_page(label: str) -> list[str]:
-    """Return the cells of a row in docs/assignments.md, by the row's label."""
+    """Return the cells of a row in docs/course-figures.md, by the row's label."""
     [row] = re.findall(rf"^\| {re.escape(label)} \| (.*) \|$", PAGE, re.MULTILINE)
     return [cell.strip() for cell in str(row).split("|")]
 

@@ -69,7 +69,7 @@ def test_its_size_and_its_files(installed: Installed) -> None:
     assert installed.wheel.stat().st_size < MOST_BYTES
     assert "abi3" in installed.wheel.name
     assert [name for name in names if ".pyc" in name or "__pycache__" in name] == []
-    for folder in ("cards", "core", "guest", "host", "kernel", "profiles", "sim"):
+    for folder in ("cards", "core", "guest", "host", "kernel", "profiles", "sim", "vesper"):
         tracked = subprocess.run(
             ["git", "ls-files", folder], cwd=CHECKOUT, capture_output=True, text=True, check=True
         ).stdout.split()
@@ -109,6 +109,33 @@ def test_the_simulator_needs_no_compiler(installed: Installed, tmp_path: Path) -
         done = installed.run(["understudy", *words], tmp_path, str(tmp_path / "nothing"))
         assert done.returncode == 0, (words, done.stderr)
         assert len(done.stdout.splitlines()) > 1, words
+
+
+PROGRAM = """
+#include <stdio.h>
+#include <vesper.h>
+int main(void)
+{
+	return puts(vesper_profile_name(0)) < 0 || vesper_init(0, 0) != VESPER_NULL;
+}
+"""
+
+
+def test_a_student_links_libvesper(installed: Installed, tmp_path: Path) -> None:
+    """By pkg-config, and from the files that the command writes; no checkout is at hand."""
+    (tmp_path / "use.c").write_text(PROGRAM)
+    libraries = installed.python.parents[1] / "lib" / "pkgconfig"
+    line = f"PKG_CONFIG_PATH={libraries} pkg-config --cflags --libs vesper"
+    for words in (
+        f"gcc use.c $({line}) -o use",
+        f"{installed.python.with_name('understudy')} vesper --out disk --with example",
+        "gcc -Idisk use.c disk/vesper.c -o use && ./use",
+        "make -C disk && disk/concurrent_read",
+    ):
+        done = subprocess.run(
+            words, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, (words, done.stderr)
 
 
 def test_quick_tests_pass(installed: Installed, tmp_path: Path) -> None:

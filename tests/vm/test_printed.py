@@ -16,7 +16,7 @@ from terminal import COMMAND
 PRINTED = {
     "docs/tutorial.md": "understudy predict --on vm --schedulers ./mine.c,mq-deadline",
     "docs/adding.md": "understudy predict --schedulers ./mine.c,cats,mq-deadline --set mine.",
-    "docs/assignments.md": "understudy predict --on vm --workload random --processes 10",
+    "docs/course-figures.md": "understudy predict --on vm --workload random --processes 10",
     "docs/commands.md": "understudy predict --on vm --dry-run",
 }
 

@@ -50,12 +50,14 @@ class Kind:
             file = registry.Source(word, registry.read(path), folder=self.folder)
         except OSError as error:
             raise UserError(f"{self.option}: {word}: {error.strerror}") from None
+        return self.of_user(file, f"{self.option}: {word}")
+
+    def of_user(self, file: registry.Source, said: str) -> "Policy":
+        """Return the policy in a user's file; messages begin with `said`."""
         policy = Policy(self, file)
         ours = (name for folder in registry.PARTS for name in registry.ours(folder))
         if policy.name in (*ours, *KERNEL, *RESERVED):
-            raise UserError(
-                f"{self.option}: {word} calls itself {policy.name}, which is taken; change .name"
-            )
+            raise UserError(f"{said} calls itself {policy.name}, which is taken; change .name")
         return policy
 
 

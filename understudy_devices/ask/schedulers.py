@@ -127,16 +127,22 @@ def _from_file(word: str) -> str:
         file = registry.Source(word, registry.read(path))
     except OSError as error:
         raise UserError(f"--schedulers: {word}: {error.strerror}") from None
+    return add(file, f"--schedulers: {word}")
+
+
+def add(file: registry.Source, said: str) -> str:
+    """Register a user's file; return the name that it declares, or the file's if its code crashes.
+
+    Messages begin with `said`.
+    """
     try:
         name = descriptions.describe(file).name
     except RunFailed:
         name = file.stem
     policies = (*registry.ours(registry.PREFETCH), *registry.ours(registry.REPLACEMENT))
     if name in (*core(), *KERNEL, *RESERVED, *policies):
-        raise UserError(f"--schedulers: {word} calls itself {name}, which is taken; change .name")
-    if registry.known(name) and registry.source(name).shown != word:
-        raise UserError(
-            f"--schedulers: {word} calls itself {name}, as {registry.source(name).shown} does"
-        )
+        raise UserError(f"{said} calls itself {name}, which is taken; change .name")
+    if registry.known(name) and registry.source(name).shown != file.shown:
+        raise UserError(f"{said} calls itself {name}, as {registry.source(name).shown} does")
     registry.add(name, file)
     return name

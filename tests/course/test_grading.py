@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: MIT
+"""A student's way: export, write, check, hand in, be graded."""
+
+import json
+import shutil
+from pathlib import Path
+
+import course_class
+import pytest
+from click.testing import CliRunner, Result
+from course_class import CLOOK, CODE, SSTF, changed
+from places import CHECKOUT
+
+from understudy_devices.base.errors import UserError
+from understudy_devices.cli.main import main
+from understudy_devices.course import drive, export, library
+from understudy_devices.course.draws import Draws
+from understudy_devices.course.grade import Grader
+from understudy_devices.course.result import Grade
+from understudy_devices.course.submission import Submission
+from understudy_devices.native import registry
+
+QUICK = (
+    *("seek-reduction", "beat-cats", "starvation", "prefetching"),
+    *("read-drive", "consolidation"),
+)
+
+
+@pytest.fixture(autouse=True)
+def no_scheduler_of_another_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_added", dict[str, registry.Source]())
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> library.Course:
+    return course_class.course(tmp_path / "os")
+
+
+def grader(course: library.Course, name: str) -> Grader:
+    return Grader(course.assignment(name), course, vms=False)
+
+
+def graded(of: Grader, student: str, files: dict[str, bytes]) -> Grade:
+    registry.forget()
+    return of.grade(student, Submission(files))
+
+
+def understudy(*words: str | Path) -> Result:
+    return CliRunner().invoke(main, list(map(str, words)))
+
+
+@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("student", ["ada", "grace"])
+def test_the_solution_scores_all_points_and_the_starter_what_the_text_says(
+    course: library.Course, name: str, student: str
+) -> None:
+    of = grader(course, name)
+    full = graded(of, student, export.solution(of, student))
+    assert (full.score, full.most) == (100, 100), full.as_json()
+    folder = of.assignment.folder / "starter"
+    starter = graded(of, student, {file.name: file.read_bytes() for file in folder.iterdir()})
+    assert starter.score == of.assignment.document.starter_points
+
+
+CLOOK_MUTANTS = (
+    ("rq->sector >= from", "rq->sector > from"),
+    ("rq->sector < best->sector", "rq->sector > best->sector"),
+    ("rq->sector < best->sector", "rq->sector <= best->sector"),
+    ("mine->head = request_end(rq)", "mine->head = rq->sector"),
+    (" ?: lowest(mine, 0)", " ?: mine->pending.oldest"),
+)
+SSTF_MUTANTS = (
+    ("rq->sector > best->sector", "rq->sector < best->sector"),
+    ("one == other && rq->sector > best->sector", "0"),
+    ("one < other ||", "one <= other ||"),
+    ("mine->head = request_end(best)", "mine->head = best->sector"),
+    ("head - sector : sector - head", "0 : sector - head"),
+    ("best->fifo_next; rq; rq", "best->fifo_next; rq && rq->id % 8; rq"),
+)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("change", [*SSTF_MUTANTS, *CLOOK_MUTANTS])
+def test_a_mutant_of_the_solution_loses_points(
+    course: library.Course, change: tuple[str, str]
+) -> None:
+    of = grader(course, "seek-reduction")
+    files = export.solution(of, "ada")
+    file, text = ("sstf.c", SSTF) if change in SSTF_MUTANTS else ("clook.c", CLOOK)
+    files[file] = changed(text, (change,))
+    found = graded(of, "ada", files)
+    lost = {line.name for line in found.lines if line.status == "failed"}
+    assert found.score <= 97
+    assert lost
+    assert all(
+        ("SSTF" if file == "sstf.c" else "C-LOOK") in name or file in name for name in lost
+    ), lost
+
+
+def test_a_wrong_order_is_drawn(course: library.Course) -> None:
+    of = grader(course, "seek-reduction")
+    files = export.solution(of, "ada") | {"sstf.c": CLOOK.replace("my-clook", "m").encode()}
+    line = next(line for line in graded(of, "ada", files).lines if line.name == "SSTF's order")
+    text = "\n".join(line.lines)
+    for words in ("first wrong choice, in list", "expected: request", "seen: request", "why: SSTF"):
+        assert words in text
+    (picture,) = line.pictures
+    assert picture.svg.startswith("<svg")
+    assert "expected" in picture.svg
+    assert picture.text.count("E") >= 1
+
+
+def test_neighbours_have_other_disks_and_answers(course: library.Course) -> None:
+    of = grader(course, "seek-reduction")
+    hers, his = (export.solution(of, name)["answers.toml"] for name in ("ada", "bob"))
+    found = graded(of, "ada", {"answers.toml": his})
+    line = next(line for line in found.lines if line.name == "the questions")
+    assert line.score == 0
+    assert hers != his
+
+
+def test_draws_repeat_and_differ() -> None:
+    draws = Draws.of(b"secret", "a")
+    assert draws.below("x", 10**9) == Draws.of(b"secret", "a").below("x", 10**9)
+    others = (draws.child("b"), Draws.of(b"other", "a"), Draws.of(b"secret", "b"))
+    assert len({each.below("x", 10**12) for each in (draws, *others)}) == 4
+    items = list(range(50))
+    assert sorted(draws.shuffled("x", items)) == items != draws.shuffled("x", items)
+
+
+def test_every_drawn_disk_is_a_profile() -> None:
+    names = set()
+    for number in range(100):
+        draws = Draws(number.to_bytes(4, "big"))
+        text = drive.text(draws, small=number % 2 == 0, cache=number % 3 == 0)
+        names.add(drive.read(text, "drawn").summary)
+    assert len(names) > 95
+
+
+def test_from_export_to_grade(
+    course: library.Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert course.folder
+    work = tmp_path / "elsewhere" / "work"
+    place = ("--course", course.folder)
+    done = understudy(
+        "course", "export", "seek-reduction", "--to", work, "--student", "ada", *place
+    )
+    assert done.exit_code == 0, done.output
+    names = {file.name for file in work.iterdir()}
+    assert names == {
+        *("assignment.toml", "variant.toml", "text.md", "disk.toml"),
+        *("sstf.c", "clook.c", "answers.toml"),
+    }
+    everything = "".join(file.read_text() for file in work.iterdir())
+    assert course.secret.hex() not in everything
+    assert 'other requests"' not in (work / "assignment.toml").read_text()
+    assert Grader(course.assignment("seek-reduction"), course).student_of(work) == "ada"
+    monkeypatch.chdir(work)
+    checked = understudy("course", "check")
+    assert checked.exit_code == 0, checked.output
+    assert "20 of 75 points" in checked.stdout
+    solved = understudy(
+        "course",
+        "solution",
+        "seek-reduction",
+        "--to",
+        tmp_path / "solved",
+        "--student",
+        "ada",
+        *place,
+    )
+    assert solved.exit_code == 0, solved.output
+    shutil.copytree(tmp_path / "solved", work, dirs_exist_ok=True)
+    assert "75 of 75 points" in understudy("course", "check").stdout
+    out = tmp_path / "report"
+    done = understudy(
+        "course",
+        "grade",
+        "seek-reduction",
+        work,
+        "--student",
+        "ada",
+        *place,
+        "--out",
+        out,
+        "--json",
+    )
+    assert json.loads(done.stdout)["score"] == 100
+    assert {file.name for file in out.iterdir()} == {
+        *("report.md", "report.html", "results.json", "junit.xml", "grade.json")
+    }
+
+
+def test_an_export_never_overwrites_work(tmp_path: Path) -> None:
+    (tmp_path / "mine.c").write_text("my work")
+    done = understudy("course", "export", "beat-cats", "--to", tmp_path)
+    assert done.exit_code == 2
+    assert "name a new folder, so that no work is lost" in done.stderr
+
+
+def test_a_variant_of_somebody_else_is_refused(course: library.Course, tmp_path: Path) -> None:
+    of = grader(course, "beat-cats")
+    export.export(of, "ada", tmp_path / "work")
+    file = tmp_path / "work" / "variant.toml"
+    file.write_text(file.read_text().replace("ada", "bob"))
+    with pytest.raises(UserError, match="its key is not that of bob for beat-cats"):
+        of.student_of(tmp_path / "work")
+
+
+def test_a_check_that_fails_by_itself_costs_nothing(
+    course: library.Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of = grader(course, "beat-cats")
+
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("a mistake of ours")
+
+    monkeypatch.setattr("understudy_devices.course.checks.contract._simulations", fail)
+    found = graded(of, "ada", export.solution(of, "ada"))
+    assert [line.name for line in found.broken] == ["challenger.c keeps the rules"]
+    assert (found.score, found.most) == (85, 85)
+
+
+def test_failed_runs_are_not_repeated_for_ever(course: library.Course) -> None:
+    of = grader(course, "seek-reduction")
+    changes, words = CODE["null"]
+    files = export.solution(of, "ada") | {"sstf.c": changed(SSTF, changes)}
+    lines = {line.name: line.lines for line in graded(of, "ada", files).lines}
+    assert words in lines["sstf.c keeps the rules"][0]
+    assert words in lines["SSTF's order"][0]
+    assert lines["SSTF's ties"] == ("not tried: 2 runs of sstf.c have failed",)
+    assert lines["C-LOOK's order"][0].startswith("20 of 20")
+
+
+def test_a_list_has_a_name_a_line() -> None:
+    listed = understudy("course", "list").stdout.splitlines()
+    assert listed == sorted(folder.name for folder in (CHECKOUT / "assignments").iterdir())
+
+
+def test_a_profile_that_is_none(course: library.Course) -> None:
+    of = grader(course, "read-drive")
+    found = graded(of, "ada", {"drive.toml": b"[seek]\nms = [3]\n"})
+    assert found.score == 0
+    assert found.lines[0].lines[0].startswith("drive.toml: seek")
+    found = graded(of, "ada", {"drive.toml": b"[array]\nservers = 2\nservice_ms = 3\n"})
+    assert (found.score, found.broken) == (0, ()), found.as_json()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("vms = 3", "has no section [vms]"),
+        ("[vms", "is not TOML"),
+        ('[vms]\nweb = "fast"', "backup: write the name of a device: fast, slow, slow2"),
+    ],
+)
+def test_a_placement_that_is_none(course: library.Course, text: str, words: str) -> None:
+    of = grader(course, "consolidation")
+    found = graded(of, "ada", {"placement.toml": text.encode()})
+    assert found.score == 0
+    assert words in found.lines[0].lines[0]
+
+
+def test_a_neighbours_placement_misses_targets(course: library.Course) -> None:
+    of = grader(course, "consolidation")
+    scores = [
+        graded(of, "ada", export.solution(of, neighbour)).score for neighbour in ("b", "c", "d")
+    ]
+    assert min(scores) < 80
+
+
+def test_a_students_copy_of_the_placement_checks_itself(
+    course: library.Course, tmp_path: Path
+) -> None:
+    of = grader(course, "consolidation")
+    export.export(of, "ada", tmp_path / "work")
+    (tmp_path / "work" / "placement.toml").write_bytes(export.solution(of, "ada")["placement.toml"])
+    assert "100 of 100" in understudy("course", "check", tmp_path / "work").stdout
+    (tmp_path / "work" / "vms" / "web.csv").write_text("what")
+    assert (
+        "take it from your teacher again" in understudy("course", "check", tmp_path / "work").stdout
+    )

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""Assignments that need a VM: drivers for cards, and a scheduler in a real kernel."""
+
+from pathlib import Path
+
+import course_class
+import pytest
+
+from understudy_devices.course import card, export
+from understudy_devices.course.grade import Grader
+from understudy_devices.course.result import Grade
+from understudy_devices.course.submission import Submission
+from understudy_devices.course.work import Keys
+from understudy_devices.native import registry
+
+
+@pytest.fixture(autouse=True)
+def no_scheduler_of_another_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_added", dict[str, registry.Source]())
+
+
+def grader(folder: Path, name: str) -> Grader:
+    course = course_class.course(folder / "os")
+    return Grader(course.assignment(name), course)
+
+
+def graded(of: Grader, student: str, files: dict[str, bytes]) -> Grade:
+    registry.forget()
+    return of.grade(student, Submission(files))
+
+
+@pytest.mark.parametrize("name", ["copier-driver", "zach1-driver"])
+def test_a_driver(tmp_path: Path, name: str) -> None:
+    """The reference driver scores all points, the starter none; last year's does not compile,
+    and with the names changed, the card ignores it."""
+    of = grader(tmp_path, name)
+    (file,) = of.assignment.files
+    solved = export.solution(of, "ada")
+    full = graded(of, "ada", solved)
+    assert (full.score, full.most) == (100, 100), full.as_json()
+    export.export(of, "ada", tmp_path / "work")
+    starter = graded(of, "ada", {file: (tmp_path / "work" / file).read_bytes()})
+    assert starter.score == of.assignment.document.starter_points
+    last_year = graded(of, "ada", export.solution(of, "bob"))
+    assert last_year.score == 0
+    assert "does not build" in last_year.lines[0].lines[0]
+    cards = (Keys.of(of.course.secret, name, each).public for each in ("ada", "bob"))
+    kind = name.removesuffix("-driver")
+    variants = [card.variant(kind, keys.child(f"card {kind}")) for keys in cards]
+    mine, others = variants
+    renamed = solved[file].decode().replace(f"{mine.key:#010x}", f"{others.key:#010x}")
+    copied = graded(of, "ada", {file: renamed.encode()})
+    assert copied.score == 0
+    assert "exercise failed" in "\n".join(copied.lines[0].lines)
+
+
+def test_mutants_of_a_driver_lose_points(tmp_path: Path) -> None:
+    of = grader(tmp_path, "copier-driver")
+    text = export.solution(of, "ada")["copier_driver.c"].decode()
+    old = "\tfree_irq(pci_irq_vector(copier->pdev, 0), copier);\n"
+    assert old in text
+    found = graded(of, "ada", {"copier_driver.c": text.replace(old, "").encode()})
+    assert found.score < 100
+    enable = text.index("\tiowrite32(0, copier->registers")
+    left = text[:enable] + text[text.index("\n", enable) + 1 :]
+    found = graded(of, "ada", {"copier_driver.c": left.encode()})
+    assert found.score < 100
+    assert any("interrupts left enabled" in line for each in found.lines for line in each.lines)
+
+
+def test_a_scheduler_in_a_real_kernel(tmp_path: Path) -> None:
+    of = grader(tmp_path, "real-kernel")
+    full = graded(of, "ada", export.solution(of, "ada"))
+    assert (full.score, full.most) == (100, 100), full.as_json()
+    starter = of.assignment.folder / "starter" / "elevator.c"
+    found = graded(of, "ada", {"elevator.c": starter.read_bytes()})
+    assert found.score == of.assignment.document.starter_points

@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: MIT
+"""`understudy course`: assignments for a course, and the grader (docs/course.md)."""
+
+import json
+import shutil
+from pathlib import Path
+
+import click
+
+from understudy_devices.base.errors import UserError
+from understudy_devices.base.plain import plain
+from understudy_devices.cli.cluster import with_cluster
+from understudy_devices.cli.main import EXIT_FAILED
+from understudy_devices.cli.options import UNSAFE
+from understudy_devices.cli.progress import bars
+from understudy_devices.course import export as exporting
+from understudy_devices.course import files, league, library, many, submission
+from understudy_devices.course.autograder import HOSTS, autograder
+from understudy_devices.course.grade import Grader
+from understudy_devices.course.report import gradescope, student
+from understudy_devices.course.result import Grade
+from understudy_devices.engine.cluster import Cluster, Request
+from understudy_devices.engine.local import Local
+
+COURSE = click.option(
+    "--course",
+    "folder",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="The course's folder [default: the current folder, or the nearest one above it].",
+)
+NO_VM = click.option(
+    "--no-vm", is_flag=True, help="Leave out checks that need a VM; their points do not count."
+)
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+@click.group()
+def command() -> None:
+    """Assignments for a course in operating systems, and their grader.
+
+    \b
+    Example:
+      understudy course list
+      understudy course new os-course
+      understudy course export seek-reduction --to my-work
+      understudy course check my-work
+      understudy course grade seek-reduction my-work
+      understudy course grade-all seek-reduction submissions --out grades
+    """
+
+
+@command.command("list", epilog="Example: understudy course list --json")
+@COURSE
+@JSON
+def list_assignments(folder: Path | None, as_json: bool) -> None:
+    """List the assignments, a name a line."""
+    found = library.course(folder)
+    if as_json:
+        listed = [found.assignment(name) for name in found.folders]
+        entries = [
+            {"name": each.name, "title": each.document.title, "summary": each.document.summary}
+            for each in listed
+        ]
+        click.echo(json.dumps(entries, indent=2))
+        return
+    for name in found.folders:
+        click.echo(plain(name))
+
+
+@command.command(epilog="Example: understudy course show seek-reduction")
+@click.argument("name")
+@COURSE
+@JSON
+def show(name: str, folder: Path | None, as_json: bool) -> None:
+    """Check an assignment's specification; print its checks and points."""
+    assignment = library.course(folder).assignment(name)
+    if as_json:
+        click.echo(json.dumps(assignment.document.model_dump(), indent=2))
+        return
+    document = assignment.document
+    click.echo(plain(f"{document.title}: {document.summary}"))
+    click.echo(plain(f"hand in: {', '.join(assignment.files)}"))
+    for check in assignment.checks:
+        hidden = " (hidden)" if check.hidden else ""
+        click.echo(plain(f"{check.points:4} {check.kind:10} {check.name}{hidden}"))
+    click.echo(f"{document.points:4} points")
+
+
+@command.command(epilog="Example: understudy course new os-course --title 'OS, autumn'")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--title", default="A course", help="The course's title.")
+def new(folder: Path, title: str) -> None:
+    """Make a course folder: course.toml with a new secret, students.csv, assignments/."""
+    library.new(folder, title)
+    click.echo(f"wrote {folder}: course.toml, students.csv, assignments/", err=True)
+
+
+@command.command(epilog="Example: understudy course copy seek-reduction --to assignments/mine")
+@click.argument("name")
+@click.option("--to", "to", required=True, type=click.Path(path_type=Path), help="A new folder.")
+@COURSE
+def copy(name: str, to: Path, folder: Path | None) -> None:
+    """Copy an assignment, solution included, to change it; for the teacher."""
+    source = library.course(folder).assignment(name).folder
+    if to.exists():
+        raise UserError(f"{to}: already there; name a new folder")
+    try:
+        shutil.copytree(source, to, ignore=shutil.ignore_patterns("__pycache__"))
+    except OSError as error:
+        raise UserError(f"{to}: {error.strerror or error}: name another folder") from None
+    click.echo(f"wrote {to}; understudy course show {to.name} checks it", err=True)
+
+
+@command.command("export", epilog="Example: understudy course export seek-reduction --to my-work")
+@click.argument("name")
+@click.option("--to", "to", required=True, type=click.Path(path_type=Path), help="A new folder.")
+@click.option("--student", "name_of", default="", help="Whose variant [default: nobody's].")
+@click.option(
+    "--all", "everybody", is_flag=True, help="A folder in --to for each line of students.csv."
+)
+@COURSE
+def export(name: str, to: Path, name_of: str, everybody: bool, folder: Path | None) -> None:
+    """Write what a student gets: text, starter files, disk and public checks; no solution."""
+    found = library.course(folder)
+    grader = Grader(found.assignment(name), found)
+    if everybody and name_of:
+        raise UserError("--all: not with --student; leave one of them out")
+    if everybody and not found.students:
+        raise UserError("--all: students.csv has no students; add a line for each")
+    people = {each: to / files.folder_name(each) for each in found.students} if everybody else {}
+    for person, place in (people or {name_of: to}).items():
+        written = exporting.export(grader, person, place)
+        click.echo(f"wrote {place}: {', '.join(written)}", err=True)
+
+
+@command.command(epilog="Example: understudy course solution seek-reduction --to solved")
+@click.argument("name")
+@click.option("--to", "to", required=True, type=click.Path(path_type=Path), help="A new folder.")
+@click.option("--student", "person", default="", help="Whose variant [default: nobody's].")
+@COURSE
+def solution(name: str, to: Path, person: str, folder: Path | None) -> None:
+    """Write the solution of a student's variant, answers included; for the teacher."""
+    found = library.course(folder)
+    grader = Grader(found.assignment(name), found)
+    if to.exists():
+        raise UserError(f"{to}: already there; name a new folder")
+    for file, content in exporting.solution(grader, person).items():
+        files.write(to / file, content.decode("utf-8"))
+    click.echo(f"wrote {to}", err=True)
+
+
+@command.command(epilog="Example: understudy course check my-work")
+@click.argument("work", default=".", type=click.Path(path_type=Path))
+@NO_VM
+@JSON
+@UNSAFE
+@click.pass_context
+def check(context: click.Context, work: Path, no_vm: bool, as_json: bool) -> None:
+    """Run the public checks on your own work, as the grader will.
+
+    WORK is the folder that you got from your teacher.
+    """
+    assignment, person, keys = exporting.student_copy(work)
+    course = library.Course(None, "", library.PUBLIC_SECRET)
+    grader = Grader(assignment, course, vms=not no_vm, public=True)
+    handed_in = grader.read(work)
+    mine = submission.Submission(handed_in.files, handed_in.refused)
+    _tell(context, grader.grade(person, mine, keys), as_json, student.LINES)
+
+
+@command.command(epilog="Example: understudy course grade seek-reduction my-work --out report")
+@click.argument("name")
+@click.argument("path", metavar="SUBMISSION", type=click.Path(path_type=Path))
+@click.option("--student", "person", help="Whose submission [default: its file's name].")
+@click.option(
+    "--metadata",
+    type=click.Path(path_type=Path),
+    help="Gradescope's submission_metadata.json: who hands in, and how often.",
+)
+@click.option(
+    "--by-variant", is_flag=True, help="The student is that of the variant.toml handed in."
+)
+@click.option("--autolab", is_flag=True, help="Print the scores for Autolab in the last line.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for the report's files.")
+@COURSE
+@NO_VM
+@JSON
+@UNSAFE
+@click.pass_context
+def grade(
+    context: click.Context,
+    name: str,
+    path: Path,
+    person: str | None,
+    metadata: Path | None,
+    by_variant: bool,
+    autolab: bool,
+    out: Path | None,
+    folder: Path | None,
+    no_vm: bool,
+    as_json: bool,
+) -> None:
+    """Grade a submission: a folder, a file or an archive."""
+    found = library.course(folder)
+    grader = Grader(found.assignment(name), found, vms=not no_vm)
+    feedback = grader.assignment.document.feedback
+    level = student.LINES
+    if metadata:
+        said = gradescope.metadata(metadata, feedback)
+        person = person if person is not None else said.student
+        level = gradescope.level(feedback, said.tries)
+    if by_variant:
+        person, level = grader.student_of(path), feedback.hidden
+    if person is None:
+        person = submission.identity(path)
+    graded = grader.grade(person, grader.read(path))
+    if out:
+        files.write_grade(graded, out, level, league.board(grader.assignment, graded))
+        click.echo(
+            f"wrote {out}: report.md, report.html, results.json, junit.xml, grade.json", err=True
+        )
+    scores = json.dumps({"scores": {"score": graded.score}, "scoreboard": [graded.score]})
+    _tell(context, graded, as_json, level, scores if autolab else "")
+
+
+@command.command("grade-all", epilog="Example: understudy course grade-all seek-reduction inbox")
+@click.argument("name")
+@click.argument("inbox", metavar="FOLDER", type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    default="grades",
+    type=click.Path(path_type=Path),
+    help="Folder for all results; the same folder again grades only what has changed.",
+)
+@click.option("--jobs", type=click.IntRange(1, 1000), default=2, help="Submissions at a time.")
+@COURSE
+@NO_VM
+@JSON
+@UNSAFE
+@with_cluster
+@click.pass_context
+def grade_all(
+    context: click.Context,
+    name: str,
+    inbox: Path,
+    out: Path,
+    jobs: int,
+    folder: Path | None,
+    no_vm: bool,
+    as_json: bool,
+    cluster: Request | None,
+) -> None:
+    """Grade a class: FOLDER has a file, a folder or an archive for each student.
+
+    The same command resumes one that was interrupted.  After a correction of the assignment, it
+    grades anew what the correction concerns, and prints who gained or lost points.
+    """
+    found = library.course(folder)
+    grader = Grader(found.assignment(name), found, vms=not no_vm)
+    total = len(many.handed_in(inbox)[0])
+    with many.opened(out):
+        engine = Cluster(out / "cluster", cluster) if cluster else Local(jobs)
+        with bars(max(1, total)) as shown:
+            graded = many.grade_all(grader, inbox, out, engine, shown.count)
+    if as_json:
+        click.echo(
+            json.dumps(
+                {
+                    "grades": [each.as_json() for each in graded.grades],
+                    "ungraded": dict(graded.ungraded),
+                    "changes": [vars(change) for change in graded.changes],
+                },
+                indent=1,
+            )
+        )
+    else:
+        _tell_class(graded)
+    click.echo(f"wrote {out}: grades.csv, junit.xml, students/", err=True)
+    if graded.ungraded or any(each.broken for each in graded.grades):
+        context.exit(EXIT_FAILED)
+
+
+@command.command("autograder", epilog="Example: understudy course autograder NAME --to upload")
+@click.argument("name")
+@click.option("--for", "host", required=True, type=click.Choice(HOSTS), help="Whose format.")
+@click.option("--to", required=True, type=click.Path(path_type=Path), help="A new folder.")
+@click.option(
+    "--wheel",
+    type=click.Path(path_type=Path),
+    help="Understudy's wheel, for a Gradescope without it [default: pip installs this version].",
+)
+@COURSE
+def make_autograder(
+    name: str, host: str, to: Path, wheel: Path | None, folder: Path | None
+) -> None:
+    """Write what Gradescope or Autolab needs to run this grader."""
+    found = library.course(folder)
+    written = autograder(found, found.assignment(name), host, to, wheel)
+    click.echo(f"wrote {to}: {', '.join(written)}", err=True)
+
+
+def _tell(context: click.Context, graded: Grade, as_json: bool, level: str, last: str = "") -> None:
+    if as_json:
+        click.echo(files.json_text(graded.as_json()), nl=False)
+    else:
+        for line in _lines(graded, level):
+            click.echo(plain(line))
+    for each in graded.broken:
+        click.echo(plain(f"understudy: the grader failed: {each.name}: {each.lines[0]}"), err=True)
+    if last:
+        click.echo(last)
+    if graded.broken:
+        context.exit(EXIT_FAILED)
+
+
+def _lines(graded: Grade, level: str) -> list[str]:
+    """Return the lines to print about a grade."""
+    lines = [f"{graded.title}: {student.headline(graded, level)}"]
+    lines += [f"note: {note}" for note in graded.notes]
+    for line in graded.lines:
+        lines.append(f"{student.mark(line, level)} {line.name}: {student.points(line, level)}")
+        lines += [f"    {part}" for each in student.words(line, level) for part in each.split("\n")]
+        if not line.hidden or level == student.LINES:
+            for picture in line.pictures:
+                lines += [f"    {part}" for part in picture.text.split("\n")]
+    return lines
+
+
+def _tell_class(graded: many.Graded) -> None:
+    for each in graded.grades:
+        lost = sum(line.status == "failed" for line in each.lines)
+        checks = f", {lost} check{'s' if lost > 1 else ''} not passed" if lost else ""
+        name = submission.shown(each.student)
+        click.echo(plain(f"{name}: {student.headline(each)}{checks}"))
+        for line in each.broken:
+            click.echo(plain(f"{name}: the grader failed: {line.name}: {line.lines[0]}"))
+    for name, why in graded.ungraded.items():
+        click.echo(plain(f"{submission.shown(name)}: {why}"))
+    new = len(graded.grades) - graded.kept
+    click.echo(f"{len(graded.grades)} students, {new} graded now, {graded.kept} as before")
+    for change in graded.changes:
+        click.echo(plain(f"changed: {change}"))

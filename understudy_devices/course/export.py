@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""What a student gets: the text, the starter files, the student's disk, and the public checks.
+
+The solution and everything about hidden checks stays behind.  variant.toml has the key of the
+student's public draws, from which `understudy course check` computes what the grader computes.
+"""
+
+import shutil
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from understudy_devices.base.errors import UserError
+from understudy_devices.course import drive, spec
+from understudy_devices.course.grade import VARIANT, Grader
+from understudy_devices.course.result import amount
+from understudy_devices.course.spec import SOLUTION, SPECIFICATION, STARTER, TEXT, Assignment
+from understudy_devices.course.submission import Submission, shown
+from understudy_devices.course.toml_text import toml
+from understudy_devices.course.work import Keys, Work
+
+DISK = "disk.toml"
+
+
+def export(grader: Grader, student: str, folder: Path) -> list[str]:
+    """Write a student's copy into a new folder; return the names of its files."""
+    if folder.exists() and any(folder.iterdir() if folder.is_dir() else [folder]):
+        raise UserError(f"{folder}: already there; name a new folder, so that no work is lost")
+    assignment = grader.assignment
+    work = grader.work(student, Submission())
+    files: dict[str, bytes] = {
+        SPECIFICATION: toml(_public(assignment)).encode(),
+        VARIANT: toml(
+            {"assignment": assignment.name, "student": student, "key": work.keys.public.key.hex()}
+        ).encode(),
+        DISK: drive.text(work.keys.public.child("disk"), **assignment.variant).encode(),
+        TEXT: _text(assignment, work, student).encode(),
+    }
+    for check in assignment.checks:
+        if not check.hidden:
+            files |= check.exported(work)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _copy(assignment, folder)
+        for name, content in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content)
+    except OSError as error:
+        raise UserError(f"{error.filename}: {error.strerror}: name another folder") from None
+    return sorted(
+        file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()
+    )
+
+
+def solution(grader: Grader, student: str) -> dict[str, bytes]:
+    """Return the files of a student's solution, by name."""
+    assignment = grader.assignment
+    work = grader.work(student, Submission())
+    files = {name: assignment.folder / SOLUTION / name for name in assignment.files}
+    found = {name: file.read_bytes() for name, file in files.items() if file.is_file()}
+    for check in assignment.checks:
+        found |= check.solved(work)
+    return found
+
+
+def _copy(assignment: Assignment, folder: Path) -> None:
+    """Copy the starter files to the top, and everything else but the solution."""
+    private = {SOLUTION, STARTER, SPECIFICATION, TEXT, "__pycache__"}
+    for source in sorted(assignment.folder.iterdir()):
+        if source.name in private:
+            continue
+        if source.is_dir():
+            shutil.copytree(
+                source, folder / source.name, ignore=shutil.ignore_patterns("__pycache__")
+            )
+        else:
+            shutil.copyfile(source, folder / source.name)
+    starter = assignment.folder / STARTER
+    if starter.is_dir():
+        shutil.copytree(starter, folder, dirs_exist_ok=True)
+
+
+def _public(assignment: Assignment) -> dict[str, Any]:
+    """Return the specification without hidden checks."""
+    table = assignment.document.model_dump(exclude_unset=True)
+    shown_checks = [check for check in table["checks"] if not check.get("hidden")]
+    table["points"] = sum(check["points"] for check in shown_checks)
+    table.pop("contest", None)
+    return {**table, "checks": shown_checks}
+
+
+def _text(assignment: Assignment, work: Work, student: str) -> str:
+    """Return the student's text: text.md, with the student's figures filled in."""
+    environment = jinja2.Environment(
+        undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False
+    )
+    values: Mapping[str, Any] = {
+        "student": shown(student),
+        "title": assignment.document.title,
+        "points": assignment.document.points,
+        "starter_points": amount(assignment.document.starter_points),
+        "disk": work.disk.summary[:1].lower() + work.disk.summary[1:],
+        "checks": [
+            {**check.model_dump(include={"name", "points", "hidden", "kind"}), **check.told(work)}
+            for check in assignment.checks
+        ],
+        "told": {check.name: check.told(work) for check in assignment.checks},
+        "feedback": assignment.document.feedback,
+    }
+    file = assignment.folder / TEXT
+    try:
+        return environment.from_string(file.read_text(encoding="utf-8")).render(values)
+    except jinja2.TemplateError as error:
+        line = getattr(error, "lineno", None)
+        at = f"{file}:{line}" if line else str(file)
+        raise UserError(f"{at}: {error.message}") from None
+
+
+def student_copy(folder: Path) -> tuple[Assignment, str, Keys]:
+    """Return the assignment, the student and the keys of an exported folder."""
+    file = folder / VARIANT
+    try:
+        table = tomllib.loads(file.read_text(encoding="utf-8"))
+        keys = Keys.exported(bytes.fromhex(table["key"]))
+        student = str(table["student"])
+    except OSError as error:
+        raise UserError(
+            f"{file}: {error.strerror}; name the folder that you got from your teacher"
+        ) from None
+    except (ValueError, KeyError, TypeError):
+        raise UserError(f"{file}: changed or incomplete; take it from your teacher again") from None
+    return spec.read(folder, exported=True), student, keys

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""Grade one submission: every check of the assignment, each by itself.
+
+A mistake of the submission costs the points of the checks that it concerns.  If a check itself
+fails, its points do not count, and the grade says so: the student loses nothing by it.
+"""
+
+import hmac
+import threading
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from understudy_devices.base.cache import digest
+from understudy_devices.base.errors import UserError
+from understudy_devices.course import result, submission
+from understudy_devices.course.check import Check
+from understudy_devices.course.library import Course, normal
+from understudy_devices.course.result import Found, Grade, Line, NoPoints
+from understudy_devices.course.spec import Assignment
+from understudy_devices.course.submission import Submission
+from understudy_devices.course.work import Keys, NotRun, Work
+from understudy_devices.native.version import code_version
+
+VARIANT = "variant.toml"
+
+
+@dataclass(frozen=True)
+class Grader:
+    """Grades submissions of one assignment; `public` leaves hidden checks out."""
+
+    assignment: Assignment
+    course: Course
+    vms: bool = True
+    public: bool = False
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    def read(self, path: Path) -> Submission:
+        """Read a submission."""
+        return submission.read(path, self.assignment.files, self.assignment.file_bytes)
+
+    def student_of(self, path: Path) -> str:
+        """Return the student whose variant.toml is in a submission, if its key is genuine."""
+        text = submission.one_file(path, VARIANT, self.assignment.file_bytes)
+        try:
+            table = tomllib.loads(text)
+            student, key = str(table["student"]), bytes.fromhex(table["key"])
+        except (ValueError, KeyError, TypeError):
+            raise UserError(f"{VARIANT}: changed; hand in the one from your teacher") from None
+        right = Keys.of(self.course.secret, self.assignment.name, normal(student)).public.key
+        if not hmac.compare_digest(key, right):
+            raise UserError(
+                f"{VARIANT}: its key is not that of {submission.shown(student)} for "
+                f"{self.assignment.name}; hand in the one from your teacher"
+            )
+        return student
+
+    def key(self, student: str, handed_in: Submission) -> str:
+        """Return a digest of everything that a grade follows from."""
+        parts = [
+            self.assignment.digest.encode(),
+            handed_in.digest.encode(),
+            normal(student).encode(errors="surrogateescape"),
+            self.course.secret,
+            code_version().encode(),
+            f"{self.vms} {self.public}".encode(),
+        ]
+        return digest(parts)
+
+    def grade(self, student: str, handed_in: Submission, keys: Keys | None = None) -> Grade:
+        """Return the grade of a submission."""
+        work = self.work(student, handed_in, keys)
+        lines = tuple(
+            self._line(check, work)
+            for check in self.assignment.checks
+            if not (self.public and check.hidden)
+        )
+        return Grade(
+            assignment=self.assignment.name,
+            title=self.assignment.document.title,
+            student=student,
+            pseudonym=self.course.pseudonym(student),
+            key=self.key(student, handed_in),
+            lines=lines,
+            notes=tuple(handed_in.notes),
+        )
+
+    def work(self, student: str, handed_in: Submission, keys: Keys | None = None) -> Work:
+        """Return what the checks of a submission work with."""
+        return Work(
+            submission=handed_in,
+            keys=keys or Keys.of(self.course.secret, self.assignment.name, normal(student)),
+            folder=self.assignment.folder,
+            variant=self.assignment.variant,
+            failures_most=self.assignment.document.limits.failures,
+            vms=self.vms,
+            stop=self.stop,
+        )
+
+    def _line(self, check: Check, work: Work) -> Line:
+        status, share, found = result.FAILED, 0.0, Found(0.0)
+        lines: tuple[str, ...] = ()
+        try:
+            found = check.run(work)
+            share, lines = found.share, found.lines
+            status = result.PASSED if share >= 1 else result.FAILED
+        except NoPoints as why:
+            lines = (str(why),)
+        except NotRun as why:
+            status, lines = result.NOT_RUN, (str(why),)
+        except Exception as error:
+            if self.stop.is_set():
+                raise
+            status, lines = result.BROKEN, (f"{type(error).__name__}: {error}",)
+        if status == result.FAILED and check.hint:
+            lines = (*lines, f"hint: {check.hint}")
+        return Line(
+            name=check.name,
+            kind=check.kind,
+            points=check.points,
+            score=round(check.points * min(max(share, 0.0), 1.0), 2),
+            status=status,
+            hidden=check.hidden,
+            lines=lines,
+            pictures=found.pictures,
+            figures=found.figures,
+        )

@@ -12,14 +12,14 @@ unexport MAKEFLAGS # ninja takes make's jobs for its own, which it can't have
 # the C tests link schedulers.
 INSTALLED := .venv/installed
 SOURCES := pyproject.toml constraints.txt scripts/ninja meson.build tests/meson.build sim \
-	sim/binding.py core core/drive sim/worker sim/workloads host/traces tests/core
+	sim/binding.py core core/drive sim/worker sim/workloads host/traces tests/core vesper
 
 # Meson-python reads bytecode of the package but writes none: each command would compile anew
 # what it imports.  A hash says whether it is still the source's.
 COMPILED := .venv/compiled
 
 .PHONY: help setup demo check check-core check-python test lint test-core test-python test-slow \
-	test-debug-kernel bench wheel image mutants nightly docs clean
+	test-debug-kernel bench wheel image mutants nightly docs artifact clean
 
 setup: $(COMPILED) ## install what is missing
 
@@ -41,6 +41,9 @@ $(COMPILED): $(INSTALLED) $(shell find understudy_devices -name '*.py')
 
 demo: setup ## the papers' Table 2, in the simulator and in VMs
 	understudy reproduce table2 --seeds 5 --on sim,vm
+
+artifact: setup ## the papers' tables and figures beside ours, with checksums, in build/artifact (docs/artifact.md)
+	understudy reproduce all --out build/artifact
 
 check: setup ## after each change: formatters, linters, quick tests; no VM; a minute
 	$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint check-core check-python

@@ -19,13 +19,7 @@ def build(name: str, *sources: str) -> Path:
     return compiled(
         Program(
             name,
-            (
-                f"bench/parts/{name}.c",
-                "tests/core/schedulers.c",
-                "tests/core/policies.c",
-                *sources,
-                *_found(CODE),
-            ),
+            (f"bench/parts/{name}.c", "tests/core/schedulers.c", *sources, *_found(CODE)),
             flags=("-flto", "-Wno-unused-parameter", "-DSCHEDULERS_IN_A_LIST"),
         )
     )

@@ -23,7 +23,7 @@ from understudy_devices.base.paths import ROOT
 from understudy_devices.platforms.vm import packages, qemu
 
 FOLDER = ROOT / "bench" / "results"
-SOURCES = ("core", "sim", "kernel", "guest", "host", "understudy_devices")
+SOURCES = ("core", "sim", "kernel", "guest", "host", "understudy_devices", "vesper")
 
 
 @dataclass(frozen=True)

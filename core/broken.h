@@ -11,6 +11,9 @@
 /* Size of the message about a broken rule, including the final zero. */
 #define CONTRACT_TEXT 160
 
+/* A function that is called at most once, when a rule is broken. */
+#define BREAKS_ONCE __attribute__((cold, noinline))
+
 /* Append the words to the message. */
 void broken_say(char *text, const char *words);
 

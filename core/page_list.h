@@ -48,6 +48,24 @@ static inline void page_list_remove(struct page_list *list, struct page_link *li
 	list->count--;
 }
 
+/* Make a slot of the list its newest one. */
+static inline void page_list_renew(struct page_list *list, struct page_link *links,
+				   u32 slot)
+{
+	struct page_link link = links[slot];
+
+	if (link.newer == NO_PAGE)
+		return;
+	links[link.newer].older = link.older;
+	if (link.older != NO_PAGE)
+		links[link.older].newer = link.newer;
+	else
+		list->oldest = link.newer;
+	links[list->newest].newer = slot;
+	links[slot] = (struct page_link){ .older = list->newest, .newer = NO_PAGE };
+	list->newest = slot;
+}
+
 /* Remove the oldest slot of a list that is not empty, and return it. */
 static inline u32 page_list_take(struct page_list *list, struct page_link *links)
 {

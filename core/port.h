@@ -26,7 +26,12 @@ static inline u64 port_mul_div(u64 a, u64 b, u64 c)
 
 #else /* a program */
 
+#if __STDC_HOSTED__ && !defined(PORT_ALONE)
 #include <errno.h>
+#else
+#define PORT_ALONE /* without a libc, as in a teaching kernel */
+enum { EINVAL = 22 };
+#endif
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -47,12 +52,25 @@ typedef int64_t s64;
 #define memset __builtin_memset
 #define memcmp __builtin_memcmp
 
+#if defined(__SIZEOF_INT128__) && !defined(PORT_ALONE)
+
 static inline u64 port_mul_div(u64 a, u64 b, u64 c)
 {
 	unsigned __int128 product = (unsigned __int128)a * b;
 
 	return product >> 64 ? (u64)(product / c) : (u64)product / c;
 }
+
+#else /* no numbers of 128 bits, or no library that divides them */
+
+#include "wide.h"
+
+static inline u64 port_mul_div(u64 a, u64 b, u64 c)
+{
+	return wide_mul_div(a, b, c);
+}
+
+#endif
 
 #endif
 

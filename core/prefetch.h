@@ -102,9 +102,9 @@ static inline struct page_range prefetch_within(const struct page_read *read, u6
 
 /* Register a prefetcher, as REGISTER_SCHEDULER registers a scheduler (core/scheduler.h). */
 #ifdef SCHEDULERS_IN_A_LIST
-#define REGISTER_PREFETCHER(p)                          \
-	static const struct prefetcher *const p##_entry \
-		__attribute__((used, section("prefetchers"))) = &(p)
+#define REGISTER_PREFETCHER(p)                        \
+	const struct prefetcher *const prefetcher_##p \
+		__attribute__((visibility("hidden"))) = &(p)
 #else
 extern const struct prefetcher *const module_prefetcher;
 #define REGISTER_PREFETCHER(p)                           \

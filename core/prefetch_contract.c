@@ -58,8 +58,9 @@ static void say_read(char *text, const struct page_read *read)
 	broken_number(text, "", read->page.file, ") ");
 }
 
-static struct page_range refuse(struct prefetch_contract *c,
-				const struct page_read *read, struct page_range range)
+static BREAKS_ONCE struct page_range refuse(struct prefetch_contract *c,
+					    const struct page_read *read,
+					    struct page_range range)
 {
 	say_read(c->broken, read);
 	if (range.first >= read->file_pages) {
@@ -79,13 +80,22 @@ static struct page_range refuse(struct prefetch_contract *c,
 	return nothing;
 }
 
-static struct page_range repeated(struct prefetch_contract *c,
-				  const struct page_read *read, struct page_range range)
+static BREAKS_ONCE struct page_range repeated(struct prefetch_contract *c,
+					      const struct page_read *read,
+					      struct page_range range)
 {
 	say_read(c->broken, read);
 	broken_number(c->broken, "prefetches page ", range.first,
 		      " again, as the last ");
 	broken_number(c->broken, "", PREFETCH_SAME_MAX, " reads did");
+	return nothing;
+}
+
+static BREAKS_ONCE struct page_range rewritten(struct prefetch_contract *c,
+					       const struct page_read *read)
+{
+	say_read(c->broken, read);
+	broken_say(c->broken, "changed what it was given, which only the host may do");
 	return nothing;
 }
 
@@ -113,12 +123,8 @@ struct page_range prefetch_contract_read(struct prefetch_contract *c,
 		return nothing;
 	range = c->prefetcher->read(c->state, &given);
 	if (!page_is(given.page, read->page) || given.file_pages != read->file_pages ||
-	    given.stream != read->stream || given.found != read->found) {
-		say_read(c->broken, read);
-		broken_say(c->broken,
-			   "changed what it was given, which only the host may do");
-		return nothing;
-	}
+	    given.stream != read->stream || given.found != read->found)
+		return rewritten(c, read);
 	if (!range.pages)
 		return nothing;
 	if (range.first >= read->file_pages ||

@@ -64,9 +64,9 @@ struct replacer {
 
 /* Register a policy, as REGISTER_SCHEDULER registers a scheduler (core/scheduler.h). */
 #ifdef SCHEDULERS_IN_A_LIST
-#define REGISTER_REPLACER(r)                          \
-	static const struct replacer *const r##_entry \
-		__attribute__((used, section("replacers"))) = &(r)
+#define REGISTER_REPLACER(r)                      \
+	const struct replacer *const replacer_##r \
+		__attribute__((visibility("hidden"))) = &(r)
 #else
 extern const struct replacer *const module_replacer;
 #define REGISTER_REPLACER(r)                         \

@@ -84,7 +84,7 @@ void replacement_contract_remove(struct replacement_contract *c, u32 slot)
 }
 
 /* Return the lowest slot with a page. */
-static u32 any_slot(const struct replacement_contract *c)
+static BREAKS_ONCE u32 any_slot(const struct replacement_contract *c)
 {
 	u32 slot = 0;
 
@@ -94,7 +94,7 @@ static u32 any_slot(const struct replacement_contract *c)
 }
 
 /* Write a message about why the policy must not evict this slot, and return another one. */
-static u32 refuse(struct replacement_contract *c, u32 slot)
+static BREAKS_ONCE u32 refuse(struct replacement_contract *c, u32 slot)
 {
 	broken_number(c->broken, "victim returned slot ", slot, "");
 	if (slot >= c->slots)

@@ -97,13 +97,13 @@ struct scheduler {
 /*
  * Register a scheduler. A kernel module, or a library that the simulator loads, registers exactly
  * one scheduler. A program that links several schedulers, as the tests do, defines
- * SCHEDULERS_IN_A_LIST. Such a program finds the schedulers in a linker section, so there is no
+ * SCHEDULERS_IN_A_LIST. sim/registry.py writes this list when the program is built, so there is no
  * list to edit.
  */
 #ifdef SCHEDULERS_IN_A_LIST
-#define REGISTER_SCHEDULER(s)                          \
-	static const struct scheduler *const s##_entry \
-		__attribute__((used, section("schedulers"))) = &(s)
+#define REGISTER_SCHEDULER(s)                       \
+	const struct scheduler *const scheduler_##s \
+		__attribute__((visibility("hidden"))) = &(s)
 #else
 extern const struct scheduler *const module_scheduler;
 #define REGISTER_SCHEDULER(s)                          \

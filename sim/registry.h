@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The workloads that are linked into this program. Each file of sim/workloads/ registers itself in
- * a linker section, so there is no list to edit.
+ * The workloads that are linked into this program. When the program is built, registry.py lists
+ * what the files of sim/workloads/ register, so there is no list to edit.
  */
 #ifndef UNDERSTUDY_REGISTRY_H
 #define UNDERSTUDY_REGISTRY_H

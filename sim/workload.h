@@ -106,8 +106,8 @@ struct workload {
 };
 
 /*
- * Register the workload: with the program into which it is linked, or, in a user's file, with the
- * program that loads the file.
+ * Register the workload, on a line of its own: with the program into which it is linked
+ * (registry.py), or, in a user's file, with the program that loads the file.
  */
 #ifdef WORKLOAD_ALONE
 extern const struct workload *const module_workload;
@@ -115,9 +115,9 @@ extern const struct workload *const module_workload;
 	const struct workload *const module_workload \
 		__attribute__((visibility("default"))) = &(w)
 #else
-#define REGISTER_WORKLOAD(w)                          \
-	static const struct workload *const w##_entry \
-		__attribute__((used, section("workloads"))) = &(w)
+#define REGISTER_WORKLOAD(w)                      \
+	const struct workload *const workload_##w \
+		__attribute__((visibility("hidden"))) = &(w)
 #endif
 
 #endif

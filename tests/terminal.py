@@ -12,7 +12,7 @@ import sys
 import termios
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from understudy_devices.base.paths import cache_dir
@@ -154,14 +154,12 @@ class Running:
 
         The command has STOP_SECONDS, and more if it has to share the processors.
         """
-        began, most = time.monotonic(), _waiting_for_a_processor()
-        while not self.ended:
-            self._read()
-            most = max(most, _waiting_for_a_processor())
-            allowed = STOP_SECONDS * max(1, most / len(os.sched_getaffinity(0)))
-            elapsed = time.monotonic() - began
-            assert elapsed < allowed, f"{elapsed:.1f} s after it was stopped:\n{self.said[-2000:]}"
+        wait_until_stopped(self._read_until_ended, lambda: self.said)
         return self.end()
+
+    def _read_until_ended(self) -> bool:
+        self._read()
+        return self.ended
 
     @property
     def ended(self) -> bool:
@@ -199,6 +197,19 @@ def _keep_what_is_said() -> None:
     modes = termios.tcgetattr(pty.STDIN_FILENO)
     modes[3] |= termios.NOFLSH
     termios.tcsetattr(pty.STDIN_FILENO, termios.TCSANOW, modes)
+
+
+def wait_until_stopped(has_ended: Callable[[], bool], output: Callable[[], str]) -> None:
+    """Wait until what was stopped has ended; call `has_ended` again and again.
+
+    It has STOP_SECONDS, and more if it has to share the processors.
+    """
+    began, most = time.monotonic(), _waiting_for_a_processor()
+    while not has_ended():
+        most = max(most, _waiting_for_a_processor())
+        allowed = STOP_SECONDS * max(1, most / len(os.sched_getaffinity(0)))
+        elapsed = time.monotonic() - began
+        assert elapsed < allowed, f"{elapsed:.1f} s after it was stopped:\n{output()[-2000:]}"
 
 
 def _waiting_for_a_processor() -> int:

@@ -21,7 +21,7 @@
  * @degree: p
  * @distance: g, less than p
  * @waited: it waited for a page of its last set
- * @was_last: last page of the set before the last one; @has_last: it is not yet read
+ * @was_last: last page of the set before the last one, until it is read; NEVER: none
  */
 struct amp_stream {
 	struct page_id next;
@@ -32,8 +32,9 @@ struct amp_stream {
 	u32 degree;
 	u32 distance;
 	bool waited;
-	bool has_last;
 };
+
+#define NEVER U64_MAX
 
 struct amp {
 	u64 first_pages;
@@ -80,7 +81,7 @@ static void amp_exit(void *state)
 
 static void begin(struct amp *amp, struct amp_stream *stream)
 {
-	*stream = (struct amp_stream){ 0 };
+	*stream = (struct amp_stream){ .was_last = NEVER };
 	stream->degree = amp->first_pages < amp->most ? amp->first_pages : amp->most;
 }
 
@@ -92,8 +93,7 @@ static struct page_range fetch_set(struct amp *amp, struct amp_stream *stream,
 
 	if (!range.pages)
 		return range;
-	stream->was_last = stream->end - 1;
-	stream->has_last = stream->end > read->page.number + 1;
+	stream->was_last = stream->end ? stream->end - 1 : NEVER;
 	stream->set = first;
 	stream->end = first + range.pages;
 	stream->waited = false;
@@ -107,11 +107,9 @@ static struct page_range fetch_set(struct amp *amp, struct amp_stream *stream,
 /* Grow p if the stream reads the last page of a set. */
 static void learn_from_end(struct amp *amp, struct amp_stream *stream, u64 page)
 {
-	bool earlier = stream->has_last && page == stream->was_last;
-
-	if (earlier)
-		stream->has_last = false;
-	else if (!stream->end || page != stream->end - 1)
+	if (page == stream->was_last)
+		stream->was_last = NEVER;
+	else if (page + 1 != stream->end)
 		return;
 	if (stream->degree >= amp->most)
 		return;
@@ -164,16 +162,13 @@ static void amp_wasted(void *state, u32 number, struct page_id page)
 
 	if (stream->next.file != page.file || page.number < stream->next.number)
 		return;
-	if (page.number != stream->end - 1 &&
-	    !(stream->has_last && page.number == stream->was_last))
+	if (page.number + 1 != stream->end && page.number != stream->was_last)
 		return;
-	if (stream->degree > 1) {
-		stream->degree--;
-		amp->shrunk++;
-	}
-	if (stream->distance && stream->distance + 1 > stream->degree)
-		stream->distance = stream->degree - 1;
-	else if (stream->distance)
+	if (stream->degree <= 1)
+		return;
+	stream->degree--;
+	amp->shrunk++;
+	if (stream->distance)
 		stream->distance--;
 }
 

@@ -51,7 +51,8 @@ static const struct sched_field two_q_counters[] = {
 /* Return a share of the cache, at least one page. */
 static u32 share(u32 slots, u64 percent)
 {
-	u64 pages = slots / 100 * percent + slots % 100 * percent / 100;
+	u32 part = percent; /* no 64-bit division, which not every host has */
+	u64 pages = (u64)(slots / 100) * part + slots % 100 * part / 100;
 
 	return !pages ? 1 : pages < NO_PAGE ? pages : NO_PAGE - 1;
 }
@@ -130,10 +131,8 @@ static void two_q_used(void *state, u32 slot)
 {
 	struct two_q *two_q = state;
 
-	if (!two_q->slot[slot].main)
-		return;
-	page_list_remove(&two_q->main, two_q->link, slot);
-	page_list_add(&two_q->main, two_q->link, slot);
+	if (two_q->slot[slot].main)
+		page_list_renew(&two_q->main, two_q->link, slot);
 }
 
 static void two_q_remove(void *state, u32 slot)

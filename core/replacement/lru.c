@@ -45,8 +45,7 @@ static void lru_used(void *state, u32 slot)
 {
 	struct lru *lru = state;
 
-	page_list_remove(&lru->pages, lru->link, slot);
-	page_list_add(&lru->pages, lru->link, slot);
+	page_list_renew(&lru->pages, lru->link, slot);
 }
 
 static u32 lru_victim(void *state, struct page_id incoming)

@@ -1,14 +1,29 @@
 // SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "confine.h"
+
+static bool limit(int what, u64 to)
+{
+	struct rlimit both = { to, to };
+
+	return !setrlimit(what, &both);
+}
+
+static bool limits(u64 memory_bytes, u64 output_bytes)
+{
+	return limit(RLIMIT_AS, memory_bytes) && limit(RLIMIT_FSIZE, output_bytes) &&
+	       limit(RLIMIT_CORE, 0);
+}
+
+#ifdef __linux__
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <signal.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
-
-#include "confine.h"
 
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
@@ -16,6 +31,18 @@
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
+bool confine(u64 memory_bytes, u64 output_bytes)
+{
+	return !prctl(PR_SET_PDEATHSIG, SIGKILL) && limits(memory_bytes, output_bytes);
+}
+#else
+bool confine(u64 memory_bytes, u64 output_bytes)
+{
+	return limits(memory_bytes, output_bytes);
+}
+#endif
+
+#ifdef ARCHITECTURE
 /*
  * The allowed system calls: for memory, the pipes, output, the loader, and the end of the process.
  */
@@ -32,20 +59,6 @@ static const u32 allowed[] = {
 #endif
 };
 
-static bool limit(int what, u64 to)
-{
-	struct rlimit both = { to, to };
-
-	return !setrlimit(what, &both);
-}
-
-bool confine(u64 memory_bytes, u64 output_bytes)
-{
-	return !prctl(PR_SET_PDEATHSIG, SIGKILL) && limit(RLIMIT_AS, memory_bytes) &&
-	       limit(RLIMIT_FSIZE, output_bytes) && limit(RLIMIT_CORE, 0);
-}
-
-#ifdef ARCHITECTURE
 #define HEAD 4
 #define FIELD(name) \
 	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, name))

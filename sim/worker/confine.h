@@ -10,6 +10,8 @@
  * @memory_bytes: most memory that this process may map
  * @output_bytes: longest file that this process may write; its standard output is a file
  *
+ * Only Linux ends a process with its starter.
+ *
  * Returns: whether the limits are in force.
  */
 bool confine(u64 memory_bytes, u64 output_bytes);

@@ -190,7 +190,7 @@ def test_dry_run_prints_lines_one_can_paste_and_does_nothing(
             ["predict", "--workload", "surge"],
             'unknown workload "surge": did you mean "surge-direct"',
         ),
-        (["reproduce", "table4"], 'unknown table "table4": did you mean "table'),
+        (["reproduce", "table4"], 'unknown result "table4": did you mean "table'),
         (["predict", "--requests", "0"], "--requests: 0 is outside 1 to 100000000"),
         (["predict", "--processes", "10001"], "--processes: 10001 is outside 1 to 10000"),
         (["predict", "--processes", "0"], "--processes: 0 is outside 1 to 1000"),

@@ -7,6 +7,7 @@ import select
 import shlex
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -117,6 +118,14 @@ def test_a_wrong_command_completes_nothing_and_says_nothing(tmp_path: Path) -> N
         check=False,
     )
     assert (done.stdout.strip(), done.stderr) == ("", "")
+
+
+@pytest.mark.parametrize("name", ["predict", "compare"])
+def test_options_are_completed_without_the_slow_libraries(name: str) -> None:
+    """They take half of the time; only a run needs them."""
+    line = f"import sys, understudy_devices.cli.{name}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, check=True)
+    assert not {"polars", "rich", "scipy", "matplotlib"} & {*done.stdout.split()}
 
 
 def test_an_unknown_shell_is_refused() -> None:

@@ -69,6 +69,7 @@ MOMENTS = {
     "fit": Moment((*CONSOLIDATE, *OUT), "consolidate: ", seconds=3),
     "replicate": Moment((*CONSOLIDATE, *OUT, "--replications", "9999"), "replications 1"),
     "reproduce": Moment(("reproduce", "table2"), seconds=1.5),
+    "artifact": Moment(("reproduce", "all", "--on", "sim", *OUT), "sim: ", seconds=4),
     "trace": Moment(("trace", "info", "vm.csv"), seconds=0.8),
     "convert": Moment(("trace", "convert", "vm.csv", "vm.parquet"), seconds=0.8),
     "disks": Moment(("disks",)),

@@ -14,6 +14,7 @@ from understudy_devices.consolidation.placement.simulation import BATCH, MOST, S
 from understudy_devices.consolidation.replications import Merge, Replications
 from understudy_devices.consolidation.scenario import Tenant
 from understudy_devices.consolidation.vm import Reduction, read
+from understudy_devices.engine.local import Local
 from understudy_devices.native.open_queue import QueueFigures
 
 DEVICE = Device("a", 4)
@@ -37,23 +38,23 @@ def tenants(tmp_path_factory: pytest.TempPathFactory) -> list[Tenant]:
 def replicated(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return a list to which the numbers of all simulated replications are appended."""
     numbers: list[int] = []
-    run = Replications.run
+    run = Replications._outcomes
 
     def spied(
         self: Replications,
         which: Sequence[int],
         merge: Merge,
-        done: Callable[[], None] = lambda: None,
-    ) -> list[QueueFigures]:
+        done: Callable[[], None],
+    ) -> list[QueueFigures | Unstable]:
         numbers.extend(which)
         return run(self, which, merge, done)
 
-    monkeypatch.setattr(Replications, "run", spied)
+    monkeypatch.setattr(Replications, "_outcomes", spied)
     return numbers
 
 
 def judged(tenants: list[Tenant], *targets_ms: float, merge: float = 1) -> Verdict:
-    return Simulated(tenants, targets_ms, merge, seed=1, jobs=2)(DEVICE, (0, 1))
+    return Simulated(tenants, targets_ms, merge, seed=1, engine=Local(2))(DEVICE, (0, 1))
 
 
 def test_what_is_clear_takes_one_batch(tenants: list[Tenant], replicated: list[int]) -> None:
@@ -87,16 +88,16 @@ def test_more_replications_are_more_certain(tenants: list[Tenant]) -> None:
 def test_merging_shortens_and_company_lengthens(tenants: list[Tenant]) -> None:
     together = judged(tenants, EASY_MS, EASY_MS)[0].mean_ms
     merged = judged(tenants, EASY_MS, EASY_MS, merge=2)[0].mean_ms
-    alone = Simulated(tenants, [EASY_MS] * 2, 1, seed=1, jobs=2)(DEVICE, (0,))[0].mean_ms
+    alone = Simulated(tenants, [EASY_MS] * 2, 1, seed=1, engine=Local(2))(DEVICE, (0,))[0].mean_ms
     assert alone < 0.98 * together
     assert merged < 0.98 * together
 
 
 def test_requests_that_pile_up(tenants: list[Tenant], monkeypatch: pytest.MonkeyPatch) -> None:
-    def unstable(*_: object) -> list[QueueFigures]:
-        raise Unstable("unstable", 2.0)
+    def unstable(*_: object) -> list[QueueFigures | Unstable]:
+        return [Unstable("unstable", 2.0)]
 
-    monkeypatch.setattr(Replications, "run", unstable)
+    monkeypatch.setattr(Replications, "_outcomes", unstable)
     assert {figure.most_ms for figure in judged(tenants, EASY_MS, EASY_MS).values()} == {
         float("inf")
     }

@@ -17,6 +17,7 @@ from understudy_devices.consolidation import prediction, replications
 from understudy_devices.consolidation.prediction import Effort, Prediction, predict
 from understudy_devices.consolidation.replications import Drawn, Merge, Replications
 from understudy_devices.consolidation.scenario import Scenario
+from understudy_devices.engine.local import Local
 from understudy_devices.native.open_queue import QueueFigures
 
 Figures = Callable[[int, Merge], QueueFigures]
@@ -30,13 +31,16 @@ class Given(Replications):
         object.__setattr__(self, "figures", figures)
         object.__setattr__(self, "ran", [])
 
-    def run(
-        self, numbers: Sequence[int], merge: Merge, done: Callable[[], None] = lambda: None
-    ) -> list[QueueFigures]:
+    def _outcomes(
+        self, numbers: Sequence[int], merge: Merge, done: Callable[[], None]
+    ) -> list[QueueFigures | Unstable]:
         self.__dict__["ran"].append((list(numbers), merge))
-        each = []
+        each: list[QueueFigures | Unstable] = []
         for number in numbers:
-            each.append(self.__dict__["figures"](number, merge))
+            try:
+                each.append(self.__dict__["figures"](number, merge))
+            except Unstable as error:
+                return [*each, error]
             done()
         return each
 
@@ -209,7 +213,7 @@ def test_what_is_simulated_is_the_scenario(
     monkeypatch.setattr(replications, "simulate", simulated)
     done: list[int] = []
     for seed in (1, 2):
-        Replications(scenario, seed, jobs=1).run(range(2), (1.5, 2.5), lambda: done.append(1))
+        Replications(scenario, seed, Local(1)).run(range(2), (1.5, 2.5), lambda: done.append(1))
     assert len(done) == 4
     assert len({seed for _, seed in queues}) == 4
     assert all(0 <= seed < 2**63 for _, seed in queues)
@@ -237,7 +241,7 @@ def test_one_that_fails_stops_the_others(
 
     monkeypatch.setattr(replications, "simulate", simulated)
     with pytest.raises(RunFailed, match=r"first|stopped because another replication failed"):
-        Replications(scenario, jobs=2).run(range(2), (1, 1))
+        Replications(scenario, engine=Local(2)).run(range(2), (1, 1))
 
 
 def test_the_load_of_a_scenario(tmp_path: Path) -> None:

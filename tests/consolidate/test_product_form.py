@@ -8,64 +8,24 @@ from understudy_devices.consolidation.product_form import (
     mean_relative_error,
     response_times,
 )
+from understudy_devices.papers.icpe_2011 import PRODUCT_FORM_ERRORS, QUEUES, SERVERS
+from understudy_devices.reproduce.results.product_form import error
 
-SERVERS = 32  # the issue queue of the paper's hypervisor
-# Table 1: isolated, expected for two VMs, expected for three.
-QUEUES = {
-    "PM-1": (11.9, 23.8, 35.7),
-    "PM-2": (14.1, 28.2, 42.3),
-    "FFSB-1_S": (4.6, 9.2, 13.8),
-    "FFSB-1_R": (4.8, 9.6, 14.4),
-    "FFSB-2_S": (3.5, 7.0, 10.5),
-    "FFSB-2_R": (4.0, 8.0, 12.0),
-}
-INTERARRIVAL_MS = {
-    "PM-1": 0.72,
-    "PM-2": 0.81,
-    "FFSB-1_S": 3.07,
-    "FFSB-1_R": 3.24,
-    "FFSB-2_S": 4.36,
-    "FFSB-2_R": 3.54,
-}
-# Table 4 in ms: isolated (three VMs); with two VMs running; with three running.
-RESPONSES = {
-    "PM-1": ((9.45, 8.49, 7.9), (28.3, 25.4), (47.7, 48.2, 37.8)),
-    "PM-2": ((11.5, 11.9, 11.0), (31.1, 30.8), (53.3, 56.0, 43.9)),
-    "FFSB-1_S": ((14.8, 13.5, 13.3), (18.4, 16.8), (24.9, 24.5, 25.2)),
-    "FFSB-1_R": ((16.4, 15.2, 15.3), (21.5, 20.1), (29.8, 25.6, 28.2)),
-    "FFSB-2_S": ((15.4, 15.2, 15.1), (19.9, 20.4), (24.9, 22.3, 23.6)),
-    "FFSB-2_R": ((14.6, 13.7, 13.8), (19.6, 19.4), (23.5, 22.9, 23.3)),
-}
-# Table 5, product form: with two VMs, with three.
-ERRORS = {
-    "PM-1": (0.46, 18.4),
-    "PM-2": (2.26, 64.9),
-    "FFSB-1_S": (0.12, 0.06),
-    "FFSB-1_R": (0.09, 0.03),
-    "FFSB-2_S": (0.03, 0.05),
-    "FFSB-2_R": (0.03, 0.04),
-}
 # Not as printed, docs/consolidation.md.
 OTHERS = {("PM-1", 2): 0.509, ("PM-2", 2): 2.889, ("PM-2", 3): 21.63}
 
 
-def error(workload: str, classes: int) -> float:
-    isolated = RESPONSES[workload][0][:classes]
-    estimated = response_times(isolated, [1 / INTERARRIVAL_MS[workload]] * classes, SERVERS)
-    return mean_relative_error(estimated, RESPONSES[workload][classes - 1])
-
-
 @pytest.mark.parametrize("workload", QUEUES)
 def test_expected_queue_lengths_of_table_1(workload: str) -> None:
-    alone, two, three = QUEUES[workload]
+    alone, _, two, _, three = QUEUES[workload]
     assert expected_queue_length([alone] * 2) == pytest.approx(two, abs=1e-9)
     assert expected_queue_length([alone] * 3) == pytest.approx(three, abs=1e-9)
 
 
-@pytest.mark.parametrize("workload", ERRORS)
+@pytest.mark.parametrize("workload", PRODUCT_FORM_ERRORS)
 @pytest.mark.parametrize("classes", [2, 3])
 def test_errors_of_table_5(workload: str, classes: int) -> None:
-    printed = ERRORS[workload][classes - 2]
+    printed = PRODUCT_FORM_ERRORS[workload][classes - 2]
     ours = error(workload, classes)
     if (workload, classes) in OTHERS:
         assert abs(ours - printed) > 0.01

@@ -16,6 +16,7 @@ from understudy_devices.base.errors import UserError
 from understudy_devices.campaign import self_check
 from understudy_devices.campaign.self_check import ALONE, TOGETHER, as_json, held, plans
 from understudy_devices.consolidation.prediction import Effort
+from understudy_devices.reproduce.results import consolidation
 from understudy_devices.show import self_checked
 
 pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("self-check")]
@@ -168,3 +169,39 @@ def test_a_configuration_that_there_is_not() -> None:
     assert len(plans(list(self_check.CONFIGURATIONS))) == 30
     with pytest.raises(UserError, match=r"PM-3: no such configuration; there are PM-1, PM-2, "):
         plans(["PM-3"])
+
+
+def test_the_papers_tables_beside_ours(found: list[self_check.Held]) -> None:
+    """Figures of the paper are those of its configuration and number of VMs."""
+    both = ("PM-1", "FFSB-1-S")
+    outcomes = {
+        (name, vms): [cast(Outcome, ran(vms))] for name in both for vms in (*ALONE, *TOGETHER)
+    }
+    checks = [
+        replace(one, plan=replace(one.plan, configuration=name)) for name in both for one in found
+    ]
+    tables = {grid.title: dict(grid.blocks[0]) for grid in consolidation.tables(checks, outcomes)}
+    responses = tables["Table 4, Figures 9 and 10: mean response times (ms)"]
+    assert list(responses) == [f"{name}, {vms} VMs" for name in both for vms in (2, 3)]
+    assert responses["PM-1, 3 VMs"][0] == "9.45, 8.49, 7.9"
+    assert responses["FFSB-1-S, 2 VMs"][2] == "18.4, 16.8"
+    assert responses["PM-1, 2 VMs"][3] == ", ".join(f"{ms:.1f}" for ms in found[0].measured_ms)
+    errors = tables["Table 5: relative errors"]["PM-1, 3 VMs"]
+    assert (errors[0], errors[2]) == ("0.09", "18.40")
+    assert errors[1] == f"{found[1].error:.2f}"
+    queues = tables["Table 1: requests in the system"]["FFSB-1-S, 3 VMs"]
+    assert (queues[0], queues[2]) == ("12.8", "13.8")
+    assert float(queues[1]) == pytest.approx(sum(found[1].measured_in_system), abs=0.06)
+    merged = tables["Table 6: splitting and merging"]["PM-1, 3 VMs"]
+    assert merged == ("1.01", "1.00", "4.70", "1.00")
+    times = tables["Table 3: mean time between arrivals, and mean service time (ms)"]["PM-1"]
+    assert (times[0], times[2]) == ("0.72", "8.61")
+    assert float(times[1]) == pytest.approx(5, rel=0.05)
+    assert float(times[3]) == pytest.approx(10, rel=0.05)
+    p95 = tables["Figure 2: 95th percentile of response times (ms)"]
+    assert [row[0] for row in p95.values()] == 2 * ["25.5", "238.0", "319.8"]
+    assert 30 < float(p95["PM-1, one VM"][1]) < float(p95["PM-1, three VMs"][1])
+    gaps = tables["Figure 7: 95th percentile of times between arrivals (ms)"]
+    assert float(gaps["FFSB-1-S, one VM"][1]) == pytest.approx(15, rel=0.1)  # -5 ln 0.05
+    sizes = tables["Figure 6: share of requests by size in blocks of 4 kB (ours)"]["PM-1"]
+    assert sizes[:3] == ("0%", "100%", "0%")

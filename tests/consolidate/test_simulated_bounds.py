@@ -11,6 +11,7 @@ from understudy_devices.base.errors import Unstable
 from understudy_devices.consolidation.placement.problem import P95, Device
 from understudy_devices.consolidation.placement.simulation import Simulated
 from understudy_devices.consolidation.replications import Merge, Replications
+from understudy_devices.engine.local import Local
 from understudy_devices.native.open_queue import QueueFigures
 
 T = 3.182446305284263  # Student's t of four values, at 97.5 %
@@ -26,12 +27,12 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[int], Merge]]:
         self: Replications,
         numbers: Sequence[int],
         merge: Merge,
-        done: Callable[[], None] = lambda: None,
-    ) -> list[QueueFigures]:
-        assert (self.seed, self.jobs) == (3, 2)
+        done: Callable[[], None],
+    ) -> list[QueueFigures | Unstable]:
+        assert (self.seed, self.engine) == (3, Local(2))
         calls.append((list(numbers), merge))
         if len(merge) == 3 and numbers[0]:
-            raise Unstable("unstable", 2.0)
+            return [Unstable("unstable", 2.0)]
         return [
             queue_figures(
                 class_figures(1, p95_ms=100 + (-1) ** number), *[class_figures(1, p95_ms=50)] * 2
@@ -39,7 +40,7 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[int], Merge]]:
             for number in numbers
         ]
 
-    monkeypatch.setattr(Replications, "run", run)
+    monkeypatch.setattr(Replications, "_outcomes", run)
     return calls
 
 
@@ -64,7 +65,7 @@ HALF = T * (4 / 3) ** 0.5 / 2  # of the interval of four replications
 def test_batches_continue_until_all_are_clear_or_one_is_above(
     targets_ms: tuple[float, float], batches: int, ran: list[tuple[list[int], Merge]]
 ) -> None:
-    judge = Simulated([None] * 3, targets_ms, 1.5, seed=3, jobs=2)  # type: ignore[list-item]
+    judge = Simulated([None] * 3, targets_ms, 1.5, 3, Local(2))  # type: ignore[list-item]
     verdict = judge(Device("a", 4), (0, 1))
     assert [numbers for numbers, _ in ran] == [
         list(range(4 * i, 4 * i + 4)) for i in range(batches)
@@ -77,8 +78,8 @@ def test_batches_continue_until_all_are_clear_or_one_is_above(
 
 
 def test_targets_are_those_of_the_vms_on_the_device(ran: list[tuple[list[int], Merge]]) -> None:
-    judge = Simulated([None] * 9, [1] * 6 + [1000, 1, 1000], 1, 3, 2)  # type: ignore[list-item]
+    judge = Simulated([None] * 9, [1] * 6 + [1000, 1, 1000], 1, 3, Local(2))  # type: ignore[list-item]
     assert list(judge(Device("a", 4), (6, 8))) == [6, 8]
     assert len(ran) == 1
-    judge = Simulated([None] * 9, [100] * 9, 1, seed=3, jobs=2)  # type: ignore[list-item]
+    judge = Simulated([None] * 9, [100] * 9, 1, 3, Local(2))  # type: ignore[list-item]
     assert judge(Device("a", 4), (1, 4, 7)) == dict.fromkeys((1, 4, 7), P95(inf, inf))

@@ -3,38 +3,6 @@
 
 #include "policies.h"
 
-#define HIDDEN __attribute__((visibility("hidden")))
-
-/* The linker sets these symbols to the start and end of the sections. */
-extern const struct prefetcher *const
-	first_prefetcher[] __asm__("__start_prefetchers") HIDDEN;
-extern const struct prefetcher *const
-	end_of_prefetchers[] __asm__("__stop_prefetchers") HIDDEN;
-extern const struct replacer *const
-	first_replacer[] __asm__("__start_replacers") HIDDEN;
-extern const struct replacer *const
-	end_of_replacers[] __asm__("__stop_replacers") HIDDEN;
-
-u32 prefetcher_count(void)
-{
-	return end_of_prefetchers - first_prefetcher;
-}
-
-u32 replacer_count(void)
-{
-	return end_of_replacers - first_replacer;
-}
-
-const struct prefetcher *prefetcher_get(u32 index)
-{
-	return first_prefetcher[index];
-}
-
-const struct replacer *replacer_get(u32 index)
-{
-	return first_replacer[index];
-}
-
 const struct prefetcher *prefetcher_find(const char *name)
 {
 	u32 i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The prefetchers and replacement policies linked into a program.  Each registers with
- * SCHEDULERS_IN_A_LIST in a linker section.
+ * SCHEDULERS_IN_A_LIST; sim/registry.py writes the lists when the program is built.
  */
 #ifndef UNDERSTUDY_TEST_POLICIES_H
 #define UNDERSTUDY_TEST_POLICIES_H

@@ -138,8 +138,8 @@ int main(void)
 
 	what_others_read();
 
-	for (i = 0; i < registry_count(); i++) {
-		const struct scheduler *scheduler = registry_get(i);
+	for (i = 0; i < scheduler_count(); i++) {
+		const struct scheduler *scheduler = scheduler_get(i);
 
 		check(scheduler->name, scheduler->tunables, scheduler->nr_tunables);
 		CHECK_EQ(sched_depth(scheduler),

@@ -557,9 +557,9 @@ static void random_case(struct draw *draw)
 {
 	u32 i, k;
 
-	for (i = 0; i < registry_count(); i++) {
+	for (i = 0; i < scheduler_count(); i++) {
 		for (k = 0; k < workload_count(); k++) {
-			random_input(draw, registry_get(i), workload_get(k));
+			random_input(draw, scheduler_get(i), workload_get(k));
 			CHECK_EQ(simulation_run(&sim), 0);
 			check_everything();
 			check_count();

@@ -371,8 +371,8 @@ int main(void)
 {
 	u32 i;
 
-	for (i = 0; i < registry_count(); i++)
-		no_memory_for(registry_get(i));
+	for (i = 0; i < scheduler_count(); i++)
+		no_memory_for(scheduler_get(i));
 	nothing_to_bundle_with();
 	no_memory_to_grow();
 	too_many();

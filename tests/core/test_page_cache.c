@@ -309,6 +309,170 @@ static void random_case(struct draw *draw)
 	page_cache_exit(&cache);
 }
 
+/* A prefetcher that answers what a test tells it, and notes which pages were wasted. */
+static struct page_range answer;
+static u32 found, nr_asked, nr_wasted, wasted_for;
+static u64 wasted_page;
+
+static struct page_range told_read(void *state, const struct page_read *read)
+{
+	found = read->found;
+	nr_asked++;
+	return answer;
+}
+
+static void told_wasted(void *state, u32 stream, struct page_id page)
+{
+	nr_wasted++;
+	wasted_for = stream;
+	wasted_page = page.number;
+}
+
+static const struct prefetcher told = {
+	.name = "told",
+	.summary = "does what it is told",
+	.read = told_read,
+	.wasted = told_wasted,
+};
+
+static void tell(u64 first, u64 pages)
+{
+	answer = (struct page_range){ first, pages };
+}
+
+static void a_range_is_fetched_with_its_page_if_adjacent(void)
+{
+	policies.prefetcher = &told;
+	cache_init(100, 32);
+	tell(11, 3);
+	get(0, 0, 10, LONG);
+	expect_fetch(0, 10, 4);
+	tell(20, 3);
+	get(0, 0, 21, LONG);
+	expect_fetch(1, 20, 3);
+	tell(50, 2);
+	get(0, 0, 40, LONG);
+	expect_fetch(2, 40, 1);
+	expect_fetch(3, 50, 2);
+	tell(30, 2);
+	get(0, 0, 35, LONG);
+	expect_fetch(4, 35, 1);
+	expect_fetch(5, 30, 2);
+	/* Pages that are there are left out, also at a hit. */
+	tell(9, 3);
+	CHECK(get(0, 0, 12, LONG));
+	expect_fetch(6, 9, 1);
+	CHECK_EQ(nr_fetches, 7);
+	page_cache_exit(&cache);
+}
+
+static void a_prefetcher_is_asked_once_for_a_page(void)
+{
+	u32 i;
+
+	cache_init(100, 32);
+	tell(0, 0);
+	nr_asked = 0;
+	for (i = 0; i < 10; i++)
+		get(0, 0, 7, LONG);
+	CHECK_EQ(nr_asked, 1);
+	CHECK_EQ(found, PAGE_ABSENT);
+	get(1, 0, 7, LONG);
+	CHECK_EQ(nr_asked, 2);
+	CHECK_EQ(found, PAGE_THERE);
+	CHECK(!page_cache_read(&cache, 0, 0, 8, LONG));
+	CHECK(!page_cache_read(&cache, 1, 0, 8, LONG));
+	CHECK_EQ(nr_asked, 4);
+	CHECK_EQ(found, PAGE_COMING);
+	fill_all();
+	get(0, 1, 7, LONG);
+	CHECK_EQ(nr_asked, 5);
+	page_cache_exit(&cache);
+}
+
+static void wasted_pages_are_reported(void)
+{
+	cache_init(4, 32);
+	nr_wasted = 0;
+	tell(11, 3);
+	get(2, 0, 10, LONG);
+	tell(0, 0);
+	get(0, 0, 11, LONG);
+	get(0, 0, 20, LONG); /* instead of 12, which nobody has read */
+	CHECK_EQ(nr_wasted, 1);
+	CHECK_EQ(wasted_for, 2);
+	CHECK_EQ(wasted_page, 12);
+	get(0, 0, 21, LONG);
+	CHECK_EQ(nr_wasted, 2);
+	CHECK_EQ(wasted_page, 13);
+	get(0, 0, 22, LONG); /* instead of 10 or 11, which were read */
+	get(0, 0, 23, LONG);
+	CHECK_EQ(nr_wasted, 2);
+	page_cache_exit(&cache);
+}
+
+static u32 wrong_victim(void *state, struct page_id incoming)
+{
+	return 1000;
+}
+
+/* After a rule was broken, the cache works without the policy. */
+static void a_wrong_policy_is_left_out(void)
+{
+	struct replacer wrong = *replacer_find("lru");
+
+	cache_init(4, 32);
+	tell(5, 33);
+	get(0, 0, 4, LONG);
+	CHECK(page_cache_is_broken(&cache));
+	expect_fetch(0, 4, 1);
+	get(0, 0, 6, LONG);
+	expect_fetch(1, 6, 1);
+	page_cache_exit(&cache);
+
+	tell(0, 0);
+	wrong.victim = wrong_victim;
+	policies.replacer = &wrong;
+	cache_init(2, 32);
+	get(0, 0, 1, LONG);
+	get(0, 0, 2, LONG);
+	CHECK(!page_cache_is_broken(&cache));
+	get(0, 0, 3, LONG);
+	CHECK(page_cache_is_broken(&cache));
+	CHECK(get(0, 0, 2, LONG));
+	CHECK(!get(0, 0, 1, LONG));
+	page_cache_exit(&cache);
+}
+
+/* A policy may evict the page that is read, whose content the process has; the read is a hit. */
+static u32 newest_victim(void *state, struct page_id incoming)
+{
+	u32 i = cache.pages;
+
+	while (cache.replacement.is[--i] != SLOT_THERE)
+		;
+	return i;
+}
+
+static void a_policy_may_evict_what_was_just_read(void)
+{
+	struct replacer newest = *replacer_find("clock");
+
+	newest.victim = newest_victim;
+	policies.replacer = &newest;
+	cache_init(2, 32);
+	tell(0, 0);
+	get(0, 0, 1, LONG);
+	get(0, 0, 2, LONG);
+	tell(9, 1);
+	CHECK(page_cache_read(&cache, 1, 0, 2, LONG));
+	fill_all();
+	tell(0, 0);
+	CHECK(get(0, 0, 9, LONG));
+	CHECK(!get(0, 0, 2, LONG));
+	page_cache_exit(&cache);
+}
+
 /* Any two policies keep the rules of their interfaces, and the cache works with them. */
 static void random_policies(struct draw *draw)
 {
@@ -332,6 +496,13 @@ int main(void)
 	a_page_stays_while_it_is_read();
 	no_memory();
 	check_seeds(200, random_case);
+	a_range_is_fetched_with_its_page_if_adjacent();
+	a_prefetcher_is_asked_once_for_a_page();
+	wasted_pages_are_reported();
+	a_wrong_policy_is_left_out();
+	policies = policies_named("doubling", "lru");
+	policies.prefetcher = &told;
+	a_policy_may_evict_what_was_just_read();
 	check_seeds(600, random_policies);
 	return 0;
 }

@@ -115,6 +115,7 @@ static void amp_grows_with_each_set(void)
 	/* g is 0, so the last page of a set triggers the next one; p is 6 then. */
 	EXPECT(get(0, 0, 10, LONG, PAGE_THERE), 11, 6);
 	CHECK_EQ(counter("grown"), 2);
+	CHECK_EQ(counter("sets"), 3);
 	CHECK_EQ(read_on(0, 11, 1000) / 900, 1);
 	EXPECT(get(0, 0, 5000, LONG, PAGE_ABSENT), 0, 0);
 	stop();
@@ -138,6 +139,64 @@ static void amp_fetches_earlier_after_a_wait(void)
 	/* g is 1: one page before the end of the set. */
 	CHECK_EQ(read_on(0, 17, 22), 0);
 	EXPECT(get(0, 0, 22, LONG, PAGE_THERE), 24, 7);
+	stop();
+}
+
+/* At p = 4, sets are fetched at misses only, so that g has no use. */
+static void amp_learns_nothing_from_a_wait_after_a_miss(void)
+{
+	start("amp", 32);
+	get(0, 0, 0, LONG, PAGE_ABSENT);
+	EXPECT(get(0, 0, 1, LONG, PAGE_COMING), 0, 0);
+	CHECK_EQ(counter("stalls"), 0);
+	stop();
+}
+
+/* Let a stream wait for the first page of each set until g is as large as it can be. */
+static void amp_keeps_g_below_p(void)
+{
+	u64 page = 6;
+	u32 most = 6;
+	u32 i;
+
+	start("amp", most);
+	get(0, 0, 0, LONG, PAGE_ABSENT);
+	read_on(0, 1, 5);
+	get(0, 0, 5, LONG, PAGE_ABSENT);
+	for (i = 0; i < 200; i++, page++) {
+		u32 stalls = counter("stalls");
+
+		get(0, 0, page, LONG, i % 3 ? PAGE_THERE : PAGE_COMING);
+		if (i > 150)
+			CHECK_EQ(counter("stalls"), stalls);
+	}
+	CHECK_EQ(counter("stalls"), most - 1);
+	CHECK_EQ(counter("grown"), most - 4);
+	/* With p = 6 and g = 5, the first page of each set fetches the next one. */
+	for (i = 0; i < 2 * most; i++, page++)
+		get(0, 0, page, LONG, PAGE_THERE);
+	CHECK(read_on(0, page, page + 2 * most) >= 2 * most);
+	stop();
+}
+
+/* p is never less than one page, and g shrinks with it. */
+static void amp_shrinks_to_one_page(void)
+{
+	struct page_range range = { 0 };
+	u64 page = 0;
+	u32 i;
+
+	start("amp", 32);
+	for (i = 0; i < 8; i++) {
+		range = get(0, 0, page, LONG, PAGE_ABSENT);
+		page++;
+		prefetch_contract_wasted(
+			&contract, 0,
+			(struct page_id){ range.first + range.pages - 1, 0 });
+	}
+	EXPECT(range, 8, 1);
+	CHECK_EQ(counter("shrunk"), 3);
+	CHECK_EQ(counter("grown"), 0);
 	stop();
 }
 
@@ -330,6 +389,9 @@ int main(void)
 	doubling();
 	amp_grows_with_each_set();
 	amp_fetches_earlier_after_a_wait();
+	amp_learns_nothing_from_a_wait_after_a_miss();
+	amp_keeps_g_below_p();
+	amp_shrinks_to_one_page();
 	amp_shrinks_when_pages_are_wasted();
 	rules();
 	the_same_page_again_and_again();

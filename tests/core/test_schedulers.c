@@ -204,10 +204,10 @@ int main(void)
 {
 	u32 i;
 
-	CHECK(registry_count() >= 4);
+	CHECK(scheduler_count() >= 4);
 	CHECK(!registry_find("nobody"));
 	too_far();
-	for (i = 0; i < registry_count(); i++)
-		try(registry_get(i));
+	for (i = 0; i < scheduler_count(); i++)
+		try(scheduler_get(i));
 	return 0;
 }

@@ -10,7 +10,9 @@ import sys
 import sysconfig
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -18,6 +20,8 @@ import slurm
 from places import CHECKOUT
 from terminal import COMMAND
 
+import understudy_devices as us
+from understudy_devices.engine.cluster import Request
 from understudy_devices.native import binding_file, program_file, registry
 
 pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("slurm")]
@@ -100,6 +104,31 @@ def test_the_rows_are_the_same_bytes(
     assert figures(file).equals(many)
     assert sorted(tmp_path.iterdir()) == [tmp_path / ".s.parquet.lock", file]
     assert cluster.jobs() == []
+
+
+def test_python_carries_out_a_sweep(
+    cluster: slurm.Slurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLURM_CONF", cluster.environment["SLURM_CONF"])
+    given: dict[str, Any] = {
+        "processes": 20,
+        "schedulers": ["clook", "fcfs"],
+        "seeds": 12,
+        "requests": 500,
+    }
+    nodes = Request(workers=2, minutes=10, partition="all")
+    file = tmp_path / "there.parquet"
+    there = us.sweep(**given, out=file, cluster=nodes)
+    here = us.sweep(**given, out=tmp_path / "here.parquet")
+    assert figures(file).equals(figures(tmp_path / "here.parquet"))
+    assert there.measures.equals(here.measures)
+    assert there.runs.height == 2 * 2 * 12
+    assert not file.with_name("there.parquet.cluster").exists()
+    assert cluster.jobs() == []
+    with pytest.raises(us.UserError, match="invalid partition specified: big"):
+        us.sweep(**given, out=tmp_path / "s.parquet", cluster=replace(nodes, partition="big"))
+    with pytest.raises(us.UserError, match="cluster: needs out, a file on a disk that all nodes"):
+        us.sweep(**given, cluster=nodes)
 
 
 @pytest.mark.slow

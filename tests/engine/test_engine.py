@@ -24,6 +24,7 @@ from understudy_devices.engine import Engine, cluster
 from understudy_devices.engine.cluster import Cluster, Request
 from understudy_devices.engine.local import AHEAD, Local
 from understudy_devices.engine.spool import Spool, Task
+from understudy_devices.native.version import code_version
 
 LONG = 60
 
@@ -101,7 +102,7 @@ def test_the_first_round_measures(rounds: cluster._Rounds) -> None:
 def test_later_tasks_last_ten_seconds_or_more(
     seconds: float, tasks: int, rounds: cluster._Rounds
 ) -> None:
-    rounds.measured, rounds.seconds = 10, seconds * 10
+    rounds.measured = cluster.Measured(10, seconds * 10)
     divided = rounds._divided(600.0)
     assert len(divided) == tasks
     assert sorted(key for keys in divided for key in keys) == sorted(rounds.left)
@@ -137,6 +138,43 @@ def test_a_task_counts_as_dead_when_it_is_missing_twice(
     assert list(rounds._look()) == []
     assert not rounds.running
     assert rounds.deaths == {"1": 1}
+
+
+def test_a_task_that_slurm_calls_dead_is_dead_at_once(
+    rounds: cluster._Rounds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dead, alive = Task("mine", 0), Task("mine", 1)
+    rounds.running = {dead: ["1", "2"], alive: ["3"]}
+    rounds.ids = {dead: "5_0", alive: "5_1"}
+    with rounds.spool.answers(dead) as answers:
+        answers.write("1", "before its death", 1)
+    listed = {dead: ("5_0", "OUT_OF_MEMORY"), alive: ("5_1", "COMPLETING")}
+    monkeypatch.setattr(rounds, "_listed", lambda: listed)
+    for _ in range(3):
+        assert list(rounds._look()) in ([("1", "before its death")], [])
+    assert list(rounds.running) == [alive]
+    assert rounds.deaths == {"2": 1}
+
+
+def test_slurm_is_asked_less_often_as_an_array_grows_old(rounds: cluster._Rounds) -> None:
+    pauses = []
+    for age in (0, 4, 12, 1000):
+        rounds.looked = rounds.begun + age
+        pauses.append(rounds._pause)
+    assert pauses == [0.5, 1, 3, 5]
+
+
+def test_an_earlier_commands_dead_tasks_are_not_waited_for(
+    rounds: cluster._Rounds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = rounds.spool.plan(code_version(), [(["1"], None), (["2"], None)])
+    listed = {Task(name, 0): ("5_0", "NODE_FAIL"), Task(name, 1): ("5_1", "RUNNING")}
+    monkeypatch.setattr(rounds, "_listed", lambda: listed)
+    cancelled: list[str] = []
+    monkeypatch.setattr(cluster, "_cancel", cancelled.extend)
+    rounds.adopt()
+    assert rounds.running == {Task(name, 1): ["2"]}
+    assert cancelled == []
 
 
 def test_a_controller_that_is_away_is_waited_for(

@@ -12,6 +12,7 @@
 #include "../../core/least.h"
 #include "../../sim/check.h"
 #include "../../sim/registry.h"
+#include "../core/policies.h"
 #include "../core/schedulers.h"
 #include "../core/check.h"
 
@@ -135,7 +136,7 @@ static void fill_choice(struct given *given, struct workload *workload,
 			struct program *program)
 {
 	const struct scheduler *scheduler =
-		registry_get(take(program, 256) % registry_count());
+		scheduler_get(take(program, 256) % scheduler_count());
 
 	inner = workload_get(take(program, 256) % workload_count());
 	*workload = *inner;

@@ -164,7 +164,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	u32 i;
 
-	for (i = 0; i < registry_count(); i++)
-		run(registry_get(i)->name, (struct program){ data, data + size });
+	for (i = 0; i < scheduler_count(); i++)
+		run(scheduler_get(i)->name, (struct program){ data, data + size });
 	return 0;
 }

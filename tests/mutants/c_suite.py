@@ -12,6 +12,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterable
@@ -49,9 +50,16 @@ HELPERS = (
     "simulation",
 )
 TEST = "tests/core/test_*.c"
+LISTS = {
+    "workload": "sim/workloads",
+    "scheduler": "core/schedulers",
+    "prefetcher": "core/prefetch",
+    "replacer": "core/replacement",
+}
+"""The folder of each kind that sim/registry.py lists."""
 
 CC = (
-    "gcc", "-std=gnu11", "-DSCHEDULERS_IN_A_LIST",
+    "gcc", "-std=gnu11", "-I.", "-DSCHEDULERS_IN_A_LIST",
     "-Werror=incompatible-pointer-types", "-Werror=int-conversion",
 )  # fmt: skip
 PLAIN = ("-O2", "-fPIC", "-fno-semantic-interposition")
@@ -171,7 +179,7 @@ class CSuite:
         self._plain = Build(root, "plain", PLAIN)
         self._checked = Build(root, "checked", CHECKED)
         sources = [*self._plain.library, *self._plain.tests]
-        self._includes = {source: included(source) for source in sources}
+        self._includes = {source: included(root, source) for source in sources}
 
     def judge(self, mutant: Mutation) -> str:
         """Return what kills the mutant; or "same code", "no program", "survived"."""
@@ -219,6 +227,10 @@ def make_suites(checkout: Path, folder: Path, count: int) -> list[CSuite]:
     first = folder / "0"
     for part in COPIED:
         shutil.copytree(checkout / part, first / part)
+    for kind, sources in LISTS.items():
+        files = [first / "sim" / f"{kind}_list.c", *sorted((first / sources).glob("*.c"))]
+        program = str(first / "sim" / "registry.py")
+        subprocess.run([sys.executable, program, kind, *map(str, files)], check=True)
     reached = Reached(first)
     plain, checked = Build(first, "plain", PLAIN), Build(first, "checked", CHECKED)
     plain.make()
@@ -229,10 +241,11 @@ def make_suites(checkout: Path, folder: Path, count: int) -> list[CSuite]:
     return [CSuite(folder / str(number), reached, seconds) for number in range(count)]
 
 
-def included(source: Path) -> set[Path]:
+def included(root: Path, source: Path) -> set[Path]:
     """Return the file and those of our files that it includes."""
-    rule = subprocess.run([*CC, "-MM", source], check=True, capture_output=True, text=True)
-    return {Path(name).resolve() for name in rule.stdout.replace("\\\n", " ").split()[1:]}
+    command = [*CC, "-MM", str(source)]
+    rule = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True)
+    return {(root / name).resolve() for name in rule.stdout.replace("\\\n", " ").split()[1:]}
 
 
 def must(done: bool, source: Path) -> None:

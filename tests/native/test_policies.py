@@ -30,6 +30,12 @@ OURS = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def no_scheduler_for_another_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several tests have one of the same name."""
+    monkeypatch.setattr(registry, "_added", dict(registry._added))
+
+
 def simulated(
     prefetch: registry.Source | str = "doubling",
     replacement: registry.Source | str = "lru",
@@ -93,8 +99,8 @@ def test_each_has_a_page(kind: str, name: str) -> None:
     page = (CHECKOUT / "docs" / folder / f"{name}.md").read_text()
     assert f"`{kind}/{name}.c`" in page
     described = descriptions.describe(registry.our_file(kind, name))
-    for each in (*described.tunables, *described.counters):
-        assert f"`{each.name}`" in page
+    names = [*(each.name for each in described.tunables), *(one.name for one in described.counters)]
+    assert not [name for name in names if f"`{name}`" not in page]
     assert f"({folder}/{name}.md)" in (CHECKOUT / "docs" / "index.md").read_text()
 
 
@@ -288,7 +294,7 @@ def test_a_wrong_declaration_is_named(change: tuple[str, str], words: str, tmp_p
 @pytest.mark.thorough
 def test_an_init_that_fails_is_named(tmp_path: Path) -> None:
     refuses = prefetcher(tmp_path, "refuses", ("\treturn 0;\n", "\treturn -16;\n"))
-    with pytest.raises(RunFailed, match=r"^refuses: its init .*\(errno 16\)"):
+    with pytest.raises(RunFailed, match=r"^refuses: its init failed: .*\(errno 16\)"):
         simulated(refuses)
     odd = replacer(tmp_path, "odd", ("return lru->link ? 0 : -ENOMEM;", "return 3;"))
     with pytest.raises(RunFailed, match=r"^odd: init returned 3, which is neither 0 nor"):

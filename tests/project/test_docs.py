@@ -209,7 +209,7 @@ NOT_RUN = {
     r"docs/adding.md: (CC=clang meson|mkdir corpus)": "a fuzzer without an end",
     r"docs/adding.md: python -m bench": "rewrites a page; tests/project/test_benchmarks.py",
     r".*: understudy card (test|demo)": "a VM: tests/vm/test_own_card.py, test_drawing.py",
-    r".*: understudy reproduce": "VMs: make demo; tests/vm/test_drawing_table.py",
+    r".*: understudy reproduce (table|all --out)": "VMs: make demo; tests/vm",
     r".*: understudy consolidate --self-check": "VMs, for minutes: tests/vm/test_vms.py",
     r".*: understudy serve-disk": "it never ends: tests/serve",
     r".*: understudy doctor": "tests/platforms/test_doctor.py",

@@ -2,6 +2,7 @@
 """The wheel is whole: the quick tests pass with it, in an empty folder, without the checkout."""
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -44,6 +45,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     """Build the wheel and install it; the libraries that it needs are the checkout's."""
     folder = tmp_path_factory.mktemp("wheel")
     man.write()
+    for used in ("understudy_devices", "sim"):  # as a checkout is that somebody works in
+        (CHECKOUT / used / "__pycache__").mkdir(exist_ok=True)
+        (CHECKOUT / used / "__pycache__" / "used.cpython-311.pyc").write_bytes(b"")
     pip = [sys.executable, "-m", "pip", "-q"]
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     subprocess.run(
@@ -64,7 +68,8 @@ def test_its_size_and_its_files(installed: Installed) -> None:
     names = zipfile.ZipFile(installed.wheel).namelist()
     assert installed.wheel.stat().st_size < MOST_BYTES
     assert "abi3" in installed.wheel.name
-    for folder in ("cards", "core", "guest", "host", "kernel", "profiles", "sim"):
+    assert [name for name in names if ".pyc" in name or "__pycache__" in name] == []
+    for folder in ("cards", "core", "guest", "host", "kernel", "profiles", "sim", "vesper"):
         tracked = subprocess.run(
             ["git", "ls-files", folder], cwd=CHECKOUT, capture_output=True, text=True, check=True
         ).stdout.split()
@@ -74,17 +79,63 @@ def test_its_size_and_its_files(installed: Installed) -> None:
     assert set(man.pages()) <= shared
 
 
+def test_it_knows_its_commit(installed: Installed, tmp_path: Path) -> None:
+    """The wheel's command says what the checkout's says, without git."""
+    here = subprocess.run(
+        [Path(sys.executable).with_name("understudy"), "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    there = installed.run(["understudy", "--version"], tmp_path, str(tmp_path / "nothing")).stdout
+    assert re.fullmatch(r"understudy \d+\.\d+\.\d+ \([0-9a-f]{12}(-dirty)?\)\n", here)
+    assert there == here
+
+
 def test_the_simulator_needs_no_compiler(installed: Installed, tmp_path: Path) -> None:
     for words in (
         ["disks"],
         ["schedulers"],
         ["predict", "--workload", "random", "--processes", "8", "--requests", "200"],
         ["compare", "--workload", "poisson", "--rate", "40", "--requests", "100", "--seeds", "2"],
+        ["policies"],
+        [
+            *("predict", "--workload", "concurrent-read", "--virtual-size", "128K"),
+            *("--disk", "vesper-zoned-small", "--requests", "100", "--read-ahead", "4"),
+            *("--prefetch", "amp", "--replacement", "2q"),
+        ],
         ["card", "list"],
     ):
         done = installed.run(["understudy", *words], tmp_path, str(tmp_path / "nothing"))
         assert done.returncode == 0, (words, done.stderr)
         assert len(done.stdout.splitlines()) > 1, words
+
+
+PROGRAM = """
+#include <stdio.h>
+#include <vesper.h>
+int main(void)
+{
+	return puts(vesper_profile_name(0)) < 0 || vesper_init(0, 0) != VESPER_NULL;
+}
+"""
+
+
+def test_a_student_links_libvesper(installed: Installed, tmp_path: Path) -> None:
+    """By pkg-config, and from the files that the command writes; no checkout is at hand."""
+    (tmp_path / "use.c").write_text(PROGRAM)
+    libraries = installed.python.parents[1] / "lib" / "pkgconfig"
+    line = f"PKG_CONFIG_PATH={libraries} pkg-config --cflags --libs vesper"
+    for words in (
+        f"gcc use.c $({line}) -o use",
+        f"{installed.python.with_name('understudy')} vesper --out disk --with example",
+        "gcc -Idisk use.c disk/vesper.c -o use && ./use",
+        "make -C disk && disk/concurrent_read",
+    ):
+        done = subprocess.run(
+            words, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, (words, done.stderr)
 
 
 def test_quick_tests_pass(installed: Installed, tmp_path: Path) -> None:

@@ -26,7 +26,8 @@ def invoke(*arguments: str) -> str:
 def test_both_ways() -> None:
     """The card takes longer than the rasteriser alone, and times grow with the size."""
     answer = json.loads(invoke("table3.1", "--triangles", "2000", "--json"))
-    sizes = answer["sizes"]
+    [found] = answer["results"]
+    sizes = found["figures"]["sizes"]
     assert list(sizes) == ["20", "40", "60", "80", "100"]
     assert all(size["card_seconds"] > size["direct_seconds"] > 0 for size in sizes.values())
     assert sizes["100"]["direct_seconds"] > sizes["20"]["direct_seconds"]

@@ -16,7 +16,7 @@ from understudy_devices.api import vms as of_vms
 from understudy_devices.api.call import Out
 from understudy_devices.api.vms import Vms
 from understudy_devices.api.watch import Heard, Watch
-from understudy_devices.base import parquet, run_folder, scratch
+from understudy_devices.base import parquet, run_folder
 from understudy_devices.base.errors import UserError
 from understudy_devices.consolidation import answer, prediction, vm, what_if
 from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS
@@ -30,6 +30,7 @@ from understudy_devices.consolidation.prediction import (
 )
 from understudy_devices.consolidation.replications import Replications
 from understudy_devices.consolidation.scenario import SERVERS_MOST, WEIGHT_MOST, Scenario
+from understudy_devices.engine.cluster import Request
 
 SERVED, RESPONSE = "served", "response"
 REPLICATIONS_MOST = 100_000
@@ -63,12 +64,16 @@ def consolidate(
     seed: int = 1,
     jobs: int | None = None,
     out: Out = None,
+    cluster: Request | None = None,
 ) -> "Consolidated":
     """Predict response times of VMs that will share one storage device.
 
     `vms` has for each VM a trace recorded while it ran alone, or a folder with traces of several
     such runs: {"web": "vm1/", "mail": "vm2/"}.  The other arguments are the options of the command
     `understudy consolidate`, with underscores (docs/consolidation.md).
+
+    With `cluster`, the simulations are array jobs of Slurm (docs/cluster.md), and `out` must be
+    given.
     """
     with call.alone():
         question = ask(
@@ -87,7 +92,7 @@ def consolidate(
             seed=seed,
             jobs=jobs,
         )
-        return question.answer(out)
+        return question.answer(out, cluster=cluster)
 
 
 @dataclass(frozen=True, repr=False)
@@ -170,11 +175,13 @@ class Question:
     effort: Effort
     accept_poor_fit: bool
     seed: int
-    jobs: int
+    jobs: int | None
     depth_is_given: bool
 
-    def answer(self, out: Out = None, watch: Watch | None = None) -> Consolidated:
-        """Read the traces, fit the service times, and simulate."""
+    def answer(
+        self, out: Out = None, watch: Watch | None = None, cluster: Request | None = None
+    ) -> Consolidated:
+        """Read the traces, fit the service times, and simulate, here or on a cluster."""
         heard = Heard(watch or Watch())
         heard.watch.start(self.command)
         if not self.depth_is_given:
@@ -182,8 +189,9 @@ class Question:
         reading = of_vms.Reading(self.reduction, self.accept_poor_fit, self.jobs, heard.say)
         with (
             call.folder(out, "-".join(["consolidate", *self.named])[:LABEL]) as folder,
-            scratch.folder("understudy-consolidate-") as workspace,
+            of_vms.opened(out, cluster, self.jobs, heard.say) as where,
         ):
+            workspace = where.folder
             with heard.watch.phases("consolidate") as report:
                 tenants = tuple(reading.tenants(self.named, self.shares, workspace, report))
                 scenario = Scenario(tenants, self.depth.servers)
@@ -192,7 +200,9 @@ class Question:
                 ]
                 predictions = [
                     prediction.predict(
-                        Replications(each, self.seed, self.jobs), self.effort, report
+                        Replications(each, self.seed, where.engine, where.at_once),
+                        self.effort,
+                        report,
                     )
                     for each in (scenario, *others)
                 ]

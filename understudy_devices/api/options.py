@@ -22,9 +22,11 @@ from understudy_devices.ask.setting import SETTINGS
 from understudy_devices.ask.workloads import WORKLOADS
 from understudy_devices.base import catalog
 from understudy_devices.base.errors import UserError
-from understudy_devices.traces.read import whole
 from understudy_devices.traces.trace import Trace
 
+DISK = "cheetah-15k4"
+WORKLOAD = "surge-direct"
+SEEDS = 10  # of compare
 SLOTS: tuple[type[Parameters], ...] = (*WORKLOADS.values(), Run, Device, *SETTINGS.values())
 KINDS = {int: "a whole number", float: "a number"}
 
@@ -102,6 +104,8 @@ def _object(declared: Parameter, value: Any) -> Any:
     recorded = getattr(value, "trace", value)  # the result of `trace`
     if declared is not DECLARED["trace"] or not isinstance(recorded, Trace):
         raise UserError(f"{declared.option}: a {type(value).__name__} is no value of this option")
+    from understudy_devices.traces.read import whole  # imports Polars
+
     return whole(recorded)
 
 

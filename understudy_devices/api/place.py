@@ -16,7 +16,7 @@ from understudy_devices.api import vms as of_vms
 from understudy_devices.api.call import Out
 from understudy_devices.api.vms import Vms
 from understudy_devices.api.watch import Heard, Watch
-from understudy_devices.base import run_folder, scratch
+from understudy_devices.base import run_folder
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.progress import Report
 from understudy_devices.consolidation import trust, vm
@@ -28,6 +28,7 @@ from understudy_devices.consolidation.placement.search import BUDGET, FOUND, Out
 from understudy_devices.consolidation.placement.search import place as search
 from understudy_devices.consolidation.placement.simulation import Simulated
 from understudy_devices.consolidation.scenario import SERVERS_MOST, Tenant
+from understudy_devices.engine.cluster import Request
 from understudy_devices.measure.trust import Trust
 
 TARGET_MOST_MS = 1e9
@@ -64,12 +65,14 @@ def place(
     seed: int = 1,
     jobs: int | None = None,
     out: Out = None,
+    cluster: Request | None = None,
 ) -> "Placement":
     """Find a storage device for each VM, so that all meet their targets.
 
     `vms` has the VMs as for `consolidate`, `each` folders of VMs.  `queue_depths` has the devices,
     each with the number of requests that it serves at once: {"fast": 64, "slow": 32}.  The other
-    arguments are the options of the command `understudy place`, with underscores.
+    arguments are the options of the command `understudy place`, with underscores.  With `cluster`,
+    the simulations are array jobs of Slurm (docs/cluster.md), and `out` must be given.
 
     The result's `found` is False if there is no such assignment, or none was found; then `reason`
     says why.
@@ -91,7 +94,7 @@ def place(
             seed=seed,
             jobs=jobs,
         )
-        return question.answer(out)
+        return question.answer(out, cluster=cluster)
 
 
 @dataclass(frozen=True, repr=False)
@@ -191,17 +194,20 @@ class Question:
     reduction: vm.Reduction
     accept_poor_fit: bool
     seed: int
-    jobs: int
+    jobs: int | None
 
-    def answer(self, out: Out = None, watch: Watch | None = None) -> Placement:
-        """Read the traces, fit the service times, and search."""
+    def answer(
+        self, out: Out = None, watch: Watch | None = None, cluster: Request | None = None
+    ) -> Placement:
+        """Read the traces, fit the service times, and search; simulate here or on a cluster."""
         heard = Heard(watch or Watch())
         heard.watch.start(self.command)
         reading = of_vms.Reading(self.reduction, self.accept_poor_fit, self.jobs, heard.say)
         with (
             call.folder(out, f"place-{len(self.guests)}-vms") as folder,
-            scratch.folder("understudy-place-") as workspace,
+            of_vms.opened(out, cluster, self.jobs, heard.say) as where,
         ):
+            workspace = where.folder
             with heard.watch.phases("place") as report:
                 read = self._read(reading, workspace / "vms", report)
                 judge = Simulated(
@@ -209,7 +215,8 @@ class Question:
                     [guest.target_ms for guest in self.guests],
                     self.merge,
                     self.seed,
-                    self.jobs,
+                    where.engine,
+                    where.at_once,
                 )
                 problem = Problem(demands(self.guests, read, self.merge), self.devices)
                 outcome = search(problem, judge, self.budget, report)

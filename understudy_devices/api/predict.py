@@ -11,6 +11,7 @@ import polars as pl
 from understudy_devices import platforms
 from understudy_devices.api import call, options, requests
 from understudy_devices.api.call import Out
+from understudy_devices.api.options import DISK, SEEDS, WORKLOAD
 from understudy_devices.api.prediction import Prediction, write_one
 from understudy_devices.api.settings import Settings, losses_of, settings, workload_of
 from understudy_devices.api.watch import Heard, Watch
@@ -27,9 +28,6 @@ from understudy_devices.device.profile import DiskProfile
 if TYPE_CHECKING:
     from understudy_devices.profiler.profile_fit import Fitted
 
-DISK = "cheetah-15k4"
-WORKLOAD = "surge-direct"
-SEEDS = 10  # of compare
 PRINTED_LINES = 20
 
 Names = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]

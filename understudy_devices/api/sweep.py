@@ -13,7 +13,8 @@ import polars as pl
 
 from understudy_devices import platforms
 from understudy_devices.api import call, options
-from understudy_devices.api.predict import DISK, Names
+from understudy_devices.api.options import DISK
+from understudy_devices.api.predict import Names
 from understudy_devices.api.settings import Settings, losses_of, settings
 from understudy_devices.api.watch import Heard, Watch
 from understudy_devices.ask import schedulers as known_schedulers

@@ -1,20 +1,30 @@
 # SPDX-License-Identifier: MIT
 """What `consolidate` and `place` have in common: VMs, each with its traces, and their options."""
 
+import fcntl
 import itertools
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from understudy_devices.api import options
+from understudy_devices.api.call import Out
+from understudy_devices.base import scratch
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.progress import Report
 from understudy_devices.consolidation import vm
 from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS
 from understudy_devices.consolidation.fits import fit_each
 from understudy_devices.consolidation.scenario import Tenant
+from understudy_devices.engine import Engine
+from understudy_devices.engine.cluster import Cluster, Request
+from understudy_devices.engine.local import Local
+from understudy_devices.engine.spool import writing
 
 ARRIVALS: tuple[vm.Arrival, ...] = ("issue", "queue")
 SEED_MOST = 2**63 - 1
@@ -29,7 +39,7 @@ class Reading:
 
     reduction: vm.Reduction
     accept_poor_fit: bool
-    jobs: int
+    jobs: int | None
     say: Callable[[str], None]
 
     def tenants(
@@ -50,7 +60,8 @@ class Reading:
             report("fit service times", next(count) / len(vms))
 
         try:
-            fits = fit_each(machines, self.accept_poor_fit, self.jobs, advance)
+            jobs = self.jobs or os.cpu_count() or 1
+            fits = fit_each(machines, self.accept_poor_fit, jobs, advance)
         except ValueError as error:
             raise UserError(str(error)) from error
         except UserError as error:
@@ -72,6 +83,68 @@ class Reading:
             for note in run.notes:
                 self.say(f"{run.name}: {note}")
         return machine
+
+
+@dataclass(frozen=True)
+class Where:
+    """What carries out simulations, how many at a time if known, and the folder for their input."""
+
+    engine: Engine
+    at_once: int
+    folder: Path
+
+
+@contextmanager
+def opened(
+    out: Out, nodes: Request | None, jobs: int | None, say: Callable[[str], None]
+) -> Iterator[Where]:
+    """Yield where simulations are carried out: here, or on a cluster.
+
+    On a cluster, the folder OUT.cluster is kept until everything is done, so that the same command,
+    given again, goes on.
+    """
+    if nodes is None:
+        with scratch.folder("understudy-vms-") as folder:
+            yield Where(Local(jobs or os.cpu_count() or 1), 1, folder)
+        return
+    if not out or out is True:
+        raise UserError("cluster: needs --out (out), a folder on a disk that all nodes share")
+    shared = Path(f"{Path(out)}.cluster").absolute()
+    cluster = Cluster(shared, replace(nodes, jobs=jobs or 1), keeps=True, say=say)
+    with _locked(shared):
+        with writing(shared):
+            folder = Path(tempfile.mkdtemp(prefix="vms-", dir=shared))
+        scratch.say_if_interrupted(f"{cluster.notice}; give the same command again to go on")
+        try:
+            yield Where(cluster, nodes.workers * cluster.request.jobs, folder)
+        except BaseException:
+            is_useful = any(shared.glob("*.answers"))
+            shutil.rmtree(folder if is_useful else shared, ignore_errors=True)
+            raise
+        shutil.rmtree(shared, ignore_errors=True)
+        scratch.say_if_interrupted("")
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Make the folder, and refuse one that another command uses; remove it if nothing is in it."""
+    lock = folder / ".lock"
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        opened = lock.open("w")
+    with opened:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(
+                f"--out: another command is using {folder}; wait for it, or name another --out"
+            ) from None
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                lock.unlink()
+                folder.rmdir()
 
 
 Vms = Mapping[str, str | os.PathLike[str]] | Sequence[str | os.PathLike[str]] | str
@@ -99,7 +172,7 @@ class Common:
     limit: int
     arrivals: vm.Arrival
     seed: int
-    jobs: int
+    jobs: int | None
     typed: Mapping[str, Any]
 
 
@@ -116,7 +189,7 @@ def common(split: Any, arrivals: Any, seed: Any, jobs: Any) -> Common:
         limit_blocks(options.text(split) or ""),
         arrivals,
         options.within("--seed", seed, 0, SEED_MOST),
-        options.optional("--jobs", jobs, 1, JOBS_MOST) or os.cpu_count() or 1,
+        options.optional("--jobs", jobs, 1, JOBS_MOST),
         typed,
     )
 

@@ -8,9 +8,7 @@ values are checked.  An Outcome is the record of every bio and the facts of the 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from understudy_devices.ask.device import Device
 from understudy_devices.ask.parameters import Parameters, parameter
@@ -20,6 +18,9 @@ from understudy_devices.ask.setting import SETTINGS, Setting, setting
 from understudy_devices.ask.workloads.workload import Surroundings, Workload
 from understudy_devices.base.errors import UserError
 from understudy_devices.device.profile import DiskProfile
+
+if TYPE_CHECKING:
+    import polars as pl  # a tenth of a second, at each TAB
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,7 +149,7 @@ class Outcome:
     """
 
     experiment: Experiment
-    requests: pl.DataFrame
+    requests: "pl.DataFrame"
     facts: dict[str, Any]
     block_trace: Mapping[str, bytes] = field(default_factory=dict)
     unseen: frozenset[str] = frozenset()

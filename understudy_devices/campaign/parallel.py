@@ -14,6 +14,7 @@ from understudy_devices.ask.experiment import Experiment, Outcome
 from understudy_devices.base import threads
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.campaign import second_run
+from understudy_devices.campaign.failures import Failures
 from understudy_devices.measure import records
 from understudy_devices.measure.metrics import summarise
 from understudy_devices.platforms import Platform
@@ -33,22 +34,24 @@ def run_all(
     `meanwhile` is called once, in the first thread that has no run left, to prepare later steps.
     """
     stop = threading.Event()
-    failures: dict[str, str] = {}
+    failures = Failures()
 
-    def one(experiment: Experiment) -> Outcome | None:
+    def one(place: int, experiment: Experiment) -> Outcome | None:
         name = experiment.scheduler.name
-        if name in failures:
+        if failures.before(name, place):
             return None
         try:
             return _run(platform, experiment, report, stop)
         except RunFailed as error:
-            failures.setdefault(name, str(error))
+            failures.add(name, place, str(error))
             return None
 
-    work: list[Callable[[], Outcome | None]] = [partial(one, each) for each in experiments]
+    work: list[Callable[[], Outcome | None]] = [
+        partial(one, place, each) for place, each in enumerate(experiments)
+    ]
     outcomes = threads.run_all([*work, meanwhile], jobs, stop)
-    counted = [run for run in outcomes if run and run.experiment.scheduler.name not in failures]
-    return counted, failures
+    failed = failures.first()
+    return [run for run in outcomes if run and run.experiment.scheduler.name not in failed], failed
 
 
 def _run(

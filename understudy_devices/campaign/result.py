@@ -141,7 +141,7 @@ def inputs(command: str, experiments: Sequence[Experiment]) -> dict[str, Any]:
 
 def environment(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """Return the software versions and the host's number of processors, for the record."""
-    facts = outcomes[0].facts
+    facts = outcomes[0].facts if outcomes else {}
     return {
         "understudy": __version__,
         "commit": commit(),

@@ -17,11 +17,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from understudy_devices import platforms
 from understudy_devices.ask.experiment import Experiment, Outcome, asked
 from understudy_devices.ask.schedulers import Choice
 from understudy_devices.ask.workloads import WORKLOADS
-from understudy_devices.base.errors import UserError
+from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.base.progress import Report, silent
+from understudy_devices.campaign import parallel
 from understudy_devices.campaign.result import environment
 from understudy_devices.consolidation import vm
 from understudy_devices.consolidation.fits import fit_each
@@ -51,6 +53,7 @@ TRACES = "traces"  # folder in the run folder, for the traces of VMs that ran al
 SCHEMA = "understudy.self-check/1"
 
 Vms = tuple[int, ...]
+Outcomes = Mapping[tuple[str, Vms], Sequence[Outcome]]  # the runs of each configuration and VMs
 ALONE: tuple[Vms, ...] = tuple((number,) for number in range(1, VMS + 1))
 TOGETHER: tuple[Vms, ...] = tuple(tuple(range(1, count + 1)) for count in range(2, VMS + 1))
 
@@ -150,8 +153,25 @@ def experiment(plan: Plan, disk: DiskProfile, seed: int) -> Experiment:
     return asked(WORKLOADS[name], scheduler, disk, "vm", **parameters, **more)
 
 
+def measured(
+    runs: Mapping[Plan, Experiment], jobs: int, prepare: Report, report: parallel.RunReport
+) -> Outcomes:
+    """Carry out all runs; `prepare` and `report` get what is being built, and each run's phases."""
+    platform = platforms.load("vm")
+    experiments = list(runs.values())
+    platform.check(experiments)
+    platform.prepare(experiments, prepare)
+    outcomes, failures = parallel.run_all(platform, experiments, jobs, report)
+    if failures:
+        raise RunFailed("; ".join(failures.values()))
+    return {
+        (plan.configuration, plan.vms): [outcome]
+        for plan, outcome in zip(runs, outcomes, strict=True)
+    }
+
+
 def held(
-    outcomes: Mapping[tuple[str, Vms], Sequence[Outcome]],
+    outcomes: Outcomes,
     servers: int,
     effort: Effort,
     folder: Path,
@@ -189,7 +209,7 @@ def trust(predictions: Sequence[Held]) -> Trust:
 def as_json(
     command: str,
     seed: int,
-    outcomes: Mapping[tuple[str, Vms], Sequence[Outcome]],
+    outcomes: Outcomes,
     predictions: Sequence[Held],
 ) -> dict[str, Any]:
     """Return the content of result.json: each set of VMs that ran together, and each run; times
@@ -233,7 +253,7 @@ def as_json(
     }
 
 
-def requests_table(outcomes: Mapping[tuple[str, Vms], Sequence[Outcome]]) -> pl.DataFrame:
+def requests_table(outcomes: Outcomes) -> pl.DataFrame:
     """Return a table of every bio of every run; its first columns are the configuration and the
     VMs that ran."""
     return pl.concat(
@@ -263,7 +283,7 @@ def requests_of(outcome: Outcome, number: int) -> pl.DataFrame:
 
 def _tenants(
     configuration: str,
-    outcomes: Mapping[tuple[str, Vms], Sequence[Outcome]],
+    outcomes: Outcomes,
     servers: int,
     folder: Path,
 ) -> dict[int, Tenant]:
@@ -283,9 +303,7 @@ def _tenants(
     }
 
 
-def _held(
-    plan: Plan, predicted: Prediction, outcomes: Mapping[tuple[str, Vms], Sequence[Outcome]]
-) -> Held:
+def _held(plan: Plan, predicted: Prediction, outcomes: Outcomes) -> Held:
     def recorded(number: int, vms: Vms) -> list[pl.DataFrame]:
         return [requests_of(outcome, number) for outcome in outcomes[plan.configuration, vms]]
 

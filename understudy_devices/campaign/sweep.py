@@ -42,6 +42,7 @@ from understudy_devices.base import parquet, scratch
 from understudy_devices.base.cache import digest
 from understudy_devices.base.errors import RunFailed, Unstable, UserError
 from understudy_devices.campaign import second_run
+from understudy_devices.campaign.failures import Failures
 from understudy_devices.engine import Answer, Engine
 from understudy_devices.engine.spool import Spool
 from understudy_devices.measure.metrics import Summary
@@ -165,11 +166,11 @@ def run(
     done = set(book.rows.select("key", "version").rows())
     keys: list[tuple[str, str]] = names.select("key", "version").rows()
     missing = {
-        " ".join(name): Cell(*name, experiment)
-        for name, experiment in zip(keys, experiments, strict=True)
+        " ".join(name): Cell(*name, place, experiment)
+        for place, (name, experiment) in enumerate(zip(keys, experiments, strict=True))
         if name not in done
     }
-    failures: dict[str, str] = {}
+    failures = Failures()
     _say_how_to_go_on(book, engine)
 
     def rows(answers: Iterator[tuple[str, Answer]]) -> Iterator[Row]:
@@ -178,7 +179,8 @@ def run(
         report(saved, names.height)
         for finished, (key, answer) in enumerate(answers, start=saved + 1):
             if isinstance(answer, str):
-                failures.setdefault(missing[key].experiment.scheduler.name, answer)
+                cell = missing[key]
+                failures.add(cell.experiment.scheduler.name, cell.place, answer)
             else:
                 is_room = is_room and _is_noted(answer, book.journal)
                 if is_room and not is_said:
@@ -194,7 +196,8 @@ def run(
     if new.height or _is_unfinished(book) or old.height < book.rows.height:
         book.found = whole
     ours = whole.join(names, on=["key", "version"], how="semi", maintain_order="left")
-    return ours.filter(~pl.col("scheduler").is_in(list(failures))), failures
+    failed = failures.first()
+    return ours.filter(~pl.col("scheduler").is_in(list(failed))), failed
 
 
 def _table(rows: Iterator[Row]) -> pl.DataFrame:
@@ -262,6 +265,7 @@ class Cell(NamedTuple):
 
     key: str
     version: str
+    place: int  # among all runs of the command
     experiment: Experiment
 
 
@@ -269,14 +273,14 @@ class Cell(NamedTuple):
 class Runs:
     """Carries out runs, here or on a node of a cluster; leaves out those of failed schedulers."""
 
-    failures: dict[str, str]
+    failures: Failures
 
     def __call__(self, cell: Cell, stop: threading.Event) -> Row | str:
         """Return the row of a run, or why its scheduler failed."""
         experiment = cell.experiment
         name = experiment.scheduler.name
-        if name in self.failures:
-            return self.failures[name]
+        if why := self.failures.before(name, cell.place):
+            return why
         if version(name) != cell.version:
             raise RunFailed(
                 f"{name}: the compiled code differs from that of the command; all nodes must have "
@@ -285,7 +289,8 @@ class Runs:
         try:
             figures = _figures(platforms.load(experiment.platform.name), experiment, stop)
         except RunFailed as error:
-            return self.failures.setdefault(name, str(error))
+            self.failures.add(name, cell.place, str(error))
+            return str(error)
         return _row(cell, figures)
 
 

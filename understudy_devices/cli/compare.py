@@ -3,10 +3,9 @@
 
 import click
 
-from understudy_devices.api.predict import DISK, SEEDS, WORKLOAD, ask
+from understudy_devices.api.options import DISK, SEEDS, WORKLOAD
 from understudy_devices.ask.workloads import WORKLOADS
 from understudy_devices.cli.options import Grouped, Typed, with_settings
-from understudy_devices.cli.session import carry_out
 
 EXAMPLE = "Example: understudy compare --schedulers all --workload random --processes 20"
 
@@ -24,6 +23,10 @@ def command(line: str, disk: str, workload: str, names: str, typed: Typed) -> No
     schedulers get the same random draws.  With 95 % confidence the best scheduler is among
     those named: the intervals are corrected for the number of schedulers compared.
     """
+    # These take a tenth of a second, and TAB on an option needs neither.
+    from understudy_devices.api.predict import ask
+    from understudy_devices.cli.session import carry_out
+
     question = ask(
         "compare", disk=disk, workload=workload, schedulers=names, command=line, **typed.options
     )

@@ -17,10 +17,12 @@ from understudy_devices.api.consolidate import (
 from understudy_devices.base.errors import UserError
 from understudy_devices.cli import kernel_check
 from understudy_devices.cli import vms as vms_given
+from understudy_devices.cli.cluster import with_cluster
 from understudy_devices.cli.session import Answers
 from understudy_devices.consolidation import vm
 from understudy_devices.consolidation.prediction import MOST, PRECISION, UNMERGED
 from understudy_devices.consolidation.scenario import SERVERS_MOST
+from understudy_devices.engine.cluster import Request
 
 EXAMPLE = "Example: understudy consolidate web=vm1/ mail=vm2/ vm3.csv.gz --queue-depth 32"
 NOT_CHECKED = (
@@ -32,6 +34,7 @@ NOT_CHECKED = (
     "split",
     "arrivals",
     "accept_poor_fit",
+    "on_cluster",
 )
 
 
@@ -94,6 +97,7 @@ NOT_CHECKED = (
     "configurations, such as PM-1.",
 )
 @vms_given.with_options
+@with_cluster
 @click.pass_obj
 def command(
     line: str,
@@ -113,12 +117,15 @@ def command(
     jobs: int | None,
     as_json: bool,
     out: Path | None,
+    cluster: Request | None,
     self_check: bool,
 ) -> None:
     """Predict response times of VMs that will share one storage device.
 
     Each VM is given by a trace recorded while it ran alone, or by a folder with traces of several
     such runs, in any format with response times (docs/traces.md). Method: docs/consolidation.md.
+
+    With --on-cluster, the simulations are array jobs of Slurm (docs/cluster.md).
     """
     if self_check:
         effort = effort_of(merge, replications, precision)
@@ -142,7 +149,7 @@ def command(
         jobs=jobs,
         command=line,
     )
-    question.answer(out or True, Answers(as_json=as_json))
+    question.answer(out or True, Answers(as_json=as_json), cluster)
 
 
 def _refuse_useless() -> None:

@@ -10,7 +10,8 @@ from rich.console import Console
 
 from understudy_devices.cli.names import Names
 from understudy_devices.cli.session import console
-from understudy_devices.device import averages, profile
+from understudy_devices.cli.vesper import tables_text
+from understudy_devices.device import averages, c_table, profile
 from understudy_devices.device.check import IN_WORDS, standing
 from understudy_devices.device.profile import DiskProfile
 from understudy_devices.show import checks
@@ -69,6 +70,43 @@ def show(name: str, out: Path | None, as_json: bool) -> None:
 
         picture.draw(disk, out)
         click.echo(f"wrote {out}")
+
+
+@command.command(epilog="Example: understudy disks export cheetah-15k4 --out cheetah.c")
+@click.argument(
+    "names", metavar="NAME|FILE.toml...", nargs=-1, required=True, type=Names(profile.catalogue)
+)
+@click.option(
+    "--out",
+    metavar="FILE.c",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="C file to write.",
+)
+@click.option(
+    "--virtual-size",
+    "size",
+    metavar="SIZE",
+    help="Size of the disk; without it, the table has every size.",
+)
+@click.option(
+    "--list",
+    "listed",
+    is_flag=True,
+    help="Add the list in which libvesper finds profiles by name (vesper/profiles.c).",
+)
+def export(names: tuple[str, ...], out: Path, size: str | None, listed: bool) -> None:
+    """Write profiles as tables in C, for libvesper.
+
+    A kernel needs no parser for them; give config.table the address of vesper_NAME. Some profiles
+    need --virtual-size. Tracks of a disk below 16 MB are scaled as in SIGCSE 2006 section 2.3.
+    """
+    options = [f"--virtual-size {size}"] * bool(size) + ["--list"] * listed
+    made_by = " ".join(["understudy disks export", *names, *options, "--out", out.name])
+    out.write_text(tables_text(names, size, made_by, listed=listed), encoding="utf-8")
+    click.echo(
+        f"wrote {out}: {', '.join(c_table.symbol(profile.load(name).name) for name in names)}"
+    )
 
 
 def _lines(disk: DiskProfile) -> Iterator[tuple[str, str]]:

@@ -3,24 +3,19 @@
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from understudy_devices import platforms
-from understudy_devices.ask.experiment import Experiment, Outcome
 from understudy_devices.base import parquet, run_folder, scratch
-from understudy_devices.base.errors import RunFailed
-from understudy_devices.campaign import parallel, self_check
-from understudy_devices.campaign.self_check import CONFIGURATIONS, DISK, Plan, Vms
+from understudy_devices.campaign import self_check
+from understudy_devices.campaign.self_check import CONFIGURATIONS, DISK
 from understudy_devices.cli.progress import bars, phases
 from understudy_devices.cli.session import console
 from understudy_devices.consolidation.prediction import Effort
 from understudy_devices.device import profile
-
-Outcomes = Mapping[tuple[str, Vms], Sequence[Outcome]]
 
 
 def carry_out(
@@ -44,7 +39,9 @@ def carry_out(
         scratch.folder("understudy-self-check-") as workspace,
     ):
         runs = {plan: self_check.experiment(plan, disk, seed) for plan in plans}
-        outcomes = _measured(runs, jobs)
+        names = {id(experiment): str(plan) for plan, experiment in runs.items()}
+        with bars(len(runs), lambda experiment: names[id(experiment)]) as progress:
+            outcomes = self_check.measured(runs, jobs, progress.prepare, progress.run)
         with phases("self-check") as report:
             checks = self_check.held(outcomes, disk.array.servers, effort, workspace, seed, report)
         document: dict[str, Any] = self_check.as_json(line, seed, outcomes, checks)
@@ -59,19 +56,3 @@ def carry_out(
     for doubt in self_checked.doubts(checks):
         click.echo(f"understudy: {doubt}", err=True)
     click.echo(f"wrote {folder}: result.json, requests.parquet, report.html, traces/", err=True)
-
-
-def _measured(runs: Mapping[Plan, Experiment], jobs: int) -> Outcomes:
-    platform = platforms.load("vm")
-    experiments = list(runs.values())
-    platform.check(experiments)
-    names = {id(experiment): str(plan) for plan, experiment in runs.items()}
-    with bars(len(experiments), lambda experiment: names[id(experiment)]) as progress:
-        platform.prepare(experiments, progress.prepare)
-        outcomes, failures = parallel.run_all(platform, experiments, jobs, progress.run)
-    if failures:
-        raise RunFailed("; ".join(failures.values()))
-    return {
-        (plan.configuration, plan.vms): [outcome]
-        for plan, outcome in zip(runs, outcomes, strict=True)
-    }

@@ -150,9 +150,26 @@ def _discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _print_version(context: click.Context, option: click.Parameter, is_given: bool) -> None:
+    if not is_given:
+        return
+    from understudy_devices.base.commit import commit  # nothing else needs git
+
+    known = commit()
+    click.echo(f"{PROGRAM} {__version__}" + (f" ({known})" if known else ""))
+    context.exit()
+
+
 @click.group(
     cls=Understudy, context_settings={"help_option_names": ["-h", "--help"], "show_default": True}
 )
-@click.version_option(__version__, prog_name=PROGRAM, message="%(prog)s %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Print the version and, if it is known, the commit.",
+)
 def main() -> None:
     """Predict how I/O schedulers perform on a disk you don't have, with virtual machines."""

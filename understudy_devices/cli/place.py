@@ -8,10 +8,12 @@ import click
 from understudy_devices.api.place import BUDGET_MOST, TARGET_LEAST_MS, TARGET_MOST_MS, ask
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.cli import vms as vms_given
+from understudy_devices.cli.cluster import with_cluster
 from understudy_devices.cli.session import Answers
 from understudy_devices.consolidation import vm
 from understudy_devices.consolidation.placement.search import BUDGET
 from understudy_devices.consolidation.scenario import SERVERS_MOST
+from understudy_devices.engine.cluster import Request
 
 EXAMPLE = (
     "Example: understudy place --each vms/ --queue-depths fast=64,slow=32,slow2=32 --p95-ms 50 "
@@ -73,6 +75,7 @@ EXAMPLE = (
     help="Limit on the number of simulations, each of one device with some of the VMs.",
 )
 @vms_given.with_options
+@with_cluster
 @click.pass_obj
 def command(
     line: str,
@@ -92,12 +95,15 @@ def command(
     jobs: int | None,
     as_json: bool,
     out: Path | None,
+    cluster: Request | None,
 ) -> None:
     """Find a storage device for each VM, so that all meet their targets.
 
     Name the VMs as for understudy consolidate, with traces of each VM running alone.  Exit code 1
     if no assignment is found.  The command then prints why none exists, or the best assignment
     that it found.  Method: docs/consolidation.md.
+
+    With --on-cluster, the simulations are array jobs of Slurm (docs/cluster.md).
     """
     question = ask(
         vms,
@@ -116,6 +122,6 @@ def command(
         jobs=jobs,
         command=line,
     )
-    answer = question.answer(out or True, Answers(as_json=as_json))
+    answer = question.answer(out or True, Answers(as_json=as_json), cluster)
     if not answer.found:
         raise RunFailed(f"{answer.outcome}: {answer.reason}")

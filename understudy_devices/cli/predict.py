@@ -4,11 +4,10 @@ sections 4 to 6)."""
 
 import click
 
-from understudy_devices.api.predict import DISK, WORKLOAD, ask
+from understudy_devices.api.options import DISK, WORKLOAD
 from understudy_devices.ask import schedulers
 from understudy_devices.ask.workloads import WORKLOADS
 from understudy_devices.cli.options import Grouped, Typed, with_settings
-from understudy_devices.cli.session import carry_out
 
 EXAMPLE = "Example: understudy predict --workload random --processes 20 --writes 30"
 
@@ -38,6 +37,10 @@ def command(
     scheduler, with a virtual disk that has the timing of the chosen disk, and compares the
     response times of the workload's requests.
     """
+    # These take a tenth of a second, and TAB on an option needs neither.
+    from understudy_devices.api.predict import ask
+    from understudy_devices.cli.session import carry_out
+
     question = ask(
         "predict", disk=disk, workload=workload, schedulers=names, command=line, **typed.options
     )

@@ -1,65 +1,154 @@
 # SPDX-License-Identifier: MIT
-"""`understudy reproduce`: compare this project's figures with those of the papers' Tables 2 and 3
-(PERFORM 2010, section 6) and of the dissertation's Table 3.1 (Jones 2010)."""
+"""`understudy reproduce`: run a table or a figure of the papers, and print the papers' figures
+beside ours; or run all of them, into a folder."""
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
+from rich.console import Console
 
-from understudy_devices.api.options import FIELDS
-from understudy_devices.api.predict import ask
-from understudy_devices.base import catalog
+from understudy_devices import reproduce
+from understudy_devices.base import catalog, run_folder
 from understudy_devices.base.errors import UserError
-from understudy_devices.cli import drawing_table
+from understudy_devices.cli.main import EXIT_FAILED
 from understudy_devices.cli.names import Names
 from understudy_devices.cli.options import Grouped, Typed, with_settings
-from understudy_devices.cli.session import carry_out
-from understudy_devices.papers.drawing import TRIANGLES
-from understudy_devices.papers.tables import AT_ONCE, PAPERS_DISK, REPRODUCED, TABLES
+from understudy_devices.cli.progress import phases
+from understudy_devices.cli.session import carry_out, console
+from understudy_devices.reproduce import Result
 
-DRAWING = "table3.1"
-KNOWN = (*TABLES, DRAWING)
+if TYPE_CHECKING:
+    from understudy_devices.reproduce.artifact import Artifact
+
+ALL = "all"
+ANY = {"name", "on", "jobs", "out", "as_json", "dry_run"}  # what every result takes
+
+
+def _names() -> list[str]:
+    return [*reproduce.names(), ALL]
 
 
 @click.command("reproduce", cls=Grouped, epilog="Example: understudy reproduce table2 --seeds 5")
-@click.argument("name", metavar="|".join(KNOWN), type=Names(lambda: KNOWN))
+@click.argument("name", metavar="|".join(_names()), type=Names(_names))
 @click.option(
     "--triangles",
     metavar="N",
     type=click.IntRange(1, 10_000_000),
-    help=f"Number of triangles of {DRAWING}; default: {TRIANGLES:,}, which takes minutes.",
+    help="Number of triangles of table3.1; default: 1,000,000, which takes minutes.",
 )
 @with_settings()
 @click.pass_obj
 def command(line: str, name: str, triangles: int | None, typed: Typed) -> None:
-    """Run a table of the papers and print the papers' figures beside ours.
+    """Run a table or a figure of the papers and print the papers' figures beside ours.
 
     table2 and table3 run cats, mq-deadline (the successor of deadline) and our cfq on the papers'
     disk.  As in the papers, the disk has two requests at once.  Compare the ranks by each
     measure, not the absolute figures. table3.1 draws triangles directly, and through the virtual
-    graphics card.
+    graphics card. `all` carries out every result, in less than ten minutes, and writes a page,
+    pictures and checksums into a folder (docs/artifact.md); without --on, on every platform that a
+    result has.
     """
-    paper = catalog.pick("table", name, {**TABLES, DRAWING: None})
-    if paper is None:
-        _drawing(triangles, typed)
+    catalog.pick("result", name, dict.fromkeys(_names()))
+    results = [reproduce.named(each) for each in _names() if each != ALL and name in (each, ALL)]
+    question = None if name == ALL else getattr(results[0].module, "question", None)
+    given = _given()
+    _refuse_useless(name, results, given, takes_more=bool(question))
+    if question:
+        carry_out(question(line, typed.options), typed)
         return
-    if triangles is not None:
-        raise UserError(f"{name}: takes no --triangles; only {DRAWING} does")
-    depth = typed.options["queue_depth"]
-    question = ask(
-        "reproduce",
-        disk=PAPERS_DISK,
-        workload=paper.workload,
-        schedulers=REPRODUCED,
-        command=line,
-        **typed.options | {"queue_depth": AT_ONCE if depth is None else depth},
-    )
-    carry_out(question, typed)
+    on = typed.options["on"] if "on" in given else None
+    wanted = _wanted(name, results, on)
+    if typed.dry_run:
+        for result, platform in wanted:
+            click.echo(f"{result.name} on {platform}: about {result.seconds[platform]} s")
+        return
+    own = {"triangles": triangles, "seed": typed.options["seed"]}
+    _carry_out(line, name, wanted, {key: own[key] for key in given & {*own}}, typed)
 
 
-def _drawing(triangles: int | None, typed: Typed) -> None:
-    given = [name for name in FIELDS if typed.options[name] is not None]
-    useless = sorted(set(given) - {"seed"})
+def _given() -> set[str]:
+    """Return the names of the options that were typed."""
+    context = click.get_current_context()
+    return {
+        name
+        for name in context.params
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    }
+
+
+def _refuse_useless(
+    name: str, results: Sequence[Result], given: set[str], *, takes_more: bool
+) -> None:
+    """Refuse an option that has no effect; `takes_more`: the options of predict have one."""
+    own = set() if name == ALL else {*results[0].takes}
+    useless = given & {"triangles"} if takes_more else given - ANY - own
     if useless:
-        option = useless[0].replace("_", "-")
-        raise UserError(f"{DRAWING}: takes no --{option}, only --triangles, --seed and --json")
-    seed = typed.options["seed"]
-    drawing_table.reproduce(triangles or TRIANGLES, 1 if seed is None else seed, typed.as_json)
+        takes = "predict's options" if takes_more else _spelled((ANY | own) - {"name"})
+        raise UserError(f"{name}: takes no {_spelled([min(useless)])}, only {takes}")
+
+
+def _spelled(names: Iterable[str]) -> str:
+    """Return names of options as they are typed."""
+    context = click.get_current_context()
+    spellings = {option.name: option.opts[0] for option in context.command.params}
+    return ", ".join(sorted(spellings[name] for name in names))
+
+
+def _wanted(name: str, results: Sequence[Result], on: str | None) -> list[tuple[Result, str]]:
+    """Return which results to carry out, on which platforms: the fast ones first."""
+    asked = None if on is None else [each.strip() for each in on.split(",")]
+    known = {platform for result in results for platform in result.seconds}
+    for platform in asked or ():
+        catalog.pick("platform", platform, dict.fromkeys(known))
+    return [
+        (result, platform)
+        for platform in reproduce.PLATFORMS
+        for result in results
+        if platform in result.seconds and (asked is None or platform in asked)
+    ]
+
+
+def _carry_out(
+    line: str,
+    name: str,
+    wanted: Sequence[tuple[Result, str]],
+    parameters: dict[str, int],
+    typed: Typed,
+) -> None:
+    from understudy_devices.reproduce import artifact  # Matplotlib takes half a second
+
+    jobs = typed.options["jobs"] or os.cpu_count() or 1
+    kept = typed.out is not None or name == ALL
+    with run_folder.reserved(typed.out, "artifact") if kept else nullcontext() as folder:
+        with phases("reproduce") as report:
+            own = None if name == ALL else parameters
+            found = artifact.carry_out(line, wanted, jobs, report, own)
+        if typed.as_json:
+            click.echo(json.dumps(found.as_json(), indent=2))
+        else:
+            _show(found, console())
+        if folder:
+            with run_folder.filled(folder) as partial:
+                found.write(partial)
+            click.echo(f"wrote {folder}: {artifact.PAGE}, and its lists of checksums", err=True)
+    for failure in found.failures:
+        click.echo(f"understudy: {failure}", err=True)
+    if found.failures:
+        raise click.exceptions.Exit(EXIT_FAILED)
+
+
+def _show(found: "Artifact", output: Console) -> None:
+    """Print the tables of each result, and what differs."""
+    for part in found.parts:
+        if part.reproduced:
+            for grid in part.reproduced.tables:
+                grid.show(output)
+            for sentence in part.reproduced.sentences:
+                output.print(sentence, highlight=False, markup=False, soft_wrap=True)
+    for words in dict.fromkeys(part.result.differs for part in found.parts if part.reproduced):
+        output.print(words, highlight=False, markup=False, soft_wrap=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from understudy_devices.api.call import NoResult
-from understudy_devices.api.predict import DISK
+from understudy_devices.api.options import DISK
 from understudy_devices.api.settings import losses_of
 from understudy_devices.api.sweep import WORKLOADS_SWEPT, Swept, ask
 from understudy_devices.cli.cluster import with_cluster

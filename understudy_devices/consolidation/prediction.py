@@ -10,7 +10,7 @@ processors.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -182,9 +182,8 @@ def _replicated(
 ) -> list[QueueFigures]:
     figures: list[QueueFigures] = []
     most = effort.replications or MOST
-    while len(figures) < most:
-        numbers = range(len(figures), min(len(figures) + BATCH, most))
-        figures += replications.run(numbers, merge, _teller(report, numbers, most))
+    for batch in replications.batches(BATCH, most, merge, partial(_teller, report, most)):
+        figures += batch
         means = [
             estimate([run.each[k].response.mean for run in figures]) for k in range(len(merge))
         ]
@@ -193,7 +192,7 @@ def _replicated(
     return figures
 
 
-def _teller(report: Report, numbers: range, most: int) -> Callable[[], None]:
+def _teller(report: Report, most: int, numbers: range) -> Callable[[], None]:
     """Return a function that reports each finished replication."""
     phase = f"replications {numbers[0] + 1} to {numbers[-1] + 1} of at most {most}"
     done = iter(numbers)

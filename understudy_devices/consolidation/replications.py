@@ -9,19 +9,29 @@ fewer VMs.
 
 import os
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from math import ceil
+from typing import NamedTuple
 
 import numpy as np
 
-from understudy_devices.base import threads
-from understudy_devices.base.errors import RunFailed
+from understudy_devices.base.cache import digest
+from understudy_devices.base.errors import RunFailed, Unstable
 from understudy_devices.consolidation.scenario import Scenario
 from understudy_devices.consolidation.vm import Run
+from understudy_devices.engine import Answer, Engine
+from understudy_devices.engine.local import Local
 from understudy_devices.native.open_queue import CustomerClass, OpenQueue, QueueFigures, simulate
 
 Merge = tuple[float, ...]
+Done = Callable[[], None]
+"""Called after each replication."""
+
+
+def _silent() -> None:
+    """Ignore that a replication is done."""
 
 
 @dataclass(frozen=True)
@@ -41,13 +51,24 @@ class Drawn:
         return [run.in_system(self.until_ns) for run in self.runs]
 
 
+class Simulation(NamedTuple):
+    """What an engine carries out: one replication."""
+
+    queue: OpenQueue
+    seed: int
+
+
 @dataclass(frozen=True)
 class Replications:
-    """Replications of one scenario from a seed; `jobs` of them run in parallel."""
+    """Replications of one scenario from a seed.
+
+    The engine carries out `at_once` of them at a time.
+    """
 
     scenario: Scenario
     seed: int = 1
-    jobs: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
+    engine: Engine = field(default_factory=lambda: Local(len(os.sched_getaffinity(0))))
+    at_once: int = 1
 
     def drawn(self, replication: int) -> Drawn:
         """Return the runs of a replication, one for each VM, chosen at random."""
@@ -55,33 +76,97 @@ class Replications:
         vms = [tenant.vm for tenant in self.scenario.tenants]
         return Drawn(tuple(vm.runs[int(random.integers(len(vm.runs)))] for vm in vms))
 
-    def run(
-        self, numbers: Sequence[int], merge: Merge, done: Callable[[], None] = lambda: None
-    ) -> list[QueueFigures]:
+    def run(self, numbers: Sequence[int], merge: Merge, done: Done = _silent) -> list[QueueFigures]:
         """Simulate the replications with these numbers; call `done` after each replication.
 
-        Raises the same errors as `simulate`.
+        Raises the same errors as `simulate`; Unstable is that of the first number.
         """
-        stop = threading.Event()
+        return _stable(self._outcomes(numbers, merge, done))
 
-        def one(number: int) -> QueueFigures:
-            return self._one(number, merge, stop)
+    def batches(
+        self,
+        size: int,
+        most: int,
+        merge: Merge,
+        begin: Callable[[range], Done] = lambda numbers: _silent,
+    ) -> Iterator[list[QueueFigures]]:
+        """Simulate replications 0, 1 ... and yield their figures, `size` at a time, up to `most`.
 
-        return threads.run_all([partial(one, number) for number in numbers], self.jobs, stop, done)
+        So many batches are carried out together that the engine is busy; a caller that needs no
+        more batches has the same figures with each engine.  `begin` is called with the numbers that
+        are carried out together.
+        """
+        together = ceil(self.at_once / size) * size
+        for first in range(0, most, together):
+            numbers = range(first, min(first + together, most))
+            outcomes = self._outcomes(numbers, merge, begin(numbers))
+            for place in range(0, len(outcomes), size):
+                yield _stable(outcomes[place : place + size])
 
-    def _one(self, number: int, merge: Merge, stop: threading.Event) -> QueueFigures:
+    def _outcomes(
+        self, numbers: Sequence[int], merge: Merge, done: Done
+    ) -> list[QueueFigures | Unstable]:
+        """Return the figures in the order of the numbers, up to the first that is unstable."""
+        keys = {self._key(number, merge): place for place, number in enumerate(numbers)}
+        items = {key: self._item(numbers[place], merge) for key, place in keys.items()}
+        outcomes: dict[int, QueueFigures | Unstable] = {}
+        needed = len(numbers)
+        with closing(self.engine.run(simulated, items)) as answers:
+            for key, answer in answers:
+                place = keys[key]
+                outcomes[place] = outcome = _outcome(answer)
+                done()
+                if isinstance(outcome, Unstable):
+                    needed = min(needed, place + 1)
+                if all(place in outcomes for place in range(needed)):
+                    break
+        return [outcomes[place] for place in range(needed)]
+
+    def _item(self, number: int, merge: Merge) -> Simulation:
         sample = self.drawn(number)
         classes = tuple(
-            CustomerClass(run.arrivals, tenant.service, tenant.weight, omega)
+            # A copy without the times that a run has already read from its file.
+            CustomerClass(replace(run.arrivals), tenant.service, tenant.weight, omega)
             for tenant, run, omega in zip(self.scenario.tenants, sample.runs, merge, strict=True)
         )
-
-        def look(_: int) -> None:
-            if stop.is_set():
-                raise RunFailed("stopped because another replication failed")
-
         queue = OpenQueue(classes, self.scenario.servers, sample.until_ns)
-        return simulate(queue, _seed(self.seed, number), look=look)
+        return Simulation(queue, _seed(self.seed, number))
+
+    def _key(self, number: int, merge: Merge) -> str:
+        """Return a digest of all but the code that decides a replication's figures."""
+        numbers = [self.seed, number, self.scenario.servers, *merge]
+        weights = [tenant.weight for tenant in self.scenario.tenants]
+        contents = [tenant.content.encode() for tenant in self.scenario.tenants]
+        return digest([repr((numbers, weights)).encode(), *contents])
+
+
+def simulated(item: Simulation, stop: threading.Event) -> Answer:
+    """Carry out a replication, in this process or on a node of a cluster."""
+
+    def look(_: int) -> None:
+        if stop.is_set():
+            raise RunFailed("stopped because another replication failed")
+
+    try:
+        return simulate(item.queue, item.seed, look=look).as_json()
+    except Unstable as error:
+        return {"unstable": str(error), "load": error.load}
+
+
+def _outcome(answer: Answer) -> QueueFigures | Unstable:
+    if "unstable" in answer:
+        return Unstable(answer["unstable"], answer["load"])
+    return QueueFigures.of_json(answer)
+
+
+def _stable(outcomes: Sequence[QueueFigures | Unstable]) -> list[QueueFigures]:
+    """Return the figures; raise the first Unstable."""
+    figures = []
+    for outcome in outcomes:
+        if isinstance(outcome, Unstable):
+            raise outcome
+        figures.append(outcome)
+    return figures
 
 
 def _seed(seed: int, replication: int) -> int:

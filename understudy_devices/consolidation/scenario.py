@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
+from understudy_devices.base.cache import digest
 from understudy_devices.consolidation import product_form
 from understudy_devices.consolidation.fit import Fitted
 from understudy_devices.consolidation.vm import NS_PER_MS, VirtualMachine
@@ -32,6 +33,12 @@ class Tenant:
         """Return the fitted process in the form in which the simulation samples service times from
         it."""
         return ServiceTimes.of(self.fitted.process.tables())
+
+    @cached_property
+    def content(self) -> str:
+        """Return a digest of the arrivals of all runs and of the service times."""
+        tables = (self.service.phases.tobytes(), self.service.outcomes.tobytes())
+        return digest([*tables, *(run.arrivals.content.encode() for run in self.vm.runs)])
 
     @property
     def erlangs(self) -> float:

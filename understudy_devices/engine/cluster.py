@@ -20,9 +20,9 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import StringIO
 from math import ceil
 from pathlib import Path
@@ -47,9 +47,17 @@ DEATHS_MAX = 3  # of tasks at the same item, before the command gives up
 
 POLL_SECONDS = 0.5
 LOOK_SECONDS = 5.0
-"""How often the command asks Slurm which tasks there are."""
+"""How often the command asks Slurm which tasks there are; more often while an array is young, since
+a task that cannot work dies early."""
+YOUNG = 0.25  # the time to the next question, as a fraction of the array's age
 PATIENCE_SECONDS = 300.0
 """How long Slurm may leave this question unanswered."""
+
+ALIVE = ("PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "COMPLETING")
+DEAD = (
+    *("BOOT_FAIL", "CANCELLED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY"),
+    *("PREEMPTED", "TIMEOUT"),
+)
 
 NOISE = re.compile(r"^(submitit \w+ \(|srun: error: \S+: task 0: (Exited|Terminated|Killed)|\s*$)")
 
@@ -72,15 +80,26 @@ class Request:
 
 @dataclass
 class Cluster:
-    """Runs tasks through a folder that all nodes share."""
+    """Runs tasks through a folder that all nodes share.
+
+    `run` may be called several times, for items that depend on earlier answers; then `keeps` says
+    that answers in the folder, also an earlier command's, count for their keys.  Otherwise the
+    caller reads an earlier command's answers.  `say` is called if the tasks are too short.
+    """
 
     folder: Path
     request: Request
+    keeps: bool = False
+    say: Callable[[str], None] | None = None
 
     def __post_init__(self) -> None:
         """Refuse a machine without Slurm or without submitit."""
         self.folder = self.folder.absolute()
         check_installed()
+        self._spool = Spool(self.folder)
+        self._kept: dict[str, Answer] = {}
+        self._measured = Measured()
+        self._is_first = True
 
     @property
     def name(self) -> str:
@@ -96,15 +115,40 @@ class Cluster:
         self, work: Work[T], items: Mapping[str, T]
     ) -> Generator[tuple[str, Answer], None, None]:
         """Yield answers as Engine.run does."""
-        rounds = _Rounds(self, Spool(self.folder), dict(items))
+        rounds = _Rounds(self, self._spool, dict(items), self._measured, self._kept)
+        before = replace(self._measured)
         try:
-            rounds.adopt()
+            if self._is_first:
+                rounds.adopt()
+                self._is_first = False
+            yield from rounds.kept()
             while rounds.left:
                 if not rounds.running:
                     rounds.submit(work)
                 yield from rounds.collected()
         finally:
-            _cancel(["--name", self.name])
+            if rounds.tasks or rounds.running:
+                _cancel(["--name", self.name])
+            if not rounds.left:
+                self._judge(rounds.tasks, self._measured.seconds - before.seconds)
+
+    def _judge(self, tasks: int, seconds: float) -> None:
+        """Say once if the tasks of a run were shorter than their start is worth."""
+        each = seconds / self.request.jobs / max(tasks, 1)
+        if tasks and each < SHORTEST and self.say:
+            self.say(
+                f"--on-cluster: the first {_tasks(tasks)} {each:.2g} s, too short for a cluster "
+                f"(at least {SHORTEST:g} s); this is faster without --on-cluster"
+            )
+            self.say = None
+
+
+@dataclass
+class Measured:
+    """How many items were carried out, and the seconds that all of them took."""
+
+    items: int = 0
+    seconds: float = 0.0
 
 
 def check_installed() -> None:
@@ -131,12 +175,15 @@ class _Rounds:
     cluster: Cluster
     spool: Spool
     left: dict[str, Any]
+    measured: Measured = field(default_factory=Measured)
+    earlier: dict[str, Answer] = field(default_factory=dict)
+    tasks: int = 0
     running: dict[Task, list[str]] = field(default_factory=dict)
     ids: dict[Task, str] = field(default_factory=dict)
     missing: set[Task] = field(default_factory=set)
     deaths: Counter[str] = field(default_factory=Counter)
-    measured: int = 0
-    seconds: float = 0.0
+    versions: dict[str, str] = field(default_factory=dict)
+    begun: float = 0.0
     looked: float = 0.0
     heard: float = 0.0
 
@@ -144,19 +191,35 @@ class _Rounds:
         """Yield the new answers; raise the error of a task, after all answers."""
         errors = []
         for task, (key, answer, seconds) in self.spool.new():
-            if task not in self.ids:  # an earlier command's
+            if task not in self.ids:  # an earlier command's or run's
+                if key is not None and self.cluster.keeps and self._is_ours(task):
+                    self.earlier[key] = answer
                 continue
             if key is None:
                 if task in self.running and answer:
                     errors.append(answer)
                 self.running.pop(task, None)
                 continue
-            self.measured += 1
-            self.seconds += seconds
+            self.measured.items += 1
+            self.measured.seconds += seconds
             if self.left.pop(key, None) is not None:
                 yield key, answer
         if errors:
             raise RunFailed(errors[0])
+
+    def kept(self) -> Iterator[tuple[str, Answer]]:
+        """Yield the answers that were there before this run."""
+        if self.cluster.keeps:
+            yield from self.answers()
+            for key in self.left.keys() & self.earlier.keys():
+                del self.left[key]
+                yield key, self.earlier.pop(key)
+
+    def _is_ours(self, task: Task) -> bool:
+        """Return whether this version of the code planned the task."""
+        if task.round not in self.versions:
+            self.versions |= {name: plan.version for name, plan in self.spool.plans().items()}
+        return self.versions.get(task.round) == code_version()
 
     def adopt(self) -> None:
         """Take over the tasks of an earlier command that are useful; cancel the others."""
@@ -167,7 +230,9 @@ class _Rounds:
             )
         plans = self.spool.plans()
         useless = []
-        for task, job in listed.items():
+        for task, (job, state) in listed.items():
+            if state in DEAD:
+                continue
             plan = plans.get(task.round)
             keys = plan.keys[task.number] if plan and task.number < len(plan.keys) else []
             if plan and plan.version == code_version() and not self.left.keys().isdisjoint(keys):
@@ -179,14 +244,15 @@ class _Rounds:
     def submit(self, work: Work[Any]) -> None:
         """Submit all items that are left, or as many as the first round may have."""
         request = self.cluster.request
-        longest = min(LONGEST if self.measured else FIRST_SECONDS, request.minutes * 60 / 2)
+        longest = min(LONGEST if self.measured.items else FIRST_SECONDS, request.minutes * 60 / 2)
         tasks = self._divided(longest)
         version = code_version()
         loads = [(keys, self._load(work, keys, longest)) for keys in tasks]
         name = self.spool.plan(version, loads)
         self.running = {Task(name, number): keys for number, keys in enumerate(tasks)}
+        self.tasks += len(tasks)
         self.missing = set()
-        self.looked = self.heard = time.monotonic()
+        self.begun = self.looked = self.heard = time.monotonic()
         job = _submit(self.cluster, name, version, list(self.running))
         single = len(tasks) == 1
         self.ids |= {task: job if single else f"{job}_{task.number}" for task in self.running}
@@ -199,10 +265,11 @@ class _Rounds:
     def _divided(self, longest: float) -> list[list[str]]:
         """Return the keys of each task of the next round; each task has some of all kinds."""
         keys, workers = list(self.left), self.cluster.request.workers
-        if not self.measured:
+        if not self.measured.items:
             tasks = min(workers, ceil(len(keys) / FIRST_ITEMS_MIN), ARRAY_TASKS_MAX)
             return [keys[number::tasks][:FIRST_ITEMS_MAX] for number in range(tasks)]
-        whole = len(keys) * self.seconds / self.measured / self.cluster.request.jobs
+        jobs = self.cluster.request.jobs
+        whole = len(keys) * self.measured.seconds / self.measured.items / jobs
         each = min(max(whole / workers / TASKS_PER_WORKER, SHORTEST), longest)
         tasks = min(max(int(whole / each), 1), ARRAY_TASKS_MAX, len(keys))
         return [keys[number::tasks] for number in range(tasks)]
@@ -212,14 +279,21 @@ class _Rounds:
         while self.running and self.left:
             time.sleep(POLL_SECONDS)
             yield from self.answers()
-            if time.monotonic() - self.looked >= LOOK_SECONDS:
+            if time.monotonic() - self.looked >= self._pause:
                 yield from self._look()
 
-    def _look(self) -> Iterator[tuple[str, Answer]]:
-        """Find the tasks that Slurm no longer knows, and that have not ended by themselves.
+    @property
+    def _pause(self) -> float:
+        """Return the seconds between two questions to Slurm."""
+        age = self.looked - self.begun
+        return min(max(YOUNG * age, POLL_SECONDS), LOOK_SECONDS)
 
-        A task's last lines may reach this machine later than its end, so a task counts as dead
-        when it is missing twice.
+    def _look(self) -> Iterator[tuple[str, Answer]]:
+        """Find the tasks that have died: those that Slurm says so of, and those that it no longer
+        knows and that have not ended by themselves.
+
+        A task's last lines may reach this machine later than its end, so a task that Slurm no
+        longer knows counts as dead when it is missing twice.
         """
         self.looked = time.monotonic()
         listed = self._listed()
@@ -231,8 +305,9 @@ class _Rounds:
                 )
             return
         self.heard = self.looked
+        died = {task for task, (_, state) in listed.items() if state in DEAD}
         missing = self.running.keys() - listed
-        dead = missing & self.missing
+        dead = (missing & self.missing) | (died & self.running.keys())
         self.missing = set(missing)
         if dead:
             yield from self.answers()
@@ -253,18 +328,26 @@ class _Rounds:
                 f"{_last_words(log)}; see {log}"
             )
 
-    def _listed(self) -> dict[Task, str] | None:
-        """Return the job of each task that Slurm knows; None if Slurm does not answer."""
+    def _listed(self) -> dict[Task, tuple[str, str]] | None:
+        """Return job and state of each task that Slurm knows, unless it has ended well.
+
+        None if Slurm does not answer.  Slurm knows a task that has ended for some minutes.
+        """
         command = ["squeue", "--noheader", "--array", "--me", "--name", self.cluster.name]
-        command += ["--format", "%i %k"]
+        command += ["--states", ",".join((*ALIVE, *DEAD)), "--format", "%i %T %k"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             return None
         jobs = {}
-        for job, _, name in (line.partition(" ") for line in done.stdout.splitlines()):
+        for job, state, name in (line.split(None, 2) for line in done.stdout.splitlines()):
             number = job.partition("_")[2]
-            jobs[Task(name.strip(), int(number) if number.isdigit() else 0)] = job
+            task = Task(name.strip(), int(number) if number.isdigit() else 0)
+            jobs[task] = job, state
         return jobs
+
+
+def _tasks(count: int) -> str:
+    return "task lasted" if count == 1 else f"{count} tasks lasted"
 
 
 def _submit(cluster: Cluster, round: str, version: str, tasks: Sequence[Task]) -> str:

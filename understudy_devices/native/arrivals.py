@@ -7,6 +7,7 @@ simulations on a machine share the file's pages in the page cache. The simulator
 itself; if a value is wrong, `refuse` finds and reports it.
 """
 
+import hashlib
 import os
 from dataclasses import dataclass
 from functools import cached_property
@@ -59,6 +60,12 @@ class Arrivals:
     def pieces(self) -> npt.NDArray[np.uint16]:
         """Return the numbers of pieces as a mapped array of shape (requests,)."""
         return _pieces(self.path, self.requests)
+
+    @cached_property
+    def content(self) -> str:
+        """Return a digest of the file."""
+        with self.path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
 
     @property
     def file_bytes(self) -> int:

@@ -16,7 +16,9 @@ def failure(simulation: Simulation, job: worker.Job, figures: Figures) -> RunFai
     """Return the error of a job as an exception; Unstable if too many requests were pending."""
     code = -job.structure.error
     if job.structure.summary.init_error and not job.structure.refused_bytes:
-        return RunFailed(f"{_part(simulation, int(job.structure.summary.part))}: {_other(code)}")
+        part = int(job.structure.summary.part)
+        words = _other(code, "its") if part else _other(code)
+        return RunFailed(f"{_part(simulation, part)}: {words}")
     if code == errno.ENOEXEC:
         name = _part(simulation, int(job.structure.fault.part))
         return RunFailed(f"{name}: {why_not_loaded(job)}")
@@ -56,9 +58,9 @@ def _part(simulation: Simulation, part: int) -> str:
     return policies[part - 1].described.name if part else simulation.scheduler
 
 
-def _other(code: int) -> str:
+def _other(code: int, whose: str = "the scheduler's or the workload's") -> str:
     """Return the message for any other error, such as one from the init of a user's scheduler."""
-    return f"its init or the workload's init failed: {os.strerror(code)} (errno {code})"
+    return f"{whose} init failed: {os.strerror(code)} (errno {code})"
 
 
 def offered_load(simulation: Simulation, figures: Figures) -> float | None:

@@ -15,7 +15,8 @@ replications in parallel in several threads.
 import errno
 import math
 import os
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -100,6 +101,34 @@ class QueueFigures:
     in_system: float
     span_ns: int
     utilisation: float
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all figures as JSON can carry them, without a loss."""
+        each = [
+            asdict(one)
+            | {
+                "response_percentiles": list(one.response_percentiles.items()),
+                "distribution_ns": one.distribution_ns.tolist(),
+            }
+            for one in self.each
+        ]
+        return {**asdict(replace(self, each=())), "each": each}
+
+    @classmethod
+    def of_json(cls, figures: Mapping[str, Any]) -> "QueueFigures":
+        """Return what `as_json` was called on."""
+        each = tuple(
+            ClassFigures(
+                **one
+                | {
+                    "response": Moments(**one["response"]),
+                    "response_percentiles": dict(one["response_percentiles"]),
+                    "distribution_ns": np.array(one["distribution_ns"], np.int64),
+                }
+            )
+            for one in figures["each"]
+        )
+        return cls(**{**figures, "each": each})
 
 
 def simulate(queue: OpenQueue, seed: int, look: worker.Look = lambda done: None) -> QueueFigures:

@@ -8,11 +8,13 @@ use, so machines that cannot run it can still show profiles and reports.
 import threading
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from understudy_devices.ask.experiment import Experiment, Outcome
 from understudy_devices.base.progress import Report
-from understudy_devices.measure.metrics import Summary
+
+if TYPE_CHECKING:
+    from understudy_devices.measure.metrics import Summary  # imports Polars
 
 PLATFORMS = {
     "sim": "understudy_devices.platforms.sim.in_simulator",
@@ -35,7 +37,7 @@ class Platform(Protocol):
 
     def summarise(
         self, experiment: Experiment, report: Report, *, stop: threading.Event
-    ) -> Summary:
+    ) -> "Summary":
         """Run one experiment like `run`, but return only its figures."""
 
     def dry_run(self, experiment: Experiment) -> list[str]:

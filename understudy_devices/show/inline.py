@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+from xml.sax.saxutils import escape
 
 from matplotlib.figure import Figure
 
@@ -55,6 +56,15 @@ def svg(figure: Figure, name: str = "") -> str:
     text = io.StringIO()
     figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
     return _inline(text.getvalue(), name or f"u{digest([text.getvalue().encode()])}")
+
+
+def standalone(drawing: Drawing) -> str:
+    """Return the drawing as the text of an SVG file, black on white, with its caption as title."""
+    names = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+    style = 'style="color: black; background: white"'
+    opened = drawing.svg.replace("<svg", f"<svg {names} {style}", 1)
+    end = opened.index(">") + 1
+    return f"{opened[:end]}\n <title>{escape(drawing.caption)}</title>{opened[end:]}"
 
 
 def _inline(svg: str, name: str) -> str:

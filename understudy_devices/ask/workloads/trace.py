@@ -14,11 +14,16 @@ from understudy_devices.ask.workloads.workload import (
 )
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.progress import Report
-from understudy_devices.traces.read import load
 from understudy_devices.traces.steps import closed_rows, open_rows, open_rows_by_owner
 from understudy_devices.traces.trace import Trace
 
 MB = 10**6
+
+
+def _load(text: str) -> Trace:
+    from understudy_devices.traces.read import load  # imports Polars
+
+    return load(text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +44,7 @@ class TraceReplay(Workload):
         help="The trace to replay, in any format of docs/traces.md.",
         metavar="FILE[:SCHEDULER[:SEED]]",
         kind=str,
-        parse=load,
+        parse=_load,
     )
     replay: str = parameter(
         "open",

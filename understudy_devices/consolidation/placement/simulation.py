@@ -15,6 +15,7 @@ from understudy_devices.consolidation.placement.problem import P95, Device, Verd
 from understudy_devices.consolidation.replications import Replications
 from understudy_devices.consolidation.scenario import Scenario, Tenant
 from understudy_devices.consolidation.vm import NS_PER_MS
+from understudy_devices.engine import Engine
 from understudy_devices.measure.comparison import Estimate, estimate
 from understudy_devices.native.open_queue import QueueFigures
 
@@ -28,29 +29,31 @@ class Simulated:
     """The judge.
 
     tenants, targets_ms: a value for each VM.  merge: the number of requests that a server merges
-    into one.
+    into one.  engine, at_once: as in `Replications`.
     """
 
     tenants: Sequence[Tenant]
     targets_ms: Sequence[float]
     merge: float
     seed: int
-    jobs: int
+    engine: Engine
+    at_once: int = 1
 
     def __call__(self, device: Device, vms: tuple[int, ...]) -> Verdict:
         """Simulate the VMs on the device; raises RunFailed like `simulate`."""
         scenario = Scenario(tuple(self.tenants[vm] for vm in vms), device.servers)
-        replications = Replications(scenario, self.seed, self.jobs)
+        replications = Replications(scenario, self.seed, self.engine, self.at_once)
         figures: list[QueueFigures] = []
-        while True:
-            numbers = range(len(figures), len(figures) + BATCH)
-            try:
-                figures += replications.run(numbers, (self.merge,) * len(vms))
-            except Unstable:
-                return dict.fromkeys(vms, P95(float("inf"), float("inf")))
-            estimates = [_p95(figures, k) for k in range(len(vms))]
-            if len(figures) >= MOST or self._is_clear(vms, estimates):
-                return {vm: _bounded(one) for vm, one in zip(vms, estimates, strict=True)}
+        estimates: list[Estimate] = []
+        try:
+            for batch in replications.batches(BATCH, MOST, (self.merge,) * len(vms)):
+                figures += batch
+                estimates = [_p95(figures, k) for k in range(len(vms))]
+                if self._is_clear(vms, estimates):
+                    break
+        except Unstable:
+            return dict.fromkeys(vms, P95(float("inf"), float("inf")))
+        return {vm: _bounded(one) for vm, one in zip(vms, estimates, strict=True)}
 
     def _is_clear(self, vms: tuple[int, ...], estimates: Sequence[Estimate]) -> bool:
         targets_ms = [self.targets_ms[vm] for vm in vms]

@@ -20,7 +20,7 @@ GAP = 1  # between two configurations
 
 MEANS = (
     "Mean response time of each VM: measured together (line), predicted (dot), and alone (tick). "
-    "Each group is a configuration in so many VMs. The product form's are in the table below."
+    "Each group is a configuration in so many VMs. The product form's are in a table."
 )
 ARRIVALS = (
     "Share of the times between two arrivals that are at most so long: alone (solid) and together "

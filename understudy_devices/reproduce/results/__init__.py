@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""The results: one file each (reproduce/__init__.py says what a file has)."""

@@ -28,7 +28,7 @@ def build(name: str, *sources: str) -> Path:
         Program(
             name,
             (*written, *_found(CODE), *lists),
-            flags=("-flto", "-Wno-unused-parameter", "-DSCHEDULERS_IN_A_LIST"),
+            flags=("-I.", "-flto", "-Wno-unused-parameter", "-DSCHEDULERS_IN_A_LIST"),
             generated=tuple(lists.items()),
         )
     )

@@ -3,6 +3,7 @@
 
 import os
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ def place_of(folder: Path, name: str) -> Path:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_form_is_read(tmp_path: Path, form: submission.Callable[[Path, Files], None]) -> None:
+def test_every_form_is_read(tmp_path: Path, form: Callable[[Path, Files], None]) -> None:
     form(tmp_path / "ada", FILES)
     place = place_of(tmp_path, "ada")
     found = submission.read(place, NAMES, LIMIT)

@@ -520,3 +520,15 @@ def test_a_workload_is_named(name: str, tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
     assert done.returncode == (0 if name == "not-text" else 1)
     assert name == "not-text" or done.stderr.splitlines()[-1].startswith(f"understudy: {name}: ")
+
+
+@pytest.mark.parametrize("part", ["libpthread.so.0", "libdl.so.2"])
+def test_a_program_for_an_older_glibc_starts(tmp_path: Path, part: str) -> None:
+    """A wheel's programs, which are linked for glibc 2.28, name these parts of it."""
+    (tmp_path / "main.c").write_text("int main(void) { return 7; }\n")
+    loaded = Path("/proc/self/maps").read_text(encoding="utf-8").split()
+    library = next(Path(word) for word in loaded if "/libc.so" in word).with_name(part)
+    link = ["gcc", "main.c", "-Wl,--no-as-needed", library, "-o", "old"]
+    subprocess.run(link, cwd=tmp_path, check=True)
+    words = sandbox.program({"/old": tmp_path / "old"}, (), ("/old",))
+    assert subprocess.run(words, check=False).returncode == 7

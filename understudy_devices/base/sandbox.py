@@ -33,6 +33,7 @@ TOOLS = (
     *("/usr/x86_64-linux-gnu", "/usr/aarch64-linux-gnu", "/etc/alternatives", "/etc/ld.so.cache"),
     *("/bin", "/sbin", "/lib", "/lib32", "/lib64"),
 )
+FORMER_PARTS = ("libpthread.so.0", "libdl.so.2")  # of the C library
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "MAKEFLAGS": ""}
 
 # Limits for a compiler's processes and for their output.
@@ -126,12 +127,17 @@ def program(files: Mapping[str, Path], options: Sequence[str], words: Sequence[s
 
 @cache
 def _loaded() -> dict[str, Path]:
-    """Return the dynamic loader and the C library of this process, by their paths in the
-    sandbox."""
+    """Return the dynamic loader and the C library of this process, by their paths in the sandbox.
+
+    What is linked for glibc before 2.34, as in a wheel, also needs the parts that glibc had then.
+    """
     lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
     mapped = {Path(line.split(maxsplit=5)[-1]) for line in lines if "/" in line}
-    libraries = sorted(path for path in mapped if path.name.startswith(("libc.so", "ld-linux")))
-    return {f"/{path.name}": path for path in libraries}
+    library = [path for path in mapped if path.name.startswith("libc.so")]
+    loader = [path for path in mapped if path.name.startswith("ld-linux")]
+    parts = [path.with_name(name) for path in library for name in FORMER_PARTS]
+    present = sorted((*library, *loader, *(path for path in parts if path.exists())))
+    return {f"/{path.name}": path for path in present}
 
 
 def compiled(

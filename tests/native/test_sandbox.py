@@ -528,7 +528,7 @@ def test_a_program_for_an_older_glibc_starts(tmp_path: Path, part: str) -> None:
     (tmp_path / "main.c").write_text("int main(void) { return 7; }\n")
     loaded = Path("/proc/self/maps").read_text(encoding="utf-8").split()
     library = next(Path(word) for word in loaded if "/libc.so" in word).with_name(part)
-    link = ["gcc", "main.c", "-Wl,--no-as-needed", library, "-o", "old"]
+    link = ["gcc", "main.c", "-Wl,--no-as-needed", str(library), "-o", "old"]
     subprocess.run(link, cwd=tmp_path, check=True)
     words = sandbox.program({"/old": tmp_path / "old"}, (), ("/old",))
     assert subprocess.run(words, check=False).returncode == 7

@@ -67,8 +67,12 @@ def included(sources: Sequence[str]) -> list[str]:
 
 def _names_in(name: str) -> list[str]:
     """Return this project's headers that a file includes, as paths from the checkout's root."""
+    return _headers(name, _source(name))
+
+
+def _headers(name: str, text: bytes) -> list[str]:
     folder = PurePath(name).parent
-    headers = (it.decode(errors="replace") for it in INCLUDE.findall(_source(name)))
+    headers = (it.decode(errors="replace") for it in INCLUDE.findall(text))
     names = [os.path.normpath(folder / name) for name in headers]
     return [name for name in names if (ROOT / name).is_file()]
 
@@ -88,6 +92,7 @@ def _texts(program: Program) -> dict[str, bytes]:
     """Return the contents of all sources and headers, by name."""
     generated = {name: text.encode() for name, text in program.generated}
     files = [name for name in program.sources if name not in generated]
+    files += [header for name, text in generated.items() for header in _headers(name, text)]
     read = {name: _source(name) for name in (*files, *included(files))}
     return read | generated
 

@@ -2,6 +2,7 @@
 """Compiles and runs the core's benchmarks, which are C programs, and counts their instructions."""
 
 import re
+import runpy
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -12,15 +13,23 @@ from understudy_devices.base.paths import ROOT
 from understudy_devices.base.programs import Program, compiled
 
 CODE = ("core/**/*.c", "sim/*.c", "sim/workloads/*.c")
+LISTS = {"scheduler": "core/schedulers/*.c", "workload": "sim/workloads/*.c"}
 
 
 def build(name: str, *sources: str) -> Path:
     """Compile bench/parts/NAME.c with the whole core and simulator."""
+    write = runpy.run_path(str(ROOT / "sim/registry.py"))["text"]
+    lists = {
+        f"{kind}_list.c": write(kind, [ROOT / source for source in _found([pattern])])
+        for kind, pattern in LISTS.items()
+    }
+    written = (f"bench/parts/{name}.c", "tests/core/schedulers.c", *sources)
     return compiled(
         Program(
             name,
-            (f"bench/parts/{name}.c", "tests/core/schedulers.c", *sources, *_found(CODE)),
+            (*written, *_found(CODE), *lists),
             flags=("-flto", "-Wno-unused-parameter", "-DSCHEDULERS_IN_A_LIST"),
+            generated=tuple(lists.items()),
         )
     )
 

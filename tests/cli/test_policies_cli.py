@@ -23,6 +23,12 @@ SMALL = (
 AHEAD = ("--read-ahead", "4")
 
 
+@pytest.fixture(autouse=True)
+def no_scheduler_for_another_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several tests have one of the same name."""
+    monkeypatch.setattr(registry, "_added", dict(registry._added))
+
+
 def understudy(*words: object) -> Result:
     """Run a command; the program's own mistakes are raised."""
     return CliRunner().invoke(main, [*map(str, words)], catch_exceptions=False)

@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 from course_class import CLOOK, CODE, SSTF, changed
 from places import CHECKOUT
 
+from understudy_devices.base import sandbox
 from understudy_devices.base.errors import UserError
 from understudy_devices.cli.main import main
 from understudy_devices.course import drive, export, library
@@ -281,3 +282,13 @@ def test_a_students_copy_of_the_placement_checks_itself(
     assert (
         "take it from your teacher again" in understudy("course", "check", tmp_path / "work").stdout
     )
+
+
+def test_without_a_sandbox_nobody_is_graded(
+    course: library.Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not the student's fault."""
+    of = grader(course, "beat-cats")
+    monkeypatch.setattr(sandbox, "_missing", lambda: "no bwrap here")
+    with pytest.raises(UserError, match="a submission needs a sandbox, and there is none"):
+        graded(of, "ada", export.solution(of, "ada"))

@@ -30,6 +30,12 @@ OURS = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def no_scheduler_for_another_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several tests have one of the same name."""
+    monkeypatch.setattr(registry, "_added", dict(registry._added))
+
+
 def simulated(
     prefetch: registry.Source | str = "doubling",
     replacement: registry.Source | str = "lru",

@@ -30,9 +30,9 @@ INCLUDE = re.compile(rb'^#include "([^"]*)"', re.MULTILINE)
 class Program:
     """An executable or a shared library.
 
-    `generated` holds headers that do not exist as files: their paths and their texts.  `stranger`
-    is the name of a user's file, which is compiled in a sandbox; it is empty for a file of this
-    project.
+    `generated` holds sources and headers that do not exist as files: their paths and their texts.
+    `stranger` is the name of a user's file, which is compiled in a sandbox; it is empty for a file
+    of this project.
     """
 
     name: str
@@ -87,7 +87,8 @@ def content(program: Program) -> str:
 def _texts(program: Program) -> dict[str, bytes]:
     """Return the contents of all sources and headers, by name."""
     generated = {name: text.encode() for name, text in program.generated}
-    read = {name: _source(name) for name in (*program.sources, *included(program.sources))}
+    files = [name for name in program.sources if name not in generated]
+    read = {name: _source(name) for name in (*files, *included(files))}
     return read | generated
 
 

@@ -11,8 +11,10 @@ import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from understudy_devices.base import sandbox
 from understudy_devices.base.cache import digest
 from understudy_devices.base.errors import UserError
+from understudy_devices.base.programs import compiler_version
 from understudy_devices.course import result, submission
 from understudy_devices.course.check import Check
 from understudy_devices.course.library import Course, normal
@@ -68,7 +70,9 @@ class Grader:
         return digest(parts)
 
     def grade(self, student: str, handed_in: Submission, keys: Keys | None = None) -> Grade:
-        """Return the grade of a submission."""
+        """Return the grade of a submission; UserError if this machine lacks what a check needs."""
+        sandbox.require("a submission")
+        compiler_version()
         work = self.work(student, handed_in, keys)
         lines = tuple(
             self._line(check, work)

@@ -89,11 +89,11 @@ def page(assignment: Assignment, grades: Sequence[Grade]) -> str:
     limits = [limit for entry in listed for limit in entry.found.limits if limit is not None]
     low, high = min([*limits, 0.95]), max([*limits, 1.0])
     rows = [_row(entry, low, high, before) for entry, before in _with_place_before(listed)]
-    disks = len(listed[0].ratios) if listed else 0
+    seeds = len(listed[0].ratios) if listed else 0
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
         f"<style>{CSS}</style><h1>{title}: league table</h1>"
-        f"<p>{len(listed)} submissions, each run {disks} times, on disks and with seeds that are "
+        f"<p>{len(listed)} submissions, each with {seeds} seeds, on disks and with seeds that are "
         "held back. A figure is the mean ratio to the reference scheduler, with its 95 % interval; "
         "lower is better. Submissions that cannot be told apart from the best of their place share "
         "it.</p>"

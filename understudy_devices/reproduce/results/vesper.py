@@ -7,7 +7,7 @@ from understudy_devices.papers.sigcse_2006 import TABLE_1
 from understudy_devices.reproduce import SIM, Asked, Reproduced, vesper_error, vesper_gains
 
 PRINTED = ((SIGCSE, "Table 1"), (SIGCSE, "Figure 3"), (SIGCSE, "Figure 4"))
-SECONDS = {"sim": 15, "vm": 90}
+SECONDS = {"sim": 6, "vm": 90}
 DIFFERS = """
 Table 1: the paper measured two SCSI drives. Our drives are modelled, and know when each sector
 passes the head: in the simulator the models themselves, in a VM throttled virtual disks. A real

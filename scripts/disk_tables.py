@@ -19,7 +19,7 @@ from understudy_devices.native.request import READ
 PAGE = Path(__file__).parents[1] / "docs" / "disks.md"
 PAGE_SECTORS = 8
 READS = 100_000
-SYNTHETIC = ("vesper", "array", "detailed")
+SYNTHETIC = ("vesper", "array", "detailed", "nachos")
 
 TOLD = ("drive", "what it is", "where its figures are from", "made from, and checks")
 HELD = (

@@ -31,7 +31,7 @@ SHEETS: dict[str, tuple[float, float, float, float, float | None, float | None, 
     "constellation-2": (1000, 7200, 0.23, 7.5, 17.06, None, None),
     "archive-8tb": (8000, 5980, 0.23, 7.4, None, 190, None),
 }
-SYNTHETIC = ("vesper", "array", "detailed")
+SYNTHETIC = ("vesper", "array", "detailed", "nachos")
 DRIVES = [name for name in profile.catalogue() if not name.startswith(SYNTHETIC)]
 TIMED = ["hp-c3323a", "ultrastar-18es", "atlas-10k"]
 SSDS = {"ssd-s4600": (0.110, 72_000), "ssd-p4500": (0.085, 490_000)}

@@ -12,7 +12,7 @@
 #define CONTRACT_TEXT 160
 
 /* A function that is called at most once, when a rule is broken. */
-#define BREAKS_ONCE __attribute__((cold, noinline))
+#define BREAKS_ONCE __attribute__((cold, __noinline__))
 
 /* Append the words to the message. */
 void broken_say(char *text, const char *words);

@@ -44,7 +44,7 @@ def _boot(kernel: packages.Kernel) -> Answer:
 def probe(again: bool = False) -> Answer:
     """Return the stored answer, or boot to find a new one."""
     if not IS_X86:
-        return Answer(False, "KVM runs guests of this machine's architecture; ours are x86-64")
+        return Answer(False, "KVM runs guests of the host's architecture, and ours are x86-64")
     if not DEVICE.exists():
         return Answer(False, "there is no /dev/kvm")
     kernel = packages.fetch_kernel()

@@ -34,7 +34,6 @@ from understudy_devices.base.paths import IS_X86, cache_dir
 
 GUEST_ARCHITECTURE = "amd64"
 META_PACKAGE = f"linux-image-{GUEST_ARCHITECTURE}"
-ADD_ARCHITECTURE = "" if IS_X86 else f"dpkg --add-architecture {GUEST_ARCHITECTURE} and "
 OWN_KERNEL = "UNDERSTUDY_KERNEL"
 SERIES = r"\d+\.\d+"
 TRIED = ("6.1", "6.12")
@@ -200,7 +199,8 @@ def _ask_apt() -> Kernel:
         cached = _newest_cached()
         if cached:
             return cached
-        raise UserError(f"apt does not know {meta}: run {ADD_ARCHITECTURE}apt-get update")
+        foreign = "" if IS_X86 else f"dpkg --add-architecture {GUEST_ARCHITECTURE}, then "
+        raise UserError(f"apt does not know {meta}: run {foreign}apt-get update")
     release = match.group(1).rstrip(",")
     version = _show(_of_guest(f"linux-image-{release}")).get("Version", "unknown")
     folder = cache_dir() / "kernel" / f"{release}_{version.replace(':', '-')}"

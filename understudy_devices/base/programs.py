@@ -12,6 +12,7 @@ x86-64, also on an x86-64 machine.
 
 import hashlib
 import os
+import platform
 import re
 import shutil
 from collections.abc import Sequence
@@ -93,7 +94,9 @@ def _names_in(name: str) -> list[str]:
 
 def content(program: Program) -> str:
     """Return a digest of everything that the program is made from."""
-    options = (compiler_version(program.compiler), *CFLAGS, *program.flags, *program.libraries)
+    target = platform.machine() if program.compiler == HOST_COMPILER else program.compiler
+    version = compiler_version(program.compiler)
+    options = (target, version, *CFLAGS, *program.flags, *program.libraries)
     texts = _texts(program)
     return digest(
         [part.encode() for part in (*options, *texts)]

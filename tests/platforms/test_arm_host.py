@@ -56,10 +56,12 @@ def test_busybox_is_debians_for_the_guest(monkeypatch: pytest.MonkeyPatch, tmp_p
         subprocess.run(["dpkg-deb", "--build", tree, deb], check=True, capture_output=True)
         return deb
 
+    packages.unpacked.cache_clear()
     monkeypatch.setattr(packages, "_download", download)
     monkeypatch.setattr(packages, "_show", lambda package: {"Version": "1:2-3"})
     assert stages.busybox().read_text() == "for a guest"
     assert stages.busybox().parents[1].name == "busybox-static_1-2-3"
+    packages.unpacked.cache_clear()
     assert asked == ["busybox-static:amd64"]
 
 

@@ -23,6 +23,7 @@ import zlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -355,8 +356,11 @@ def fetch_kernel(report: Report = lambda phase, fraction: None) -> Kernel:
     return kernel
 
 
+@cache
 def unpacked(package: str) -> Path:
-    """Return the folder of a package for the guest's architecture, unpacked in the cache."""
+    """Return the folder of a package for the guest's architecture, unpacked in the cache; apt is
+    asked once per command.
+    """
     version = _show(_of_guest(package)).get("Version", "unknown").replace(":", "-")
 
     def fetch(folder: Path) -> None:

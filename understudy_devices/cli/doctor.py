@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from understudy_devices.base.errors import RunFailed, UserError
-from understudy_devices.base.paths import ROOT
+from understudy_devices.base.paths import IS_X86, ROOT
 from understudy_devices.platforms.vm import kvm, modules, packages, qemu
 
 Look = Callable[[], Iterator["Finding"]]
@@ -49,13 +49,16 @@ def _package_state(names: Sequence[str]) -> str:
 
 
 def _distribution_packages() -> Iterator[Finding]:
-    """Yield a finding for each line of packages.txt, under the last of its names."""
+    """Yield a finding for each line of packages.txt, under the last of its names, and on ARM also
+    for those of packages-arm64.txt.
+    """
     if shutil.which("dpkg-query") is None:
         yield Finding(
             "Debian", False, f"this is {platform.system()} without dpkg", "use Debian 12 or 13"
         )
         return
-    for line in (ROOT / "packages.txt").read_text().splitlines():
+    lists = ("packages.txt",) if IS_X86 else ("packages.txt", "packages-arm64.txt")
+    for line in "\n".join((ROOT / name).read_text() for name in lists).splitlines():
         if line.strip() and not line.startswith("#"):
             text, purpose = line.split(maxsplit=1)
             names = text.split("|")

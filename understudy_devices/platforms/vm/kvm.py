@@ -12,7 +12,7 @@ from pathlib import Path
 
 from understudy_devices.base import scratch
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.base.paths import cache_dir
+from understudy_devices.base.paths import IS_X86, cache_dir
 from understudy_devices.platforms.vm import machine, packages, qemu
 
 DEVICE = Path("/dev/kvm")
@@ -43,6 +43,8 @@ def _boot(kernel: packages.Kernel) -> Answer:
 
 def probe(again: bool = False) -> Answer:
     """Return the stored answer, or boot to find a new one."""
+    if not IS_X86:
+        return Answer(False, "KVM runs guests of the host's architecture, and ours are x86-64")
     if not DEVICE.exists():
         return Answer(False, "there is no /dev/kvm")
     kernel = packages.fetch_kernel()

@@ -75,12 +75,13 @@ class Kind(Check):
         except UserError as wrong:
             _, _, reason = plain(str(wrong)).rpartition(f"{NAME}.toml: ")
             raise NoPoints(f"{self.file}: {reason}") from None
+        device = _device(mine)
         if self.load is None:
             return Found(1.0, (f"a profile: {mine.summary}",))
         draws = work.draws(self.name, hidden=self.hidden)
         true, predicted = (
             _mean_ms(_served(each, self.load, self.requests, draws))
-            for each in (_unknown(work), mine)
+            for each in (_device(_unknown(work)), device)
         )
         off = 100 * abs(predicted - true) / true
         share = min(1.0, max(0.0, (self.none_from - off) / (self.none_from - self.percent)))
@@ -92,12 +93,15 @@ def _unknown(work: Work) -> DiskProfile:
     return drive.read(drive.text(work.keys.hidden.child("unknown drive")), NAME)
 
 
-def _served(disk: DiskProfile, load: str, count: int, draws: Draws) -> Answer:
-    """Serve one request after the other."""
+def _device(disk: DiskProfile) -> Drive:
     try:
-        device = Drive(disk.timing(CAPACITY), 1)
+        return Drive(disk.timing(CAPACITY), 1)
     except (AssertionError, ValueError) as error:
         raise NoPoints(f"it describes no drive with a head: {error}") from None
+
+
+def _served(device: Drive, load: str, count: int, draws: Draws) -> Answer:
+    """Serve one request after the other."""
     sectors, reach = LOADS[load]
     at = CAPACITY // 2
     places = []

@@ -73,6 +73,11 @@ class Result:
         return listed
 
     @property
+    def reproduces(self) -> list[str]:
+        """Return the same as texts, for JSON."""
+        return [", ".join(printed) for printed in self.printed]
+
+    @property
     def seconds(self) -> Mapping[str, int]:
         """Return about how long it takes, by platform."""
         by_platform: Mapping[str, int] = self.module.SECONDS

@@ -61,7 +61,7 @@ class Part:
         document = {
             "result": self.result.name,
             "platform": self.platform,
-            "reproduces": [", ".join(printed) for printed in self.result.printed],
+            "reproduces": self.result.reproduces,
             "figures": rounded(self.reproduced.figures),
         }
         pictures = {
@@ -95,7 +95,7 @@ class Artifact:
                 {
                     "result": one.result.name,
                     "platform": one.platform,
-                    "reproduces": [", ".join(printed) for printed in one.result.printed],
+                    "reproduces": one.result.reproduces,
                     "differs": one.result.differs,
                     "figures": rounded(one.reproduced.figures) if one.reproduced else None,
                     "failure": one.failure or None,

@@ -3,6 +3,7 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import course_class
@@ -12,14 +13,14 @@ from course_class import CLOOK, CODE, SSTF, changed
 from places import CHECKOUT
 
 from understudy_devices.base import sandbox
-from understudy_devices.base.errors import UserError
+from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.cli.main import main
 from understudy_devices.course import drive, export, library
 from understudy_devices.course.draws import Draws
 from understudy_devices.course.grade import Grader
 from understudy_devices.course.result import Grade
 from understudy_devices.course.submission import Submission
-from understudy_devices.native import registry
+from understudy_devices.native import registry, self_test, worker
 
 QUICK = (
     *("seek-reduction", "beat-cats", "starvation", "prefetching"),
@@ -284,11 +285,55 @@ def test_a_students_copy_of_the_placement_checks_itself(
     )
 
 
-def test_without_a_sandbox_nobody_is_graded(
-    course: library.Course, monkeypatch: pytest.MonkeyPatch
+def no_sandbox(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(sandbox, "_missing", lambda: "no bwrap here")
+
+
+def no_compiler(patch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise UserError("no gcc here: apt-get install gcc libc6-dev")
+
+    patch.setattr(sandbox, "compiled", fail)
+
+
+def no_simulator(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(worker, "program_file", lambda: Path("/bin/false"))
+
+
+def no_room(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(worker, "OUTPUT_BYTES", -1)
+
+
+@pytest.mark.parametrize("lacks", [no_sandbox, no_compiler, no_simulator, no_room])
+def test_a_machine_that_cannot_grade_grades_nobody(
+    course: library.Course,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    lacks: Callable[[pytest.MonkeyPatch], None],
 ) -> None:
     """It is not the student's fault."""
     of = grader(course, "beat-cats")
-    monkeypatch.setattr(sandbox, "_missing", lambda: "no bwrap here")
-    with pytest.raises(UserError, match="a submission needs a sandbox, and there is none"):
+    course_class.as_folder(tmp_path / "ada", export.solution(of, "ada"))
+    lacks(monkeypatch)
+    place = ("--course", str(course.folder), "--out", tmp_path / "report")
+    done = understudy("course", "grade", "beat-cats", tmp_path / "ada", *place)
+    assert done.exit_code == 1, done.output
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("understudy: the self-test failed: ")
+    assert not (tmp_path / "report").exists()
+    assert not done.stdout
+
+
+def test_a_machine_that_breaks_while_it_grades_charges_nobody(
+    course: library.Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of = grader(course, "beat-cats")
+    right = self_test.run
+
+    def breaks() -> None:
+        right()
+        no_simulator(monkeypatch)
+
+    monkeypatch.setattr(self_test, "run", breaks)
+    with pytest.raises(RunFailed, match="the self-test failed: "):
         graded(of, "ada", export.solution(of, "ada"))

@@ -10,6 +10,7 @@ import pytest
 from places import CHECKOUT
 
 from understudy_devices.cli import doctor
+from understudy_devices.native import worker
 from understudy_devices.platforms.vm import kvm, packages, qemu
 
 
@@ -34,7 +35,7 @@ def test_everything_needed_is_here_after_setup() -> None:
     assert not findings["KVM"]["needed"]
     assert findings["its series"]["mend"] == ""
     lines = done.stderr.splitlines()
-    assert [line.split()[0] for line in lines] == ["checking"] * 5
+    assert [line.split()[0] for line in lines] == ["checking"] * 6
 
 
 def test_a_missing_package_names_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,6 +53,16 @@ def test_without_qemu_its_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_
     (finding,) = doctor._qemu()
     assert not finding.ok
     assert finding.mend == qemu.INSTALL
+
+
+def test_the_sandbox_runs_a_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
+    (finding,) = doctor._strangers()
+    assert finding.ok, finding.detail
+    monkeypatch.setattr(worker, "program_file", lambda: Path("/bin/false"))
+    (finding,) = doctor._strangers()
+    assert not finding.ok
+    assert finding.detail.startswith("the self-test failed: ")
+    assert finding.mend
 
 
 def test_a_series_that_nobody_tried(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -233,6 +233,7 @@ def grade(
     type=click.Path(path_type=Path),
     help="Folder for all results; the same folder again grades only what has changed.",
 )
+@click.option("--again", is_flag=True, help="Grade all anew, also what has not changed.")
 @click.option("--jobs", type=click.IntRange(1, 1000), default=2, help="Submissions at a time.")
 @COURSE
 @NO_VM
@@ -245,6 +246,7 @@ def grade_all(
     name: str,
     inbox: Path,
     out: Path,
+    again: bool,
     jobs: int,
     folder: Path | None,
     no_vm: bool,
@@ -262,7 +264,7 @@ def grade_all(
     with many.opened(out):
         engine = Cluster(out / "cluster", cluster) if cluster else Local(jobs)
         with bars(max(1, total)) as shown:
-            graded = many.grade_all(grader, inbox, out, engine, shown.count)
+            graded = many.grade_all(grader, inbox, out, engine, shown.count, again=again)
     if as_json:
         click.echo(
             json.dumps(

@@ -16,10 +16,12 @@ from rich.table import Table
 
 from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.base.paths import IS_X86, ROOT
+from understudy_devices.native import self_test
 from understudy_devices.platforms.vm import kvm, modules, packages, qemu
 
 Look = Callable[[], Iterator["Finding"]]
 INSTALL = "understudy doctor --install"
+SANDBOX = "allow this user to make namespaces (docs/strangers.md)"
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,14 @@ def _distribution_packages() -> Iterator[Finding]:
             version = _package_state(names)
             mend = "" if version else f"apt-get install -y --no-install-recommends {names[-1]}"
             yield Finding(names[-1], bool(version), version or f"missing: it {purpose}", mend)
+
+
+def _strangers() -> Iterator[Finding]:
+    try:
+        self_test.run()
+        yield Finding("sandbox", True, "a stranger's scheduler was compiled and run in it")
+    except RunFailed as error:
+        yield Finding("sandbox", False, str(error), SANDBOX)
 
 
 def _qemu() -> Iterator[Finding]:
@@ -126,6 +136,7 @@ def examine(again: bool, say: Callable[[str], None]) -> list[Finding]:
     """
     looks: dict[str, Look] = {
         "Debian's packages": _distribution_packages,
+        "the sandbox, with a stranger's scheduler": _strangers,
         "QEMU": _qemu,
         "the stock kernel": _kernel,
         "the kernel modules (building them if needed)": _modules,

@@ -101,13 +101,17 @@ def handed_in(folder: Path) -> tuple[dict[str, Path], dict[str, str]]:
     return single, double
 
 
-def grade_all(grader: Grader, folder: Path, out: Path, engine: Engine, report: Report) -> Graded:
-    """Grade every submission that has no valid grade yet; write all results."""
+def grade_all(
+    grader: Grader, folder: Path, out: Path, engine: Engine, report: Report, *, again: bool = False
+) -> Graded:
+    """Grade every submission that has no valid grade yet, or all of them (`again`); write all
+    results.
+    """
     single, double = handed_in(folder)
     places = {student: out / STUDENTS / files.folder_name(student) for student in single}
     grades: dict[str, Grade] = {}
     for student, path in single.items():
-        there = files.read_grade(places[student])
+        there = None if again else files.read_grade(places[student])
         if there and not there.broken and there.key == grader.key(student, grader.read(path)):
             grades[student] = there
     kept = len(grades)

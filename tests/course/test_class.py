@@ -186,13 +186,18 @@ def test_a_correction_grades_what_changed_and_says_who_gained(small: Path) -> No
     (small / "inbox" / "s5" / "sstf.c").write_text(course_class.SSTF)
     done = grade_all(small / "os", small / "inbox", small / "grades", "rules")
     assert "6 students, 1 graded now, 5 as before" in done.stdout
-    assert "changed: s5: 4 -> 10 (+6): rules 0/6 -> 6/6" in done.stdout
+    assert "changed: s5: 4 -> 10 (+6), another submission: rules 0/6 -> 6/6" in done.stdout
     file = small / "os" / "assignments" / "rules" / "assignment.toml"
     file.write_text(file.read_text().replace("points = 4", "points = 3").replace("= 10", "= 9"))
     done = grade_all(small / "os", small / "inbox", small / "grades", "rules")
     assert "6 students, 6 graded now, 0 as before" in done.stdout
-    assert "changed: s0: 10 -> 9 (-1): compiles 4/4 -> 3/3" in done.stdout
-    assert (small / "grades" / "changes.txt").read_text().count("\n") == 6
+    why = "the assignment or Understudy changed"
+    assert f"changed: s0: 10 -> 9 (-1), {why}: compiles 4/4 -> 3/3" in done.stdout
+    lines = (small / "grades" / "changes.txt").read_text().splitlines()
+    assert lines[0] == "# correction 1"
+    assert lines[1].startswith("s5: 4 -> 10 (+6), another submission: ")
+    assert lines[2] == "# correction 2"
+    assert len(lines) == 3 + 6
 
 
 def test_what_the_grader_failed_at_is_graded_anew(small: Path) -> None:

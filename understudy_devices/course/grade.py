@@ -41,13 +41,17 @@ class Grader:
         """Read a submission."""
         return submission.read(path, self.assignment.files, self.assignment.file_bytes)
 
-    def student_of(self, path: Path) -> str:
-        """Return the student whose variant.toml is in a submission, if its key is genuine."""
-        text = submission.one_file(path, VARIANT, self.assignment.file_bytes)
+    def variant_of(self, path: Path) -> str | None:
+        """Return the student whose variant.toml is in a submission, if its key is genuine; None if
+        there is no variant.toml.
+        """
+        found = submission.read(path, [VARIANT], self.assignment.file_bytes)
+        if VARIANT not in found.files:
+            return None
         try:
-            table = tomllib.loads(text)
+            table = tomllib.loads(found.files[VARIANT].decode())
             student, key = str(table["student"]), bytes.fromhex(table["key"])
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise UserError(f"{VARIANT}: changed; hand in the one from your teacher") from None
         right = Keys.of(self.course.secret, self.assignment.name, normal(student)).public.key
         if not hmac.compare_digest(key, right):
@@ -57,17 +61,28 @@ class Grader:
             )
         return student
 
-    def key(self, student: str, handed_in: Submission) -> str:
-        """Return a digest of everything that a grade follows from."""
+    def student_of(self, path: Path) -> str:
+        """Return the student whose variant.toml is in a submission; UserError without one."""
+        student = self.variant_of(path)
+        if student is None:
+            raise UserError(f"{VARIANT} was not handed in; hand in the one from your teacher")
+        return student
+
+    @property
+    def rules(self) -> str:
+        """Return a digest of what all grades follow from: the assignment, and who grades how."""
         parts = [
             self.assignment.digest.encode(),
-            handed_in.digest.encode(),
-            normal(student).encode(errors="surrogateescape"),
             self.course.secret,
             code_version().encode(),
             f"{self.vms} {self.public}".encode(),
         ]
         return digest(parts)
+
+    def key(self, student: str, handed_in: Submission) -> str:
+        """Return a digest of everything that a grade follows from."""
+        who = normal(student).encode(errors="surrogateescape")
+        return digest([self.rules.encode(), handed_in.digest.encode(), who])
 
     def grade(self, student: str, handed_in: Submission, keys: Keys | None = None) -> Grade:
         """Return the grade of a submission; RunFailed if this machine cannot grade.
@@ -92,6 +107,8 @@ class Grader:
             key=self.key(student, handed_in),
             lines=lines,
             notes=tuple(handed_in.notes),
+            handed_in=handed_in.digest,
+            rules=self.rules,
         )
 
     def work(self, student: str, handed_in: Submission, keys: Keys | None = None) -> Work:

@@ -85,7 +85,9 @@ class Grade:
     """A submission's grade.
 
     `key` is a digest of everything that the grade follows from; `notes` are remarks about the
-    submission as a whole, such as files that nobody asked for.
+    submission as a whole, such as files that nobody asked for.  `handed_in` and `rules` are digests
+    of the submission, and of the assignment with everything else: they say which of the two has
+    changed.
     """
 
     assignment: str
@@ -95,6 +97,8 @@ class Grade:
     key: str
     lines: tuple[Line, ...]
     notes: tuple[str, ...] = ()
+    handed_in: str = ""
+    rules: str = ""
 
     @property
     def score(self) -> float:
@@ -119,6 +123,8 @@ class Grade:
             "student": self.student,
             "pseudonym": self.pseudonym,
             "key": self.key,
+            "handed_in": self.handed_in,
+            "rules": self.rules,
             "score": self.score,
             "most": self.most,
             "notes": list(self.notes),
@@ -134,6 +140,8 @@ class Grade:
             student=entry["student"],
             pseudonym=entry["pseudonym"],
             key=entry["key"],
+            handed_in=entry["handed_in"],
+            rules=entry["rules"],
             notes=tuple(entry["notes"]),
             lines=tuple(Line.from_json(line) for line in entry["checks"]),
         )

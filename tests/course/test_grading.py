@@ -2,7 +2,9 @@
 """A student's way: export, write, check, hand in, be graded."""
 
 import json
+import re
 import shutil
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from understudy_devices.course.result import Grade
 from understudy_devices.course.submission import Submission
 from understudy_devices.native import registry, self_test, worker
 
+ASSIGNMENTS = CHECKOUT / "assignments"
 QUICK = (
     *("seek-reduction", "beat-cats", "starvation", "prefetching"),
     *("read-drive", "consolidation"),
@@ -151,10 +154,10 @@ def test_from_export_to_grade(
     assert done.exit_code == 0, done.output
     names = {file.name for file in work.iterdir()}
     assert names == {
-        *("assignment.toml", "variant.toml", "text.md", "disk.toml"),
+        *("assignment.toml", "variant.toml", "text.md", "disk.toml", "headers", "docs"),
         *("sstf.c", "clook.c", "answers.toml"),
     }
-    everything = "".join(file.read_text() for file in work.iterdir())
+    everything = "".join(file.read_text() for file in work.rglob("*") if file.is_file())
     assert course.secret.hex() not in everything
     assert 'other requests"' not in (work / "assignment.toml").read_text()
     assert Grader(course.assignment("seek-reduction"), course).student_of(work) == "ada"
@@ -192,6 +195,39 @@ def test_from_export_to_grade(
     assert {file.name for file in out.iterdir()} == {
         *("report.md", "report.html", "results.json", "junit.xml", "grade.json")
     }
+
+
+@pytest.mark.parametrize("name", sorted(folder.name for folder in ASSIGNMENTS.iterdir()))
+def test_what_an_export_names_is_in_it(name: str, tmp_path: Path) -> None:
+    """Its texts name headers and pages; a student may have nothing but a wheel and the folder."""
+    course = library.Course(None, "", library.PUBLIC_SECRET)
+    export.export(grader(course, name), "ada", tmp_path / "work")
+    work = tmp_path / "work"
+    files = [file for file in work.rglob("*") if file.suffix in (".md", ".c", ".toml")]
+    texts = [file.read_text() for file in files if "docs" not in file.parts[len(work.parts) :]]
+    named = re.findall(r"\b(?:headers|docs)/[\w/-]+\.\w+", "\n".join(texts))
+    page = (work / "docs" / "course-student.md").read_text()
+    linked = re.findall(r"\]\(([\w/-]+\.md)", page)
+    assert linked
+    for place in (*named, *(f"docs/{each}" for each in linked)):
+        assert (work / place).is_file(), place
+    for file in work.glob("*.c"):
+        for header in re.findall(r'#include "../(\S+)"', file.read_text()):
+            assert (work / "headers" / header).is_file(), header
+    assert not re.search(r"\bcore/\w+\.h", "\n".join(texts))
+
+
+@pytest.mark.parametrize("name", ["seek-reduction", "prefetching", "starvation"])
+def test_the_answers_to_begin_with_have_the_questions_keys(
+    course: library.Course, tmp_path: Path, name: str
+) -> None:
+    export.export(grader(course, name), "ada", tmp_path / "work")
+    text = (tmp_path / "work" / "answers.toml").read_text()
+    assert tomllib.loads(text) == {}
+    keys = re.findall(r"^# (\w+) = $", text, re.MULTILINE)
+    assert keys == [
+        *tomllib.loads(export.solution(grader(course, name), "ada")["answers.toml"].decode())
+    ]
 
 
 def test_an_export_never_overwrites_work(tmp_path: Path) -> None:
@@ -237,7 +273,7 @@ def test_failed_runs_are_not_repeated_for_ever(course: library.Course) -> None:
 
 def test_a_list_has_a_name_a_line() -> None:
     listed = understudy("course", "list").stdout.splitlines()
-    assert listed == sorted(folder.name for folder in (CHECKOUT / "assignments").iterdir())
+    assert listed == sorted(folder.name for folder in ASSIGNMENTS.iterdir())
 
 
 def test_a_profile_that_is_none(course: library.Course) -> None:

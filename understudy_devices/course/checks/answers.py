@@ -24,6 +24,11 @@ from understudy_devices.course.result import Found, NoPoints
 from understudy_devices.course.toml_text import toml
 from understudy_devices.course.work import Work
 
+TO_ANSWER = (
+    "# Write each answer as a number without a unit, and remove the # before its key. text.md has "
+    "the\n# questions with their commands."
+)
+
 
 class Question(Table):
     """A question whose answer is a figure of a run, or the ratio of two."""
@@ -71,6 +76,11 @@ class Kind(Check):
                 for each in self.questions
             ]
         }
+
+    def exported(self, work: Work) -> Mapping[str, bytes]:
+        """Return the file to begin with: the questions and their keys, unanswered."""
+        lines = [line for each in self.questions for line in (f"# {each.text}", f"# {each.key} = ")]
+        return {self.file: "\n".join([TO_ANSWER, *lines, ""]).encode()}
 
     def solves(self) -> Sequence[str]:
         """Return the file of answers."""

@@ -15,7 +15,7 @@ from understudy_devices.cli.main import EXIT_FAILED
 from understudy_devices.cli.options import UNSAFE
 from understudy_devices.cli.progress import bars
 from understudy_devices.course import export as exporting
-from understudy_devices.course import files, league, library, many, submission
+from understudy_devices.course import files, league, library, many, repack, submission
 from understudy_devices.course import inbox as inboxes
 from understudy_devices.course.autograder import HOSTS, autograder
 from understudy_devices.course.grade import Grader
@@ -309,7 +309,8 @@ def grade_all(
 @click.option(
     "--wheel",
     type=click.Path(path_type=Path),
-    help="Understudy's wheel, for a Gradescope without it [default: pip installs this version].",
+    help="Understudy's wheel, for Gradescope [default: the wheel from which this command was "
+    "installed].",
 )
 @COURSE
 def make_autograder(
@@ -318,6 +319,12 @@ def make_autograder(
     """Write what Gradescope or Autolab needs to run this grader."""
     found = library.course(folder)
     written = autograder(found, found.assignment(name), host, to, wheel)
+    if host == "gradescope" and not wheel and not repack.installed():
+        click.echo(
+            f"note: this Understudy is not installed from a wheel, so setup.sh asks PyPI for "
+            f"{repack.NAME}: add --wheel FILE (make wheel builds one) unless it is there",
+            err=True,
+        )
     click.echo(f"wrote {to}: {', '.join(written)}", err=True)
 
 

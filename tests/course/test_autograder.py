@@ -177,6 +177,7 @@ def package(tmp_path: Path) -> Distribution:
         "understudy_devices/__init__.py": "",
         "understudy_devices/simulate": "#!/bin/sh\n",
         "understudy_devices-9.data/data/share/man/man1/understudy.1": "page\n",
+        "understudy_devices-9.data/data/lib/libvesper.a": "code\n",
         f"{info}/METADATA": "Metadata-Version: 2.1\nName: understudy-devices\nVersion: 9\n",
         f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: py3-none-any\n",
         f"{info}/entry_points.txt": "[console_scripts]\nunderstudy = understudy_devices:main\n",

@@ -9,6 +9,7 @@ import base64
 import csv
 import hashlib
 import io
+import os
 import zipfile
 from collections.abc import Mapping
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
@@ -48,20 +49,22 @@ def wheel(found: Distribution) -> tuple[str, bytes]:
 def _content(found: Distribution, stem: str) -> dict[str, tuple[bytes, bool]]:
     """Return each file's content by its name in the wheel, and whether it is a program."""
     scripts = {point.name for point in found.entry_points}
+    packages = Path(str(found.locate_file(""))).absolute()
+    prefix = packages.parents[2]  # above lib/python3.11/site-packages
     content = {}
     for listed in sorted(map(str, found.files or ())):
-        place = PurePosixPath(listed)
-        outside = [part for part in place.parts if part != ".."]
-        if "__pycache__" in outside:
+        file = Path(os.path.normpath(packages / listed))
+        if "__pycache__" in file.parts:
             continue
-        if place.parent.name.endswith(".dist-info") and place.name in INSTALLERS:
-            continue
-        name = listed
-        if len(outside) < len(place.parts):
-            if outside[0] == SCRIPTS and outside[-1] in scripts:
+        if file.is_relative_to(packages):
+            name = file.relative_to(packages).as_posix()
+            if file.parent.name.endswith(".dist-info") and file.name in INSTALLERS:
                 continue
-            name = "/".join([f"{stem}.data", "data", *outside])
-        file = Path(str(found.locate_file(listed)))
+        else:
+            place = file.relative_to(prefix)
+            if place.parts[0] == SCRIPTS and place.name in scripts:
+                continue
+            name = f"{stem}.data/data/{place.as_posix()}"
         content[name] = (file.read_bytes(), bool(file.stat().st_mode & 0o100))
     return content
 

@@ -14,15 +14,17 @@ from click.testing import CliRunner, Result
 from course_class import CLOOK, CODE, SSTF, changed
 from places import CHECKOUT
 
+from understudy_devices.ask import self_test
 from understudy_devices.base import sandbox
 from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.cli.main import main
-from understudy_devices.course import drive, export, library
+from understudy_devices.course import drive, export, library, schedule
 from understudy_devices.course.draws import Draws
 from understudy_devices.course.grade import Grader
+from understudy_devices.course.report import student
 from understudy_devices.course.result import Grade
 from understudy_devices.course.submission import Submission
-from understudy_devices.native import registry, self_test, worker
+from understudy_devices.native import registry, worker
 
 ASSIGNMENTS = CHECKOUT / "assignments"
 QUICK = (
@@ -109,10 +111,58 @@ def test_a_wrong_order_is_drawn(course: library.Course) -> None:
     text = "\n".join(line.lines)
     for words in ("first wrong choice, in list", "expected: request", "seen: request", "why: SSTF"):
         assert words in text
+    assert "of two requests at the same distance" not in text
     (picture,) = line.pictures
     assert picture.svg.startswith("<svg")
     assert "expected" in picture.svg
     assert picture.text.count("E") >= 1
+
+
+def test_a_wrong_tie_says_what_decides_it(course: library.Course) -> None:
+    of = grader(course, "seek-reduction")
+    code = SSTF.replace("rq->sector > best->sector", "rq->sector < best->sector").encode()
+    found = graded(of, "ada", export.solution(of, "ada") | {"sstf.c": code})
+    (line,) = (line for line in found.lines if line.name == "SSTF's ties")
+    assert "; of two requests at the same distance the higher one goes first" in line.lines[-1]
+    checked = student.markdown(found, student.LINES)
+    assert "(o: served, ?: pending, H: head, E: expected, S: seen)" in checked.replace("\\", "")
+
+
+def test_numbers_of_pending_requests_do_not_overlap() -> None:
+    """Requests at one place share a text; crowded texts go onto other levels."""
+    places = [number * 2000 for number in range(40)]
+    waiting = [(number, sector) for number, sector in enumerate([*places, *places[:5]], 1)]
+    labels = list(schedule._labels(waiting))
+    numbers = [int(each) for _, _, words in labels for each in words.split(", ")]
+    assert sorted(numbers) == list(range(1, 46))
+    assert any("," in words for _, _, words in labels)
+    assert max(level for _, level, _ in labels) >= 2
+    for number, (x, level, words) in enumerate(labels):
+        for other_x, other_level, _ in labels[number + 1 :]:
+            assert other_level != level or other_x >= x + schedule.LETTER * len(words)
+
+
+def test_a_report_fits_a_narrow_page(course: library.Course) -> None:
+    of = grader(course, "consolidation")
+    page = student.html(graded(of, "ada", {"placement.toml": b"[vms"}), student.LINES)
+    assert '<meta name="viewport" content="width=device-width' in page
+    assert "pre-wrap" in page
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("\ufeffstudent;pseudonym\nada;\n", "its columns are separated by semicolons"),
+        ("student\tpseudonym\nada\t\n", "its columns are separated by tabs"),
+        ("ada,\nbob,\n", "the first line has to be student,pseudonym; ada,"),
+    ],
+)
+def test_students_csv_with_another_separator(tmp_path: Path, text: str, words: str) -> None:
+    course_class.course(tmp_path)
+    (tmp_path / "students.csv").write_text(text, encoding="utf-8")
+    done = understudy("course", "export", "beat-cats", "--all", "--to", "x", "--course", tmp_path)
+    assert done.exit_code == 2
+    assert words in done.stderr
 
 
 def test_neighbours_have_other_disks_and_answers(course: library.Course) -> None:

@@ -75,8 +75,10 @@ def list_assignments(folder: Path | None, as_json: bool) -> None:
 @COURSE
 @JSON
 def show(name: str, folder: Path | None, as_json: bool) -> None:
-    """Check an assignment's specification; print its checks and points."""
-    assignment = library.course(folder).assignment(name)
+    """Check an assignment's specification and text; print its checks and points."""
+    found = library.course(folder)
+    assignment = found.assignment(name)
+    exporting.text(Grader(assignment, found), "")
     if as_json:
         click.echo(json.dumps(assignment.document.model_dump(), indent=2))
         return
@@ -375,6 +377,7 @@ def _lines(graded: Grade, level: str) -> list[str]:
         lines += [f"    {part}" for each in student.words(line, level) for part in each.split("\n")]
         if not line.hidden or level == student.LINES:
             for picture in line.pictures:
+                lines.append(f"    {picture.legend}")
                 lines += [f"    {part}" for part in picture.text.split("\n")]
     return lines
 

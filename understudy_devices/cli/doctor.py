@@ -14,9 +14,9 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from understudy_devices.ask import self_test
 from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.base.paths import IS_X86, ROOT
-from understudy_devices.native import self_test
 from understudy_devices.platforms.vm import kvm, modules, packages, qemu
 
 Look = Callable[[], Iterator["Finding"]]

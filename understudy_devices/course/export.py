@@ -24,7 +24,7 @@ from understudy_devices.course.result import amount
 from understudy_devices.course.spec import SOLUTION, SPECIFICATION, STARTER, TEXT, Assignment
 from understudy_devices.course.submission import Submission, shown
 from understudy_devices.course.toml_text import toml
-from understudy_devices.course.work import Keys, Work
+from understudy_devices.course.work import Keys
 
 DISK = "disk.toml"
 HEADERS, DOCS = "headers", "docs"
@@ -46,7 +46,7 @@ def export(grader: Grader, student: str, folder: Path) -> list[str]:
             {"assignment": assignment.name, "student": student, "key": work.keys.public.key.hex()}
         ).encode(),
         DISK: drive.text(work.keys.public.child("disk"), **assignment.variant).encode(),
-        TEXT: _text(assignment, work, student).encode(),
+        TEXT: text(grader, student).encode(),
     }
     for check in assignment.checks:
         if not check.hidden:
@@ -104,9 +104,9 @@ def _headers(assignment: Assignment) -> dict[str, bytes]:
     while left:
         for name in INCLUDED.findall(left.pop()):
             place = f"{HEADERS}/{name.decode()}"
-            text = sources.matching(f"core/{name.decode()}")
-            if text and place not in found:
-                (found[place],) = text.values()
+            header = sources.matching(f"core/{name.decode()}")
+            if header and place not in found:
+                (found[place],) = header.values()
                 left.append(found[place])
     return found
 
@@ -135,8 +135,10 @@ def _public(assignment: Assignment) -> dict[str, Any]:
     return {**table, "checks": shown_checks}
 
 
-def _text(assignment: Assignment, work: Work, student: str) -> str:
+def text(grader: Grader, student: str) -> str:
     """Return the student's text: text.md, with the student's figures filled in."""
+    assignment = grader.assignment
+    work = grader.work(student, Submission())
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False
     )
@@ -156,10 +158,12 @@ def _text(assignment: Assignment, work: Work, student: str) -> str:
     file = assignment.folder / TEXT
     try:
         return environment.from_string(file.read_text(encoding="utf-8")).render(values)
-    except jinja2.TemplateError as error:
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror or error}") from None
+    except (jinja2.TemplateError, ValueError, TypeError) as error:
         line = getattr(error, "lineno", None)
         at = f"{file}:{line}" if line else str(file)
-        raise UserError(f"{at}: {error.message}") from None
+        raise UserError(f"{at}: {error}") from None
 
 
 def student_copy(folder: Path) -> tuple[Assignment, str, Keys]:

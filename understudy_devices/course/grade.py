@@ -12,6 +12,7 @@ import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from understudy_devices.ask import self_test
 from understudy_devices.base.cache import digest
 from understudy_devices.base.errors import UserError
 from understudy_devices.course import result, submission
@@ -21,7 +22,6 @@ from understudy_devices.course.result import Found, Grade, Line, NoPoints
 from understudy_devices.course.spec import Assignment
 from understudy_devices.course.submission import Submission
 from understudy_devices.course.work import Keys, NotRun, Work
-from understudy_devices.native import self_test
 from understudy_devices.native.version import code_version
 
 VARIANT = "variant.toml"

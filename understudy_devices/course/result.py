@@ -8,6 +8,9 @@ from typing import Any
 
 PASSED, FAILED, NOT_RUN, BROKEN = "passed", "failed", "not run", "grader failed"
 
+MISSED = ": missed"
+"""The end of a line about a bound that costs all points."""
+
 
 class NoPoints(Exception):  # noqa: N818 - the submission has the error
     """A check cannot be passed; the message is the line for the student."""
@@ -20,6 +23,11 @@ class Picture:
     title: str
     svg: str
     text: str
+
+    @property
+    def legend(self) -> str:
+        """Return what stands above the text."""
+        return f"{self.title} (o: served, ?: pending, H: head, E: expected, S: seen):"
 
 
 @dataclass(frozen=True)

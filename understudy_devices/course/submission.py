@@ -29,9 +29,9 @@ MEMBER_BYTES = 2**22  # a larger file of an archive is not read
 NAME_SHOWN = 80
 OF_EXPORT = {
     *("assignment.toml", "variant.toml", "text.md", "disk.toml", "targets.toml"),
-    *("card", "checks", "docs", "headers", "vms", "requests.csv"),
+    *("card", "checks", "docs", "headers", "vms", "requests.csv", "runs"),
 }
-"""What a student got from the teacher; that it comes back is not worth a note."""
+"""What a student got from the teacher, and what its commands write; not worth a note."""
 BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, ValueError)
 
 

@@ -131,9 +131,13 @@ class Kind(Check):
         right = self._right(question, work)
         if abs(value - right) <= abs(right) * question.tolerance_percent / 100:
             return ""
+        measure = MEASURES[question.measure]
+        what = f"the {measure.label} in {measure.unit}"
+        if question.over:
+            what = f"a ratio: {question.scheduler}'s {measure.label} divided by {question.over}'s"
         return (
-            f"{value:g} is wrong by more than {question.tolerance_percent:g} %; expected "
-            f"{question.measure} on your disk"
+            f"{value:g} is wrong by more than {question.tolerance_percent:g} %; expected {what}, "
+            "on your disk and with the seed of the question's command"
         )
 
     def _right(self, question: Question, work: Work) -> float:

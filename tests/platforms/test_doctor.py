@@ -7,9 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from places import CHECKOUT
 
+from understudy_devices.base.errors import NotCompiled
 from understudy_devices.cli import doctor
+from understudy_devices.cli.main import main
 from understudy_devices.native import worker
 from understudy_devices.platforms.vm import kvm, packages, qemu
 
@@ -63,6 +66,28 @@ def test_the_sandbox_runs_a_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not finding.ok
     assert finding.detail.startswith("the self-test failed: ")
     assert finding.mend
+
+
+@pytest.mark.parametrize(("lacks", "code"), [("sandbox", 1), ("QEMU", 0)])
+def test_only_what_the_simulator_needs_is_a_failure(
+    monkeypatch: pytest.MonkeyPatch, lacks: str, code: int
+) -> None:
+    found = [doctor.Finding(name, name != lacks, "state") for name in ("sandbox", "QEMU")]
+    monkeypatch.setattr(doctor, "examine", lambda again, say: found)
+    done = CliRunner().invoke(main, ["doctor"])
+    assert done.exit_code == code
+    assert f"lacks {lacks}: " in done.stderr.replace("lack ", "lacks ")
+
+
+def test_a_module_that_does_not_build_says_nothing_of_kvm(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def fail(*_: object) -> None:
+        raise NotCompiled("the kernel module base does not build", "no rule to make it")
+
+    monkeypatch.setattr(kvm, "probe", fail)
+    (finding,) = doctor._kvm(False)
+    assert finding.detail == "not probed: the kernel module base does not build"
 
 
 def test_a_series_that_nobody_tried(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,7 +93,7 @@ static void help(void)
 	u32 i;
 
 	printf("concurrent_read: ten threads read ten files on a simulated disk\n"
-	       "  --disk NAME       a profile that is compiled in [default: the first]:\n");
+	       "  --disk NAME       a compiled-in profile [default: the first]:\n");
 	for (i = 0; (name = vesper_profile_name(i)); i++)
 		printf("                    %s\n", name);
 	printf("  --blocks N        size of the disk, in blocks of %u bytes\n"

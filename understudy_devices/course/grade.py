@@ -7,7 +7,6 @@ fails, its points do not count, and the grade says so: the student loses nothing
 
 import hmac
 import threading
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from understudy_devices.base import sandbox
 from understudy_devices.base.cache import digest
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.programs import compiler_version
-from understudy_devices.course import result, submission
+from understudy_devices.course import reading, result, submission
 from understudy_devices.course.check import Check
 from understudy_devices.course.library import Course, normal
 from understudy_devices.course.result import Found, Grade, Line, NoPoints
@@ -39,15 +38,15 @@ class Grader:
 
     def read(self, path: Path) -> Submission:
         """Read a submission."""
-        return submission.read(path, self.assignment.files, self.assignment.file_bytes)
+        return reading.read(path, self.assignment.files, self.assignment.file_bytes)
 
     def student_of(self, path: Path) -> str:
         """Return the student whose variant.toml is in a submission, if its key is genuine."""
-        text = submission.one_file(path, VARIANT, self.assignment.file_bytes)
+        text = reading.one_file(path, VARIANT, self.assignment.file_bytes)
         try:
-            table = tomllib.loads(text)
+            table = reading.toml(text, VARIANT)
             student, key = str(table["student"]), bytes.fromhex(table["key"])
-        except (ValueError, KeyError, TypeError):
+        except (NoPoints, ValueError, KeyError, TypeError):
             raise UserError(f"{VARIANT}: changed; hand in the one from your teacher") from None
         right = Keys.of(self.course.secret, self.assignment.name, normal(student)).public.key
         if not hmac.compare_digest(key, right):

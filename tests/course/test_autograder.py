@@ -193,7 +193,7 @@ def package(tmp_path: Path) -> Distribution:
 
 def _install(wheel: Path, prefix: Path) -> Distribution:
     words = ["install", "-q", "--no-index", "--no-deps", "--ignore-installed", "--prefix", prefix]
-    subprocess.run([sys.executable, "-m", "pip", *words, wheel], check=True)
+    subprocess.run([sys.executable, "-m", "pip", *map(str, words), str(wheel)], check=True)
     (found,) = prefix.rglob("understudy_devices-9.dist-info")
     return Distribution.at(found)
 

@@ -340,6 +340,7 @@ def test_a_profile_that_is_none(course: library.Course) -> None:
     [
         ("vms = 3", "has no section [vms]"),
         ("[vms", "is not TOML"),
+        ("[vms]\nbackup = [1]", "backup: write the name of a device"),
         ('[vms]\nweb = "fast"', "backup: write the name of a device: fast, slow, slow2"),
     ],
 )
@@ -348,6 +349,14 @@ def test_a_placement_that_is_none(course: library.Course, text: str, words: str)
     found = graded(of, "ada", {"placement.toml": text.encode()})
     assert found.score == 0
     assert words in found.lines[0].lines[0]
+
+
+def test_answers_that_cost_the_grader_its_memory_cost_their_points(course: library.Course) -> None:
+    of = grader(course, "seek-reduction")
+    key = ".".join("a" * 15_000)
+    found = graded(of, "ada", export.solution(of, "ada") | {"answers.toml": f"{key}=1".encode()})
+    assert (found.score, found.most, found.broken) == (85, 100, ())
+    assert found.lines[-1].lines[0].startswith("answers.toml cannot be read: reading it takes")
 
 
 def test_a_neighbours_placement_misses_targets(course: library.Course) -> None:

@@ -8,14 +8,13 @@ machine cannot run a right scheduler either, nobody is graded.
 
 import hmac
 import threading
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from understudy_devices.ask import self_test
 from understudy_devices.base.cache import digest
 from understudy_devices.base.errors import UserError
-from understudy_devices.course import result, submission
+from understudy_devices.course import reading, result, submission
 from understudy_devices.course.check import Check
 from understudy_devices.course.library import Course, normal
 from understudy_devices.course.result import Found, Grade, Line, NoPoints
@@ -39,19 +38,19 @@ class Grader:
 
     def read(self, path: Path) -> Submission:
         """Read a submission."""
-        return submission.read(path, self.assignment.files, self.assignment.file_bytes)
+        return reading.read(path, self.assignment.files, self.assignment.file_bytes)
 
     def variant_of(self, path: Path) -> str | None:
         """Return the student whose variant.toml is in a submission, if its key is genuine; None if
         there is no variant.toml.
         """
-        found = submission.read(path, [VARIANT], self.assignment.file_bytes)
+        found = reading.read(path, [VARIANT], self.assignment.file_bytes)
         if VARIANT not in found.files:
             return None
         try:
-            table = tomllib.loads(found.files[VARIANT].decode())
+            table = reading.toml(found.files[VARIANT].decode(), VARIANT)
             student, key = str(table["student"]), bytes.fromhex(table["key"])
-        except (ValueError, KeyError, TypeError, RecursionError):
+        except (NoPoints, ValueError, KeyError, TypeError):
             raise UserError(f"{VARIANT}: changed; hand in the one from your teacher") from None
         right = Keys.of(self.course.secret, self.assignment.name, normal(student)).public.key
         if not hmac.compare_digest(key, right):

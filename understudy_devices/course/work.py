@@ -22,7 +22,7 @@ from understudy_devices.ask.policies import KINDS, Policy
 from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.base.plain import plain
 from understudy_devices.base.progress import silent
-from understudy_devices.course import drive
+from understudy_devices.course import drive, reading
 from understudy_devices.course.draws import Draws
 from understudy_devices.course.result import NoPoints
 from understudy_devices.course.submission import Submission
@@ -94,6 +94,10 @@ class Work:
         if name in self.submission.refused:
             raise NoPoints(self.submission.refused[name])
         return self.submission.files[name].decode("utf-8")
+
+    def toml(self, name: str) -> dict[str, Any]:
+        """Return the table in a file of the submission; NoPoints if there is none."""
+        return reading.toml(self.text(name), name)
 
     def draws(self, name: str, *, hidden: bool) -> Draws:
         """Return the draws for a check."""

@@ -359,6 +359,58 @@ def test_answers_that_cost_the_grader_its_memory_cost_their_points(course: libra
     assert found.lines[-1].lines[0].startswith("answers.toml cannot be read: reading it takes")
 
 
+JUNK = {
+    "behind a miss, and anything at a hit": """\
+	if (read->found != PAGE_THERE)
+		return prefetch_within(read, read->page.number + 1, mine->most);
+	return prefetch_within(read, 7 * mine->calls % read->file_pages, mine->most);
+""",
+    "anything": """\
+	return prefetch_within(read, mine->calls * mine->most % 24, mine->most);
+""",
+}
+PREFETCHER = """\
+#include "../prefetch.h"
+
+struct mine {
+	u32 most;
+	u64 calls;
+};
+
+static int mine_init(void *state, const struct prefetch_limits *limits)
+{
+	((struct mine *)state)->most = limits->most_pages;
+	return 0;
+}
+
+static struct page_range mine_read(void *state, const struct page_read *read)
+{
+	struct mine *mine = state;
+
+	mine->calls++;
+%s}
+
+static const struct prefetcher mine_prefetcher = {
+	.name = "mine",
+	.summary = "fetches what nobody reads",
+	.state_size = sizeof(struct mine),
+	.init = mine_init,
+	.read = mine_read,
+};
+REGISTER_PREFETCHER(mine_prefetcher);
+"""
+
+
+@pytest.mark.parametrize("kind", JUNK)
+def test_a_prefetcher_of_junk_gets_nothing_for_it(course: library.Course, kind: str) -> None:
+    of = grader(course, "prefetching")
+    files = export.solution(of, "ada") | {"ahead.c": (PREFETCHER % JUNK[kind]).encode()}
+    found = graded(of, "ada", files)
+    measured = [line.score for line in found.lines if line.kind == "measure"]
+    assert measured == [0, 0], found.as_json()
+    assert (found.score, found.most) == (25, 100)
+
+
 def test_a_neighbours_placement_misses_targets(course: library.Course) -> None:
     of = grader(course, "consolidation")
     scores = [

@@ -114,6 +114,7 @@ def test_a_wrong_order_is_drawn(course: library.Course) -> None:
     assert "of two requests at the same distance" not in text
     (picture,) = line.pictures
     assert picture.svg.startswith("<svg")
+    assert 'viewBox="0 0 750 ' in picture.svg  # or a narrow page would cut it off
     assert "expected" in picture.svg
     assert picture.text.count("E") >= 1
 

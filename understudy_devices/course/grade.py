@@ -21,6 +21,7 @@ from understudy_devices.course.result import Found, Grade, Line, NoPoints
 from understudy_devices.course.spec import Assignment
 from understudy_devices.course.submission import Submission
 from understudy_devices.course.work import Keys, NotRun, Work
+from understudy_devices.native import worker
 from understudy_devices.native.version import code_version
 
 VARIANT = "variant.toml"
@@ -73,11 +74,12 @@ class Grader:
         sandbox.require("a submission")
         compiler_version()
         work = self.work(student, handed_in, keys)
-        lines = tuple(
-            self._line(check, work)
-            for check in self.assignment.checks
-            if not (self.public and check.hidden)
-        )
+        with worker.allowing(work.allowance):
+            lines = tuple(
+                self._line(check, work)
+                for check in self.assignment.checks
+                if not (self.public and check.hidden)
+            )
         return Grade(
             assignment=self.assignment.name,
             title=self.assignment.document.title,
@@ -90,12 +92,14 @@ class Grader:
 
     def work(self, student: str, handed_in: Submission, keys: Keys | None = None) -> Work:
         """Return what the checks of a submission work with."""
+        limits = self.assignment.document.limits
         return Work(
             submission=handed_in,
             keys=keys or Keys.of(self.course.secret, self.assignment.name, normal(student)),
             folder=self.assignment.folder,
             variant=self.assignment.variant,
-            failures_most=self.assignment.document.limits.failures,
+            failures_most=limits.failures,
+            allowance=worker.Allowance(limits.run_seconds, limits.all_seconds),
             vms=self.vms,
             stop=self.stop,
         )

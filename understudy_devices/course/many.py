@@ -26,6 +26,9 @@ from understudy_devices.engine import Engine
 
 Report = Callable[[int, int], None]
 STUDENTS, PUBLISHED = "students", "published.json"
+NOBODY = (".DS_Store", ".directory", ".lock", ".git", ".gitignore")
+"""Hidden files that no student has handed in."""
+TEACHER = "teacher"  # the folder of what no student may see
 
 
 @dataclass(frozen=True)
@@ -85,8 +88,11 @@ def handed_in(folder: Path) -> tuple[dict[str, Path], dict[str, str]]:
             f"{folder}: {error.strerror}; name a folder with a submission for each student"
         ) from None
     found: defaultdict[str, list[Path]] = defaultdict(list)
+    dotted = {}
     for path in paths:
-        if not path.name.startswith("."):
+        if path.name.startswith(".") and path.name not in NOBODY:
+            dotted[path.name] = "not graded: its name begins with a dot; rename it"
+        elif not path.name.startswith("."):
             found[normal(submission.identity(path))].append(path)
     if not found:
         raise UserError(f"{folder}: is empty; it needs a submission for each student")
@@ -98,7 +104,7 @@ def handed_in(folder: Path) -> tuple[dict[str, Path], dict[str, str]]:
         for each in found.values()
         if len(each) > 1
     }
-    return single, double
+    return single, {**double, **dotted}
 
 
 def grade_all(grader: Grader, folder: Path, out: Path, engine: Engine, report: Report) -> Graded:
@@ -107,7 +113,7 @@ def grade_all(grader: Grader, folder: Path, out: Path, engine: Engine, report: R
     places = {student: out / STUDENTS / files.folder_name(student) for student in single}
     grades: dict[str, Grade] = {}
     for student, path in single.items():
-        there = files.read_grade(places[student])
+        there = files.read_grade(_private(places[student]))
         if there and not there.broken and there.key == grader.key(student, grader.read(path)):
             grades[student] = there
     kept = len(grades)
@@ -122,7 +128,8 @@ def grade_all(grader: Grader, folder: Path, out: Path, engine: Engine, report: R
     try:
         for student, answer in engine.run(work, left):
             grade = Grade.from_json(answer) if answer else _died(grader, student, single[student])
-            files.write_grade(grade, places[student], level)
+            place = places[student]
+            files.write_grade(grade, place, level, teacher=_private(place))
             grades[student] = grade
             report(len(grades), len(single))
     finally:
@@ -151,15 +158,23 @@ def _died(grader: Grader, student: str, path: Path) -> Grade:
     )
 
 
+def _private(place: Path) -> Path:
+    """Return the teacher's folder for a student's folder."""
+    return place.parent.parent / TEACHER / place.name
+
+
 def _clear(out: Path, places: Mapping[str, Path]) -> None:
     """Remove the grades of submissions that are no longer there."""
     known = set(places.values())
     for place in sorted((out / STUDENTS).glob("*")):
-        if place not in known and (place / files.GRADE).is_file():
+        private = _private(place)
+        if place not in known and (private / files.GRADE).is_file():
             for name in ("report.md", "report.html", "results.json", "junit.xml", files.GRADE):
                 (place / name).unlink(missing_ok=True)
-            if not any(place.iterdir()):
-                place.rmdir()
+                (private / name).unlink(missing_ok=True)
+            for folder in (place, private):
+                if not any(folder.iterdir()):
+                    folder.rmdir()
 
 
 def _scores(grades: Sequence[Grade]) -> dict[str, Any]:

@@ -79,7 +79,8 @@ TRIES = {
     "mumbles": ('puts(""); if (write(4, "hello", 5) < 0) abort();', "wrote into the pipe"),
     "dozes": ("poll(NULL, 0, 500);", DOZES),
     "dozes-on-pipe": (
-        "struct pollfd one = { .fd = 3, .events = POLLIN }; syscall(SYS_ppoll, &one, 1, &HALF, NULL, 0);",
+        "struct pollfd one = { .fd = 3, .events = POLLIN }; "
+        "syscall(SYS_ppoll, &one, 1, &HALF, NULL, 0);",
         DOZES,
     ),
     "dozes-on-word": ("int at = 0; syscall(SYS_futex, &at, 0, 0, &HALF);", DOZES),

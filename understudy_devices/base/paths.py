@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The locations of the project's sources and profiles, the cache and the run folders.
+"""The locations of the project's sources and profiles, the cache and the run folders; and whether
+this machine is one of a guest's architecture.
 
 In a checkout the package is installed editable, and ROOT is the folder above it.  A wheel carries
 the same folders (core, kernel, profiles ...) inside the package.  Caches follow the XDG convention.
 """
 
 import os
+import platform
 from pathlib import Path
 
 from understudy_devices.base.errors import RunFailed
@@ -13,6 +15,7 @@ from understudy_devices.base.errors import RunFailed
 PACKAGE = Path(__file__).resolve().parents[1]
 INSTALLED = (PACKAGE / "sources").is_dir()
 ROOT = PACKAGE / "sources" if INSTALLED else PACKAGE.parent
+IS_X86 = platform.machine() == "x86_64"
 
 
 def cache_dir() -> Path:

@@ -5,23 +5,35 @@ A program is compiled only once for given sources, and kept in the cache.  The c
 copy of the sources, which is made when the command first reads them.  The copy's folder has the
 same name on every machine.  So the program depends neither on later changes of the sources nor on
 the checkout's path.  The sources are searched for #include lines to find this project's headers.
+
+A guest is an x86-64 machine on every host.  GUEST_COMPILER is Debian's name of the compiler for
+x86-64, also on an x86-64 machine.
 """
 
 import hashlib
 import os
+import platform
 import re
 import shutil
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cache
 from pathlib import Path, PurePath
 
 from understudy_devices.base import sandbox
 from understudy_devices.base.cache import cached_folder, digest
 from understudy_devices.base.errors import NotCompiled, RunFailed, UserError
-from understudy_devices.base.paths import ROOT
+from understudy_devices.base.paths import IS_X86, ROOT
 
 COMPILED = ".compiled"
+GUEST_PREFIX = "x86_64-linux-gnu-"
+GUEST_COMPILER = f"{GUEST_PREFIX}gcc"
+HOST_COMPILER = "gcc"
+PACKAGES = {
+    HOST_COMPILER: "gcc libc6-dev",
+    GUEST_COMPILER: "gcc libc6-dev" if IS_X86 else "gcc-x86-64-linux-gnu libc6-dev-amd64-cross",
+}
+"""The Debian packages of each compiler and its C library."""
 CFLAGS = ("-O2", "-std=gnu11", "-Wall", "-Wextra", "-Werror")
 INCLUDE = re.compile(rb'^#include "([^"]*)"', re.MULTILINE)
 
@@ -40,7 +52,8 @@ class Program:
     _: KW_ONLY
     flags: tuple[str, ...] = ("-static",)
     libraries: tuple[str, ...] = ()
-    package: str = "gcc libc6-dev"
+    compiler: str = HOST_COMPILER
+    package: str = PACKAGES[HOST_COMPILER]
     generated: tuple[tuple[str, str], ...] = ()
     stranger: str = ""
 
@@ -52,6 +65,12 @@ def compiled(program: Program) -> Path:
         lambda scratch: _compile(program, scratch),
     )
     return folder / program.name
+
+
+def compiled_for_guest(program: Program) -> Path:
+    """Return the path of the program in the cache, compiled for a guest."""
+    package = PACKAGES[GUEST_COMPILER]
+    return compiled(replace(program, compiler=GUEST_COMPILER, package=package))
 
 
 def included(sources: Sequence[str]) -> list[str]:
@@ -79,7 +98,9 @@ def _headers(name: str, text: bytes) -> list[str]:
 
 def content(program: Program) -> str:
     """Return a digest of everything that the program is made from."""
-    options = (compiler_version(), *CFLAGS, *program.flags, *program.libraries)
+    target = platform.machine() if program.compiler == HOST_COMPILER else program.compiler
+    version = compiler_version(program.compiler)
+    options = (target, version, *CFLAGS, *program.flags, *program.libraries)
     texts = _texts(program)
     return digest(
         [part.encode() for part in (*options, *texts)]
@@ -106,23 +127,27 @@ def _source(name: str) -> bytes:
 
 
 @cache
-def compiler_version() -> str:
-    """Return the version of gcc, which is part of each compiled program's name in the cache."""
-    return sandbox.compiled(("gcc", "-dumpfullversion"), ROOT, "gcc libc6-dev").stdout.strip()
+def compiler_version(compiler: str = HOST_COMPILER) -> str:
+    """Return the compiler's version, which is part of each compiled program's name in the cache."""
+    command = (compiler, "-dumpfullversion")
+    return sandbox.compiled(command, ROOT, PACKAGES[compiler]).stdout.strip()
 
 
 def _library_contents(program: Program) -> bytes:
     """Return a digest of the libraries that are linked into a static program."""
-    return _static_libc() if "-static" in program.flags else b""
+    return _static_libc(program.compiler) if "-static" in program.flags else b""
 
 
 @cache
-def _static_libc() -> bytes:
-    path = sandbox.compiled(("gcc", "-print-file-name=libc.a"), ROOT, "gcc").stdout.strip()
+def _static_libc(compiler: str) -> bytes:
+    command = (compiler, "-print-file-name=libc.a")
+    path = sandbox.compiled(command, ROOT, PACKAGES[compiler]).stdout.strip()
     try:
         return hashlib.sha256(Path(path).read_bytes()).digest()
     except OSError as error:
-        raise UserError(f"no static C library here: apt-get install {Program.package}") from error
+        raise UserError(
+            f"no static C library here: apt-get install {PACKAGES[compiler]}"
+        ) from error
 
 
 def _compile(program: Program, folder: Path) -> None:
@@ -133,7 +158,7 @@ def _compile(program: Program, folder: Path) -> None:
         copy.write_bytes(text)
     target = ("-o", COMPILED)
     sources = (str(_inside(name)) for name in program.sources)
-    command = ("gcc", *CFLAGS, *program.flags, *target, *sources, *program.libraries)
+    command = (program.compiler, *CFLAGS, *program.flags, *target, *sources, *program.libraries)
     done = sandbox.compiled(command, tree, program.package, stranger=program.stranger)
     if done.returncode:
         raise NotCompiled(

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from understudy_devices import __version__
 from understudy_devices.base.errors import UserError
+from understudy_devices.course import repack
 from understudy_devices.course.library import ASSIGNMENTS, FILE, STUDENTS, Course
 from understudy_devices.course.spec import Assignment
 from understudy_devices.course.toml_text import toml
@@ -74,10 +75,12 @@ def autograder(
     names = {"name": assignment.name, "installed": INSTALLED, "handed_in": HANDED_IN}
     made: dict[str, bytes]
     if host == "gradescope":
-        package = f"understudy-devices=={__version__}"
-        if wheel:
-            package = f"/autograder/source/{wheel.name}"
-            content[wheel.name] = _read(wheel)
+        package = f"{repack.NAME}=={__version__}"
+        installed = None if wheel else repack.installed()
+        packed = (wheel.name, _read(wheel)) if wheel else installed and repack.wheel(installed)
+        if packed:
+            package = f"/autograder/source/{packed[0]}"
+            content[packed[0]] = packed[1]
         setup = SETUP.format(programs=PROGRAMS, package=package, **names)
         content |= {"setup.sh": setup.encode(), "run_autograder": RUN.format(**names).encode()}
         made = {"autograder.zip": _zip(content)}

@@ -27,23 +27,16 @@ WORDS = f"reading it takes more than {CPU_SECONDS} s or {MEMORY_BYTES:,} bytes o
 Order = dict[str, Any]
 
 
-def read(path: Path, names: Sequence[str], file_bytes: int) -> Submission:
-    """Read a submission; UserError if there is none at that path."""
-    answer = _asked({"path": str(path), "names": list(names), "file_bytes": file_bytes})
+def read(path: Path, names: Sequence[str], file_bytes: int, *, renamed: bool = False) -> Submission:
+    """Read a submission as submission.read does."""
+    asked = {"path": str(path), "names": list(names), "file_bytes": file_bytes}
+    answer = _asked({**asked, "renamed": renamed})
     if answer is None:
         return submission.nothing(names, f"the submission cannot be read: {WORDS}")
     if "wrong" in answer:
         raise UserError(answer["wrong"])
     files = {name: text.encode() for name, text in answer["files"].items()}
     return Submission(files, answer["refused"], tuple(answer["notes"]))
-
-
-def one_file(path: Path, name: str, file_bytes: int) -> str:
-    """Return one file of a submission; UserError if it is not there."""
-    found = read(path, [name], file_bytes)
-    if name in found.refused:
-        raise UserError(found.refused[name])
-    return found.files[name].decode("utf-8")
 
 
 def toml(text: str, name: str) -> dict[str, Any]:
@@ -74,7 +67,8 @@ def _asked(order: Order) -> Any:
 
 def _submission(order: Order) -> Any:
     try:
-        found = submission.read(Path(order["path"]), order["names"], order["file_bytes"])
+        path = Path(order.pop("path"))
+        found = submission.read(path, **order)
     except UserError as error:
         return {"wrong": str(error)}
     files = {name: data.decode("utf-8") for name, data in found.files.items()}

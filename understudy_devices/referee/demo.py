@@ -13,7 +13,7 @@ from pathlib import Path
 from PIL import Image
 
 from understudy_devices.base.errors import RunFailed, UserError
-from understudy_devices.base.programs import compiled
+from understudy_devices.base.programs import compiled_for_guest
 from understudy_devices.cards import specification
 from understudy_devices.cards.journal import journal
 from understudy_devices.cards.register_log import lines
@@ -77,8 +77,8 @@ def demonstrate(
             "card.ko": card_modules.card(kernel, name),
             "driver.ko": card_modules.driver(kernel, source, card),
             "demo": demo,
-            "bin/vcd": compiled(card_programs.vcd(card)),
-            "bin/draw_triangles": compiled(card_programs.draw_triangles(card)),
+            "bin/vcd": compiled_for_guest(card_programs.vcd(card)),
+            "bin/draw_triangles": compiled_for_guest(card_programs.draw_triangles(card)),
         },
         qemu.Machine() if vnc is None else _with_display(vnc),
     )

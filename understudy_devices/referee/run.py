@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.base.programs import compiled
+from understudy_devices.base.programs import compiled_for_guest
 from understudy_devices.cards import specification
 from understudy_devices.cards.journal import (
     NOTHING_KEPT,
@@ -185,8 +185,8 @@ def run(
             "card.ko": subject.card_module,
             subject.driver.name: subject.driver,
             "bin/exercise": subject.exercise or "#!/bin/sh\n",
-            "bin/vcd": compiled(card_programs.vcd(subject.card)),
-            "bin/draw_triangles": compiled(card_programs.draw_triangles(subject.card)),
+            "bin/vcd": compiled_for_guest(card_programs.vcd(subject.card)),
+            "bin/draw_triangles": compiled_for_guest(card_programs.draw_triangles(subject.card)),
         },
         hardware,
         salvage=salvage,

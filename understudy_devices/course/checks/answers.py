@@ -23,6 +23,11 @@ from understudy_devices.course.result import Found
 from understudy_devices.course.toml_text import toml
 from understudy_devices.course.work import Work
 
+TO_ANSWER = (
+    "# Write each answer as a number without a unit, and remove the # before its key. text.md has "
+    "the\n# questions with their commands."
+)
+
 
 class Question(Table):
     """A question whose answer is a figure of a run, or the ratio of two."""
@@ -71,6 +76,11 @@ class Kind(Check):
             ]
         }
 
+    def exported(self, work: Work) -> Mapping[str, bytes]:
+        """Return the file to begin with: the questions and their keys, unanswered."""
+        lines = [line for each in self.questions for line in (f"# {each.text}", f"# {each.key} = ")]
+        return {self.file: "\n".join([TO_ANSWER, *lines, ""]).encode()}
+
     def solves(self) -> Sequence[str]:
         """Return the file of answers."""
         return (self.file,)
@@ -113,9 +123,13 @@ class Kind(Check):
         right = self._right(question, work)
         if abs(value - right) <= abs(right) * question.tolerance_percent / 100:
             return ""
+        measure = MEASURES[question.measure]
+        what = f"the {measure.label} in {measure.unit}"
+        if question.over:
+            what = f"a ratio: {question.scheduler}'s {measure.label} divided by {question.over}'s"
         return (
-            f"{value:g} is wrong by more than {question.tolerance_percent:g} %; expected "
-            f"{question.measure} on your disk"
+            f"{value:g} is wrong by more than {question.tolerance_percent:g} %; expected {what}, "
+            "on your disk and with the seed of the question's command"
         )
 
     def _right(self, question: Question, work: Work) -> float:

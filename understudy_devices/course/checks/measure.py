@@ -22,7 +22,7 @@ from understudy_devices.course.references import (
     policy_mistake,
     workload_mistake,
 )
-from understudy_devices.course.result import Found
+from understudy_devices.course.result import MISSED, Found
 from understudy_devices.course.work import Work
 from understudy_devices.measure.comparison import Estimate, estimate
 from understudy_devices.measure.metrics import Summary
@@ -148,7 +148,7 @@ class Kind(Check):
         for measure, bound in sorted(self.bounds.items()):
             more = estimate(_ratios(pairs, measure))
             missed = _missed(more, bound)
-            lines.append(self._words(measure, more, bound) + (": missed" if missed else ""))
+            lines.append(self._words(measure, more, bound) + (MISSED if missed else ""))
             if missed:
                 share, figures["valid"] = 0.0, False
         return Found(share, tuple(lines), figures=figures)
@@ -161,11 +161,11 @@ class Kind(Check):
         return max(0.0, (self.none_from - found.mean) / (self.none_from - self.at_most))
 
     def _words(self, measure: str, found: Estimate, bound: float) -> str:
-        label = MEASURES[measure].label
-        what = f"{label}, as a multiple of {self.against}'s"
-        if MEASURES[measure].higher_is_better:
-            what = f"{self.against}'s {label}, as a multiple of yours"
-        return f"{what}: {found.mean:.3f} ± {found.half_width:.3f}, expected at most {bound:g}"
+        what = f"{MEASURES[measure].label}, as a multiple of {self.against}'s"
+        if not MEASURES[measure].higher_is_better:
+            return f"{what}: {found.mean:.3f} ± {found.half_width:.3f}, expected at most {bound:g}"
+        half_width = (found.half_width or 0.0) / found.mean**2  # of the inverse, to first order
+        return f"{what}: {1 / found.mean:.3f} ± {half_width:.3f}, expected at least {1 / bound:.3g}"
 
 
 def _ratios(pairs: Sequence[Sequence[tuple[Summary, Summary]]], key: str) -> list[float]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from understudy_devices.base import sandbox
 from understudy_devices.base.errors import NotCompiled, UserError
 from understudy_devices.base.plain import quoted
-from understudy_devices.base.programs import Program, compiled
+from understudy_devices.base.programs import Program, compiled_for_guest
 from understudy_devices.cards import specification
 from understudy_devices.cards.header import header
 from understudy_devices.cards.model import Card
@@ -66,7 +66,7 @@ def exercise(source: Path, driver: Path, card: Card) -> Path:
         stranger=sandbox.stranger(source),
     )
     try:
-        return compiled(program)
+        return compiled_for_guest(program)
     except NotCompiled as error:
         words = error.words.replace(str(source).lstrip("/"), str(source))
         raise UserError(f"{source} does not build:\n{quoted(words)}") from error

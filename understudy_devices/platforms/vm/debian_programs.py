@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.base.paths import IS_X86
 
 LIBRARY = re.compile(r"^\s*(?:\S+ => )?(/\S+) \(0x[0-9a-f]+\)$", re.MULTILINE)
 
@@ -17,8 +18,11 @@ def files(name: str, package: str = "") -> dict[str, Path]:
     """Return the files of a program: for each path in the guest, the path on this machine. package:
     name of the program's package, if it is not that of the program.
 
-    Raises UserError with the command that installs the program if it is missing.
+    Raises UserError with the command that installs the program if it is missing, and on a machine
+    whose programs do not run in a guest.
     """
+    if not IS_X86:
+        raise UserError(f"{name} in a VM: it is copied from this machine, which is not x86-64")
     package = package or name
     program = shutil.which(name)
     if not program:

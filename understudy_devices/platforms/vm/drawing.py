@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.base.paths import cards_dir
-from understudy_devices.base.programs import compiled
+from understudy_devices.base.programs import compiled_for_guest
 from understudy_devices.cards import specification
 from understudy_devices.platforms.vm import (
     card_modules,
@@ -67,8 +67,8 @@ def times(
         {f"{modules.CARD}{CARD}": ""},
         {
             "driver.ko": card_modules.driver(kernel, driver, specification.load(CARD)),
-            "bin/vcd": compiled(card_programs.vcd()),
-            "bin/draw_triangles": compiled(card_programs.draw_triangles()),
+            "bin/vcd": compiled_for_guest(card_programs.vcd()),
+            "bin/draw_triangles": compiled_for_guest(card_programs.draw_triangles()),
         },
         qemu.Machine(),
         timeout_seconds=TIMEOUT_SECONDS,

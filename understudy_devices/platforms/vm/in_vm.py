@@ -12,6 +12,7 @@ from understudy_devices.base.cache import digest
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.base.paths import cache_dir
 from understudy_devices.base.progress import Report, silent
+from understudy_devices.files import image
 from understudy_devices.measure import metrics, records
 from understudy_devices.platforms.vm import (
     machine,
@@ -31,6 +32,7 @@ def check(experiments: Sequence[Experiment]) -> None:
         scenario.check(experiment)
     qemu.binary()
     stages.busybox()
+    image.mke2fs_version()  # each result names it
 
 
 def prepare(experiments: Sequence[Experiment], report: Report) -> None:

@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from understudy_devices.base import scratch
-from understudy_devices.base.errors import RunFailed
-from understudy_devices.base.paths import cache_dir
+from understudy_devices.base.errors import NotCompiled, RunFailed
+from understudy_devices.base.paths import IS_X86, cache_dir
 from understudy_devices.platforms.vm import machine, packages, qemu
 
 DEVICE = Path("/dev/kvm")
@@ -35,6 +35,8 @@ def _boot(kernel: packages.Kernel) -> Answer:
     )
     try:
         result = machine.run(vm, kernel)
+    except NotCompiled:
+        raise  # it says nothing of KVM
     except RunFailed as failure:
         reason = str(failure).splitlines()[0].partition(";")[0]
         return Answer(False, f"/dev/kvm exists, but under KVM {reason}")
@@ -43,6 +45,8 @@ def _boot(kernel: packages.Kernel) -> Answer:
 
 def probe(again: bool = False) -> Answer:
     """Return the stored answer, or boot to find a new one."""
+    if not IS_X86:
+        return Answer(False, "KVM runs guests of the host's architecture, and ours are x86-64")
     if not DEVICE.exists():
         return Answer(False, "there is no /dev/kvm")
     kernel = packages.fetch_kernel()

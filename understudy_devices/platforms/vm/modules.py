@@ -16,7 +16,7 @@ from pathlib import Path
 from understudy_devices.base import sandbox, sources
 from understudy_devices.base.cache import cached_folder, digest
 from understudy_devices.base.errors import NotCompiled, UserError
-from understudy_devices.base.programs import compiler_version
+from understudy_devices.base.programs import GUEST_COMPILER, GUEST_PREFIX, compiler_version
 from understudy_devices.native import registry
 from understudy_devices.platforms.vm.packages import Kernel
 
@@ -94,7 +94,8 @@ def made(
     """Build a tree with kbuild, in a sandbox if the tree is a user's. Return the folder with those
     of the resulting files that match `globs`.
     """
-    content = [kernel.folder.name.encode(), compiler_version().encode(), *sources.parts(tree)]
+    compiler = compiler_version(GUEST_COMPILER).encode()
+    content = [kernel.folder.name.encode(), compiler, *sources.parts(tree)]
 
     def make(folder: Path) -> None:
         place = folder / "tree"
@@ -130,6 +131,7 @@ def _make(kernel: Kernel, tree: Path, part: str, target: str, *, stranger: str) 
         f"M={tree}",
         f"PART={part}",
         f"PRIVATE={kernel.private_headers}",
+        f"CROSS_COMPILE={GUEST_PREFIX}",
         "CONFIG_DEBUG_INFO_BTF_MODULES=",
         *_looked_through(kernel, target),
         f"KCFLAGS=-g0 -Wno-error {paths}",
@@ -141,7 +143,9 @@ def _make(kernel: Kernel, tree: Path, part: str, target: str, *, stranger: str) 
     if done.returncode:
         words = done.stderr.replace(f"{tree}/", "").splitlines()
         messages = [line for line in words if not re.match(r"make(\[\d+\])?:", line)]
-        raise NotCompiled(f"the kernel module {part} does not build", "\n".join(messages[:40]))
+        raise NotCompiled(
+            f"the kernel module {part} does not build", "\n".join((messages or words)[:40])
+        )
 
 
 # Files in the cache never change, so each is read once per command.

@@ -2,8 +2,10 @@
 """The stock kernel, and the files to build modules for it, from Debian's packages.
 
 Nothing is installed: packages are fetched by name in their current version and unpacked into the
-cache.  UNDERSTUDY_KERNEL names another series of Debian's kernels (6.12), or a folder with a kernel
-in the same layout (scripts/debug-kernel makes one).
+cache.  They are packages for amd64 on every host, except for the programs that build modules
+(linux-kbuild): Debian's packages of these for other hosts build modules for x86, too.
+UNDERSTUDY_KERNEL names another series of Debian's kernels (6.12), or a folder with a kernel in the
+same layout (scripts/debug-kernel makes one).
 """
 
 import contextlib
@@ -21,6 +23,7 @@ import zlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -28,9 +31,10 @@ import zstandard
 
 from understudy_devices.base.cache import cached_folder, digest
 from understudy_devices.base.errors import RunFailed, UserError
-from understudy_devices.base.paths import cache_dir
+from understudy_devices.base.paths import IS_X86, cache_dir
 
-META_PACKAGE = "linux-image-amd64"
+GUEST_ARCHITECTURE = "amd64"
+META_PACKAGE = f"linux-image-{GUEST_ARCHITECTURE}"
 OWN_KERNEL = "UNDERSTUDY_KERNEL"
 SERIES = r"\d+\.\d+"
 TRIED = ("6.1", "6.12")
@@ -114,6 +118,11 @@ def _show(package: str) -> dict[str, str]:
     return {pair[0]: pair[1] for pair in pairs if not pair[0].startswith(" ")}
 
 
+def _of_guest(package: str) -> str:
+    """Return the name of a package for the guest's architecture."""
+    return f"{package}:{GUEST_ARCHITECTURE}"
+
+
 def _meta_package() -> str:
     """Return the package that depends on the newest kernel of the wanted series."""
     choice = os.environ.get(OWN_KERNEL, "")
@@ -186,14 +195,15 @@ def _ask_apt() -> Kernel:
             return cached
         raise UserError("no apt here to find the kernel package: understudy's VM needs Debian")
     meta = _meta_package()
-    match = re.match(r"linux-image-(\S+)", _show(meta).get("Depends", ""))
+    match = re.match(r"linux-image-(\S+)", _show(_of_guest(meta)).get("Depends", ""))
     if not match:
         cached = _newest_cached()
         if cached:
             return cached
-        raise UserError(f"apt does not know {meta}: run apt-get update")
+        foreign = "" if IS_X86 else f"dpkg --add-architecture {GUEST_ARCHITECTURE}, then "
+        raise UserError(f"apt does not know {meta}: run {foreign}apt-get update")
     release = match.group(1).rstrip(",")
-    version = _show(f"linux-image-{release}").get("Version", "unknown")
+    version = _show(_of_guest(f"linux-image-{release}")).get("Version", "unknown")
     folder = cache_dir() / "kernel" / f"{release}_{version.replace(':', '-')}"
     return Kernel(release, version, folder)
 
@@ -203,11 +213,12 @@ def _package_names(kernel: Kernel) -> list[str]:
 
     The package of sources, which contains the private headers, must have the kernel's version.
     """
-    headers = f"linux-headers-{kernel.release}"
+    headers = _of_guest(f"linux-headers-{kernel.release}")
     needed = re.findall(r"linux-(?:headers|kbuild)-[^\s,]+", _show(headers).get("Depends", ""))
     source = f"linux-source-{kernel.series}"
     source_version = re.sub(r"\+b\d+$", "", kernel.version)
-    return [f"linux-image-{kernel.release}", headers, *needed, f"{source}={source_version}"]
+    image = _of_guest(f"linux-image-{kernel.release}")
+    return [image, headers, *needed, f"{source}={source_version}"]
 
 
 def _download(package: str, folder: Path) -> Path:
@@ -220,7 +231,7 @@ def _download(package: str, folder: Path) -> Path:
         env={**os.environ, "LC_ALL": "C"},
     )
     _check_room(answer.stderr, folder)
-    debs = list(folder.glob(f"{package.partition('=')[0]}_*.deb"))
+    debs = list(folder.glob(f"{re.split('[:=]', package)[0]}_*.deb"))
     if answer.returncode or not debs:
         reason = (answer.stderr.strip().splitlines() or ["no answer"])[-1]
         raise UserError(f"can't fetch {package} ({reason}): run apt-get update, check the network")
@@ -343,3 +354,18 @@ def fetch_kernel(report: Report = lambda phase, fraction: None) -> Kernel:
     name = str(kernel.folder.relative_to(cache_dir()))
     cached_folder(name, lambda folder: _fetch(kernel, report, folder))
     return kernel
+
+
+@cache
+def unpacked(package: str) -> Path:
+    """Return the folder of a package for the guest's architecture, unpacked in the cache; apt is
+    asked once per command.
+    """
+    version = _show(_of_guest(package)).get("Version", "unknown").replace(":", "-")
+
+    def fetch(folder: Path) -> None:
+        deb = _download(_of_guest(package), folder)
+        _unpack(deb, folder)
+        deb.unlink()
+
+    return cached_folder(f"packages/{package}_{version}", fetch)

@@ -18,6 +18,7 @@ from typing import Literal
 
 from understudy_devices.ask.setting import Clock
 from understudy_devices.base.errors import UserError
+from understudy_devices.base.paths import IS_X86
 from understudy_devices.base.programs import Program, compiled
 
 BINARY = "qemu-system-x86_64"
@@ -95,9 +96,13 @@ def identity(machine: Machine) -> list[bytes]:
 
 @cache
 def _tsc_khz() -> int:
-    """Return the rate of this host's time stamp counter in kHz, rounded to MHz, so that repeated
+    """Return the rate of the guest's time stamp counter in kHz, rounded to MHz, so that repeated
     measurements agree.
+
+    On a host without such a counter, QEMU counts nanoseconds.
     """
+    if not IS_X86:
+        return 1_000_000
     hz = subprocess.run([compiled(TSC_KHZ)], capture_output=True, text=True, check=True).stdout
     return round(int(hz) / 1000) * 1000
 

@@ -157,7 +157,7 @@ def _programs(experiment: Experiment) -> dict[str, Content]:
     packages = played(experiment).packages
     files: dict[str, Content] = {"bin/vms": ROOT / "guest" / "vms"} if packages else {}
     if keeps_block_trace(experiment):
-        files["bin/blocktrace"] = programs.compiled(guest_programs.program("blocktrace"))
+        files["bin/blocktrace"] = programs.compiled_for_guest(guest_programs.program("blocktrace"))
     for package in packages:
         files |= debian_programs.files(package)
     return files

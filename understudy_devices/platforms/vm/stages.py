@@ -10,7 +10,7 @@ from pathlib import Path
 
 from understudy_devices.base import programs
 from understudy_devices.base.errors import UserError
-from understudy_devices.base.paths import ROOT
+from understudy_devices.base.paths import IS_X86, ROOT
 from understudy_devices.platforms import guest_programs
 from understudy_devices.platforms.vm import modules, packages
 from understudy_devices.platforms.vm.initramfs import Initramfs
@@ -34,7 +34,9 @@ class Stage:
 
 
 def busybox() -> Path:
-    """Return the path of a static BusyBox of the host."""
+    """Return the path of a static BusyBox: this machine's, or on another architecture Debian's."""
+    if not IS_X86:
+        return packages.unpacked("busybox-static") / "bin" / "busybox"
     for candidate in ("/bin/busybox", "/usr/bin/busybox"):
         if Path(candidate).exists():
             return Path(candidate)
@@ -68,7 +70,7 @@ def initramfs_of(kernel: packages.Kernel, ahead: Stage) -> Initramfs:
     initramfs.file("init", ROOT / "guest" / "init", executable=True)
     initramfs.file("bin/busybox", busybox(), executable=True)
     for program in guest_programs.of_every_guest():
-        compiled = programs.compiled(program)
+        compiled = programs.compiled_for_guest(program)
         initramfs.file(f"bin/{program.name}", compiled, executable=True)
     for name, content in _module_files(kernel, ahead.modules, {}).items():
         initramfs.file(f"ahead/modules/{name}", content)

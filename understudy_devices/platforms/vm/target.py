@@ -18,7 +18,7 @@ import numpy as np
 
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.paths import ROOT
-from understudy_devices.base.programs import compiled
+from understudy_devices.base.programs import compiled_for_guest
 from understudy_devices.device.profile import DiskProfile
 from understudy_devices.device.timing import Timing
 from understudy_devices.platforms import guest_programs
@@ -138,7 +138,7 @@ def _describe(timing: Timing, virtual_bytes: int, seed: int) -> machine.Vm:
         + scenario.profile(constant, 0, "constant")
         + scenario.profile(timing, seed)
         + (ROOT / "guest" / "attended").read_text(),
-        files={"bin/serve": compiled(guest_programs.program("serve"))},
+        files={"bin/serve": compiled_for_guest(guest_programs.program("serve"))},
         ahead=Stage(
             modules={
                 **dict.fromkeys(scenario.CORE_MODULES, ""),

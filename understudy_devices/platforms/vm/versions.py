@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from understudy_devices.base.cache import digest
-from understudy_devices.base.programs import compiler_version
+from understudy_devices.base.programs import GUEST_COMPILER, GUEST_PREFIX, compiler_version
 from understudy_devices.files import image
 
 FIRMWARE = Path("/usr/share/seabios/bios-256k.bin")
@@ -25,8 +25,8 @@ def of_guest() -> dict[str, str]:
     """Return versions by name, except QEMU's and the kernel's."""
     return {
         "firmware": digest([FIRMWARE.read_bytes()]) if FIRMWARE.exists() else "QEMU's own",
-        "gcc": compiler_version(),
-        "binutils": _first_line("ld", "--version"),
+        "gcc": compiler_version(GUEST_COMPILER),
+        "binutils": _first_line(f"{GUEST_PREFIX}ld", "--version"),
         "libc": os.confstr("CS_GNU_LIBC_VERSION") or "unknown",
         "busybox": _first_line("busybox"),
         "e2fsprogs": image.mke2fs_version(),

@@ -160,7 +160,24 @@ def test_only_tries_in_the_window_count(tmp_path: Path) -> None:
     assert (found.student, found.tries) == ("ada@example.org", 3)
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"users": []}', '{"users": [{"email": 1}]}'])
+def of(email: str) -> str:
+    return f'{{"created_at": "2026-11-10T12:00:00+00:00", "users": [{{"email": {email}}}]}}'
+
+
+DAMAGED = {
+    "nothing": "",
+    "a list": "[]",
+    "nobody": '{"users": []}',
+    "a number": of("1"),
+    "null": of("null"),
+    "a path": of('"../../x"'),
+    "a path to somebody": of('"../../x@y"'),
+    "depth": "[" * 100_000,
+    "length": " " * 2**24 + "{}",
+}
+
+
+@pytest.mark.parametrize("text", DAMAGED.values(), ids=DAMAGED)
 def test_damaged_metadata(tmp_path: Path, text: str) -> None:
     (tmp_path / "m.json").write_text(text)
     words = ["course", "grade", "beat-cats", str(tmp_path), "--metadata", str(tmp_path / "m.json")]

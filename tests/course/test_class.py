@@ -75,7 +75,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[course_
 
 
 def of_student(folder: Path, name: str) -> Grade:
-    found = files.read_grade(folder / "grades" / "students" / files.folder_name(name))
+    found = files.read_grade(folder / "grades" / "teacher" / files.folder_name(name))
     assert found, name
     return found
 
@@ -116,6 +116,8 @@ def test_nothing_was_written_beside_the_results(
 ) -> None:
     folder, _ = graded
     assert {path.name for path in folder.iterdir()} == {"os", "inbox", "grades"}
+    of_students = (folder / "grades" / "students").glob("*/*")
+    assert {file.name for file in of_students} == {"report.md", "report.html", "results.json"}
     assert not list(folder.rglob("pwned"))
     assert not list(folder.rglob("*climbed*"))
     assert not Path("/tmp/climbed").exists()
@@ -203,7 +205,7 @@ def test_a_correction_grades_what_changed_and_says_who_gained(small: Path) -> No
 def test_what_the_grader_failed_at_is_graded_anew(small: Path) -> None:
     """Other grades are kept, unless the teacher wants all anew."""
     grade_all(small / "os", small / "inbox", small / "grades", "rules")
-    file = small / "grades" / "students" / "s1" / files.GRADE
+    file = small / "grades" / "teacher" / "s1" / files.GRADE
     document = json.loads(file.read_text())
     document["checks"][1] |= {"status": BROKEN, "score": 0.0}
     file.write_text(json.dumps(document))
@@ -234,7 +236,7 @@ def test_a_killed_grader_goes_on_and_grades_nothing_twice(small: Path) -> None:
     more = ("--out", str(small / "grades"), "--jobs", "1", "--no-vm")
     process = subprocess.Popen([COMMAND, *words, *more], stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + 120
-    first = small / "grades" / "students"
+    first = small / "grades" / "teacher"
     while len(list(first.glob("*/grade.json"))) < 2 and time.monotonic() < until:
         time.sleep(0.02)
     process.send_signal(signal.SIGTERM)
@@ -255,6 +257,15 @@ def test_two_graders_do_not_share_a_folder(small: Path) -> None:
         done = grade_all(small / "os", small / "inbox", small / "grades", "rules")
     assert done.exit_code == 2
     assert "another command is grading into" in done.stderr
+
+
+def test_what_begins_with_a_dot_is_named(small: Path) -> None:
+    (small / "inbox" / "s5").rename(small / "inbox" / ".s5")
+    (small / "inbox" / ".DS_Store").write_text("")
+    done = grade_all(small / "os", small / "inbox", small / "grades", "rules")
+    assert done.exit_code == 1
+    assert ".s5: not graded: its name begins with a dot; rename it" in done.stdout
+    assert "DS_Store" not in done.output
 
 
 def test_a_folder_without_submissions(small: Path) -> None:

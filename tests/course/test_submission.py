@@ -182,8 +182,11 @@ def test_toml() -> None:
 
 def test_the_only_file_may_have_the_students_name(tmp_path: Path) -> None:
     (tmp_path / "ada.c").write_text("text")
-    assert reading.read(tmp_path / "ada.c", ["mine.c"], LIMIT).files == {"mine.c": b"text"}
-    assert not reading.read(tmp_path / "ada.c", NAMES, LIMIT).files
+    file = tmp_path / "ada.c"
+    assert reading.read(file, ["mine.c"], LIMIT, renamed=True).files == {"mine.c": b"text"}
+    assert not reading.read(file, ["mine.c"], LIMIT).files
+    assert not reading.read(file, ["mine.toml"], LIMIT, renamed=True).files
+    assert not reading.read(file, NAMES, LIMIT, renamed=True).files
 
 
 def test_a_folder_that_is_too_deep(tmp_path: Path) -> None:

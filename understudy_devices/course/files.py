@@ -49,14 +49,22 @@ def json_text(document: Any) -> str:
 
 
 def write_grade(
-    grade: Grade, folder: Path, level: str, board: Sequence[Mapping[str, Any]] = ()
+    grade: Grade,
+    folder: Path,
+    level: str,
+    board: Sequence[Mapping[str, Any]] = (),
+    teacher: Path | None = None,
 ) -> None:
-    """Write a student's files; grade.json, which says that the others are there, is the last."""
+    """Write a student's files, and into `teacher` those with hidden checks' lines.
+
+    grade.json, which says that the others are there, is the last.
+    """
+    private = teacher or folder
     write(folder / "report.md", student.markdown(grade, level))
     write(folder / "report.html", student.html(grade, level))
     write(folder / "results.json", json_text(gradescope.results(grade, level, board)))
-    write(folder / "junit.xml", classes.junit(grade.assignment, [grade]))
-    write(folder / GRADE, json_text(grade.as_json()))
+    write(private / "junit.xml", classes.junit(grade.assignment, [grade]))
+    write(private / GRADE, json_text(grade.as_json()))
 
 
 def read_grade(folder: Path) -> Grade | None:

@@ -21,6 +21,7 @@ from understudy_devices.course.result import Found, Grade, Line, NoPoints
 from understudy_devices.course.spec import Assignment
 from understudy_devices.course.submission import Submission
 from understudy_devices.course.work import Keys, NotRun, Work
+from understudy_devices.native import worker
 from understudy_devices.native.version import code_version
 
 VARIANT = "variant.toml"
@@ -38,7 +39,8 @@ class Grader:
 
     def read(self, path: Path) -> Submission:
         """Read a submission."""
-        return reading.read(path, self.assignment.files, self.assignment.file_bytes)
+        files, size = self.assignment.files, self.assignment.file_bytes
+        return reading.read(path, files, size, renamed=True)
 
     def variant_of(self, path: Path) -> str | None:
         """Return the student whose variant.toml is in a submission, if its key is genuine; None if
@@ -91,11 +93,12 @@ class Grader:
         """
         self_test.run()
         work = self.work(student, handed_in, keys)
-        lines = tuple(
-            self._line(check, work)
-            for check in self.assignment.checks
-            if not (self.public and check.hidden)
-        )
+        with worker.allowing(work.allowance):
+            lines = tuple(
+                self._line(check, work)
+                for check in self.assignment.checks
+                if not (self.public and check.hidden)
+            )
         if any(line.status == result.FAILED for line in lines):
             self_test.run()
         return Grade(
@@ -112,12 +115,14 @@ class Grader:
 
     def work(self, student: str, handed_in: Submission, keys: Keys | None = None) -> Work:
         """Return what the checks of a submission work with."""
+        limits = self.assignment.document.limits
         return Work(
             submission=handed_in,
             keys=keys or Keys.of(self.course.secret, self.assignment.name, normal(student)),
             folder=self.assignment.folder,
             variant=self.assignment.variant,
-            failures_most=self.assignment.document.limits.failures,
+            failures_most=limits.failures,
+            allowance=worker.Allowance(limits.run_seconds, limits.all_seconds),
             vms=self.vms,
             stop=self.stop,
         )

@@ -17,6 +17,9 @@ from understudy_devices.course.library import STUDENTS, normal
 from understudy_devices.course.spec import SPECIFICATION, TEXT
 from understudy_devices.course.submission import shown
 
+NOBODYS = (".DS_Store", ".directory", ".git", ".gitignore", ".lock")
+"""Hidden files that no student has handed in."""
+
 
 @dataclass(frozen=True)
 class Owner:
@@ -89,12 +92,17 @@ def read(grader: Grader, folder: Path) -> Inbox:
         raise UserError(
             f"{folder}: {error.strerror}; name a folder with a submission for each student"
         ) from None
+    dotted = {
+        path.name: "not graded: its name begins with a dot; rename it"
+        for path in paths
+        if path.name.startswith(".") and path.name not in NOBODYS
+    }
     paths = [path for path in paths if not path.name.startswith(".")]
     if not paths:
         raise UserError(f"{folder}: is empty; it needs a submission for each student")
     _refuse_one_students(grader, folder, {path.name for path in paths})
     of_student: defaultdict[str, list[tuple[Owner, Path]]] = defaultdict(list)
-    ungraded = {}
+    ungraded = dotted
     for path in paths:
         found = owner(grader, path)
         if not found.agrees and normal(found.named) in grader.course.students:

@@ -25,6 +25,7 @@ from understudy_devices.engine import Engine
 
 Report = Callable[[int, int], None]
 STUDENTS, PUBLISHED, CHANGES = "students", "published.json", "changes.txt"
+TEACHER = "teacher"  # the folder of what no student may see
 RUN = "# correction "
 NOTHING = "nothing handed in"
 CAUSES = {"handed_in": "another submission", "rules": "the assignment or Understudy changed"}
@@ -94,7 +95,7 @@ def grade_all(
     places = {student: out / STUDENTS / files.folder_name(student) for student in single}
     grades: dict[str, Grade] = {}
     for student, path in single.items():
-        there = None if again else files.read_grade(places[student])
+        there = None if again else files.read_grade(_private(places[student]))
         if there and not there.broken and there.key == grader.key(student, grader.read(path)):
             grades[student] = there
     kept = len(grades)
@@ -109,7 +110,8 @@ def grade_all(
     try:
         for student, answer in engine.run(work, left):
             grade = Grade.from_json(answer) if answer else _died(grader, student, single[student])
-            files.write_grade(grade, places[student], level)
+            place = places[student]
+            files.write_grade(grade, place, level, teacher=_private(place))
             grades[student] = grade
             report(len(grades), len(single))
     finally:
@@ -140,16 +142,24 @@ def _died(grader: Grader, student: str, path: Path) -> Grade:
     )
 
 
+def _private(place: Path) -> Path:
+    """Return the teacher's folder for a student's folder."""
+    return place.parent.parent / TEACHER / place.name
+
+
 def _cleared(out: Path, places: Mapping[str, Path]) -> Iterator[str]:
     """Remove the grades of submissions that are no longer there; yield the students."""
     known = set(places.values())
     for place in sorted((out / STUDENTS).glob("*")):
-        if place not in known and (place / files.GRADE).is_file():
-            there = files.read_grade(place)
+        private = _private(place)
+        if place not in known and (private / files.GRADE).is_file():
+            there = files.read_grade(private)
             for name in ("report.md", "report.html", "results.json", "junit.xml", files.GRADE):
                 (place / name).unlink(missing_ok=True)
-            if not any(place.iterdir()):
-                place.rmdir()
+                (private / name).unlink(missing_ok=True)
+            for folder in (place, private):
+                if not any(folder.iterdir()):
+                    folder.rmdir()
             yield there.student if there else place.name
 
 

@@ -27,9 +27,10 @@ WORDS = f"reading it takes more than {CPU_SECONDS} s or {MEMORY_BYTES:,} bytes o
 Order = dict[str, Any]
 
 
-def read(path: Path, names: Sequence[str], file_bytes: int) -> Submission:
-    """Read a submission; UserError if there is none at that path."""
-    answer = _asked({"path": str(path), "names": list(names), "file_bytes": file_bytes})
+def read(path: Path, names: Sequence[str], file_bytes: int, *, renamed: bool = False) -> Submission:
+    """Read a submission as submission.read does."""
+    asked = {"path": str(path), "names": list(names), "file_bytes": file_bytes}
+    answer = _asked({**asked, "renamed": renamed})
     if answer is None:
         return submission.nothing(names, f"the submission cannot be read: {WORDS}")
     if "wrong" in answer:
@@ -66,7 +67,8 @@ def _asked(order: Order) -> Any:
 
 def _submission(order: Order) -> Any:
     try:
-        found = submission.read(Path(order["path"]), order["names"], order["file_bytes"])
+        path = Path(order.pop("path"))
+        found = submission.read(path, **order)
     except UserError as error:
         return {"wrong": str(error)}
     files = {name: data.decode("utf-8") for name, data in found.files.items()}

@@ -39,6 +39,10 @@ class Limits(Table):
     """Largest file."""
     failures: Annotated[int, Field(ge=1, le=100)] = 2
     """Failed runs of a file, after which the file is not run any more."""
+    run_seconds: Annotated[float, Field(gt=0, le=100_000)] = 30.0
+    """Processor time of the submission's code in a run."""
+    all_seconds: Annotated[float, Field(gt=0, le=100_000)] = 300.0
+    """Processor time of the submission's code in all runs; after that, no more runs are tried."""
 
 
 class Variant(Table):

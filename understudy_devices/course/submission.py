@@ -81,8 +81,11 @@ class _Member:
     read: Callable[[int], bytes]
 
 
-def read(path: Path, names: Sequence[str], file_bytes: int) -> Submission:
-    """Read a submission; UserError if there is none at that path."""
+def read(path: Path, names: Sequence[str], file_bytes: int, *, renamed: bool = False) -> Submission:
+    """Read a submission; UserError if there is none at that path.
+
+    If only one file is asked for, it may be `renamed`: a file alone, with the student's name.
+    """
     try:
         status = path.lstat()
     except OSError as error:
@@ -92,7 +95,7 @@ def read(path: Path, names: Sequence[str], file_bytes: int) -> Submission:
     if not (stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode)):
         return nothing(names, "the submission is neither a file nor a folder")
     try:
-        members = list(_members(path, status, names))
+        members = list(_members(path, status, names[0] if renamed and len(names) == 1 else ""))
     except _Refused as refused:
         return nothing(names, str(refused))
     except MemoryError:
@@ -182,15 +185,13 @@ def _content(member: _Member, name: str, file_bytes: int) -> bytes:
     return data
 
 
-def _members(path: Path, status: os.stat_result, names: Sequence[str]) -> Iterator[_Member]:
+def _members(path: Path, status: os.stat_result, alone: str) -> Iterator[_Member]:
     if stat.S_ISDIR(status.st_mode):
         yield from _in_folder(path)
         return
     lower = path.name.lower()
     if not lower.endswith(ARCHIVES):
-        # The only file of an assignment may have the student's name.
-        alone = len(names) == 1 and path.suffix == PurePosixPath(names[0]).suffix
-        name = names[0] if alone else path.name
+        name = alone if path.suffix == PurePosixPath(alone).suffix else path.name
         yield _Member(name, "file", status.st_size, lambda most: _read(path, most))
         return
     if status.st_size > ARCHIVE_BYTES:

@@ -52,6 +52,8 @@ FLAGS = (
     "-Werror=strict-prototypes",
 )
 
+OF_STRANGERS = ("-Werror=date-time",)  # the same file has the same code
+
 
 def read(path: Path) -> bytes:
     """Read a user's file; OSError if it is unreadable or too long, or if its name can't be
@@ -186,7 +188,8 @@ def _place(file: Source) -> str:
 
 
 def _flags(file: Source) -> tuple[str, ...]:
-    return (*FLAGS, "-DWORKLOAD_ALONE") if file.folder == WORKLOADS else FLAGS
+    more = ("-DWORKLOAD_ALONE",) if file.folder == WORKLOADS else ()
+    return (*FLAGS, *more, *(() if file.ours else OF_STRANGERS))
 
 
 def _headers(file: Source) -> Mapping[str, bytes]:

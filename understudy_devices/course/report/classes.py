@@ -67,7 +67,7 @@ def table(
 def _cell(text: str) -> str:
     """Return a cell that no spreadsheet takes for a formula."""
     safe = plain(text).replace("\n", " ")
-    return f"'{safe}" if safe.startswith(FORMULA) else safe
+    return f"'{safe}" if safe.lstrip().startswith(FORMULA) else safe
 
 
 def junit(assignment: str, grades: Sequence[Grade]) -> str:

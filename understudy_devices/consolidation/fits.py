@@ -46,7 +46,7 @@ def fit_each(
     stop = threading.Event()
 
     def take(fitted: Fitting) -> None:
-        while not stop.is_set():
+        while not stop.is_set() and not errors:  # earlier ones, which may fail too, go on
             try:
                 number = waiting.get_nowait()
             except queue.Empty:
@@ -55,7 +55,6 @@ def fit_each(
                 fits[number] = fitted(_times(vms[number], folder / f"{number}"), accept_poor)
             except (ValueError, UserError) as error:
                 errors[number] = type(error)(f"{vms[number].name}: {error}")
-                stop.set()
             done(vms[number].name)
 
     with scratch.folder("understudy-fit-") as folder:

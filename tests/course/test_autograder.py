@@ -104,21 +104,21 @@ def test_a_wrong_submission_on_gradescope(grader: Grader, tmp_path: Path) -> Non
     assert any(words in test["output"] for test in found["tests"])
 
 
-def test_gradescope_without_a_grade_says_so(grader: Grader, tmp_path: Path) -> None:
+def test_gradescope_without_a_grade_gives_no_points(grader: Grader, tmp_path: Path) -> None:
+    """Such as in a container without a sandbox; Gradescope then says that the autograder failed."""
     upload = made(grader, "gradescope", tmp_path / "upload") / "autograder.zip"
     with zipfile.ZipFile(upload) as archive:
         script = archive.read("run_autograder").decode()
     (tmp_path / "run").write_text(script)
     root = tmp_path / "nothing"
-    subprocess.run(
+    done = subprocess.run(
         ["bash", tmp_path / "run"],
         env={**os.environ, "AUTOGRADER": str(root), "UNDERSTUDY": str(COMMAND)},
-        check=True,
+        check=False,
         capture_output=True,
     )
-    found = json.loads((root / "results" / "results.json").read_text())
-    assert found["score"] == 0
-    assert "tell your teacher" in found["output"]
+    assert done.returncode
+    assert not (root / "results" / "results.json").exists()
 
 
 @pytest.mark.parametrize(("ours", "score"), [(True, 100.0), (False, 20.0)])

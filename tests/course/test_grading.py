@@ -19,11 +19,13 @@ from understudy_devices.base import sandbox
 from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.cli.main import main
 from understudy_devices.course import drive, export, library, schedule
+from understudy_devices.course.checks import measure
 from understudy_devices.course.draws import Draws
 from understudy_devices.course.grade import Grader
 from understudy_devices.course.report import student
 from understudy_devices.course.result import Grade
 from understudy_devices.course.submission import Submission
+from understudy_devices.measure import comparison
 from understudy_devices.native import registry, worker
 
 ASSIGNMENTS = CHECKOUT / "assignments"
@@ -114,6 +116,7 @@ def test_a_wrong_order_is_drawn(course: library.Course) -> None:
     assert "of two requests at the same distance" not in text
     (picture,) = line.pictures
     assert picture.svg.startswith("<svg")
+    assert 'viewBox="0 0 750 ' in picture.svg  # or a narrow page would cut it off
     assert "expected" in picture.svg
     assert picture.text.count("E") >= 1
 
@@ -140,6 +143,18 @@ def test_numbers_of_pending_requests_do_not_overlap() -> None:
     for number, (x, level, words) in enumerate(labels):
         for other_x, other_level, _ in labels[number + 1 :]:
             assert other_level != level or other_x >= x + schedule.LETTER * len(words)
+
+
+def test_a_throughput_is_told_the_right_way_round(course: library.Course) -> None:
+    """The bound is on reference / student, but people read student / reference."""
+    (check, *_) = (
+        each for each in course.assignment("prefetching").checks if isinstance(each, measure.Kind)
+    )
+    words = check._words(check.measure, comparison.estimate([1.99, 2.01] * 4), 1.25)
+    assert ", as a multiple of doubling's: 0.500 ± 0.00" in words
+    assert words.endswith("expected at least 0.8")
+    words = check._words("mean_response_ms", comparison.estimate([2.0, 2.0]), 1.25)
+    assert words.endswith("as a multiple of doubling's: 2.000 ± 0.000, expected at most 1.25")
 
 
 def test_a_report_fits_a_narrow_page(course: library.Course) -> None:

@@ -40,7 +40,7 @@ def of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Grader:
 
 @pytest.mark.parametrize("begin", ["=", " =", "\t=", "\n+", "  @", "-"])
 def test_no_cell_is_a_formula(begin: str) -> None:
-    text = classes.table([], {f"{begin}1+1": "why"})
+    text = classes.table([], [classes.Absent(f"{begin}1+1", "why")], {}, 10)
     (row,) = csv.DictReader(text.splitlines())
     assert row["student"].startswith("'")
 

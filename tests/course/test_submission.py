@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import os
+import sys
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -152,7 +153,7 @@ def test_a_process_that_dies_is_the_submissions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "a.zip").write_bytes(zip_of(1, "sstf.c", 1))
-    monkeypatch.setattr(reading.sys, "executable", "/bin/false")
+    monkeypatch.setattr(sys, "executable", "/bin/false")
     found = reading.read(tmp_path / "a.zip", NAMES, LIMIT)
     assert found.refused["sstf.c"] == f"the submission cannot be read: {reading.WORDS}"
 

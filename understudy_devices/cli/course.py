@@ -140,7 +140,7 @@ def export(name: str, to: Path, name_of: str, everybody: bool, folder: Path | No
         click.echo(plain(f"note: {note}"), err=True)
     for person, place in (people or {name_of: to}).items():
         whose = plain(f" for {submission.shown(person)}") if person else ""
-        if everybody and place.exists():
+        if everybody and place.is_dir() and any(place.iterdir()):
             click.echo(f"kept {place}{whose}, which is there", err=True)
             continue
         written = exporting.export(grader, person, place)
@@ -299,7 +299,7 @@ def grade_all(
         )
     else:
         _tell_class(graded)
-    click.echo(f"wrote {out}: {', '.join(graded.written)}, students/", err=True)
+    click.echo(f"wrote {out}: {', '.join(graded.written)}, students/, teacher/", err=True)
     if graded.inbox.ungraded or any(each.broken for each in graded.grades):
         context.exit(EXIT_FAILED)
 

@@ -45,10 +45,8 @@ mkdir -p "$root/results"
 "${{UNDERSTUDY:-{installed}/bin/understudy}}" course grade {name} "$root/submission" \\
 	--course "$root/source/course" --metadata "$root/submission_metadata.json" \\
 	--out "$root/results" --no-vm
-if [ ! -e "$root/results/results.json" ]; then
-	echo '{{"score": 0, "output": "The autograder failed; tell your teacher.",' \\
-		'"stdout_visibility": "hidden"}}' > "$root/results/results.json"
-fi
+# Without results.json, Gradescope says that the autograder failed, and gives no points: not even 0.
+[ -e "$root/results/results.json" ]
 """
 MAKEFILE = """\
 all:

@@ -198,9 +198,10 @@ class Difference:
         ways = [(LEFT + _x(pick.sector), ROW * (row + 1)) for row, pick in enumerate(points)]
         last = ways[-1] if ways else (LEFT + _x(self.head), ROW)
         below = ROW * (len(points) + 2) + above
+        width = LEFT + WIDTH + 20
         parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{LEFT + WIDTH + 20}" '
-            f'height="{height}" font-family="sans-serif" font-size="11" role="img">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+            f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11" role="img">',
             f"<title>{escape(title)}</title>",
             f'<line x1="{LEFT}" y1="4" x2="{LEFT + WIDTH}" y2="4" stroke="#888"/>',
         ]

@@ -285,7 +285,7 @@ class _Stream:
 def _tar(path: Path) -> Iterator[Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]]:
     """Yield the members of a tar, one after the other."""
     with path.open("rb") as raw:
-        unpack = UNPACKS.get(raw.peek(2)[:2])  # type: ignore[attr-defined]
+        unpack = UNPACKS.get(raw.peek(2)[:2])
         stream = _Stream(unpack(raw) if unpack else raw)  # type: ignore[operator]
         with tarfile.open(fileobj=stream, mode="r|") as archive:  # type: ignore[call-overload]
             yield _each(archive, stream)

@@ -17,6 +17,7 @@ from understudy_devices.base.once import once
 from understudy_devices.base.plain import plain
 from understudy_devices.native import registry, worker
 from understudy_devices.native.arrays import U64, u64
+from understudy_devices.native.cell import MEMORY_BYTES
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def why_not_loaded(job: worker.Job) -> str:
         if f"module_{kind}" in words:
             return f"registers no {kind}: its file has to end with REGISTER_{kind.upper()}"
     if "zero-fill" in words or "map segment" in words:
-        return f"cannot be loaded: it needs more memory than the {worker.MEMORY_BYTES:,} bytes"
+        return f"cannot be loaded: it needs more memory than the {MEMORY_BYTES:,} bytes"
     return f"cannot be loaded: {words.rpartition(': ')[2] or 'its declarations are too long'}"
 
 

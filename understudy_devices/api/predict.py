@@ -291,7 +291,7 @@ def _notices(answer: Result) -> Iterator[str]:
         scheduler = outcome.experiment.scheduler.name
         policies = outcome.experiment.policies().values()
         strangers = [policy.described.name for policy in policies if policy.file.stranger]
-        if registry.source(scheduler).stranger or not strangers:
+        if scheduler in registry.added() or not strangers:
             strangers.insert(0, scheduler)
         printed = outcome.facts.get("printed", "").splitlines()
         rest = [f"... {len(printed) - PRINTED_LINES:,} lines more in result.json"]

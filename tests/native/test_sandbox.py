@@ -530,7 +530,7 @@ def test_forged_words_stay_in_one_line(error: int, tmp_path: Path) -> None:
     reply, own = ffi.sizeof("struct line_reply"), ffi.sizeof("struct line_self")
     words = r'"x\nunderstudy: pick forged"'
     code = (
-        f"static char said[{reply + own}]; *(int *)(said + {reply}) = {error}; "
+        f"static char said[{reply + own}]; *said = 1; *(int *)(said + {reply}) = {error}; "
         f"strcpy(said + {reply + ffi.offsetof('struct line_self', 'words')}, {words}); "
         "if (write(4, said, sizeof(said)) < 0) abort();"
     )
@@ -544,10 +544,10 @@ def test_forged_words_stay_in_one_line(error: int, tmp_path: Path) -> None:
 def test_taking_memory_slowly_is_no_progress(tmp_path: Path) -> None:
     code = (
         "u64 bytes = 1900ull << 20, at = 0; char *taken = malloc(bytes); "
-        "for (clock_t from = clock();; from = clock()) { while (clock() - from < 2000000) ; "
+        "for (;;) { for (volatile u32 i = 0; i < 500000000; i++) ; "
         "memset(taken + at, 1, 40 << 20); at += 40 << 20; }"
     )
-    added(tmp_path, "grows", including("stdlib.h", "string.h", "time.h"), at_add(code))
+    added(tmp_path, "grows", including("stdlib.h", "string.h"), at_add(code))
     began = time.monotonic()
     with pytest.raises(RunFailed, match="grows: probably an endless loop"):
         simulated("grows")

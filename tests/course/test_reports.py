@@ -8,7 +8,6 @@ import course_class
 import pytest
 from course_class import INCLUDED, SSTF, changed
 
-from understudy_devices.ask import self_test
 from understudy_devices.base import sandbox
 from understudy_devices.course import export
 from understudy_devices.course.grade import Grader
@@ -59,7 +58,6 @@ def test_warnings_of_the_linker_have_no_paths(of: Grader) -> None:
 def test_a_busy_machine_costs_nothing(of: Grader, monkeypatch: pytest.MonkeyPatch) -> None:
     text = changed(SSTF, ((INCLUDED, f"/* never compiled before */\n{INCLUDED}"),))
     files = export.solution(of, "ada") | {"sstf.c": text}
-    monkeypatch.setattr(self_test, "run", lambda: None)  # the machine becomes busy after it
     monkeypatch.setattr(sandbox, "LOOK_SECONDS", 0)
     monkeypatch.setattr(sandbox, "STRANGER_SECONDS", -1)
     line = of._line(of.assignment.checks[0], of.work("ada", Submission(files)))

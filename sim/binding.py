@@ -297,7 +297,11 @@ struct line_self {
     struct line_field tunables[...];
     ...;
 };
-struct fault { u32 signal, part; u64 offset, largest_bytes; };
+struct fault { u32 signal, part; u64 offset; u32 cause, full; };
+#define FAULT_CLOCK ...
+#define FAULT_SLEEP ...
+#define FAULT_STACK ...
+#define FAULT_PIPE ...
 struct line_reply {
     u32 kind;
     u64 refused_bytes;
@@ -306,6 +310,7 @@ struct line_reply {
 };
 #define LINE_DONE ...
 #define LINE_FAULT ...
+#define EXIT_ALONE ...
 struct steps_ask {
     u64 capacity_sectors, seed, values[...];
     u32 processes, steps;
@@ -323,6 +328,7 @@ struct job {
     u32 has_target;
     const char *paths;
     u64 memory_bytes, output_bytes;
+    u64 declared[...];
     u32 ended;
     s32 error;
     u64 refused_bytes;

@@ -113,12 +113,22 @@ CODE: Mapping[str, tuple[tuple[Change, ...], str]] = {
     ),
     "deep": (
         (at_add("mine_add(state, rq, now_ns); *(volatile int *)&rq->slot = 1;"),),
-        "segmentation fault in mine_add",
+        "its stack is used up, probably by an endless recursion",
     ),
     "divides": (
         (at_add("volatile u32 zero = 0; rq->slot = 7 / zero;"),),
         "division by zero, or an overflow of one in mine_add",
     ),
+    "boasts": ((("return mine->pending.oldest;", "return true;"),), "has_work says yes"),
+    "naps": (
+        (including("poll.h"), at_next("poll(0, 0, 500);")),
+        "sleeps, which is not allowed in mine_next",
+    ),
+    "clock": (
+        (including("time.h"), at_next("struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t);")),
+        "reads a clock, which is not allowed",
+    ),
+    "dated": ((at_add("puts(__DATE__ __TIME__);"), including("stdio.h")), "does not compile"),
     "denies": ((("return mine->pending.oldest;", "return false;"),), "has_work is wrong"),
     "prose": ((at_add("this is not C;"),), "sstf.c does not compile"),
     "passwd": (((INCLUDED, '#include "/etc/passwd"\n' + INCLUDED),), "sstf.c does not compile"),

@@ -4,8 +4,6 @@
 
 #include "apart_line.h"
 
-#define EXIT_ALONE 122 /* the other process is gone */
-
 void __attribute__((noreturn)) apart_line_alone(struct apart_line *line)
 {
 	line->end.fault->part = line->part;
@@ -37,6 +35,10 @@ static void hear(struct apart_line *line)
 
 	if (!line_read(line->replies_file, reply, sizeof(*reply)))
 		apart_line_alone(line);
+	if (reply->number != ++line->replies) {
+		line->end.fault->cause = FAULT_PIPE;
+		apart_line_alone(line);
+	}
 	*line->end.refused_bytes = reply->refused_bytes;
 	if (reply->kind != LINE_DONE) {
 		*line->end.fault = reply->fault;

@@ -22,6 +22,7 @@ struct fields {
  * @self: what the other process declares
  * @calls: calls waiting to be sent
  * @reply: the last reply
+ * @replies: number of replies received
  * @tuned: values of tunables last sent
  */
 struct apart_line {
@@ -36,6 +37,7 @@ struct apart_line {
 	struct line_call calls[CALLS_MAX];
 	u32 nr_calls;
 	struct line_reply reply;
+	u64 replies;
 	u64 tuned[SCHED_FIELDS_MAX];
 };
 

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "confine.h"
+
+static u64 may_map;
 
 static bool limit(int what, u64 to)
 {
@@ -14,13 +18,26 @@ static bool limit(int what, u64 to)
 
 static bool limits(u64 memory_bytes, u64 output_bytes)
 {
+	may_map = memory_bytes;
 	return limit(RLIMIT_AS, memory_bytes) && limit(RLIMIT_FSIZE, output_bytes) &&
 	       limit(RLIMIT_CORE, 0);
+}
+
+bool confine_is_full(void)
+{
+	size_t bytes = may_map / 10;
+	void *more = mmap(NULL, bytes, PROT_NONE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (more != MAP_FAILED)
+		munmap(more, bytes);
+	return bytes && more == MAP_FAILED;
 }
 
 #ifdef __linux__
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -47,26 +64,32 @@ bool confine(u64 memory_bytes, u64 output_bytes)
  * The allowed system calls: for memory, the pipes, output, the loader, and the end of the process.
  */
 static const u32 allowed[] = {
-	SYS_read,	    SYS_write,	   SYS_writev,	     SYS_close,
-	SYS_fstat,	    SYS_lseek,	   SYS_pread64,	     SYS_openat,
-	SYS_newfstatat,	    SYS_mmap,	   SYS_munmap,	     SYS_mprotect,
-	SYS_mremap,	    SYS_madvise,   SYS_brk,	     SYS_futex,
-	SYS_rt_sigprocmask, SYS_tgkill,	   SYS_rt_sigreturn, SYS_getpid,
-	SYS_gettid,	    SYS_ioctl,	   SYS_getrandom,    SYS_clock_gettime,
-	SYS_exit_group,	    SYS_getrusage, SYS_ppoll,	     SYS_restart_syscall,
-#ifdef SYS_poll
-	SYS_poll,
-#endif
+	SYS_read,	    SYS_write,	 SYS_writev,	   SYS_close,
+	SYS_fstat,	    SYS_lseek,	 SYS_pread64,	   SYS_openat,
+	SYS_newfstatat,	    SYS_mmap,	 SYS_munmap,	   SYS_mprotect,
+	SYS_mremap,	    SYS_madvise, SYS_brk,	   SYS_restart_syscall,
+	SYS_rt_sigprocmask, SYS_tgkill,	 SYS_rt_sigreturn, SYS_getpid,
+	SYS_gettid,	    SYS_ioctl,	 SYS_exit_group,
+};
+
+/* Calls that are allowed only with one value of one argument, with which they do not wait. */
+static const struct {
+	u32 call, argument, value;
+} partly[] = {
+	{ SYS_futex, 1, FUTEX_WAKE | FUTEX_PRIVATE_FLAG },
+	{ SYS_epoll_pwait, 3, 0 },
 };
 
 #define HEAD 4
+#define EACH_PARTLY 5
 #define FIELD(name) \
 	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, name))
 #define ENDS(how) BPF_STMT(BPF_RET | BPF_K, how)
 
 bool confine_calls(void)
 {
-	struct sock_filter filter[HEAD + 2 * ARRAY_SIZE(allowed) + 1] = {
+	struct sock_filter filter[HEAD + 2 * ARRAY_SIZE(allowed) +
+				  EACH_PARTLY * ARRAY_SIZE(partly) + 1] = {
 		FIELD(arch),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
 		ENDS(SECCOMP_RET_KILL_PROCESS),
@@ -74,6 +97,7 @@ bool confine_calls(void)
 	};
 	struct sock_fprog program = { .len = ARRAY_SIZE(filter), .filter = filter };
 	struct sock_filter *at = filter + HEAD;
+	void *volatile first; /* else no memory would be allocated */
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(allowed); i++) {
@@ -81,7 +105,21 @@ bool confine_calls(void)
 						     allowed[i], 0, 1);
 		*at++ = (struct sock_filter)ENDS(SECCOMP_RET_ALLOW);
 	}
+	for (i = 0; i < ARRAY_SIZE(partly); i++) {
+		*at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+						     partly[i].call, 0, 4);
+		*at++ = (struct sock_filter)FIELD(args[partly[i].argument]);
+		*at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+						     partly[i].value, 0, 1);
+		*at++ = (struct sock_filter)ENDS(SECCOMP_RET_ALLOW);
+		*at++ = (struct sock_filter)ENDS(SECCOMP_RET_TRAP);
+	}
 	*at = (struct sock_filter)ENDS(SECCOMP_RET_TRAP);
+	first = malloc(1); /* which takes a random number */
+	free(first);
+#ifdef __x86_64__
+	prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
+#endif
 	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
 	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }

@@ -16,11 +16,15 @@
  */
 bool confine(u64 memory_bytes, u64 output_bytes);
 
+/* Can this process map no more than a tenth of the memory that it may map? */
+bool confine_is_full(void);
+
 /**
  * confine_calls - restrict this process to the system calls that computations need
  *
- * After the call, this process cannot start processes, open sockets, signal other processes or
- * change files. If this process tries, it gets the signal SIGSYS.
+ * After the call, this process cannot start processes, open sockets, signal other processes,
+ * change files, sleep, or ask for the time or for random numbers. If this process tries, it gets the
+ * signal SIGSYS; if it reads the processor's clock, SIGSEGV (only on x86-64).
  *
  * Returns: whether the kernel and the processor support this.
  */

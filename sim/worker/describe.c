@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <stdio.h>
+#include <string.h>
 
 #include "describe.h"
 
@@ -55,4 +56,19 @@ int describe(const struct declaration *declaration, bool needs_model, char *text
 		put(&into, field->help);
 	}
 	return into.error;
+}
+
+/* FNV-1a in the low bits, the two numbers in the high ones. */
+u64 describe_digest(const struct declaration *declaration, bool needs_model)
+{
+	static char text[DESCRIBE_BYTES];
+	u64 hash = 14695981039346656037ull;
+	size_t i;
+
+	memset(text, 0, sizeof(text));
+	describe(declaration, needs_model, text, sizeof(text));
+	for (i = 0; i < sizeof(text); i++)
+		hash = (hash ^ (u8)text[i]) * 1099511628211ull;
+	return hash >> 16 | (declaration->nr_tunables + 1ull) << 56 |
+	       (u64)declaration->nr_counters << 48;
 }

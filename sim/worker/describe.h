@@ -10,8 +10,16 @@
 
 #include "../../core/declaration.h"
 
+#define DESCRIBE_BYTES 65536
+
 /* Returns 0, or -ENOSPC if the text does not fit. */
 int describe(const struct declaration *declaration, bool needs_model, char *text,
 	     size_t bytes);
+
+/*
+ * Return a number other than 0, which is different for other numbers of tunables and counters, and
+ * almost certainly for anything else that is described.
+ */
+u64 describe_digest(const struct declaration *declaration, bool needs_model);
 
 #endif

@@ -11,13 +11,23 @@
  * @part: whose code it was: enum sim_part
  * @offset: offset in the part's file of the innermost stack frame that is in one of the files; 0 if
  *	there is none
- * @largest_bytes: most memory that the process has used
+ * @cause: enum fault_cause
+ * @full: was the memory that the process may have used up?
  */
 struct fault {
 	u32 signal;
 	u32 part;
 	u64 offset;
-	u64 largest_bytes;
+	u32 cause;
+	u32 full;
+};
+
+enum fault_cause {
+	FAULT_OTHER,
+	FAULT_CLOCK, /* the code read a clock */
+	FAULT_SLEEP, /* the code wanted to sleep */
+	FAULT_STACK, /* the stack was used up */
+	FAULT_PIPE, /* no signal: the process wrote into the pipe of the replies */
 };
 
 /*

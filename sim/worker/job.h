@@ -32,6 +32,8 @@ enum job_kind {
  * @paths: paths of files with the arrivals of each process (arrivals_file.h), or NULL
  * @memory_bytes: most memory that the process may use in addition to the job
  * @output_bytes: longest output of the process
+ * @declared: what each part declared when it was described (describe_digest), or 0. JOB_DESCRIBE sets
+ *	it; any other job ends if the part declares something else
  * @ended: did the job end normally? Then @error and the members after it are the results
  * @error: 0, or the negative errno of sim_run or replay_run. If the scheduler cannot be loaded,
  *	@error is -ENOEXEC, @fault has the part, and @text contains the reason
@@ -48,6 +50,7 @@ struct job {
 	const char *paths;
 	u64 memory_bytes;
 	u64 output_bytes;
+	u64 declared[PARTS];
 
 	u32 ended;
 	s32 error;

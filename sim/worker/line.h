@@ -24,6 +24,7 @@
 #define LINE_HELP_BYTES 256
 #define LINE_SLOTS (1u << 21) /* twice the most requests of a simulation */
 #define LINE_NO_SLOT U32_MAX
+#define EXIT_ALONE 122 /* exit status: the other process is gone */
 
 /*
  * The calls: operations of struct scheduler, struct prefetcher and struct replacer, new values of
@@ -77,6 +78,7 @@ enum line_answer { LINE_DONE, LINE_FAULT };
 
 /**
  * struct line_reply - one answer
+ * @number: 1 for the first reply, 2 for the second, ...
  * @kind: LINE_FAULT if a signal ends the process; then only @fault and @refused_bytes are valid
  * @error: return value of init
  * @slot: slot of the chosen request, LINE_NO_SLOT for none, any other number for a request
@@ -91,6 +93,7 @@ enum line_answer { LINE_DONE, LINE_FAULT };
  * @counters: the counters' values after the call
  */
 struct line_reply {
+	u64 number;
 	u32 kind;
 	s32 error;
 	u32 slot;
@@ -118,8 +121,8 @@ struct line_field {
 
 /**
  * struct line_self - a declaration
- * @error: 0; -ENOEXEC if the scheduler or policy cannot be loaded, or -EPROTO if its declaration breaks a
- *	rule; in both cases @words contains the reason
+ * @error: 0; -ENOEXEC if the scheduler or policy cannot be loaded, -ENOMEM if there is no memory for
+ *	its state, or -EPROTO if its declaration breaks a rule; in all cases @words contains the reason
  * @depth, @needs_model, @has_more: of a scheduler; @has_more: does it have the operation @more?
  * @has_wasted: does a prefetcher have the operation @wasted?
  */

@@ -138,16 +138,46 @@ static int read_arrivals(void)
 	return arrivals_map(job->paths, arrivals, world->processes);
 }
 
+static struct declaration declaration_of(u32 part, const void *object)
+{
+	const struct scheduler *scheduler = object;
+	const struct prefetcher *prefetcher = object;
+	const struct replacer *replacer = object;
+
+	return part == PART_SCHEDULER	 ? DECLARATION(scheduler)
+	       : part == PART_PREFETCHER ? DECLARATION(prefetcher)
+					 : DECLARATION(replacer);
+}
+
+static bool needs_model(u32 part, const void *object)
+{
+	return part == PART_SCHEDULER &&
+	       ((const struct scheduler *)object)->needs_model;
+}
+
 static int describe_only(const struct parts *parts)
 {
-	const struct scheduler *scheduler = parts->scheduler;
-	bool needs_model = scheduler && scheduler->needs_model;
-	struct declaration declaration = scheduler ? DECLARATION(scheduler)
-					 : parts->prefetcher
-						 ? DECLARATION(parts->prefetcher)
-						 : DECLARATION(parts->replacer);
+	u32 part = parts->scheduler    ? PART_SCHEDULER
+		   : parts->prefetcher ? PART_PREFETCHER
+				       : PART_REPLACER;
+	const void *object = parts->scheduler	 ? (const void *)parts->scheduler
+			     : parts->prefetcher ? (const void *)parts->prefetcher
+						 : (const void *)parts->replacer;
+	struct declaration declaration = declaration_of(part, object);
 
-	return describe(&declaration, needs_model, job->text, sizeof(job->text));
+	job->declared[part] = describe_digest(&declaration, needs_model(part, object));
+	return describe(&declaration, needs_model(part, object), job->text,
+			sizeof(job->text));
+}
+
+/* Has the part the declaration from which the starter made the job? */
+static bool declares_as_before(u32 part, const void *object)
+{
+	struct declaration declaration = declaration_of(part, object);
+
+	return !job->declared[part] ||
+	       job->declared[part] ==
+		       describe_digest(&declaration, needs_model(part, object));
 }
 
 static int carry_out(const struct parts *parts)
@@ -195,9 +225,14 @@ static bool meet(u32 part, const char *argument, const void **object)
 		*object =
 			load(part, argument, &job->error, job->text, sizeof(job->text));
 	}
-	if (*object)
+	if (*object && declares_as_before(part, *object))
 		return true;
 	job->fault.part = part;
+	if (*object) {
+		job->error = -EPROTO;
+		snprintf(job->text, sizeof(job->text),
+			 "it declares something else than before");
+	}
 	if (job->error == -EPROTO) {
 		job->summary.part = part;
 		snprintf(job->summary.broken, CONTRACT_TEXT, "%s", job->text);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -19,6 +19,7 @@
 static struct {
 	int calls_file;
 	int replies_file;
+	int closing; /* an epoll descriptor for the calls_file */
 	struct declaration declaration;
 } here;
 
@@ -27,6 +28,7 @@ void *serve_state;
 
 void serve_say(void)
 {
+	serve_reply.number++;
 	if (!line_write(here.replies_file, &serve_reply, sizeof(serve_reply)))
 		_exit(0); /* the other end of the pipe is closed */
 }
@@ -49,10 +51,11 @@ static void say_fault(void)
  */
 static void end_if_alone(int signal)
 {
-	struct pollfd line = { .fd = here.calls_file };
+	struct epoll_event event = { 0 };
 
-	if (poll(&line, 1, 0) && line.revents & POLLHUP)
-		_exit(0);
+	if (epoll_pwait(here.closing, &event, 1, 0, NULL) > 0 &&
+	    event.events & EPOLLHUP)
+		_exit(EXIT_ALONE);
 }
 
 void serve_begin(int calls, int replies, u32 part, const char *code)
@@ -60,9 +63,12 @@ void serve_begin(int calls, int replies, u32 part, const char *code)
 	struct itimerval now_and_then = { { 0, LOOK_US }, { 0, LOOK_US } };
 	struct sigaction action = { .sa_handler = end_if_alone,
 				    .sa_flags = SA_RESTART | SA_ONSTACK };
+	struct epoll_event hang_up = { 0 };
 
 	here.calls_file = calls;
 	here.replies_file = replies;
+	here.closing = epoll_create1(EPOLL_CLOEXEC);
+	epoll_ctl(here.closing, EPOLL_CTL_ADD, calls, &hang_up);
 	fault_watch(&serve_reply.fault, say_fault);
 	fault_watch_file(part, code);
 	sigaction(SIGALRM, &action, NULL);
@@ -179,14 +185,18 @@ void serve_self(const struct line_self *self)
 		_exit(0);
 }
 
-void serve(const struct line_self *self,
-	   bool (*carry_out)(const struct line_call *call))
+void serve(struct line_self *self, bool (*carry_out)(const struct line_call *call))
 {
 	const struct declaration *declaration = &here.declaration;
 	struct line_call call;
 
 	if (!self->error)
 		serve_state = serve_zalloc(declaration->state_size);
+	if (!self->error && !serve_state) {
+		self->error = -ENOMEM;
+		serve_copy(self->words, sizeof(self->words),
+			   "its state needs more memory than it may have");
+	}
 	serve_self(self);
 	while (serve_state && next_call(&call)) {
 		if (call.kind == LINE_TUNED)

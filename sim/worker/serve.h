@@ -40,8 +40,7 @@ void serve_introduce(struct line_self *self, const struct declaration *declarati
  * Send a declaration, then let carry_out() carry out the calls that change no tunable. It sets what
  * it has to reply, and returns whether the simulation waits for a reply.
  */
-void serve(const struct line_self *self,
-	   bool (*carry_out)(const struct line_call *call));
+void serve(struct line_self *self, bool (*carry_out)(const struct line_call *call));
 
 /*
  * Send a declaration. If the scheduler or workload cannot be used, @words of the declaration are

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner, Result
 from places import CHECKOUT
-from policies import LRU, at_read, prefetcher, replacer
+from policies import LRU, at_read, including, prefetcher, replacer
 
 import understudy_devices as us
 from understudy_devices.cli.main import main
@@ -71,6 +71,16 @@ def test_a_result_names_policies_their_versions_and_tunables(tmp_path: Path) -> 
     assert facts["prefetch"]["tunables"] == {"pages": 3}
     assert facts["prefetch"]["counters"]["prefetched"] > 0
     assert facts["replacement"] == {"name": "yours", "tunables": {}, "counters": {}}
+
+
+def test_what_a_strangers_prefetcher_prints_is_not_said_by_the_scheduler(tmp_path: Path) -> None:
+    says = at_read('static int once; if (!once++) puts("hello");')
+    mine = prefetcher(tmp_path, "mine", including("stdio.h"), says)
+    words = (*SMALL, *AHEAD, "--prefetch", mine.shown, "--out", tmp_path / "run")
+    done = understudy("predict", *words)
+    assert done.exit_code == 0, done.stderr
+    assert "mine printed: hello" in done.stderr
+    assert "fcfs printed" not in done.stderr
 
 
 def test_without_a_page_cache_a_result_has_no_policies(tmp_path: Path) -> None:

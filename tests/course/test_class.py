@@ -5,6 +5,7 @@ import csv
 import ctypes
 import fcntl
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from terminal import COMMAND
 from understudy_devices.cli.main import main
 from understudy_devices.course import files
 from understudy_devices.course.grade import Grader
-from understudy_devices.course.result import Grade
+from understudy_devices.course.result import BROKEN, Grade
 
 pytestmark = pytest.mark.slow
 
@@ -74,7 +75,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[course_
 
 
 def of_student(folder: Path, name: str) -> Grade:
-    found = files.read_grade(folder / "grades" / "students" / files.folder_name(name))
+    found = files.read_grade(folder / "grades" / "teacher" / files.folder_name(name))
     assert found, name
     return found
 
@@ -115,6 +116,8 @@ def test_nothing_was_written_beside_the_results(
 ) -> None:
     folder, _ = graded
     assert {path.name for path in folder.iterdir()} == {"os", "inbox", "grades"}
+    of_students = (folder / "grades" / "students").glob("*/*")
+    assert {file.name for file in of_students} == {"report.md", "report.html", "results.json"}
     assert not list(folder.rglob("pwned"))
     assert not list(folder.rglob("*climbed*"))
     assert not Path("/tmp/climbed").exists()
@@ -185,13 +188,47 @@ def test_a_correction_grades_what_changed_and_says_who_gained(small: Path) -> No
     (small / "inbox" / "s5" / "sstf.c").write_text(course_class.SSTF)
     done = grade_all(small / "os", small / "inbox", small / "grades", "rules")
     assert "6 students, 1 graded now, 5 as before" in done.stdout
-    assert "changed: s5: 4 -> 10 (+6): rules 0/6 -> 6/6" in done.stdout
+    assert "changed: s5: 4 -> 10 (+6), another submission: rules 0/6 -> 6/6" in done.stdout
     file = small / "os" / "assignments" / "rules" / "assignment.toml"
     file.write_text(file.read_text().replace("points = 4", "points = 3").replace("= 10", "= 9"))
     done = grade_all(small / "os", small / "inbox", small / "grades", "rules")
     assert "6 students, 6 graded now, 0 as before" in done.stdout
-    assert "changed: s0: 10 -> 9 (-1): compiles 4/4 -> 3/3" in done.stdout
-    assert (small / "grades" / "changes.txt").read_text().count("\n") == 6
+    why = "the assignment or Understudy changed"
+    assert f"changed: s0: 10 -> 9 (-1), {why}: compiles 4/4 -> 3/3" in done.stdout
+    lines = (small / "grades" / "changes.txt").read_text().splitlines()
+    assert lines[0] == "# correction 1"
+    assert lines[1].startswith("s5: 4 -> 10 (+6), another submission: ")
+    assert lines[2] == "# correction 2"
+    assert len(lines) == 3 + 6
+
+
+def test_what_the_grader_failed_at_is_graded_anew(small: Path) -> None:
+    """Other grades are kept, unless the teacher wants all anew."""
+    grade_all(small / "os", small / "inbox", small / "grades", "rules")
+    file = small / "grades" / "teacher" / "s1" / files.GRADE
+    document = json.loads(file.read_text())
+    document["checks"][1] |= {"status": BROKEN, "score": 0.0}
+    file.write_text(json.dumps(document))
+    done = grade_all(small / "os", small / "inbox", small / "grades", "rules")
+    assert "6 students, 1 graded now, 5 as before" in done.stdout, done.output
+    assert scores(small)["s1"] == 10
+    where = ("--course", small / "os", "--out", small / "grades")
+    done = understudy("course", "grade-all", "rules", small / "inbox", *where, "--no-vm", "--again")
+    assert "6 students, 6 graded now, 0 as before" in done.stdout, done.output
+
+
+def test_a_class_on_a_machine_that_cannot_grade(small: Path, tmp_path: Path) -> None:
+    """What the machine lacks is in no grade, and nothing of it is kept."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "bwrap").symlink_to("/bin/false")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+        done = grade_all(small / "os", small / "inbox", small / "grades", "rules")
+    assert done.exit_code == 1
+    assert "understudy: the self-test failed: a stranger's scheduler needs" in done.stderr
+    assert not (small / "grades" / "grades.csv").exists()
+    done = grade_all(small / "os", small / "inbox", small / "grades", "rules")
+    assert "6 students, 6 graded now, 0 as before" in done.stdout, done.output
 
 
 def test_a_killed_grader_goes_on_and_grades_nothing_twice(small: Path) -> None:
@@ -199,7 +236,7 @@ def test_a_killed_grader_goes_on_and_grades_nothing_twice(small: Path) -> None:
     more = ("--out", str(small / "grades"), "--jobs", "1", "--no-vm")
     process = subprocess.Popen([COMMAND, *words, *more], stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + 120
-    first = small / "grades" / "students"
+    first = small / "grades" / "teacher"
     while len(list(first.glob("*/grade.json"))) < 2 and time.monotonic() < until:
         time.sleep(0.02)
     process.send_signal(signal.SIGTERM)
@@ -220,6 +257,15 @@ def test_two_graders_do_not_share_a_folder(small: Path) -> None:
         done = grade_all(small / "os", small / "inbox", small / "grades", "rules")
     assert done.exit_code == 2
     assert "another command is grading into" in done.stderr
+
+
+def test_what_begins_with_a_dot_is_named(small: Path) -> None:
+    (small / "inbox" / "s5").rename(small / "inbox" / ".s5")
+    (small / "inbox" / ".DS_Store").write_text("")
+    done = grade_all(small / "os", small / "inbox", small / "grades", "rules")
+    assert done.exit_code == 1
+    assert ".s5: not graded: its name begins with a dot; rename it" in done.stdout
+    assert "DS_Store" not in done.output
 
 
 def test_a_folder_without_submissions(small: Path) -> None:

@@ -2,11 +2,12 @@
 """The league table: places by what the figures can tell apart."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from understudy_devices.course import league, library
-from understudy_devices.course.result import FAILED, Grade, Line
+from understudy_devices.course.result import FAILED, MISSED, Grade, Line
 
 ASSIGNMENT = library.Course(None, "", library.PUBLIC_SECRET).assignment("beat-cats")
 NOISE = (0.03, -0.02, 0.01, -0.03, 0.01)
@@ -41,6 +42,25 @@ def test_a_difference_that_chance_explains_is_a_tie() -> None:
 
 def test_who_missed_a_bound_is_not_in_the_table() -> None:
     assert places(grade("a", around(0.5), valid=False), grade("b", around(0.9))) == [("b", 1)]
+
+
+def test_who_has_no_place_is_listed_with_the_reason() -> None:
+    over = grade("over", around(0.5), valid=False)
+    words = "99.9th percentile, as a multiple of cats's: 1.500 ± 0.010, expected at most 1.2"
+    line = replace(over.lines[0], lines=("mean response: fine", f"{words}{MISSED}"))
+    wrong = replace(grade("wrong", ()).lines[0], lines=("challenger.c: crashed",), figures={})
+    grades = [
+        grade("good", around(0.9)),
+        replace(over, lines=(line,)),
+        replace(grade("wrong", ()), lines=(wrong,)),
+    ]
+    listed = league.outside(ASSIGNMENT, grades)
+    assert listed == [("<over>", words), ("<wrong>", "could not be measured")]
+    page = league.page(ASSIGNMENT, grades)
+    assert page.index("&lt;good&gt;") < page.index("Without a place") < page.index("&lt;over&gt;")
+    assert "1 submission, each" in page
+    assert "crashed" not in page
+    assert "Without a place" not in league.page(ASSIGNMENT, grades[:1])
 
 
 def test_the_page_names_nobody_and_escapes() -> None:

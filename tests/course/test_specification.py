@@ -5,9 +5,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from places import CHECKOUT
 
 from understudy_devices.base.errors import UserError
+from understudy_devices.cli.main import main
 from understudy_devices.course import library, spec
 
 OURS = CHECKOUT / "assignments"
@@ -69,6 +71,41 @@ def test_all_mistakes_are_named_at_once(folder: Path) -> None:
     )
     for words in expected:
         assert any(line.startswith(words) for line in lines), (words, lines)
+
+
+def test_a_check_with_a_wrong_key_is_examined_further(folder: Path) -> None:
+    """A wrong key hides neither another mistake of its check nor a file that is missing."""
+    (folder / "solution" / "clook.c").unlink()
+    lines = mistakes(
+        folder,
+        ('title = "Seek reduction"', "titel = 1"),
+        ("starter_points = 20", "starter_points = 200"),
+        ('name = "SSTF\'s order"', 'name = "SSTF\'s order"\nrequest = 3'),
+        ('like = "sstf"', 'like = "ssft"'),
+        ('file = "sstf.c"\nagainst', 'file = "stsf.c"\nseed = 3\nagainst'),
+    )
+    expected = (
+        "title: is missing",
+        "starter_points: is 200, more than all points (100)",
+        'checks 5 "SSTF\'s order": request: is not a key here: did you mean "requests"?',
+        'checks 5 "SSTF\'s order": like: unknown scheduler "ssft"',
+        'checks 10 "SSTF against FCFS on your disk": seed: is not a key here',
+        'checks "SSTF against FCFS on your disk": stsf.c is not among the files to hand in',
+        "solution/clook.c: is missing",
+    )
+    for words in expected:
+        assert any(line.startswith(words) for line in lines), (words, lines)
+
+
+@pytest.mark.parametrize("taken", ["title", "summary", "points", "files", "kind", "file", "like"])
+def test_a_missing_key_is_only_a_line(folder: Path, taken: str) -> None:
+    file = folder / spec.SPECIFICATION
+    lines = file.read_text().splitlines()
+    text = "\n".join(line for line in lines if not line.startswith(f"{taken} = "))
+    file.write_text(text)
+    with pytest.raises(UserError) as error:
+        spec.read(folder)
+    assert f"{taken}: " in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -138,3 +175,23 @@ def test_a_teachers_own_assignment_is_found(tmp_path: Path, folder: Path) -> Non
     assert course.assignment("mine").folder == tmp_path / "os" / "assignments" / "mine"
     with pytest.raises(UserError, match=r'unknown assignment "seek": did you mean'):
         course.assignment("seek")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{{ titel }}\n", "text.md: 'titel' is undefined"),
+        ("\n{% for x in %}\n", "text.md:2: "),
+        ("{{ told['SSTF'].command }}\n", "text.md: "),
+    ],
+)
+def test_show_reads_the_text_too(tmp_path: Path, folder: Path, text: str, words: str) -> None:
+    library.new(tmp_path / "os", "OS")
+    mine = Path(shutil.copytree(folder, tmp_path / "os" / "assignments" / "mine"))
+    words_of = ["course", "show", "mine", "--course", str(tmp_path / "os")]
+    assert CliRunner().invoke(main, words_of).exit_code == 0
+    (mine / "text.md").write_text(text)
+    done = CliRunner().invoke(main, words_of)
+    assert done.exit_code == 2
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1

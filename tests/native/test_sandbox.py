@@ -11,10 +11,12 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from places import CHECKOUT
+from strangers import INCLUDED as INCLUDED_FIFO
 from strangers import at_add, at_init, at_load, at_next, including, write
 
 from understudy_devices._core import ffi
@@ -22,7 +24,7 @@ from understudy_devices.base import sandbox, seccomp
 from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.base.paths import cache_dir
 from understudy_devices.base.plain import plain
-from understudy_devices.native import descriptions, registry, steps
+from understudy_devices.native import descriptions, registry, steps, worker
 from understudy_devices.native.drive import Drive
 from understudy_devices.native.simulation import Simulation
 from understudy_devices.native.simulator import Answer, run
@@ -31,8 +33,15 @@ pytestmark = pytest.mark.thorough
 
 CAPACITY = 100_000
 NAMED_SECONDS = 20
-LIBC = including("stdio.h", "stdlib.h", "unistd.h", "sys/syscall.h", "signal.h", "pthread.h")
+LIBC = including(
+    *("stdio.h", "stdlib.h", "unistd.h", "sys/syscall.h", "signal.h", "pthread.h"),
+    *("time.h", "poll.h", "sys/time.h"),
+)
 FORBIDDEN = "made a forbidden system call in fcfs_"
+
+DOZES = "sleeps, which is not allowed in fcfs_"
+CLOCK = "reads a clock, which is not allowed"
+HALF = "(struct timespec){ 0, 500000000 }"
 
 # The code that each scheduler runs when the first request is added.
 TRIES = {
@@ -65,8 +74,23 @@ TRIES = {
     ),
     "answers": (
         "char made[4096] = { 0 }; for (;;) if (write(4, made, sizeof(made)) < 0) abort();",
-        "",
+        "wrote into the pipe of its answers",
     ),
+    "mumbles": ('puts(""); if (write(4, "hello", 5) < 0) abort();', "wrote into the pipe"),
+    "dozes": ("poll(NULL, 0, 500);", DOZES),
+    "dozes-on-pipe": (
+        "struct pollfd one = { .fd = 3, .events = POLLIN }; "
+        "syscall(SYS_ppoll, &one, 1, &HALF, NULL, 0);",
+        DOZES,
+    ),
+    "dozes-on-word": ("int at = 0; syscall(SYS_futex, &at, 0, 0, &HALF);", DOZES),
+    "dozes-emptily": ("syscall(SYS_epoll_pwait, 5, &rq, 1, 500, NULL);", DOZES),
+    "dozes-well": ("nanosleep(&HALF, NULL);", DOZES),
+    "looks": ("struct timespec now; clock_gettime(CLOCK_MONOTONIC, &now);", CLOCK),
+    "looks-at-day": ("struct timeval now; gettimeofday(&now, NULL);", CLOCK),
+    "looks-again": ("struct timespec now; syscall(SYS_clock_gettime, 1, &now);", CLOCK),
+    "counts-time": ("syscall(SYS_getrusage, 0, &(char[1024]){ 0 });", CLOCK),
+    "rolls": ("char dice[8]; syscall(SYS_getrandom, dice, 8, 0);", FORBIDDEN),
     "hangs-up": ("close(3); close(4); for (;;) ;", "does not answer any more"),
     "past-its-state": ("((u64 *)state)[1000] = 1;", "segmentation fault in fcfs_add, "),
 }
@@ -99,6 +123,7 @@ def simulated(scheduler: str, **changes: object) -> Answer:
 
 
 def filled(code: str, folder: Path) -> str:
+    code = code.replace("HALF", HALF)
     words = {"SECRET": folder / "secret", "FOLDER": folder, "MARK": folder / "mark"}
     words |= {"STARTER": os.getpid(), "HOME": CHECKOUT / "README.md"}  # type: ignore[dict-item]
     for word, value in words.items():
@@ -120,6 +145,60 @@ def test_what_it_tries_is_named(name: str, tmp_path: Path) -> None:
     assert words in str(failure.value)
     assert {*tmp_path.rglob("*")} == before
     assert (tmp_path / "mark").read_text() == "kept"
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="ARM64 lets every process read it")
+@pytest.mark.parametrize("how", ["rdtsc", "rdtscp"])
+def test_the_processors_clock_is_a_clock(how: str, tmp_path: Path) -> None:
+    code = f'asm volatile("{how}" : : : "rax", "rcx", "rdx");'
+    added(tmp_path, how, LIBC, at_add(code))
+    with pytest.raises(RunFailed, match=f"{how}: {CLOCK} in fcfs_add, "):
+        simulated(how)
+
+
+SLOW = "for (volatile u64 i = 0; i < 100000000; i++) ;"
+
+
+def test_progress_does_not_excuse_a_run_that_takes_too_long(tmp_path: Path) -> None:
+    added(tmp_path, "slow", at_next(SLOW))
+    allowance = worker.Allowance(run_seconds=1, left_seconds=2.5)
+    for _ in range(2):
+        with worker.allowing(allowance), pytest.raises(RunFailed) as failure:
+            simulated("slow")
+        assert str(failure.value).startswith("slow: takes too long: more than 1 s of processor")
+    assert 0 < allowance.left_seconds < 1
+    with worker.allowing(allowance), pytest.raises(RunFailed, match="takes too long"):
+        simulated("slow")
+    assert allowance.used_up
+
+
+def test_a_declaration_cannot_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    added(tmp_path, "changes")
+    declared = descriptions.scheduler("changes").declared
+    assert declared
+    assert descriptions.scheduler("fcfs").declared not in (0, declared)
+    changed = replace(descriptions.scheduler("changes"), declared=declared + 1)
+    monkeypatch.setattr(descriptions, "scheduler", lambda name: changed)
+    with pytest.raises(RunFailed) as failure:
+        simulated("changes")
+    assert str(failure.value) == "changes: it declares something else than before"
+
+
+BIG = {
+    "state": (("\t.state_size = sizeof(struct fcfs),", "\t.state_size = 1ull << 40,"), "its state"),
+    "bss": (
+        (INCLUDED_FIFO, f"char big[3ull << 30];\n{INCLUDED_FIFO}"),
+        "it needs more memory than",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BIG)
+def test_what_is_too_big_is_named(name: str, tmp_path: Path) -> None:
+    change, words = BIG[name]
+    added(tmp_path, name, change)
+    with pytest.raises(RunFailed, match=f"^{name}: cannot be loaded: {words}"):
+        descriptions.scheduler(name)
 
 
 @pytest.mark.parametrize("name", READS)
@@ -451,7 +530,7 @@ def test_forged_words_stay_in_one_line(error: int, tmp_path: Path) -> None:
     reply, own = ffi.sizeof("struct line_reply"), ffi.sizeof("struct line_self")
     words = r'"x\nunderstudy: pick forged"'
     code = (
-        f"static char said[{reply + own}]; *(int *)(said + {reply}) = {error}; "
+        f"static char said[{reply + own}]; *said = 1; *(int *)(said + {reply}) = {error}; "
         f"strcpy(said + {reply + ffi.offsetof('struct line_self', 'words')}, {words}); "
         "if (write(4, said, sizeof(said)) < 0) abort();"
     )
@@ -465,10 +544,10 @@ def test_forged_words_stay_in_one_line(error: int, tmp_path: Path) -> None:
 def test_taking_memory_slowly_is_no_progress(tmp_path: Path) -> None:
     code = (
         "u64 bytes = 1900ull << 20, at = 0; char *taken = malloc(bytes); "
-        "for (clock_t from = clock();; from = clock()) { while (clock() - from < 2000000) ; "
+        "for (;;) { for (volatile u32 i = 0; i < 500000000; i++) ; "
         "memset(taken + at, 1, 40 << 20); at += 40 << 20; }"
     )
-    added(tmp_path, "grows", including("stdlib.h", "string.h", "time.h"), at_add(code))
+    added(tmp_path, "grows", including("stdlib.h", "string.h"), at_add(code))
     began = time.monotonic()
     with pytest.raises(RunFailed, match="grows: probably an endless loop"):
         simulated("grows")

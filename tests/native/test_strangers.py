@@ -86,7 +86,7 @@ CRASHES = {
     "adds": ([at_add("*(volatile int *)8 = 1;")], "segmentation fault in fcfs_add, "),
     "deep": (
         [at_add("fcfs_add(state, rq, now_ns); *(volatile int *)&rq->slot = 1;")],
-        "segmentation fault in fcfs_add, ",
+        "; its stack is used up, probably by an endless recursion",
     ),
     "begins": ([at_init("return *(volatile int *)8;")], "segmentation fault in fcfs_init, "),
     "ends": ([at_exit("*(volatile int *)8 = 1;")], "segmentation fault in fcfs_exit, "),

@@ -7,9 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from places import CHECKOUT
 
+from understudy_devices.base.errors import NotCompiled
 from understudy_devices.cli import doctor
+from understudy_devices.cli.main import main
+from understudy_devices.native import worker
 from understudy_devices.platforms.vm import kvm, packages, qemu
 
 
@@ -34,7 +38,7 @@ def test_everything_needed_is_here_after_setup() -> None:
     assert not findings["KVM"]["needed"]
     assert findings["its series"]["mend"] == ""
     lines = done.stderr.splitlines()
-    assert [line.split()[0] for line in lines] == ["checking"] * 5
+    assert [line.split()[0] for line in lines] == ["checking"] * 6
 
 
 def test_a_missing_package_names_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,6 +56,38 @@ def test_without_qemu_its_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_
     (finding,) = doctor._qemu()
     assert not finding.ok
     assert finding.mend == qemu.INSTALL
+
+
+def test_the_sandbox_runs_a_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
+    (finding,) = doctor._strangers()
+    assert finding.ok, finding.detail
+    monkeypatch.setattr(worker, "program_file", lambda: Path("/bin/false"))
+    (finding,) = doctor._strangers()
+    assert not finding.ok
+    assert finding.detail.startswith("the self-test failed: ")
+    assert finding.mend
+
+
+@pytest.mark.parametrize(("lacks", "code"), [("sandbox", 1), ("QEMU", 0)])
+def test_only_what_the_simulator_needs_is_a_failure(
+    monkeypatch: pytest.MonkeyPatch, lacks: str, code: int
+) -> None:
+    found = [doctor.Finding(name, name != lacks, "state") for name in ("sandbox", "QEMU")]
+    monkeypatch.setattr(doctor, "examine", lambda again, say: found)
+    done = CliRunner().invoke(main, ["doctor"])
+    assert done.exit_code == code
+    assert f"lacks {lacks}: " in done.stderr.replace("lack ", "lacks ")
+
+
+def test_a_module_that_does_not_build_says_nothing_of_kvm(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def fail(*_: object) -> None:
+        raise NotCompiled("the kernel module base does not build", "no rule to make it")
+
+    monkeypatch.setattr(kvm, "probe", fail)
+    (finding,) = doctor._kvm(False)
+    assert finding.detail == "not probed: the kernel module base does not build"
 
 
 def test_a_series_that_nobody_tried(monkeypatch: pytest.MonkeyPatch) -> None:

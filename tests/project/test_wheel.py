@@ -69,7 +69,18 @@ def test_its_size_and_its_files(installed: Installed) -> None:
     assert installed.wheel.stat().st_size < MOST_BYTES
     assert "abi3" in installed.wheel.name
     assert [name for name in names if ".pyc" in name or "__pycache__" in name] == []
-    for folder in ("cards", "core", "guest", "host", "kernel", "profiles", "sim", "vesper"):
+    for folder in (
+        "assignments",
+        "cards",
+        "core",
+        "docs",
+        "guest",
+        "host",
+        "kernel",
+        "profiles",
+        "sim",
+        "vesper",
+    ):
         tracked = subprocess.run(
             ["git", "ls-files", folder], cwd=CHECKOUT, capture_output=True, text=True, check=True
         ).stdout.split()

@@ -118,3 +118,17 @@ def test_a_scheduler_that_needs_a_model_is_refused(example: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "sptf needs a model of the disk" in done.stderr
+
+
+def test_the_first_profile_that_is_compiled_in_is_the_default(tmp_path: Path) -> None:
+    """--help lists the profiles, and costs no run."""
+    disks = ("--disk", "vesper-flat", "--disk", "vesper-zoned")
+    understudy("vesper", "--out", tmp_path, "--with", "example", *disks)
+    assert make(tmp_path).returncode == 0
+    said = output_of(tmp_path / "concurrent_read", "--help")
+    listed = [line.strip() for line in said.splitlines() if line.startswith(20 * " ")]
+    assert listed == ["vesper-flat", "vesper-zoned"]
+    assert "requests" not in said.replace("each request", "")
+    default = output_of(tmp_path / "concurrent_read")
+    assert default == output_of(tmp_path / "concurrent_read", "--disk", "vesper-flat")
+    assert default != output_of(tmp_path / "concurrent_read", "--disk", "vesper-zoned")

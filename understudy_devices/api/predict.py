@@ -24,6 +24,7 @@ from understudy_devices.campaign import parallel, result
 from understudy_devices.campaign.result import Result
 from understudy_devices.device import profile
 from understudy_devices.device.profile import DiskProfile
+from understudy_devices.native import registry
 
 if TYPE_CHECKING:
     from understudy_devices.profiler.profile_fit import Fitted
@@ -288,10 +289,14 @@ def _notices(answer: Result) -> Iterator[str]:
     """Yield the output of users' schedulers, and warnings of overload."""
     for outcome in answer.outcomes:
         scheduler = outcome.experiment.scheduler.name
+        policies = outcome.experiment.policies().values()
+        strangers = [policy.described.name for policy in policies if policy.file.stranger]
+        if scheduler in registry.added() or not strangers:
+            strangers.insert(0, scheduler)
         printed = outcome.facts.get("printed", "").splitlines()
         rest = [f"... {len(printed) - PRINTED_LINES:,} lines more in result.json"]
         for line in printed[:PRINTED_LINES] + (rest if len(printed) > PRINTED_LINES else []):
-            yield f"{scheduler} printed: {shortened(line)}"
+            yield f"{' or '.join(strangers)} printed: {shortened(line)}"
         load = outcome.facts.get("offered_load") or 0.0
         if load > 1:
             yield (

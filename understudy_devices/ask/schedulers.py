@@ -143,6 +143,8 @@ def add(file: registry.Source, said: str) -> str:
     if name in (*core(), *KERNEL, *RESERVED, *policies):
         raise UserError(f"{said} calls itself {name}, which is taken; change .name")
     if registry.known(name) and registry.source(name).shown != file.shown:
-        raise UserError(f"{said} calls itself {name}, as {registry.source(name).shown} does")
+        raise UserError(
+            f"{said} calls itself {name}, as {registry.source(name).shown} does; change .name"
+        )
     registry.add(name, file)
     return name

@@ -9,6 +9,7 @@ says what the sandbox guarantees and what it does not.
 import io
 import math
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -34,7 +35,13 @@ TOOLS = (
     *("/bin", "/sbin", "/lib", "/lib32", "/lib64"),
 )
 FORMER_PARTS = ("libpthread.so.0", "libdl.so.2")  # of the C library
-ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "MAKEFLAGS": ""}
+ENVIRONMENT = {
+    "PATH": "/usr/bin:/bin",
+    "LC_ALL": "C",
+    "MAKEFLAGS": "",
+    "SOURCE_DATE_EPOCH": "0",  # the compiler's __DATE__ and __TIME__
+}
+TEMPORARY = re.compile(r"[^\s'\"|:]*/cc\w{6}\.(\w+)")  # a file that the compiler named
 
 # Limits for a compiler's processes and for their output.
 MEMORY_BYTES = 2**32
@@ -43,10 +50,14 @@ KEPT_BYTES = 2**24
 SAID_BYTES = 2**16
 CPU_SECONDS = 10  # of all processes together
 SECONDS = 120
-STRANGER_SECONDS = 30
+STRANGER_SECONDS = 600  # on a busy machine, processor time is long in coming
 LOOK_SECONDS = 0.2
 
 _open = False
+
+
+class Busy(RunFailed):
+    """A compiler did not end in time, though it had used little processor time."""
 
 
 def leave_open() -> None:
@@ -168,8 +179,19 @@ def compiled(
             name = f"{stranger}: {words[0]}"
             done = _run(command, name, folder, package, STRANGER_SECONDS, CPU_SECONDS, number)
         _check(folder, name)
+        done.stderr = steady(done.stderr, folder)
         return done
     return _run(words, words[0], folder, package, SECONDS)
+
+
+def steady(words: str, folder: Path) -> str:
+    """Return a compiler's messages without what differs between two runs: its folder, and the names
+    of its temporary files.
+    """
+    words = TEMPORARY.sub(r"temporary.\1", words).replace(f"{folder}/", "")
+    if "File size limit" in words:
+        words += f"no file may have more than {FILE_BYTES:,} bytes\n"
+    return words.replace(str(folder), ".")
 
 
 @contextmanager
@@ -234,7 +256,10 @@ def _run(
             until = time.monotonic() + seconds
             while (code := _ended(process)) is None:
                 if time.monotonic() > until:
-                    raise RunFailed(f"{name} did not end within {seconds:g} s, and was stopped")
+                    raise Busy(
+                        f"{name} did not end within {seconds:g} s, and was stopped: this machine "
+                        "is too busy; try again"
+                    )
                 if cpu_seconds < math.inf and _used_seconds(process.pid) > cpu_seconds:
                     raise RunFailed(
                         f"{name} took {cpu_seconds:g} s of processor time, and was stopped"

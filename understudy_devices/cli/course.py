@@ -3,6 +3,7 @@
 
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -14,7 +15,8 @@ from understudy_devices.cli.main import EXIT_FAILED
 from understudy_devices.cli.options import UNSAFE
 from understudy_devices.cli.progress import bars
 from understudy_devices.course import export as exporting
-from understudy_devices.course import files, league, library, many, submission
+from understudy_devices.course import files, league, library, many, repack, submission
+from understudy_devices.course import inbox as inboxes
 from understudy_devices.course.autograder import HOSTS, autograder
 from understudy_devices.course.grade import Grader
 from understudy_devices.course.report import gradescope, student
@@ -73,8 +75,10 @@ def list_assignments(folder: Path | None, as_json: bool) -> None:
 @COURSE
 @JSON
 def show(name: str, folder: Path | None, as_json: bool) -> None:
-    """Check an assignment's specification; print its checks and points."""
-    assignment = library.course(folder).assignment(name)
+    """Check an assignment's specification and text; print its checks and points."""
+    found = library.course(folder)
+    assignment = found.assignment(name)
+    exporting.text(Grader(assignment, found), "")
     if as_json:
         click.echo(json.dumps(assignment.document.model_dump(), indent=2))
         return
@@ -117,7 +121,10 @@ def copy(name: str, to: Path, folder: Path | None) -> None:
 @click.option("--to", "to", required=True, type=click.Path(path_type=Path), help="A new folder.")
 @click.option("--student", "name_of", default="", help="Whose variant [default: nobody's].")
 @click.option(
-    "--all", "everybody", is_flag=True, help="A folder in --to for each line of students.csv."
+    "--all",
+    "everybody",
+    is_flag=True,
+    help="A folder in --to for each student of students.csv that has none there yet.",
 )
 @COURSE
 def export(name: str, to: Path, name_of: str, everybody: bool, folder: Path | None) -> None:
@@ -129,9 +136,15 @@ def export(name: str, to: Path, name_of: str, everybody: bool, folder: Path | No
     if everybody and not found.students:
         raise UserError("--all: students.csv has no students; add a line for each")
     people = {each: to / files.folder_name(each) for each in found.students} if everybody else {}
+    for note in inboxes.not_listed(grader, name_of):
+        click.echo(plain(f"note: {note}"), err=True)
     for person, place in (people or {name_of: to}).items():
+        whose = plain(f" for {submission.shown(person)}") if person else ""
+        if everybody and place.is_dir() and any(place.iterdir()):
+            click.echo(f"kept {place}{whose}, which is there", err=True)
+            continue
         written = exporting.export(grader, person, place)
-        click.echo(f"wrote {place}: {', '.join(written)}", err=True)
+        click.echo(f"wrote {place}{whose}: {', '.join(written)}", err=True)
 
 
 @command.command(epilog="Example: understudy course solution seek-reduction --to solved")
@@ -145,6 +158,8 @@ def solution(name: str, to: Path, person: str, folder: Path | None) -> None:
     grader = Grader(found.assignment(name), found)
     if to.exists():
         raise UserError(f"{to}: already there; name a new folder")
+    for note in inboxes.not_listed(grader, person):
+        click.echo(plain(f"note: {note}"), err=True)
     for file, content in exporting.solution(grader, person).items():
         files.write(to / file, content.decode("utf-8"))
     click.echo(f"wrote {to}", err=True)
@@ -212,8 +227,9 @@ def grade(
         level = gradescope.level(feedback, said.tries)
     if by_variant:
         person, level = grader.student_of(path), feedback.hidden
-    if person is None:
-        person = submission.identity(path)
+    person, notes = _person(grader, person, path)
+    for note in notes:
+        click.echo(plain(f"note: {note}"), err=True)
     graded = grader.grade(person, grader.read(path))
     if out:
         files.write_grade(graded, out, level, league.board(grader.assignment, graded))
@@ -233,6 +249,7 @@ def grade(
     type=click.Path(path_type=Path),
     help="Folder for all results; the same folder again grades only what has changed.",
 )
+@click.option("--again", is_flag=True, help="Grade all anew, also what has not changed.")
 @click.option("--jobs", type=click.IntRange(1, 1000), default=2, help="Submissions at a time.")
 @COURSE
 @NO_VM
@@ -245,6 +262,7 @@ def grade_all(
     name: str,
     inbox: Path,
     out: Path,
+    again: bool,
     jobs: int,
     folder: Path | None,
     no_vm: bool,
@@ -258,17 +276,22 @@ def grade_all(
     """
     found = library.course(folder)
     grader = Grader(found.assignment(name), found, vms=not no_vm)
-    total = len(many.handed_in(inbox)[0])
+    require(found)
+    submissions = inboxes.read(grader, inbox)
+    total = len(submissions.single)
     with many.opened(out):
         engine = Cluster(out / "cluster", cluster) if cluster else Local(jobs)
         with bars(max(1, total)) as shown:
-            graded = many.grade_all(grader, inbox, out, engine, shown.count)
+            graded = many.grade_all(grader, submissions, out, engine, shown.count, again=again)
     if as_json:
         click.echo(
             json.dumps(
                 {
                     "grades": [each.as_json() for each in graded.grades],
-                    "ungraded": dict(graded.ungraded),
+                    "ungraded": dict(graded.inbox.ungraded),
+                    "missing": list(graded.inbox.missing),
+                    "removed": list(graded.removed),
+                    "notes": {each: list(said) for each, said in graded.inbox.notes.items()},
                     "changes": [vars(change) for change in graded.changes],
                 },
                 indent=1,
@@ -276,8 +299,8 @@ def grade_all(
         )
     else:
         _tell_class(graded)
-    click.echo(f"wrote {out}: grades.csv, junit.xml, students/", err=True)
-    if graded.ungraded or any(each.broken for each in graded.grades):
+    click.echo(f"wrote {out}: {', '.join(graded.written)}, students/, teacher/", err=True)
+    if graded.inbox.ungraded or any(each.broken for each in graded.grades):
         context.exit(EXIT_FAILED)
 
 
@@ -288,7 +311,8 @@ def grade_all(
 @click.option(
     "--wheel",
     type=click.Path(path_type=Path),
-    help="Understudy's wheel, for a Gradescope without it [default: pip installs this version].",
+    help="Understudy's wheel, for Gradescope [default: the wheel from which this command was "
+    "installed].",
 )
 @COURSE
 def make_autograder(
@@ -297,7 +321,37 @@ def make_autograder(
     """Write what Gradescope or Autolab needs to run this grader."""
     found = library.course(folder)
     written = autograder(found, found.assignment(name), host, to, wheel)
+    if host == "gradescope" and not wheel and not repack.installed():
+        click.echo(
+            f"note: this Understudy is not installed from a wheel, so setup.sh asks PyPI for "
+            f"{repack.NAME}: add --wheel FILE (make wheel builds one) unless it is there",
+            err=True,
+        )
     click.echo(f"wrote {to}: {', '.join(written)}", err=True)
+
+
+def require(course: library.Course) -> None:
+    """Raise a UserError if there is no course, in which students have other variants."""
+    if course.folder is None:
+        raise UserError(
+            "no course found: --course FOLDER names it, and understudy course new FOLDER makes one"
+        )
+
+
+def _person(grader: Grader, person: str | None, path: Path) -> tuple[str, Sequence[str]]:
+    """Return who has handed in, and remarks about that.
+
+    Without a course, the variant.toml has to say so: an export without a course has one.
+    """
+    if grader.course.folder is None:
+        try:
+            return grader.student_of(path), ()
+        except UserError:
+            require(grader.course)
+    if person is not None:
+        return person, inboxes.not_listed(grader, person)
+    found = inboxes.owner(grader, path)
+    return found.student, found.notes
 
 
 def _tell(context: click.Context, graded: Grade, as_json: bool, level: str, last: str = "") -> None:
@@ -323,6 +377,7 @@ def _lines(graded: Grade, level: str) -> list[str]:
         lines += [f"    {part}" for each in student.words(line, level) for part in each.split("\n")]
         if not line.hidden or level == student.LINES:
             for picture in line.pictures:
+                lines.append(f"    {picture.legend}")
                 lines += [f"    {part}" for part in picture.text.split("\n")]
     return lines
 
@@ -335,8 +390,14 @@ def _tell_class(graded: many.Graded) -> None:
         click.echo(plain(f"{name}: {student.headline(each)}{checks}"))
         for line in each.broken:
             click.echo(plain(f"{name}: the grader failed: {line.name}: {line.lines[0]}"))
-    for name, why in graded.ungraded.items():
+        for note in graded.inbox.notes.get(each.student, ()):
+            click.echo(plain(f"{name}: note: {note}"))
+    for name, why in graded.inbox.ungraded.items():
         click.echo(plain(f"{submission.shown(name)}: {why}"))
+    for name in graded.inbox.missing:
+        click.echo(plain(f"{submission.shown(name)}: {many.NOTHING}"))
+    for name in graded.removed:
+        click.echo(plain(f"{submission.shown(name)}: the submission is gone; its grade is removed"))
     new = len(graded.grades) - graded.kept
     click.echo(f"{len(graded.grades)} students, {new} graded now, {graded.kept} as before")
     for change in graded.changes:

@@ -68,6 +68,12 @@ def command(out: Path, disks: Sequence[str], size: str | None, extras: Sequence[
     The disk has the interface of Vesper (SIGCSE 2006) and the timing of a profile. Copy both files
     into the operating system's tree; docs/vesper.md says how to use them. A file that you have
     changed is never overwritten.
+
+    \b
+    The example is built and run with:
+      understudy vesper --out disk --with example
+      make -C disk
+      disk/concurrent_read --help
     """
     if size and not disks:
         raise UserError("--virtual-size: belongs to a profile: add --disk NAME|FILE.toml")

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from understudy_devices import __version__
 from understudy_devices.base.errors import UserError
+from understudy_devices.course import repack
 from understudy_devices.course.library import ASSIGNMENTS, FILE, STUDENTS, Course
 from understudy_devices.course.spec import Assignment
 from understudy_devices.course.toml_text import toml
@@ -44,10 +45,8 @@ mkdir -p "$root/results"
 "${{UNDERSTUDY:-{installed}/bin/understudy}}" course grade {name} "$root/submission" \\
 	--course "$root/source/course" --metadata "$root/submission_metadata.json" \\
 	--out "$root/results" --no-vm
-if [ ! -e "$root/results/results.json" ]; then
-	echo '{{"score": 0, "output": "The autograder failed; tell your teacher.",' \\
-		'"stdout_visibility": "hidden"}}' > "$root/results/results.json"
-fi
+# Without results.json, Gradescope says that the autograder failed, and gives no points: not even 0.
+[ -e "$root/results/results.json" ]
 """
 MAKEFILE = """\
 all:
@@ -74,10 +73,12 @@ def autograder(
     names = {"name": assignment.name, "installed": INSTALLED, "handed_in": HANDED_IN}
     made: dict[str, bytes]
     if host == "gradescope":
-        package = f"understudy-devices=={__version__}"
-        if wheel:
-            package = f"/autograder/source/{wheel.name}"
-            content[wheel.name] = _read(wheel)
+        package = f"{repack.NAME}=={__version__}"
+        installed = None if wheel else repack.installed()
+        packed = (wheel.name, _read(wheel)) if wheel else installed and repack.wheel(installed)
+        if packed:
+            package = f"/autograder/source/{packed[0]}"
+            content[packed[0]] = packed[1]
         setup = SETUP.format(programs=PROGRAMS, package=package, **names)
         content |= {"setup.sh": setup.encode(), "run_autograder": RUN.format(**names).encode()}
         made = {"autograder.zip": _zip(content)}

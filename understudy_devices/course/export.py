@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""What a student gets: the text, the starter files, the student's disk, and the public checks.
+"""What a student gets: the text, the starter files, the student's disk, the public checks, and the
+headers and pages to read.
 
 The solution and everything about hidden checks stays behind.  variant.toml has the key of the
 student's public draws, from which `understudy course check` computes what the grader computes.
 """
 
+import re
 import shutil
 import tomllib
 from collections.abc import Mapping
@@ -13,16 +15,23 @@ from typing import Any
 
 import jinja2
 
+from understudy_devices.base import sources
 from understudy_devices.base.errors import UserError
+from understudy_devices.base.paths import ROOT
 from understudy_devices.course import drive, spec
 from understudy_devices.course.grade import VARIANT, Grader
 from understudy_devices.course.result import amount
 from understudy_devices.course.spec import SOLUTION, SPECIFICATION, STARTER, TEXT, Assignment
 from understudy_devices.course.submission import Submission, shown
 from understudy_devices.course.toml_text import toml
-from understudy_devices.course.work import Keys, Work
+from understudy_devices.course.work import Keys
 
 DISK = "disk.toml"
+HEADERS, DOCS = "headers", "docs"
+STUDENTS_PAGE = f"{DOCS}/course-student.md"
+PAGE = re.compile(rf"\b{DOCS}/[\w/-]+\.md")
+LINKED = re.compile(r"\]\(([\w/-]+\.md)")
+INCLUDED = re.compile(rb'^#include "(?:\.\./)?(\w+\.h)"', re.MULTILINE)
 
 
 def export(grader: Grader, student: str, folder: Path) -> list[str]:
@@ -37,11 +46,13 @@ def export(grader: Grader, student: str, folder: Path) -> list[str]:
             {"assignment": assignment.name, "student": student, "key": work.keys.public.key.hex()}
         ).encode(),
         DISK: drive.text(work.keys.public.child("disk"), **assignment.variant).encode(),
-        TEXT: _text(assignment, work, student).encode(),
+        TEXT: text(grader, student).encode(),
     }
     for check in assignment.checks:
         if not check.hidden:
             files |= check.exported(work)
+    files |= _headers(assignment)
+    files |= _pages(files, assignment)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _copy(assignment, folder)
@@ -83,6 +94,38 @@ def _copy(assignment: Assignment, folder: Path) -> None:
         shutil.copytree(starter, folder, dirs_exist_ok=True)
 
 
+def _headers(assignment: Assignment) -> dict[str, bytes]:
+    """Return the headers of core/ that the starter files include, and those that these include.
+
+    They are for reading: the grader compiles with its own.
+    """
+    left = [file.read_bytes() for file in (assignment.folder / STARTER).glob("*.c")]
+    found: dict[str, bytes] = {}
+    while left:
+        for name in INCLUDED.findall(left.pop()):
+            place = f"{HEADERS}/{name.decode()}"
+            header = sources.matching(f"core/{name.decode()}")
+            if header and place not in found:
+                (found[place],) = header.values()
+                left.append(found[place])
+    return found
+
+
+def _pages(files: Mapping[str, bytes], assignment: Assignment) -> dict[str, bytes]:
+    """Return the pages of docs/ that these files and the starter files name, the students' page and
+    what that links to.
+    """
+    starter = (file.read_bytes() for file in (assignment.folder / STARTER).glob("*.c"))
+    read = b"\n".join([files[TEXT], files[SPECIFICATION], *starter]).decode()
+    page = (ROOT / STUDENTS_PAGE).read_text(encoding="utf-8")
+    names = {
+        STUDENTS_PAGE,
+        *PAGE.findall(read),
+        *(f"{DOCS}/{name}" for name in LINKED.findall(page)),
+    }
+    return {name: (ROOT / name).read_bytes() for name in sorted(names) if (ROOT / name).is_file()}
+
+
 def _public(assignment: Assignment) -> dict[str, Any]:
     """Return the specification without hidden checks."""
     table = assignment.document.model_dump(exclude_unset=True)
@@ -92,8 +135,10 @@ def _public(assignment: Assignment) -> dict[str, Any]:
     return {**table, "checks": shown_checks}
 
 
-def _text(assignment: Assignment, work: Work, student: str) -> str:
+def text(grader: Grader, student: str) -> str:
     """Return the student's text: text.md, with the student's figures filled in."""
+    assignment = grader.assignment
+    work = grader.work(student, Submission())
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False
     )
@@ -113,10 +158,12 @@ def _text(assignment: Assignment, work: Work, student: str) -> str:
     file = assignment.folder / TEXT
     try:
         return environment.from_string(file.read_text(encoding="utf-8")).render(values)
-    except jinja2.TemplateError as error:
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror or error}") from None
+    except (jinja2.TemplateError, ValueError, TypeError) as error:
         line = getattr(error, "lineno", None)
         at = f"{file}:{line}" if line else str(file)
-        raise UserError(f"{at}: {error.message}") from None
+        raise UserError(f"{at}: {error}") from None
 
 
 def student_copy(folder: Path) -> tuple[Assignment, str, Keys]:

@@ -3,6 +3,7 @@
 
 import json
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,14 +15,22 @@ from understudy_devices.course.report import classes, gradescope, student
 from understudy_devices.course.result import Grade
 
 SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9@+_.-]{0,80}")
+LETTERS = str.maketrans({"ß": "ss", "æ": "ae", "Æ": "Ae", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L"})
+LETTERS_MOST = 60
 GRADE = "grade.json"
 
 
 def folder_name(name: str) -> str:
-    """Return a folder's name for a student: the same if it is harmless, otherwise a digest."""
+    """Return a folder's name for a student: the same if it is harmless, otherwise its letters in
+    ASCII (ü is u) with a digest.
+    """
     if SAFE.fullmatch(name):
         return name
-    return f"student-{digest([name.encode(errors='surrogateescape')])}"
+    composed = unicodedata.normalize("NFC", name)
+    apart = unicodedata.normalize("NFKD", name.translate(LETTERS))
+    letters = re.sub(r"[^A-Za-z0-9@+_.]+", "-", apart.encode("ascii", "ignore").decode())
+    readable = letters.strip("-.")[:LETTERS_MOST] or "student"
+    return f"{readable}-{digest([composed.encode(errors='surrogateescape')])[:8]}"
 
 
 def write(path: Path, text: str) -> None:
@@ -40,14 +49,22 @@ def json_text(document: Any) -> str:
 
 
 def write_grade(
-    grade: Grade, folder: Path, level: str, board: Sequence[Mapping[str, Any]] = ()
+    grade: Grade,
+    folder: Path,
+    level: str,
+    board: Sequence[Mapping[str, Any]] = (),
+    teacher: Path | None = None,
 ) -> None:
-    """Write a student's files; grade.json, which says that the others are there, is the last."""
+    """Write a student's files, and into `teacher` those with hidden checks' lines.
+
+    grade.json, which says that the others are there, is the last.
+    """
+    private = teacher or folder
     write(folder / "report.md", student.markdown(grade, level))
     write(folder / "report.html", student.html(grade, level))
     write(folder / "results.json", json_text(gradescope.results(grade, level, board)))
-    write(folder / "junit.xml", classes.junit(grade.assignment, [grade]))
-    write(folder / GRADE, json_text(grade.as_json()))
+    write(private / "junit.xml", classes.junit(grade.assignment, [grade]))
+    write(private / GRADE, json_text(grade.as_json()))
 
 
 def read_grade(folder: Path) -> Grade | None:

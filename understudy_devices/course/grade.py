@@ -2,26 +2,26 @@
 """Grade one submission: every check of the assignment, each by itself.
 
 A mistake of the submission costs the points of the checks that it concerns.  If a check itself
-fails, its points do not count, and the grade says so: the student loses nothing by it.
+fails, its points do not count, and the grade says so: the student loses nothing by it.  If this
+machine cannot run a right scheduler either, nobody is graded.
 """
 
 import hmac
 import threading
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from understudy_devices.base import sandbox
+from understudy_devices.ask import self_test
 from understudy_devices.base.cache import digest
 from understudy_devices.base.errors import UserError
-from understudy_devices.base.programs import compiler_version
-from understudy_devices.course import result, submission
+from understudy_devices.course import reading, result, submission
 from understudy_devices.course.check import Check
 from understudy_devices.course.library import Course, normal
 from understudy_devices.course.result import Found, Grade, Line, NoPoints
 from understudy_devices.course.spec import Assignment
 from understudy_devices.course.submission import Submission
 from understudy_devices.course.work import Keys, NotRun, Work
+from understudy_devices.native import worker
 from understudy_devices.native.version import code_version
 
 VARIANT = "variant.toml"
@@ -39,15 +39,20 @@ class Grader:
 
     def read(self, path: Path) -> Submission:
         """Read a submission."""
-        return submission.read(path, self.assignment.files, self.assignment.file_bytes)
+        files, size = self.assignment.files, self.assignment.file_bytes
+        return reading.read(path, files, size, renamed=True)
 
-    def student_of(self, path: Path) -> str:
-        """Return the student whose variant.toml is in a submission, if its key is genuine."""
-        text = submission.one_file(path, VARIANT, self.assignment.file_bytes)
+    def variant_of(self, path: Path) -> str | None:
+        """Return the student whose variant.toml is in a submission, if its key is genuine; None if
+        there is no variant.toml.
+        """
+        found = reading.read(path, [VARIANT], self.assignment.file_bytes)
+        if VARIANT not in found.files:
+            return None
         try:
-            table = tomllib.loads(text)
+            table = reading.toml(found.files[VARIANT].decode(), VARIANT)
             student, key = str(table["student"]), bytes.fromhex(table["key"])
-        except (ValueError, KeyError, TypeError):
+        except (NoPoints, ValueError, KeyError, TypeError):
             raise UserError(f"{VARIANT}: changed; hand in the one from your teacher") from None
         right = Keys.of(self.course.secret, self.assignment.name, normal(student)).public.key
         if not hmac.compare_digest(key, right):
@@ -57,28 +62,45 @@ class Grader:
             )
         return student
 
-    def key(self, student: str, handed_in: Submission) -> str:
-        """Return a digest of everything that a grade follows from."""
+    def student_of(self, path: Path) -> str:
+        """Return the student whose variant.toml is in a submission; UserError without one."""
+        student = self.variant_of(path)
+        if student is None:
+            raise UserError(f"{VARIANT} was not handed in; hand in the one from your teacher")
+        return student
+
+    @property
+    def rules(self) -> str:
+        """Return a digest of what all grades follow from: the assignment, and who grades how."""
         parts = [
             self.assignment.digest.encode(),
-            handed_in.digest.encode(),
-            normal(student).encode(errors="surrogateescape"),
             self.course.secret,
             code_version().encode(),
             f"{self.vms} {self.public}".encode(),
         ]
         return digest(parts)
 
+    def key(self, student: str, handed_in: Submission) -> str:
+        """Return a digest of everything that a grade follows from."""
+        who = normal(student).encode(errors="surrogateescape")
+        return digest([self.rules.encode(), handed_in.digest.encode(), who])
+
     def grade(self, student: str, handed_in: Submission, keys: Keys | None = None) -> Grade:
-        """Return the grade of a submission; UserError if this machine lacks what a check needs."""
-        sandbox.require("a submission")
-        compiler_version()
+        """Return the grade of a submission; RunFailed if this machine cannot grade.
+
+        What the machine lacks looks like a mistake of the submission, so a scheduler that is known
+        to be right runs first, and once more if points were lost.
+        """
+        self_test.run()
         work = self.work(student, handed_in, keys)
-        lines = tuple(
-            self._line(check, work)
-            for check in self.assignment.checks
-            if not (self.public and check.hidden)
-        )
+        with worker.allowing(work.allowance):
+            lines = tuple(
+                self._line(check, work)
+                for check in self.assignment.checks
+                if not (self.public and check.hidden)
+            )
+        if any(line.status == result.FAILED for line in lines):
+            self_test.run()
         return Grade(
             assignment=self.assignment.name,
             title=self.assignment.document.title,
@@ -87,16 +109,20 @@ class Grader:
             key=self.key(student, handed_in),
             lines=lines,
             notes=tuple(handed_in.notes),
+            handed_in=handed_in.digest,
+            rules=self.rules,
         )
 
     def work(self, student: str, handed_in: Submission, keys: Keys | None = None) -> Work:
         """Return what the checks of a submission work with."""
+        limits = self.assignment.document.limits
         return Work(
             submission=handed_in,
             keys=keys or Keys.of(self.course.secret, self.assignment.name, normal(student)),
             folder=self.assignment.folder,
             variant=self.assignment.variant,
-            failures_most=self.assignment.document.limits.failures,
+            failures_most=limits.failures,
+            allowance=worker.Allowance(limits.run_seconds, limits.all_seconds),
             vms=self.vms,
             stop=self.stop,
         )

@@ -13,7 +13,7 @@ from html import escape
 from typing import Any
 
 from understudy_devices.base.plain import plain
-from understudy_devices.course.result import Grade
+from understudy_devices.course.result import BROKEN, MISSED, Grade, Line
 from understudy_devices.course.spec import Assignment
 from understudy_devices.measure.comparison import CONFIDENCE, Estimate, estimate
 
@@ -52,6 +52,26 @@ def entries(assignment: Assignment, grades: Sequence[Grade]) -> list[Entry]:
                 found.append(Entry(grade.pseudonym, tuple(line.figures[contest.measure])))
     found.sort(key=lambda entry: (entry.found.mean, entry.pseudonym))
     return list(_placed(found))
+
+
+def outside(assignment: Assignment, grades: Sequence[Grade]) -> list[tuple[str, str]]:
+    """Return the submissions that have no place, by pseudonym, each with the reason."""
+    contest = assignment.document.contest
+    assert contest
+    return sorted(
+        (grade.pseudonym, _why(line))
+        for grade in grades
+        for line in grade.lines
+        if line.name == contest.check and not line.figures.get("valid")
+    )
+
+
+def _why(line: Line) -> str:
+    """Return why a submission has no place; what its lines say of the code stays its author's."""
+    missed = [each for each in line.lines if each.endswith(MISSED)]
+    if line.figures:
+        return "; ".join(each.removesuffix(MISSED) for each in missed)
+    return "the grader failed" if line.status == BROKEN else "could not be measured"
 
 
 def _placed(found: Sequence[Entry]) -> Iterator[Entry]:
@@ -93,13 +113,23 @@ def page(assignment: Assignment, grades: Sequence[Grade]) -> str:
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
         f"<style>{CSS}</style><h1>{title}: league table</h1>"
-        f"<p>{len(listed)} submissions, each with {seeds} seeds, on disks and with seeds that are "
-        "held back. A figure is the mean ratio to the reference scheduler, with its 95 % interval; "
+        f"<p>{len(listed)} submission{'' if len(listed) == 1 else 's'}, each with {seeds} seeds, "
+        "on disks and with seeds that are held back. A figure is the mean ratio to the "
+        "reference scheduler, with its 95 % interval; "
         "lower is better. Submissions that cannot be told apart from the best of their place share "
         "it.</p>"
         "<table><tr><th>place<th>submission<th>ratio<th>95 % interval<th></tr>"
-        f"{''.join(rows)}</table></html>\n"
+        f"{''.join(rows)}</table>{_without_place(outside(assignment, grades))}</html>\n"
     )
+
+
+def _without_place(listed: Sequence[tuple[str, str]]) -> str:
+    if not listed:
+        return ""
+    rows = "".join(
+        f"<tr><td>{escape(plain(name))}<td>{escape(plain(why))}</tr>" for name, why in listed
+    )
+    return f"<h2>Without a place</h2><table><tr><th>submission<th>reason</tr>{rows}</table>"
 
 
 def _with_place_before(listed: Sequence[Entry]) -> Iterator[tuple[Entry, int]]:

@@ -11,7 +11,7 @@ import os
 import secrets
 import tomllib
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -28,6 +28,8 @@ from understudy_devices.course.check import Table
 from understudy_devices.course.draws import Draws
 
 FILE, STUDENTS, ASSIGNMENTS = "course.toml", "students.csv", "assignments"
+HEADING = "student,pseudonym"
+SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 SECRET_BYTES = 32
 PUBLIC_SECRET = b"no course: for trying"
 ADJECTIVES = (
@@ -96,10 +98,22 @@ class Course:
         if not file or not file.exists():
             return {}
         try:
-            rows = list(csv.DictReader(file.read_text(encoding="utf-8-sig").splitlines()))
+            lines = file.read_text(encoding="utf-8-sig").splitlines()
+            rows = list(csv.DictReader(lines))
         except (OSError, ValueError, csv.Error) as error:
             raise UserError(f"{file}: cannot be read: {error}") from None
+        _check_heading(lines, file)
         return dict(_students(rows, file))
+
+
+def _check_heading(lines: Sequence[str], file: Path) -> None:
+    """Raise a UserError if the first line has no column of students."""
+    first = one_line(lines[0]) if lines else ""
+    if lines and "student" not in next(csv.reader(lines[:1])):
+        separator = next((each for each in SEPARATORS if each in lines[0]), "")
+        shown = SEPARATORS.get(separator, "")
+        why = f"its columns are separated by {shown}: save it with commas" if shown else first
+        raise UserError(f"{file}: the first line has to be {HEADING}; {why}")
 
 
 def _students(rows: list[dict[str, str]], file: Path) -> Iterator[tuple[str, str]]:
@@ -107,7 +121,7 @@ def _students(rows: list[dict[str, str]], file: Path) -> Iterator[tuple[str, str
     for number, row in enumerate(rows, 2):
         name = normal(row.get("student") or "")
         if not name:
-            raise UserError(f"{file}:{number}: no student; the first line is: student,pseudonym")
+            raise UserError(f"{file}:{number}: no student; the first line is: {HEADING}")
         if name in seen:
             raise UserError(f"{file}:{number}: {one_line(name)} is there twice; remove one")
         seen.add(name)
@@ -168,6 +182,6 @@ def new(folder: Path, title: str) -> None:
             file.write(NEW.format(title=words, secret=secrets.token_hex(SECRET_BYTES)))
         students = folder / STUDENTS
         if not students.exists():
-            students.write_text("student,pseudonym\n", encoding="utf-8")
+            students.write_text(f"{HEADING}\n", encoding="utf-8")
     except OSError as error:
         raise UserError(f"{error.filename}: {error.strerror}: name another folder") from None

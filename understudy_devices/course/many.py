@@ -9,23 +9,27 @@ a correction is compared with it.
 
 import fcntl
 import json
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from understudy_devices.base.errors import UserError
 from understudy_devices.course import apart, files, league, submission
 from understudy_devices.course.grade import Grader
-from understudy_devices.course.library import normal
+from understudy_devices.course.inbox import Inbox
 from understudy_devices.course.report import classes
 from understudy_devices.course.result import BROKEN, Grade, Line, amount
 from understudy_devices.engine import Engine
 
 Report = Callable[[int, int], None]
-STUDENTS, PUBLISHED = "students", "published.json"
+STUDENTS, PUBLISHED, CHANGES = "students", "published.json", "changes.txt"
+TEACHER = "teacher"  # the folder of what no student may see
+RUN = "# correction "
+NOTHING = "nothing handed in"
+CAUSES = {"handed_in": "another submission", "rules": "the assignment or Understudy changed"}
+"""What can change a grade, by the digests in it."""
 
 
 @dataclass(frozen=True)
@@ -36,13 +40,15 @@ class Change:
     before: float
     after: float
     checks: tuple[str, ...]
+    causes: tuple[str, ...]
 
     def __str__(self) -> str:
         difference = self.after - self.before
         sign = "+" if difference > 0 else ""
         return (
             f"{submission.shown(self.student)}: {amount(self.before)} -> {amount(self.after)} "
-            f"({sign}{amount(difference)}): {', '.join(self.checks)}"
+            f"({sign}{amount(difference)}), "
+            f"{' and '.join(self.causes) or 'nothing changed'}: {', '.join(self.checks)}"
         )
 
 
@@ -51,11 +57,14 @@ class Graded:
     """The grades of a class."""
 
     grades: tuple[Grade, ...]
-    ungraded: Mapping[str, str]
-    """Students without a grade, each with the reason."""
+    inbox: Inbox
     kept: int
     """Grades that were already there."""
     changes: tuple[Change, ...]
+    removed: tuple[str, ...]
+    """Students whose grade was removed, since their submission is no longer there."""
+    written: tuple[str, ...] = ()
+    """The names of the files with all grades."""
 
 
 @contextmanager
@@ -76,38 +85,17 @@ def opened(out: Path) -> Iterator[None]:
         yield
 
 
-def handed_in(folder: Path) -> tuple[dict[str, Path], dict[str, str]]:
-    """Return the submission of each student, and the students who have no single one."""
-    try:
-        paths = sorted(folder.iterdir(), key=lambda path: path.name)
-    except OSError as error:
-        raise UserError(
-            f"{folder}: {error.strerror}; name a folder with a submission for each student"
-        ) from None
-    found: defaultdict[str, list[Path]] = defaultdict(list)
-    for path in paths:
-        if not path.name.startswith("."):
-            found[normal(submission.identity(path))].append(path)
-    if not found:
-        raise UserError(f"{folder}: is empty; it needs a submission for each student")
-    single = {submission.identity(each[0]): each[0] for each in found.values() if len(each) == 1}
-    double = {
-        submission.identity(each[0]): "not graded: "
-        f"{' and '.join(submission.shown(path.name) for path in each)} are of one student; "
-        "remove all but one"
-        for each in found.values()
-        if len(each) > 1
-    }
-    return single, double
-
-
-def grade_all(grader: Grader, folder: Path, out: Path, engine: Engine, report: Report) -> Graded:
-    """Grade every submission that has no valid grade yet; write all results."""
-    single, double = handed_in(folder)
+def grade_all(
+    grader: Grader, found: Inbox, out: Path, engine: Engine, report: Report, *, again: bool = False
+) -> Graded:
+    """Grade every submission that has no valid grade yet, or all of them (`again`); write all
+    results.
+    """
+    single = found.single
     places = {student: out / STUDENTS / files.folder_name(student) for student in single}
     grades: dict[str, Grade] = {}
     for student, path in single.items():
-        there = files.read_grade(places[student])
+        there = None if again else files.read_grade(_private(places[student]))
         if there and not there.broken and there.key == grader.key(student, grader.read(path)):
             grades[student] = there
     kept = len(grades)
@@ -122,16 +110,18 @@ def grade_all(grader: Grader, folder: Path, out: Path, engine: Engine, report: R
     try:
         for student, answer in engine.run(work, left):
             grade = Grade.from_json(answer) if answer else _died(grader, student, single[student])
-            files.write_grade(grade, places[student], level)
+            place = places[student]
+            files.write_grade(grade, place, level, teacher=_private(place))
             grades[student] = grade
             report(len(grades), len(single))
     finally:
         apart.end_all()
-    _clear(out, places)
+    removed = sorted({*_cleared(out, places)} - {*found.ungraded})
     ordered = tuple(grades[student] for student in sorted(grades))
     changes = tuple(_changes(out, ordered))
-    _write(grader, ordered, double, changes, out)
-    return Graded(ordered, double, kept, changes)
+    graded = Graded(ordered, found, kept, changes, tuple(removed))
+    graded_files = _write(grader, graded, out)
+    return replace(graded, written=graded_files)
 
 
 def _died(grader: Grader, student: str, path: Path) -> Grade:
@@ -148,24 +138,37 @@ def _died(grader: Grader, student: str, path: Path) -> Grade:
         pseudonym=grader.course.pseudonym(student),
         key=grader.key(student, grader.read(path)),
         lines=lines,
+        rules=grader.rules,
     )
 
 
-def _clear(out: Path, places: Mapping[str, Path]) -> None:
-    """Remove the grades of submissions that are no longer there."""
+def _private(place: Path) -> Path:
+    """Return the teacher's folder for a student's folder."""
+    return place.parent.parent / TEACHER / place.name
+
+
+def _cleared(out: Path, places: Mapping[str, Path]) -> Iterator[str]:
+    """Remove the grades of submissions that are no longer there; yield the students."""
     known = set(places.values())
     for place in sorted((out / STUDENTS).glob("*")):
-        if place not in known and (place / files.GRADE).is_file():
+        private = _private(place)
+        if place not in known and (private / files.GRADE).is_file():
+            there = files.read_grade(private)
             for name in ("report.md", "report.html", "results.json", "junit.xml", files.GRADE):
                 (place / name).unlink(missing_ok=True)
-            if not any(place.iterdir()):
-                place.rmdir()
+                (private / name).unlink(missing_ok=True)
+            for folder in (place, private):
+                if not any(folder.iterdir()):
+                    folder.rmdir()
+            yield there.student if there else place.name
 
 
 def _scores(grades: Sequence[Grade]) -> dict[str, Any]:
     return {
         grade.student: {
             "score": grade.score,
+            "handed_in": grade.handed_in,
+            "rules": grade.rules,
             "checks": {line.name: [line.score, line.points] for line in grade.lines},
         }
         for grade in grades
@@ -173,14 +176,14 @@ def _scores(grades: Sequence[Grade]) -> dict[str, Any]:
 
 
 def _changes(out: Path, grades: Sequence[Grade]) -> Iterator[Change]:
-    """Yield who gained or lost points since the last complete run, and in which checks."""
+    """Yield who gained or lost points since the last complete run, in which checks, and why."""
     try:
         before = json.loads((out / PUBLISHED).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return
     for student, now in _scores(grades).items():
         then = before.get(student)
-        if then is None or then == now:
+        if then is None or then["checks"] == now["checks"]:
             continue
         names = [*dict.fromkeys([*then["checks"], *now["checks"]])]
         changed = tuple(
@@ -188,7 +191,8 @@ def _changes(out: Path, grades: Sequence[Grade]) -> Iterator[Change]:
             for name in names
             if then["checks"].get(name) != now["checks"].get(name)
         )
-        yield Change(student, then["score"], now["score"], changed)
+        causes = tuple(words for key, words in CAUSES.items() if then.get(key) != now[key])
+        yield Change(student, then["score"], now["score"], changed, causes)
 
 
 def _points(entry: Mapping[str, Any], name: str) -> str:
@@ -196,17 +200,46 @@ def _points(entry: Mapping[str, Any], name: str) -> str:
     return "none" if score is None else f"{amount(score)}/{most}"
 
 
-def _write(
-    grader: Grader,
-    grades: Sequence[Grade],
-    ungraded: Mapping[str, str],
-    changes: Sequence[Change],
-    out: Path,
-) -> None:
-    files.write(out / "grades.csv", classes.table(grades, ungraded))
-    files.write(out / "junit.xml", classes.junit(grader.assignment.name, grades))
-    if changes:
-        files.write(out / "changes.txt", "".join(f"{change}\n" for change in changes))
+def _write(grader: Grader, graded: Graded, out: Path) -> tuple[str, ...]:
+    """Write the files of the class; return their names."""
+    grades = graded.grades
+    written = {
+        "grades.csv": classes.table(
+            grades, _absent(grader, graded.inbox), graded.inbox.notes, _most(grader, grades)
+        ),
+        "junit.xml": classes.junit(grader.assignment.name, grades),
+    }
     if grader.assignment.document.contest:
-        files.write(out / "league.html", league.page(grader.assignment, grades))
+        written["league.html"] = league.page(grader.assignment, grades)
+    if graded.changes:
+        written[CHANGES] = _with_run(_text(out / CHANGES), graded.changes)
+    for name, text in written.items():
+        files.write(out / name, text)
     files.write(out / PUBLISHED, files.json_text(_scores(grades)))
+    return tuple(written)
+
+
+def _absent(grader: Grader, inbox: Inbox) -> list[classes.Absent]:
+    nothing = [classes.Absent(each, NOTHING, zero=True) for each in inbox.missing]
+    ungraded = [classes.Absent(each, why) for each, why in inbox.ungraded.items()]
+    return [
+        replace(each, pseudonym=grader.course.pseudonym(each.student))
+        for each in (*ungraded, *nothing)
+    ]
+
+
+def _most(grader: Grader, grades: Sequence[Grade]) -> int:
+    """Return the points that could be reached by somebody who has handed in nothing."""
+    return max((grade.most for grade in grades), default=grader.assignment.document.points)
+
+
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8") if file.is_file() else ""
+
+
+def _with_run(before: str, changes: Sequence[Change]) -> str:
+    """Return the text of changes.txt with one more run; runs are numbered, since a grade has no
+    date.
+    """
+    number = 1 + sum(line.startswith(RUN) for line in before.splitlines())
+    return before + "".join(f"{line}\n" for line in (f"{RUN}{number}", *changes))

@@ -8,6 +8,9 @@ from typing import Any
 
 PASSED, FAILED, NOT_RUN, BROKEN = "passed", "failed", "not run", "grader failed"
 
+MISSED = ": missed"
+"""The end of a line about a bound that costs all points."""
+
 
 class NoPoints(Exception):  # noqa: N818 - the submission has the error
     """A check cannot be passed; the message is the line for the student."""
@@ -20,6 +23,11 @@ class Picture:
     title: str
     svg: str
     text: str
+
+    @property
+    def legend(self) -> str:
+        """Return what stands above the text."""
+        return f"{self.title} (o: served, ?: pending, H: head, E: expected, S: seen):"
 
 
 @dataclass(frozen=True)
@@ -85,7 +93,9 @@ class Grade:
     """A submission's grade.
 
     `key` is a digest of everything that the grade follows from; `notes` are remarks about the
-    submission as a whole, such as files that nobody asked for.
+    submission as a whole, such as files that nobody asked for.  `handed_in` and `rules` are digests
+    of the submission, and of the assignment with everything else: they say which of the two has
+    changed.
     """
 
     assignment: str
@@ -95,6 +105,8 @@ class Grade:
     key: str
     lines: tuple[Line, ...]
     notes: tuple[str, ...] = ()
+    handed_in: str = ""
+    rules: str = ""
 
     @property
     def score(self) -> float:
@@ -119,6 +131,8 @@ class Grade:
             "student": self.student,
             "pseudonym": self.pseudonym,
             "key": self.key,
+            "handed_in": self.handed_in,
+            "rules": self.rules,
             "score": self.score,
             "most": self.most,
             "notes": list(self.notes),
@@ -134,6 +148,8 @@ class Grade:
             student=entry["student"],
             pseudonym=entry["pseudonym"],
             key=entry["key"],
+            handed_in=entry["handed_in"],
+            rules=entry["rules"],
             notes=tuple(entry["notes"]),
             lines=tuple(Line.from_json(line) for line in entry["checks"]),
         )

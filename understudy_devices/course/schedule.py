@@ -6,7 +6,8 @@ differently.  So the first difference from a reference is the first wrong choice
 drawn: the head's way until then, the choice, and what was expected.
 """
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -26,6 +27,7 @@ TIED = 8  # sectors of each request there
 MARGIN = 128
 SHOWN = 16  # picks before the wrong one
 WIDTH, ROW, LEFT = 640, 18, 90
+LABEL, LETTER = 11, 7  # the height of a number in the drawing, and the width of a digit at most
 COLUMNS = 56
 
 
@@ -140,6 +142,11 @@ class Difference:
     """The requests that were pending: number and sector."""
 
     @property
+    def is_tie(self) -> bool:
+        """Return whether both choices lie equally far from the head."""
+        return abs(self.expected.sector - self.head) == abs(self.seen.sector - self.head)
+
+    @property
     def lines(self) -> tuple[str, ...]:
         """Return the difference in words."""
         pending = ", ".join(f"{number} at {sector:,}" for number, sector in self.waiting[:12])
@@ -185,13 +192,16 @@ class Difference:
     def _svg(self, title: str) -> str:
         points = self._points()
         first = len(self.before) - len(points) + 1
-        height = ROW * (len(points) + 4)
+        labels = list(_labels(self.waiting))
+        above = LABEL * max((level for _, level, _ in labels), default=0)
+        height = ROW * (len(points) + 4) + above
         ways = [(LEFT + _x(pick.sector), ROW * (row + 1)) for row, pick in enumerate(points)]
         last = ways[-1] if ways else (LEFT + _x(self.head), ROW)
-        below = ROW * (len(points) + 2)
+        below = ROW * (len(points) + 2) + above
+        width = LEFT + WIDTH + 20
         parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{LEFT + WIDTH + 20}" '
-            f'height="{height}" font-family="sans-serif" font-size="11" role="img">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+            f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11" role="img">',
             f"<title>{escape(title)}</title>",
             f'<line x1="{LEFT}" y1="4" x2="{LEFT + WIDTH}" y2="4" stroke="#888"/>',
         ]
@@ -205,10 +215,12 @@ class Difference:
             parts.append(f'<circle cx="{x}" cy="{y}" r="3" fill="#456"/>')
             parts.append(f'<text x="{x + 6}" y="{y - 3}" fill="#666">{pick.number}</text>')
         parts.append(f'<text x="4" y="{below + 4}">pending</text>')
-        for number, sector in self.waiting:
+        for _, sector in self.waiting:
             x = LEFT + _x(sector)
             parts.append(f'<circle cx="{x}" cy="{below}" r="3" fill="none" stroke="#888"/>')
-            parts.append(f'<text x="{x - 3}" y="{below - 5}" fill="#666">{number}</text>')
+        for x, level, words in labels:
+            y = below - 5 - LABEL * level
+            parts.append(f'<text x="{x}" y="{y}" fill="#666">{words}</text>')
         for pick, colour, dash, words in (
             (self.expected, "#080", "", "expected"),
             (self.seen, "#c00", ' stroke-dasharray="5 3"', "seen"),
@@ -246,6 +258,22 @@ def difference(
 
 def _x(sector: int) -> int:
     return sector * WIDTH // CAPACITY
+
+
+def _labels(waiting: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, str]]:
+    """Yield the numbers of pending requests: x, level and text, so that none covers another.
+
+    Requests at one place share a text; a text that has no room goes onto a higher level.
+    """
+    at: defaultdict[int, list[int]] = defaultdict(list)
+    for number, sector in waiting:
+        at[LEFT + _x(sector) - 3].append(number)
+    ends: list[int] = []  # of each level's last text
+    for x in sorted(at):
+        words = ", ".join(map(str, at[x]))
+        level = next((each for each, end in enumerate(ends) if end <= x), len(ends))
+        ends[level : level + 1] = [x + LETTER * (len(words) + 1)]
+        yield x, level, words
 
 
 def _column(sector: int) -> int:

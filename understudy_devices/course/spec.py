@@ -8,10 +8,11 @@ text.md is for the student, starter/ has the files to begin with, solution/ is n
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from reprlib import repr as brief
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, ValidationError
 
@@ -25,6 +26,8 @@ from understudy_devices.course.check import Check, Points, Table
 SPECIFICATION = "assignment.toml"
 TEXT = "text.md"
 STARTER, SOLUTION = "starter", "solution"
+T = TypeVar("T", bound=Table)
+
 FILE_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 KIB = 1024
 
@@ -36,6 +39,10 @@ class Limits(Table):
     """Largest file."""
     failures: Annotated[int, Field(ge=1, le=100)] = 2
     """Failed runs of a file, after which the file is not run any more."""
+    run_seconds: Annotated[float, Field(gt=0, le=100_000)] = 30.0
+    """Processor time of the submission's code in a run."""
+    all_seconds: Annotated[float, Field(gt=0, le=100_000)] = 300.0
+    """Processor time of the submission's code in all runs; after that, no more runs are tried."""
 
 
 class Variant(Table):
@@ -138,80 +145,97 @@ def read(folder: Path, *, exported: bool = False) -> Assignment:
     except ValueError as error:
         raise UserError(f"{file}: not TOML: {' '.join(str(error).split())}") from None
     wrong: list[str] = []
-    document = _document(table, wrong)
+    document = _checked(Document, table, wrong, "")
     entries = table.get("checks")
     if not isinstance(entries, list):
         entries = []
     found = [_check(number, entry, folder, wrong) for number, entry in enumerate(entries, 1)]
-    kept = tuple(check for check in found if check)
-    if document:
-        wrong += _mistakes(folder, document, kept, whole=len(kept) == len(found), exported=exported)
+    kept = [check for check in found if check]
+    wrong += _mistakes(folder, document, kept, whole=len(kept) == len(found), exported=exported)
     if wrong:
         raise WrongAssignment("\n".join(plain(f"{file}: {line}") for line in wrong))
-    assert document
-    return Assignment(folder, document, kept)
+    return Assignment(folder, document, tuple(kept))
 
 
-def _document(table: Mapping[str, Any], wrong: list[str]) -> Document | None:
+def _checked(kind: type[T], entry: Mapping[str, Any], wrong: list[str], at: str) -> T:
+    """Return the table; append its mistakes to `wrong`, and leave out the keys that have any.
+
+    So the rest of the table can be examined, too: a key without a value raises an AttributeError.
+    """
     try:
-        return Document.model_validate(table)
+        return kind.model_validate(entry)
     except ValidationError as error:
-        wrong += [reason(each, Document) for each in error.errors()]
-        return None
+        wrong += [f"{at}{reason(each, kind)}" for each in error.errors()]
+        bad = {each["loc"][0] for each in error.errors() if each["loc"]}
+    kept = {key: value for key, value in entry.items() if key not in bad}
+    try:
+        return kind.model_validate(kept)
+    except ValidationError:
+        return kind.model_construct(**kept)
 
 
 def _check(number: int, entry: Any, folder: Path, wrong: list[str]) -> Check | None:
-    """Return a checked check; None if it has mistakes, which are appended to `wrong`."""
+    """Return a check; its mistakes are appended to `wrong`.  None if its kind is unknown."""
     if not isinstance(entry, dict):
         return None  # the document's own mistake
-    at = f'checks {number} "{entry.get("name", "")}"'
+    at = f'checks {number} "{entry.get("name", "")}": '
     known = checks.names(folder)
     if entry.get("kind") not in known:
         wrong.append(
-            f'{at}: kind: unknown kind "{entry.get("kind")}": '
+            f'{at}kind: unknown kind "{entry.get("kind")}": '
             f"{nearest(str(entry.get('kind')), known)}"
         )
         return None
     try:
         kind = checks.kind(entry["kind"], folder)
-        check = kind.model_validate(entry)
-    except ValidationError as error:
-        wrong += [f"{at}: {reason(each, kind)}" for each in error.errors()]
-        return None
     except UserError as error:
-        wrong.append(f"{at}: {error}")
+        wrong.append(f"{at}{error}")
         return None
-    lines = list(check.mistakes(folder))
-    wrong += [f"{at}: {line}" for line in lines]
-    return None if lines else check
+    check = _checked(kind, entry, wrong, at)
+    with suppress(AttributeError):  # of a key that is missing, which is said already
+        for line in check.mistakes(folder):
+            wrong.append(f"{at}{line}")
+    return check
 
 
 def _mistakes(
     folder: Path, document: Document, found: Sequence[Check], *, whole: bool, exported: bool
 ) -> Iterator[str]:
     """Yield the mistakes that concern several keys, or files."""
-    names = Counter(check.name for check in found)
+    names = Counter(getattr(check, "name", "") for check in found)
     for name, times in names.items():
-        if times > 1:
+        if times > 1 and name:
             yield f'checks: {times} checks have the name "{name}"'
-    total = sum(check.points for check in found)
-    if whole and total != document.points:
-        yield f"points: is {document.points}, but the checks add up to {total}"
-    for check in found:
-        for name in check.files():
-            if name not in document.files:
+    points = getattr(document, "points", None)
+    parts = [getattr(check, "points", None) for check in found]
+    total = sum(each for each in parts if each)
+    if whole and None not in (points, *parts) and total != points:
+        yield f"points: is {points}, but the checks add up to {total}"
+    if not exported and points is not None and document.starter_points > points:
+        yield f"starter_points: is {document.starter_points:g}, more than all points ({points})"
+    files = getattr(document, "files", [])
+    for check in found if files else ():
+        for name in _files(check):
+            if name not in files:
                 yield f'checks "{check.name}": {name} is not among the files to hand in'
     if document.contest and whole and document.contest.check not in names:
         yield f'contest.check: no check has the name "{document.contest.check}"'
-    for name, times in Counter(document.files).items():
+    for name, times in Counter(files).items():
         if times > 1:
             yield f"files: {name} is named twice"
     computed = {name for check in found for name in check.solves()}
-    files = [name for name in document.files if name not in computed]
-    needed = [TEXT, *(() if exported else (f"{SOLUTION}/{name}" for name in files))]
+    left = [name for name in files if name not in computed]
+    needed = [TEXT, *(() if exported else (f"{SOLUTION}/{name}" for name in left))]
     for name in needed:
         if not (folder / name).is_file():
             yield f"{name}: is missing"
+
+
+def _files(check: Check) -> Sequence[str]:
+    try:
+        return check.files()
+    except AttributeError:  # its key is missing, which is said already
+        return ()
 
 
 def reason(error: Any, kind: type[Table]) -> str:

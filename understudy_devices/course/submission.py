@@ -3,36 +3,42 @@
 
 Only the files that the assignment names are read, each up to the assignment's limit; nothing is
 unpacked to disk, no link is followed, and no name of the submission becomes a path.  What is wrong
-with a file is one line, and costs that file only.
+with a file is one line, and costs that file only.  reading.py calls `read` in a process of its own,
+since an archive can bring any library to its knees.
 """
 
+import bz2
+import gzip
 import lzma
 import os
 import stat
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import IO
 
 from understudy_devices.base.cache import digest
 from understudy_devices.base.errors import UserError
-from understudy_devices.base.plain import one_line, plain, shortened
+from understudy_devices.base.plain import one_line, plain
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
 MEMBERS_MOST = 2000
 ARCHIVE_BYTES = 2**26  # largest archive that is opened
 UNPACKED_BYTES = 2**28  # most bytes that are read through in a compressed archive
+HEADER_BYTES = 2**20  # longest header of a member
 DEPTH_MOST = 4
-MEMBER_BYTES = 2**22  # a larger file of an archive is not read
 NAME_SHOWN = 80
 OF_EXPORT = {
     *("assignment.toml", "variant.toml", "text.md", "disk.toml", "targets.toml"),
-    *("card", "checks", "vms", "requests.csv"),
+    *("card", "checks", "docs", "headers", "vms", "requests.csv", "runs"),
 }
-"""What a student got from the teacher; that it comes back is not worth a note."""
-BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, ValueError)
+"""What a student got from the teacher, and what its commands write; not worth a note."""
+DAMAGED = "it is damaged, or no archive; pack it again"
+UNPACKS = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}
+"""What unpacks a tar, by its first two bytes."""
 
 
 @dataclass(frozen=True)
@@ -75,35 +81,31 @@ class _Member:
     read: Callable[[int], bytes]
 
 
-def one_file(path: Path, name: str, file_bytes: int) -> str:
-    """Return one file of a submission; UserError if it is not there."""
-    found = read(path, [name], file_bytes)
-    if name in found.refused:
-        raise UserError(found.refused[name])
-    return found.files[name].decode("utf-8")
+def read(path: Path, names: Sequence[str], file_bytes: int, *, renamed: bool = False) -> Submission:
+    """Read a submission; UserError if there is none at that path.
 
-
-def read(path: Path, names: Sequence[str], file_bytes: int) -> Submission:
-    """Read a submission; UserError if there is none at that path."""
+    If only one file is asked for, it may be `renamed`: a file alone, with the student's name.
+    """
     try:
         status = path.lstat()
     except OSError as error:
         raise UserError(f"{shown(str(path))}: {error.strerror}: name a submission") from None
     if stat.S_ISLNK(status.st_mode):
-        return _nothing(names, "the submission is a symbolic link; hand in the files themselves")
+        return nothing(names, "the submission is a symbolic link; hand in the files themselves")
     if not (stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode)):
-        return _nothing(names, "the submission is neither a file nor a folder")
+        return nothing(names, "the submission is neither a file nor a folder")
     try:
-        members = list(_members(path, status))
+        members = list(_members(path, status, names[0] if renamed and len(names) == 1 else ""))
     except _Refused as refused:
-        return _nothing(names, str(refused))
-    except BROKEN as error:
-        reason = shortened(one_line(str(error))) or type(error).__name__
-        return _nothing(names, f"the archive cannot be read: {reason}")
-    except OSError as error:
-        return _nothing(names, f"the submission cannot be read: {error.strerror or error}")
+        return nothing(names, str(refused))
+    except MemoryError:
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.strerror:
+            return nothing(names, f"the submission cannot be read: {error.strerror}")
+        return nothing(names, f"the archive cannot be read: {DAMAGED}")
     if not members:
-        return _nothing(names, "the submission is empty")
+        return nothing(names, "the submission is empty")
     return _chosen(members, names, file_bytes)
 
 
@@ -111,7 +113,8 @@ class _Refused(Exception):  # noqa: N818 - the submission has the error
     """The whole submission is refused."""
 
 
-def _nothing(names: Sequence[str], why: str) -> Submission:
+def nothing(names: Sequence[str], why: str) -> Submission:
+    """Return a submission that is refused as a whole."""
     return Submission({}, dict.fromkeys(names, why), (why,))
 
 
@@ -120,13 +123,19 @@ def _chosen(members: Sequence[_Member], names: Sequence[str], file_bytes: int) -
     files: dict[str, bytes] = {}
     refused: dict[str, str] = {}
     used: set[str] = set()
+    deep = {each.path for each in members if each.path.count("/") > DEPTH_MOST}
     for name in names:
-        found = [each for each in members if PurePosixPath(each.path).name == name]
+        found = [
+            each
+            for each in members
+            if each.path not in deep and PurePosixPath(each.path).name == name
+        ]
         depth = min((each.path.count("/") for each in found), default=0)
         nearest = [each for each in found if each.path.count("/") == depth]
         used |= {each.path for each in found}
         if not nearest:
-            refused[name] = f"{name} was not handed in"
+            more = f"; folders more than {DEPTH_MOST} deep are not looked into" if deep else ""
+            refused[name] = f"{name} was not handed in{more}"
         elif len(nearest) > 1:
             refused[name] = f"{name} was handed in {len(nearest)} times; hand in one"
         else:
@@ -151,14 +160,15 @@ def _content(member: _Member, name: str, file_bytes: int) -> bytes:
         raise _Refused(f"{name} has {member.size:,} bytes; the limit is {file_bytes:,}")
     try:
         data = member.read(file_bytes + 1)
-    except BROKEN as error:
-        raise _Refused(f"{name} cannot be read: {shortened(one_line(str(error)))}") from None
+    except (_Refused, MemoryError):
+        raise
     except NotImplementedError:
         raise _Refused(f"{name} is packed by an unknown method; pack it again as .zip") from None
-    except RuntimeError:
-        raise _Refused(f"{name} is encrypted; hand it in without a password") from None
-    except OSError as error:
-        raise _Refused(f"{name} cannot be read: {error.strerror or error}") from None
+    except Exception as error:
+        if type(error) is RuntimeError:
+            raise _Refused(f"{name} is encrypted; hand it in without a password") from None
+        why = error.strerror if isinstance(error, OSError) else ""
+        raise _Refused(f"{name} cannot be read: {why or DAMAGED}") from None
     if len(data) > file_bytes:
         raise _Refused(f"{name} has more than {file_bytes:,} bytes, the limit")
     if not data.strip():
@@ -175,13 +185,14 @@ def _content(member: _Member, name: str, file_bytes: int) -> bytes:
     return data
 
 
-def _members(path: Path, status: os.stat_result) -> Iterator[_Member]:
+def _members(path: Path, status: os.stat_result, alone: str) -> Iterator[_Member]:
     if stat.S_ISDIR(status.st_mode):
         yield from _in_folder(path)
         return
     lower = path.name.lower()
     if not lower.endswith(ARCHIVES):
-        yield _Member(path.name, "file", status.st_size, lambda most: _read(path, most))
+        name = alone if path.suffix == PurePosixPath(alone).suffix else path.name
+        yield _Member(name, "file", status.st_size, lambda most: _read(path, most))
         return
     if status.st_size > ARCHIVE_BYTES:
         raise _Refused(f"the archive has {status.st_size:,} bytes; the limit is {ARCHIVE_BYTES:,}")
@@ -202,6 +213,9 @@ def _in_folder(top: Path) -> Iterator[_Member]:
                 if entry.is_dir(follow_symlinks=False):
                     if depth < DEPTH_MOST:
                         waiting.append((place, depth + 1))
+                    else:
+                        inside = f"{place.relative_to(top).as_posix()}/..."
+                        yield _Member(inside, "a folder", 0, lambda most: b"")
                     continue
                 found = entry.stat(follow_symlinks=False)
                 yield _Member(
@@ -229,60 +243,87 @@ def _read(path: Path, most: int) -> bytes:
 
 
 def _in_zip(path: Path) -> Iterator[_Member]:
-    with path.open("rb") as file, zipfile.ZipFile(file) as archive:
+    with zipfile.ZipFile(path) as archive:
         infos = archive.infolist()
         if len(infos) > MEMBERS_MOST:
             raise _Refused(f"the archive has more than {MEMBERS_MOST:,} files")
-        for info in infos:
+        for number, info in enumerate(infos):
             name = _inside(info.filename)
-            if info.is_dir():
-                continue
-            kind = _kind(info.external_attr >> 16)
-            data = _first(archive, info)
-            yield _Member(name, kind, info.file_size, data)
+            if not info.is_dir():
+                kind = _kind(info.external_attr >> 16)
+                yield _Member(name, kind, info.file_size, _from_zip(path, number))
 
 
-def _first(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[int], bytes]:
-    """Return a reader that is valid after the archive is closed; large files stay unread."""
-    if info.file_size > MEMBER_BYTES:
-        return lambda most: b""
-    try:
-        with archive.open(info) as file:
-            data = file.read(MEMBER_BYTES + 1)
-    except (*BROKEN, RuntimeError, OSError) as error:
-        failed = error
+def _from_zip(path: Path, number: int) -> Callable[[int], bytes]:
+    def read_member(most: int) -> bytes:
+        with zipfile.ZipFile(path) as archive, archive.open(archive.infolist()[number]) as file:
+            return file.read(most)
 
-        def fail(most: int) -> bytes:
-            raise failed
+    return read_member
 
-        return fail
-    return lambda most: data[:most]
+
+class _Stream:
+    """The unpacked bytes of a tar, up to `until`.
+
+    tarfile reads a header whole, however long it says that it is.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._done = 0
+        self.until = HEADER_BYTES
+
+    def read(self, count: int) -> bytes:
+        if self._done > self.until:
+            raise _Refused(f"the archive has a header of more than {HEADER_BYTES:,} bytes")
+        data = self._file.read(count)
+        self._done += len(data)
+        return data
+
+
+@contextmanager
+def _tar(path: Path) -> Iterator[Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]]:
+    """Yield the members of a tar, one after the other."""
+    with path.open("rb") as raw:
+        unpack = UNPACKS.get(raw.peek(2)[:2])
+        stream = _Stream(unpack(raw) if unpack else raw)  # type: ignore[operator]
+        with tarfile.open(fileobj=stream, mode="r|") as archive:  # type: ignore[call-overload]
+            yield _each(archive, stream)
+
+
+def _each(
+    archive: tarfile.TarFile, stream: _Stream
+) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
+    for count, info in enumerate(archive, 1):
+        if count > MEMBERS_MOST:
+            raise _Refused(f"the archive has more than {MEMBERS_MOST:,} files")
+        end = info.offset_data + info.size
+        if end > UNPACKED_BYTES:
+            raise _Refused(f"the archive unpacks to more than {UNPACKED_BYTES:,} bytes")
+        stream.until = end + HEADER_BYTES
+        yield archive, info
 
 
 def _in_tar(path: Path) -> Iterator[_Member]:
-    count = 0
-    with path.open("rb") as raw, tarfile.open(fileobj=raw, mode="r|*") as archive:
-        for info in archive:
-            count += 1
-            if count > MEMBERS_MOST:
-                raise _Refused(f"the archive has more than {MEMBERS_MOST:,} files")
-            if info.offset_data > UNPACKED_BYTES:
-                raise _Refused(f"the archive unpacks to more than {UNPACKED_BYTES:,} bytes")
+    with _tar(path) as members:
+        for number, (_, info) in enumerate(members):
             name = _inside(info.name)
-            if info.isdir():
-                continue
-            kind = "file" if info.isfile() else "a link" if info.issym() or info.islnk() else ""
-            small = kind == "file" and info.size <= MEMBER_BYTES
-            taken = archive.extractfile(info) if small else None
-            data = taken.read() if taken else b""
-            if info.size > UNPACKED_BYTES:
-                raise _Refused(f"{shown(name)} unpacks to {info.size:,} bytes; hand in less")
-            yield _Member(
-                name,
-                kind or "neither a file nor a folder",
-                info.size,
-                lambda most, data=data: data[:most],  # type: ignore[misc]
-            )
+            if not info.isdir():
+                kind = "file" if info.isfile() else "a link" if info.issym() or info.islnk() else ""
+                kind = kind or "neither a file nor a folder"
+                yield _Member(name, kind, info.size, _from_tar(path, number))
+
+
+def _from_tar(path: Path, number: int) -> Callable[[int], bytes]:
+    def read_member(most: int) -> bytes:
+        with _tar(path) as members:
+            for each, (archive, info) in enumerate(members):
+                if each == number:
+                    file = archive.extractfile(info)
+                    return file.read(most) if file else b""
+        return b""
+
+    return read_member
 
 
 def _inside(name: str) -> str:

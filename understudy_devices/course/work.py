@@ -8,11 +8,11 @@ that measures it; so no figure comes from the submission's own process.
 import re
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from understudy_devices import platforms
 from understudy_devices.api.settings import settings, workload_of
@@ -22,17 +22,22 @@ from understudy_devices.ask.policies import KINDS, Policy
 from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.base.plain import plain
 from understudy_devices.base.progress import silent
-from understudy_devices.course import drive
+from understudy_devices.base.sandbox import Busy
+from understudy_devices.course import drive, reading
 from understudy_devices.course.draws import Draws
 from understudy_devices.course.result import NoPoints
 from understudy_devices.course.submission import Submission
 from understudy_devices.device.profile import DiskProfile
 from understudy_devices.measure.metrics import Summary
 from understudy_devices.native import descriptions, registry, simulator
-from understudy_devices.native.cell import LOOPS, SLEEPS
+from understudy_devices.native.cell import LOOPS, SLEEPS, TAKES
 from understudy_devices.native.simulation import Simulation
+from understudy_devices.native.worker import Allowance
 
-TEMPORARY = re.compile(r"[^\s'\"|]*/cc\w{6}\.(\w+)")
+ENDLESS = re.compile(
+    f"{re.escape(LOOPS)}|{re.escape(SLEEPS)}|{TAKES}: more than [^ ]+ s of processor time"
+)
+Result = TypeVar("Result")
 DRAWN = "drawn"  # the name of every drawn disk
 
 
@@ -82,6 +87,7 @@ class Work:
     variant: Mapping[str, Any] = field(default_factory=dict)
     """The options of drive.text."""
     failures_most: int = 2
+    allowance: Allowance = field(default_factory=Allowance)
     vms: bool = True
     stop: threading.Event = field(default_factory=threading.Event)
     memory: dict[Any, Any] = field(default_factory=dict)
@@ -94,6 +100,10 @@ class Work:
         if name in self.submission.refused:
             raise NoPoints(self.submission.refused[name])
         return self.submission.files[name].decode("utf-8")
+
+    def toml(self, name: str) -> dict[str, Any]:
+        """Return the table in a file of the submission; NoPoints if there is none."""
+        return reading.toml(self.text(name), name)
 
     def draws(self, name: str, *, hidden: bool) -> Draws:
         """Return the draws for a check."""
@@ -132,9 +142,9 @@ class Work:
             return schedulers.add(file, name)
         except NoPoints as why:
             return why
-        except UserError as error:
-            return NoPoints(steady(str(error)))
-        except RunFailed as error:
+        except Busy:
+            raise
+        except (UserError, RunFailed) as error:
             return NoPoints(steady(str(error)))
 
     def policy(self, name: str, part: str) -> Policy:
@@ -148,9 +158,9 @@ class Work:
                 self.memory[place] = kind.of_user(file, name)
             except NoPoints as why:
                 self.memory[place] = why
-            except UserError as error:
-                self.memory[place] = NoPoints(steady(str(error)))
-            except RunFailed as error:
+            except Busy:
+                raise
+            except (UserError, RunFailed) as error:
                 self.memory[place] = NoPoints(steady(str(error)))
         found = self.memory[place]
         if isinstance(found, NoPoints):
@@ -168,9 +178,13 @@ class Work:
 
     def simulate(self, simulation: Simulation, file: str | None = None) -> simulator.Answer:
         """Simulate; `file` is the submission's file that is being run."""
+        return self.attempt(lambda: simulator.run(simulation, look=self._look), file)
+
+    def attempt(self, run: Callable[[], Result], file: str | None) -> Result:
+        """Return the result of a run; `file` is the submission's file that is being run."""
         self._begin(file)
         try:
-            return simulator.run(simulation, look=self._look)
+            return run()
         except RunFailed as error:
             raise self._failed(error, file) from None
 
@@ -211,24 +225,21 @@ class Work:
     def _begin(self, file: str | None) -> None:
         if file and self._failures[file] >= self.failures_most:
             raise NoPoints(f"not tried: {self._failures[file]} runs of {file} have failed")
+        if file and self.allowance.used_up:
+            raise NoPoints("not tried: the runs of this submission have taken too long in all")
 
     def _failed(self, error: RunFailed, file: str | None) -> Exception:
         """Count a failed run of a submission's file; any other failure is the grader's own."""
-        if file is None or self.stop.is_set():
+        if file is None or self.stop.is_set() or isinstance(error, Busy):
             return error
         self._failures[file] += 1
         return NoPoints(steady(str(error)))
 
 
 def steady(message: str) -> str:
-    """Return a message without what differs between two runs: where a loop was when it ended, and
-    the names of the compiler's temporary files."""
-    message = TEMPORARY.sub(r"temporary.\1", message)
-    for words in (LOOPS, SLEEPS):
-        before, found, _ = message.partition(words)
-        if found:
-            return plain(before + found)
-    return plain(message)
+    """Return a message without what differs between two runs: where a loop was when it ended."""
+    found = ENDLESS.search(message)
+    return plain(message[: found.end()] if found else message)
 
 
 def experiments(

@@ -126,6 +126,7 @@ class Summary:
     paused: int = 0
     rested: int = 0
     met_busy: int = 0
+    pages_per_ms: float = math.nan  # that processes read through a page cache
 
     @property
     def late_permille(self) -> float:
@@ -245,6 +246,9 @@ def from_figures(run: Experiment, figures: Figures, facts: dict[str, Any]) -> Su
         predicted_hits=figures.predicted_hits,
         predicted_hit_share=share,
         reasons=figures.reasons,
+        pages_per_ms=(figures.page_hits + figures.page_misses) / (busy_ns / NS_PER_MS)
+        if figures.page_misses
+        else math.nan,
         **percentiles,
         **_seconds(facts),
     )

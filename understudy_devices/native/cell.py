@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from understudy_devices._core import lib
 from understudy_devices.base import sandbox
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.native import program_file, registry
 from understudy_devices.native.processes import Processes, signal_of
 
 MEMORY_BYTES = 2 * 2**30
-MOST_OF_MEMORY = 0.9 * MEMORY_BYTES
 OUTPUT_BYTES = 2**20
 PATIENCE_SECONDS = 3.0  # processor time without progress
 PATIENCE_ASLEEP_SECONDS = 5.0
@@ -25,6 +25,7 @@ LAST_WORDS = 80
 
 LOOPS = f"probably an endless loop: no progress in {PATIENCE_SECONDS:g} s of processor time"
 SLEEPS = f"sleeps, which is not allowed: no progress in {PATIENCE_ASLEEP_SECONDS:g} s"
+TAKES = "takes too long"  # an Allowance is used up
 
 ENDINGS = {
     signal.SIGSEGV: "segmentation fault",
@@ -36,6 +37,12 @@ ENDINGS = {
     signal.SIGXFSZ: f"printed more than {OUTPUT_BYTES:,} bytes, and was stopped",
     signal.SIGKILL: "killed from outside; perhaps the memory of this machine ran out",
 }
+CAUSES = {
+    lib.FAULT_CLOCK: "reads a clock, which is not allowed",
+    lib.FAULT_SLEEP: "sleeps, which is not allowed",
+    lib.FAULT_PIPE: "wrote into the pipe of its answers, which only the simulator's code may do",
+}
+"""Endings that are more than a signal: enum fault_cause."""
 
 
 @dataclass(frozen=True)
@@ -97,8 +104,10 @@ def _inside(pipe: io.FileIO) -> int:
 
 def ending(processes: Processes, around: int, fault: Any) -> str:
     """Return a phrase that says how a process ended early; `fault` is a struct fault."""
+    if fault.cause in CAUSES:
+        return CAUSES[fault.cause]
     status = processes.status(around)
-    if status is None:
+    if status is None or os.waitstatus_to_exitcode(status) == lib.EXIT_ALONE:
         return "does not answer any more"
     number = int(fault.signal) or signal_of(status)
     if not number:
@@ -116,9 +125,10 @@ def circumstances(
     place = f" in {registry.where(file, code, int(fault.offset))}" if fault.offset else ""
     if refused_bytes:
         memory = f"; {no_memory(refused_bytes)}"
+    elif fault.cause == lib.FAULT_STACK:
+        memory = "; its stack is used up, probably by an endless recursion"
     else:
-        most = fault.largest_bytes > MOST_OF_MEMORY
-        memory = "; it used all the memory it may have" if most else ""
+        memory = "; it used all the memory it may have" if fault.full else ""
     return f"{place}{memory}{_last_words(printed)}"
 
 

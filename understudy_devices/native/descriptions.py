@@ -8,7 +8,7 @@ their parameters the same way.
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from understudy_devices._core import ffi
@@ -17,6 +17,7 @@ from understudy_devices.base.once import once
 from understudy_devices.base.plain import plain
 from understudy_devices.native import registry, worker
 from understudy_devices.native.arrays import U64, u64
+from understudy_devices.native.cell import MEMORY_BYTES
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ class Scheduler:
     needs_model: bool  # uses the disk's positioning times
     tunables: tuple[Tunable, ...]
     counters: tuple[Counter, ...]
+    declared: int = 0  # a digest of all this, for worker.Part
 
 
 def schedulers() -> dict[str, Scheduler]:
@@ -78,7 +80,7 @@ def describe(file: registry.Source) -> Scheduler:
     if job.structure.error:
         raise RunFailed(f"{file.stem}: {why_not_loaded(job)}")
     items = bytes(ffi.buffer(job.structure.text)).decode(errors="replace").split("\0")
-    return _scheduler(map(plain, items))
+    return replace(_scheduler(map(plain, items)), declared=job.structure.declared[file.part])
 
 
 def why_not_loaded(job: worker.Job) -> str:
@@ -87,6 +89,8 @@ def why_not_loaded(job: worker.Job) -> str:
     for kind in ("scheduler", "prefetcher", "replacer"):
         if f"module_{kind}" in words:
             return f"registers no {kind}: its file has to end with REGISTER_{kind.upper()}"
+    if "zero-fill" in words or "map segment" in words:
+        return f"cannot be loaded: it needs more memory than the {MEMORY_BYTES:,} bytes"
     return f"cannot be loaded: {words.rpartition(': ')[2] or 'its declarations are too long'}"
 
 

@@ -11,7 +11,8 @@ import errno
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,6 +51,8 @@ FLAGS = (
     "-Werror=return-type",
     "-Werror=strict-prototypes",
 )
+
+OF_STRANGERS = ("-Werror=date-time",)  # the same file has the same code
 
 
 def read(path: Path) -> bytes:
@@ -135,6 +138,16 @@ def forget() -> None:
     _added.clear()
 
 
+@contextmanager
+def lent(name: str, file: Source) -> Iterator[None]:
+    """Register a file under a name while the block runs."""
+    add(name, file)
+    try:
+        yield
+    finally:
+        del _added[name]
+
+
 def content(file: Source) -> str:
     """Return a digest of everything that determines the compiled code."""
     ready = _ready(file)
@@ -159,7 +172,7 @@ def compiled(file: Source) -> Path:
     if ready:
         return ready
     name = f"{Path(file.folder).name}/{file.stem}-{content(file)}"
-    folder = cached_folder(name, lambda scratch: _compile(file, scratch))
+    folder = cached_folder(name, lambda scratch: compile_into(file, scratch))
     return folder / "scheduler.so"
 
 
@@ -175,7 +188,8 @@ def _place(file: Source) -> str:
 
 
 def _flags(file: Source) -> tuple[str, ...]:
-    return (*FLAGS, "-DWORKLOAD_ALONE") if file.folder == WORKLOADS else FLAGS
+    more = ("-DWORKLOAD_ALONE",) if file.folder == WORKLOADS else ()
+    return (*FLAGS, *more, *(() if file.ours else OF_STRANGERS))
 
 
 def _headers(file: Source) -> Mapping[str, bytes]:
@@ -183,7 +197,8 @@ def _headers(file: Source) -> Mapping[str, bytes]:
     return sources.matching(*sources.CORE_HEADERS, *more)
 
 
-def _compile(file: Source, folder: Path) -> None:
+def compile_into(file: Source, folder: Path) -> None:
+    """Compile a file in an empty folder."""
     place = _place(file)
     sources.write({**_headers(file), place: file.text}, folder)
     prefix = f"-ffile-prefix-map={folder}=."

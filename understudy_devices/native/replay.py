@@ -88,7 +88,8 @@ def play(
     run.depth = _in_table("depth", depth)
     run.places = int(tape["place"].max(initial=0)) + 1
     run.nr_calls = len(tape)
-    worker.run(job, [worker.Part(registry.source(scheduler), scheduler)])
+    part = worker.Part(registry.source(scheduler), scheduler, described.declared)
+    worker.run(job, [part])
     error = -job.structure.error
     if error == errno.EINVAL:
         raise ValueError(f"{scheduler} can't play this tape: a call does not fit")

@@ -87,8 +87,11 @@ def parts_of(simulation: Simulation) -> list[worker.Part]:
     name, cache = simulation.scheduler, simulation.cache
     policies = cache.policies.values() if cache else ()
     return [
-        worker.Part(registry.source(name), name),
-        *(worker.Part(each.file, each.described.name) for each in policies),
+        worker.Part(registry.source(name), name, descriptions.scheduler(name).declared),
+        *(
+            worker.Part(each.file, each.described.name, each.described.declared)
+            for each in policies
+        ),
     ]
 
 

@@ -9,13 +9,14 @@ no progress.
 """
 
 import io
+import math
 import os
 import select
 import signal
 import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +34,7 @@ from understudy_devices.native.cell import (
     PATIENCE_ASLEEP_SECONDS,
     PATIENCE_SECONDS,
     SLEEPS,
+    TAKES,
     Cell,
     circumstances,
     ending,
@@ -80,10 +82,41 @@ class Job(Shared):
 
 @dataclass(frozen=True)
 class Part:
-    """A scheduler, a prefetcher or a replacement policy; `name` begins messages about it."""
+    """A scheduler, a prefetcher or a replacement policy; `name` begins messages about it.
+
+    `declared` is a digest of the declaration from which the job was made.
+    """
 
     file: registry.Source
     name: str
+    declared: int = 0
+
+
+@dataclass
+class Allowance:
+    """The processor time that users' code may use: in a run, and in all runs together."""
+
+    run_seconds: float = math.inf
+    left_seconds: float = math.inf
+
+    @property
+    def used_up(self) -> bool:
+        """Return whether nothing is left for a run."""
+        return self.left_seconds <= 0
+
+
+_allowance = Allowance()
+
+
+@contextmanager
+def allowing(allowance: Allowance) -> Iterator[None]:
+    """Let the code of users use no more time than this, while the block runs."""
+    global _allowance
+    before, _allowance = _allowance, allowance
+    try:
+        yield
+    finally:
+        _allowance = before
 
 
 def run(
@@ -98,6 +131,8 @@ def run(
     end the job too.
     """
     known = {part.file.part: part for part in parts}
+    for number, part in known.items():
+        job.structure.declared[number] = part.declared
     ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, its, Processes() as processes, io.FileIO(os.memfd_create("output")) as printing:
         output = printing.fileno()
@@ -216,10 +251,17 @@ def _watch(started: _Started, handle: int, job: Job, look: Look, answering: _Ans
     """
     watch, codes = job.structure.watch, started.codes
     events, memory, used, asleep = 0, 0, 0.0, 0
+    allowance, charged = _allowance, 0.0
     moved = 0.0  # when the last events were counted
     while not _ends(handle, answering):
         look(int(watch.completed))
         now = sum(map(used_seconds, codes))
+        spent = sum(used_seconds(cell.code) for cell in started.cells.values())
+        if spent > charged:
+            allowance.left_seconds -= spent - charged
+            charged = spent
+        if charged > allowance.run_seconds or allowance.used_up:
+            return f"{TAKES}: more than {allowance.run_seconds:g} s of processor time"
         if int(watch.events) >= events + SOME_EVENTS:
             events, used, asleep = int(watch.events), now, 0
             moved = used

@@ -14,6 +14,7 @@
 
 #include "draw.h"
 #include "os.h"
+#include "vesper.h"
 
 #define THREADS 10
 #define FILE_BYTES 10000
@@ -86,13 +87,34 @@ static u64 number(const char *name, const char *text, u64 most)
 	return value;
 }
 
+static void help(void)
+{
+	const char *name;
+	u32 i;
+
+	printf("concurrent_read: ten threads read ten files on a simulated disk\n"
+	       "  --disk NAME       a compiled-in profile [default: the first]:\n");
+	for (i = 0; (name = vesper_profile_name(i)); i++)
+		printf("                    %s\n", name);
+	printf("  --blocks N        size of the disk, in blocks of %u bytes\n"
+	       "  --cache PAGES     have a page cache\n"
+	       "  --prefetch PAGES  longest prefetch\n"
+	       "  --seed N          which thread reads which file\n"
+	       "  --log             print each request\n",
+	       BLOCK_BYTES);
+}
+
 static struct options parse(char **word)
 {
-	struct options options = { .profile = "vesper-zoned", .blocks = 256 };
+	struct options options = { .profile = vesper_profile_name(0), .blocks = 256 };
 
 	for (word++; *word; word++) {
 		const char *name = *word;
 
+		if (!strcmp(name, "--help")) {
+			help();
+			exit(0);
+		}
 		if (!strcmp(name, "--log")) {
 			options.log = true;
 			continue;
@@ -112,7 +134,7 @@ static struct options parse(char **word)
 			options.seed = number(name, *word, U64_MAX);
 		else
 			panic("%s: there are --disk, --blocks, --cache, --prefetch, "
-			      "--seed and --log",
+			      "--seed, --log and --help",
 			      name);
 	}
 	return options;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * TODO: a prefetcher. This file fetches nothing but the page that is read. core/prefetch.h in
- * Understudy's sources explains every operation.
+ * TODO: a prefetcher. This file fetches nothing but the page that is read. headers/prefetch.h
+ * explains every operation.
  */
 #include "../prefetch.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * TODO: clook. This file serves requests in the order of arrival. text.md says what to change;
- * core/scheduler.h in Understudy's sources explains every operation.
+ * headers/scheduler.h explains every operation.
  */
 #include "../fifo.h"
 #include "../scheduler.h"

@@ -5,14 +5,13 @@ The right answers are computed anew for each student, so a neighbour's are wrong
 """
 
 import math
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from understudy_devices.base.plain import one_line, shortened
+from understudy_devices.base.plain import one_line
 from understudy_devices.course.check import Check, Options, Table
 from understudy_devices.course.references import (
     MEASURES,
@@ -20,9 +19,14 @@ from understudy_devices.course.references import (
     mistake,
     workload_mistake,
 )
-from understudy_devices.course.result import Found, NoPoints
+from understudy_devices.course.result import Found
 from understudy_devices.course.toml_text import toml
 from understudy_devices.course.work import Work
+
+TO_ANSWER = (
+    "# Write each answer as a number without a unit, and remove the # before its key. text.md has "
+    "the\n# questions with their commands."
+)
 
 
 class Question(Table):
@@ -72,6 +76,11 @@ class Kind(Check):
             ]
         }
 
+    def exported(self, work: Work) -> Mapping[str, bytes]:
+        """Return the file to begin with: the questions and their keys, unanswered."""
+        lines = [line for each in self.questions for line in (f"# {each.text}", f"# {each.key} = ")]
+        return {self.file: "\n".join([TO_ANSWER, *lines, ""]).encode()}
+
     def solves(self) -> Sequence[str]:
         """Return the file of answers."""
         return (self.file,)
@@ -83,7 +92,7 @@ class Kind(Check):
 
     def run(self, work: Work) -> Found:
         """Compare the answers with those of the student's disk."""
-        given = self._given(work.text(self.file))
+        given = work.toml(self.file)
         right = 0
         lines = []
         for question in self.questions:
@@ -95,13 +104,6 @@ class Kind(Check):
         if unknown:
             lines.append(f"{self.file} answers what was not asked: {', '.join(unknown[:5])}")
         return Found(right / len(self.questions), tuple(lines))
-
-    def _given(self, text: str) -> dict[str, Any]:
-        try:
-            return tomllib.loads(text)
-        except (ValueError, RecursionError) as error:
-            words = shortened(one_line(str(error)))
-            raise NoPoints(f"{self.file} is not TOML: {words}") from None
 
     def _seed(self, work: Work) -> int:
         return work.keys.public.child("answers").seed(self.name)
@@ -121,9 +123,13 @@ class Kind(Check):
         right = self._right(question, work)
         if abs(value - right) <= abs(right) * question.tolerance_percent / 100:
             return ""
+        measure = MEASURES[question.measure]
+        what = f"the {measure.label} in {measure.unit}"
+        if question.over:
+            what = f"a ratio: {question.scheduler}'s {measure.label} divided by {question.over}'s"
         return (
-            f"{value:g} is wrong by more than {question.tolerance_percent:g} %; expected "
-            f"{question.measure} on your disk"
+            f"{value:g} is wrong by more than {question.tolerance_percent:g} %; expected {what}, "
+            "on your disk and with the seed of the question's command"
         )
 
     def _right(self, question: Question, work: Work) -> float:

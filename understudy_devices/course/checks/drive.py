@@ -71,18 +71,23 @@ class Kind(Check):
     def run(self, work: Work) -> Found:
         """Compare profile and drive."""
         try:
+            work.toml(self.file)
             mine = drive.read(work.text(self.file), NAME)
         except UserError as wrong:
             _, _, reason = plain(str(wrong)).rpartition(f"{NAME}.toml: ")
             raise NoPoints(f"{self.file}: {reason}") from None
-        device = _device(mine)
-        if self.load is None:
-            return Found(1.0, (f"a profile: {mine.summary}",))
-        draws = work.draws(self.name, hidden=self.hidden)
-        true, predicted = (
-            _mean_ms(_served(each, self.load, self.requests, draws))
-            for each in (_device(_unknown(work)), device)
-        )
+        try:
+            device = Drive(mine.timing(CAPACITY), 1)
+            if self.load is None:
+                return Found(1.0, (f"a profile: {mine.summary}",))
+            draws = work.draws(self.name, hidden=self.hidden)
+            predicted = _mean_ms(_served(device, self.load, self.requests, draws))
+        except Exception as error:
+            if work.stop.is_set():
+                raise
+            raise NoPoints(f"{self.file}: it describes no drive with a head") from error
+        unknown = Drive(_unknown(work).timing(CAPACITY), 1)
+        true = _mean_ms(_served(unknown, self.load, self.requests, draws))
         off = 100 * abs(predicted - true) / true
         share = min(1.0, max(0.0, (self.none_from - off) / (self.none_from - self.percent)))
         words = f"{self.load}: predicted {predicted:.3f} ms, wrong by {off:.1f} %"
@@ -91,13 +96,6 @@ class Kind(Check):
 
 def _unknown(work: Work) -> DiskProfile:
     return drive.read(drive.text(work.keys.hidden.child("unknown drive")), NAME)
-
-
-def _device(disk: DiskProfile) -> Drive:
-    try:
-        return Drive(disk.timing(CAPACITY), 1)
-    except (AssertionError, ValueError) as error:
-        raise NoPoints(f"it describes no drive with a head: {error}") from None
 
 
 def _served(device: Drive, load: str, count: int, draws: Draws) -> Answer:

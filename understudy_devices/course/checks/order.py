@@ -23,6 +23,8 @@ class Kind(Check):
     """The reference: a scheduler of the project, or a .c file in the assignment's folder."""
     rule: str
     """The algorithm in one sentence, for the report."""
+    tie_rule: str = ""
+    """What decides a tie, in one sentence; it is only shown if the first wrong choice is one."""
     lists: Annotated[int, Field(ge=1, le=1000)] = 20
     requests: Annotated[int, Field(ge=2, le=2000)] = 40
     together: Annotated[int, Field(ge=1, le=2000)] = 10
@@ -63,7 +65,7 @@ class Kind(Check):
                 lines = (
                     f"first wrong choice, in list {number}:",
                     *wrong.lines,
-                    f"why: {self.rule}",
+                    f"why: {self._why(wrong)}",
                 )
                 title = f"{self.name}: the head's way in list {number}"
                 pictures = (wrong.picture(title),)
@@ -71,3 +73,6 @@ class Kind(Check):
         wrong_share = (self.lists - right) / self.lists
         share = max(0.0, 1 - wrong_share / self.none_from)
         return Found(share, (summary, *lines), pictures)
+
+    def _why(self, wrong: schedule.Difference) -> str:
+        return "; ".join(filter(None, (self.rule, self.tie_rule if wrong.is_tie else "")))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.base.plain import one_line, shortened
+from understudy_devices.base.plain import one_line
 from understudy_devices.course.check import Check
 from understudy_devices.course.draws import Draws
 from understudy_devices.course.result import Found, NoPoints
@@ -81,7 +81,7 @@ class Kind(Check):
 
     def run(self, work: Work) -> Found:
         """Play the traces of each device's VMs together."""
-        chosen = self._chosen(work.text(self.file))
+        chosen = self._chosen(work.toml(self.file))
         vms, targets = _vms(work), _targets(work)
         lines = []
         met = 0
@@ -99,15 +99,12 @@ class Kind(Check):
                 )
         return Found(met / len(NAMES), tuple(lines))
 
-    def _chosen(self, text: str) -> dict[str, str]:
-        try:
-            table = tomllib.loads(text).get("vms")
-        except (ValueError, RecursionError) as error:
-            raise NoPoints(f"{self.file} is not TOML: {shortened(one_line(str(error)))}") from None
+    def _chosen(self, document: Mapping[str, Any]) -> dict[str, str]:
+        table = document.get("vms")
         if not isinstance(table, dict):
             raise NoPoints(f"{self.file}: has no section [vms]")
         for name in NAMES:
-            if table.get(name) not in DEVICES:
+            if table.get(name) not in tuple(DEVICES):
                 devices = ", ".join(DEVICES)
                 raise NoPoints(f"{self.file}: {name}: write the name of a device: {devices}")
         unknown = sorted(one_line(name)[:40] for name in table.keys() - set(NAMES))

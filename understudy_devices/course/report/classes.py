@@ -4,6 +4,7 @@
 import csv
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from io import StringIO
 from xml.sax.saxutils import escape, quoteattr
 
@@ -14,8 +15,26 @@ FORMULA = ("=", "+", "-", "@")
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def table(grades: Sequence[Grade], ungraded: Mapping[str, str]) -> str:
-    """Return the CSV: a row for each student, a column for each check."""
+@dataclass(frozen=True)
+class Absent:
+    """A student without a grade; `note` says why."""
+
+    student: str
+    note: str
+    pseudonym: str = ""
+    zero: bool = False
+
+
+def table(
+    grades: Sequence[Grade],
+    absent: Sequence[Absent],
+    notes: Mapping[str, Sequence[str]],
+    most: int,
+) -> str:
+    """Return the CSV: a row for each student, a column for each check.
+
+    `notes` are remarks about a student's submission; `most` are the points of the assignment.
+    """
     names = list(dict.fromkeys(line.name for grade in grades for line in grade.lines))
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -24,25 +43,31 @@ def table(grades: Sequence[Grade], ungraded: Mapping[str, str]) -> str:
         scores = {
             line.name: amount(line.score) if line.counts else line.status for line in grade.lines
         }
-        notes = [*grade.notes, *(f"the grader failed: {line.name}" for line in grade.broken)]
+        said = [
+            *notes.get(grade.student, ()),
+            *grade.notes,
+            *(f"the grader failed: {line.name}" for line in grade.broken),
+        ]
         row = [
             grade.student,
             grade.pseudonym,
             amount(grade.score),
             str(grade.most),
-            "; ".join(notes),
+            "; ".join(said),
             *(scores.get(name, "") for name in names),
         ]
         writer.writerow(map(_cell, row))
-    for student, why in ungraded.items():
-        writer.writerow(map(_cell, [student, "", "", "", why, *("" for _ in names)]))
+    for each in absent:
+        got = ["0", str(most)] if each.zero else ["", ""]
+        row = [each.student, each.pseudonym, *got, each.note, *("" for _ in names)]
+        writer.writerow(map(_cell, row))
     return text.getvalue()
 
 
 def _cell(text: str) -> str:
     """Return a cell that no spreadsheet takes for a formula."""
     safe = plain(text).replace("\n", " ")
-    return f"'{safe}" if safe.startswith(FORMULA) else safe
+    return f"'{safe}" if safe.lstrip().startswith(FORMULA) else safe
 
 
 def junit(assignment: str, grades: Sequence[Grade]) -> str:

@@ -7,6 +7,7 @@ The format is that of Gradescope's autograder documentation: `tests` with `score
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,9 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from understudy_devices.base.errors import UserError
+from understudy_devices.base.plain import one_line
 from understudy_devices.course.report import student as report
 from understudy_devices.course.result import PASSED, Grade
 from understudy_devices.course.spec import Feedback
+
+METADATA_BYTES = 2**24
+ADDRESS = re.compile(r"[^\s@/\\+,;<>\"][^\s@/\\,;<>\"]*@[^\s@/\\]+")
 
 
 @dataclass(frozen=True)
@@ -28,11 +33,30 @@ class Metadata:
     """Submissions within the feedback's hours, this one included."""
 
 
+class _WrongError(ValueError):
+    """Gradescope does not write this; the message is for people."""
+
+
+def _text(file: Path) -> str:
+    with file.open("rb") as opened:
+        data = opened.read(METADATA_BYTES + 1)
+    if len(data) > METADATA_BYTES:
+        raise _WrongError(f"it has more than {METADATA_BYTES:,} bytes")
+    return data.decode("utf-8")
+
+
+def _address(email: Any) -> str:
+    """Return a user's e-mail address, which becomes the student's identity."""
+    if not isinstance(email, str) or not ADDRESS.fullmatch(email):
+        raise _WrongError(f"{one_line(str(email))[:80]} is no e-mail address")
+    return email
+
+
 def metadata(file: Path, feedback: Feedback) -> Metadata:
     """Read submission_metadata.json; a group's identity is its members' addresses, in order."""
     try:
-        document = json.loads(file.read_text(encoding="utf-8"))
-        people = sorted(str(each["email"]) for each in document["users"])
+        document = json.loads(_text(file))
+        people = sorted(_address(each["email"]) for each in document["users"])
         now = datetime.fromisoformat(document["created_at"])
         earlier = [
             datetime.fromisoformat(each["submission_time"])
@@ -41,8 +65,9 @@ def metadata(file: Path, feedback: Feedback) -> Metadata:
         hours = [(now - each).total_seconds() / 3600 for each in earlier]
     except OSError as error:
         raise UserError(f"{file}: {error.strerror}; Gradescope writes it") from None
-    except (ValueError, KeyError, TypeError) as error:
-        raise UserError(f"{file}: not Gradescope's submission_metadata.json: {error!r}") from None
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        why = str(error) if isinstance(error, _WrongError) else "it has another form"
+        raise UserError(f"{file}: not Gradescope's submission_metadata.json: {why}") from None
     if not people:
         raise UserError(f"{file}: users: names nobody")
     return Metadata("+".join(people), 1 + sum(each < feedback.hours for each in hours))

@@ -25,7 +25,8 @@ body { font: 15px/1.45 system-ui, sans-serif; max-width: 60em; margin: 2em auto;
 table { border-collapse: collapse; } td, th { padding: .2em .8em; border-bottom: 1px solid #ccc;
 text-align: left; } td.points { text-align: right; white-space: nowrap; }
 .passed { color: #070; } .failed { color: #b00; } pre { background: #f4f4f4; padding: .6em;
-overflow-x: auto; } svg { max-width: 100%; height: auto; }
+white-space: pre-wrap; } h1, h2, p, td, pre { overflow-wrap: anywhere; }
+svg { max-width: 100%; height: auto; }
 """
 BROKEN_WORDS = "the grader failed here; this costs you nothing, and your teacher has been told"
 
@@ -85,7 +86,7 @@ def _markdown(grade: Grade, level: str) -> Iterator[str]:
         if not (line.hidden and level != LINES):
             for picture in line.pictures:
                 yield ""
-                yield f"{_safe(picture.title)} (o: served, H: head, E: expected, S: seen):"
+                yield _safe(picture.legend)
                 yield ""
                 yield from _fenced(plain(picture.text))
 
@@ -116,6 +117,7 @@ def html(grade: Grade, level: str) -> str:
 def _html(grade: Grade, level: str) -> Iterator[str]:
     title = escape(plain(grade.title))
     yield f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield f"<style>{CSS}</style><h1>{title}: {escape(headline(grade, level))}</h1>"
     yield f"<p>Student: <code>{escape(plain(grade.student))}</code></p>"
     for note in grade.notes:

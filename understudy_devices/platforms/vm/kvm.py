@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from understudy_devices.base import scratch
-from understudy_devices.base.errors import RunFailed
+from understudy_devices.base.errors import NotCompiled, RunFailed
 from understudy_devices.base.paths import IS_X86, cache_dir
 from understudy_devices.platforms.vm import machine, packages, qemu
 
@@ -35,6 +35,8 @@ def _boot(kernel: packages.Kernel) -> Answer:
     )
     try:
         result = machine.run(vm, kernel)
+    except NotCompiled:
+        raise  # it says nothing of KVM
     except RunFailed as failure:
         reason = str(failure).splitlines()[0].partition(";")[0]
         return Answer(False, f"/dev/kvm exists, but under KVM {reason}")

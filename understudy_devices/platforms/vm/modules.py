@@ -143,7 +143,9 @@ def _make(kernel: Kernel, tree: Path, part: str, target: str, *, stranger: str) 
     if done.returncode:
         words = done.stderr.replace(f"{tree}/", "").splitlines()
         messages = [line for line in words if not re.match(r"make(\[\d+\])?:", line)]
-        raise NotCompiled(f"the kernel module {part} does not build", "\n".join(messages[:40]))
+        raise NotCompiled(
+            f"the kernel module {part} does not build", "\n".join((messages or words)[:40])
+        )
 
 
 # Files in the cache never change, so each is read once per command.

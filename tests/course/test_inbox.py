@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: MIT
+"""Whose submission is whose, with and without variant.toml and students.csv."""
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+import course_class
+import pytest
+from click.testing import CliRunner, Result
+
+from understudy_devices.base.errors import UserError
+from understudy_devices.cli.main import main
+from understudy_devices.course import export, files, inbox, library
+from understudy_devices.course.grade import Grader
+from understudy_devices.course.report import classes
+
+NAME = "consolidation"  # it is graded in a moment
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A course with three students, and an empty inbox."""
+    course_class.course(tmp_path / "os")
+    listed = "student,pseudonym\nada,\nbob,\nÜbel Öz,\n"
+    (tmp_path / "os" / "students.csv").write_text(listed)
+    (tmp_path / "inbox").mkdir()
+    return tmp_path
+
+
+def grader(folder: Path) -> Grader:
+    course = library.course(folder / "os")
+    return Grader(course.assignment(NAME), course, vms=False)
+
+
+def hand_in(folder: Path, named: str, student: str) -> None:
+    """Hand in a student's whole exported folder, under a name."""
+    export.export(grader(folder), student, folder / "inbox" / named)
+
+
+def found(folder: Path) -> inbox.Inbox:
+    return inbox.read(grader(folder), folder / "inbox")
+
+
+def understudy(*words: str | Path) -> Result:
+    return CliRunner().invoke(main, list(map(str, words)))
+
+
+def grade_all(folder: Path) -> Result:
+    where = ("--course", folder / "os", "--out", folder / "grades", "--no-vm")
+    return understudy("course", "grade-all", NAME, folder / "inbox", *where)
+
+
+def test_the_variant_says_who_it_is(folder: Path) -> None:
+    hand_in(folder, "12345_upload", "ada")
+    got = found(folder)
+    assert [*got.single] == ["ada"]
+    assert got.notes["ada"] == ("handed in as 12345_upload; its variant.toml is that of ada",)
+    assert got.missing == ("bob", "übel öz")
+
+
+def test_a_name_outside_ascii_comes_back(folder: Path) -> None:
+    """An exported folder's name is readable, and means its student by itself, too."""
+    name = files.folder_name("übel öz")
+    assert name.startswith("ubel-oz-")
+    hand_in(folder, name, "übel öz")
+    for _ in range(2):
+        got = found(folder)
+        assert ([*got.single], got.notes) == (["übel öz"], {})
+        (folder / "inbox" / name / "variant.toml").unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [
+        ("ada@example.org", "ada@example.org"),
+        ("Łukasz Großmann", "Lukasz-Grossmann-"),
+        ("../../etc", "etc-"),
+        ("李明", "student-"),
+        ("-rf", "rf-"),
+    ],
+)
+def test_folder_names(name: str, begins: str) -> None:
+    made = files.folder_name(name)
+    assert made.startswith(begins)
+    assert made.isascii()
+    assert files.SAFE.fullmatch(made)
+    assert name == begins or made != files.folder_name(f"{name} ")
+
+
+def test_a_neighbours_variant_is_not_graded(folder: Path) -> None:
+    """Nobody loses a grade because somebody else hands in for them."""
+    for named, student in (("ada", "ada"), ("bob", "ada"), ("carl", "ada")):
+        hand_in(folder, named, student)
+    got = found(folder)
+    assert [*got.single] == ["ada"]
+    assert got.ungraded.keys() == {"bob", "carl"}
+    assert got.ungraded["bob"].startswith("not graded: bob has the variant.toml of ada; ")
+
+
+def test_a_changed_variant_is_named(folder: Path) -> None:
+    hand_in(folder, "ada", "bob")
+    file = folder / "inbox" / "ada" / "variant.toml"
+    file.write_text(file.read_text().replace("bob", "ada"))
+    (note,) = found(folder).notes["ada"]
+    assert note.startswith("variant.toml: its key is not that of ada for consolidation")
+    assert note.endswith("graded as ada's")
+
+
+def test_a_class_beside_students_csv(folder: Path) -> None:
+    """Who is not listed and who has handed in nothing is said, in the table too."""
+    for named in ("ada", "eve"):
+        hand_in(folder, named, named)
+    done = grade_all(folder)
+    assert done.exit_code == 0, done.output
+    assert "eve: note: eve is not in students.csv" in done.stdout
+    assert "bob: nothing handed in" in done.stdout
+    rows = {row["student"]: row for row in table(folder)}
+    assert (rows["bob"]["score"], rows["bob"]["of"]) == ("0", "100")
+    assert rows["bob"]["note"] == "nothing handed in"
+    assert rows["bob"]["pseudonym"]
+    assert rows["eve"]["note"] == "eve is not in students.csv"
+    assert rows["ada"]["note"] == ""
+
+
+def table(folder: Path) -> Sequence[dict[str, str]]:
+    return list(csv.DictReader((folder / "grades" / "grades.csv").read_text().splitlines()))
+
+
+def test_a_removed_submission_is_mentioned(folder: Path) -> None:
+    for named in ("ada", "bob"):
+        hand_in(folder, named, named)
+    assert "removed" not in grade_all(folder).stdout
+    (folder / "inbox" / "bob").rename(folder / "bob")
+    assert "bob: the submission is gone; its grade is removed" in grade_all(folder).stdout
+    assert "removed" not in grade_all(folder).stdout
+
+
+def test_one_students_folder_is_no_class(folder: Path) -> None:
+    hand_in(folder, "ada", "ada")
+    with pytest.raises(UserError, match=r"has assignment\.toml, so it is one student's submission"):
+        inbox.read(grader(folder), folder / "inbox" / "ada")
+
+
+def test_no_course_no_grade(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a course everybody would have another variant; an export without one has a key."""
+    hand_in(folder, "ada", "ada")
+    monkeypatch.chdir(tmp_path)
+    for words in (("grade", NAME, "inbox/ada"), ("grade-all", NAME, "inbox")):
+        done = understudy("course", *words)
+        assert done.exit_code == 2
+        assert done.stderr.startswith("understudy: no course found: --course FOLDER names it")
+    assert understudy("course", "export", NAME, "--to", "mine").exit_code == 0
+    assert understudy("course", "grade", NAME, "mine").exit_code == 0
+
+
+def test_a_student_who_is_not_listed_is_named(folder: Path) -> None:
+    place = ("--course", folder / "os")
+    for words in (
+        ("export", NAME, "--student", "eve", "--to", folder / "inbox" / "eve"),
+        ("solution", NAME, "--student", "eve", "--to", folder / "solved"),
+        ("grade", NAME, folder / "inbox" / "eve"),
+    ):
+        done = understudy("course", *words, *place)
+        assert done.exit_code == 0, done.output
+        assert "note: eve is not in students.csv" in done.stderr
+
+
+def test_everybody_gets_a_folder_once(folder: Path) -> None:
+    words = ("course", "export", NAME, "--all", "--to", folder / "out", "--course", folder / "os")
+    first = understudy(*words)
+    assert f"ubel-oz-{files.folder_name('übel öz')[-8:]} for übel öz: assignment" in first.stderr
+    (folder / "out" / "ada" / "placement.toml").write_text("mine")
+    with (folder / "os" / "students.csv").open("a") as listed:
+        listed.write("dora,\n")
+    again = understudy(*words)
+    assert again.exit_code == 0
+    assert again.stderr.count("kept ") == 3
+    assert again.stderr.count("wrote ") == 1
+    assert (folder / "out" / "ada" / "placement.toml").read_text() == "mine"
+
+
+def test_absent_students_have_no_formula() -> None:
+    text = classes.table([], [classes.Absent("=1", "nothing", zero=True)], {}, 10)
+    assert text.splitlines()[1] == "'=1,,0,10,nothing"

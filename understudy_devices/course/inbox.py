@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""Whose submission is whose: a class's folder, and students.csv.
+
+A submission belongs to the student of its variant.toml, if the key in it is genuine; otherwise to
+the student after whom it is named.  Whatever does not fit is said, and costs nobody else a grade.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from understudy_devices.base.errors import UserError
+from understudy_devices.course import files, submission
+from understudy_devices.course.grade import VARIANT, Grader
+from understudy_devices.course.library import STUDENTS, normal
+from understudy_devices.course.spec import SPECIFICATION, TEXT
+from understudy_devices.course.submission import shown
+
+NOBODYS = (".DS_Store", ".directory", ".git", ".gitignore", ".lock")
+"""Hidden files that no student has handed in."""
+
+
+@dataclass(frozen=True)
+class Owner:
+    """The student of a submission, and remarks about that for the teacher."""
+
+    student: str
+    named: str
+    """The student after whom the submission is named."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def agrees(self) -> bool:
+        """Return whether the submission's name and its variant.toml name the same student."""
+        return normal(self.named) == normal(self.student)
+
+
+@dataclass(frozen=True)
+class Inbox:
+    """The submissions of a class."""
+
+    single: Mapping[str, Path]
+    """The submission of each student."""
+    ungraded: Mapping[str, str]
+    """Submissions that are not graded, by student or by name, each with the reason."""
+    missing: tuple[str, ...]
+    """Students of students.csv who have handed in nothing."""
+    notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Remarks about a student's submission."""
+
+
+def owner(grader: Grader, path: Path) -> Owner:
+    """Return whose a submission is."""
+    named = _named(grader, submission.identity(path))
+    notes = []
+    try:
+        by_variant = grader.variant_of(path)
+    except UserError as wrong:
+        by_variant = None
+        notes.append(f"{wrong}; graded as {shown(named)}'s")
+    student = named if by_variant is None else by_variant
+    if normal(student) != normal(named):
+        notes.append(f"handed in as {shown(named)}; its {VARIANT} is {_whose(student)}")
+    notes += not_listed(grader, student)
+    return Owner(student, named, tuple(notes))
+
+
+def not_listed(grader: Grader, student: str) -> list[str]:
+    """Return a remark about a student who is not in students.csv, if that has any student."""
+    listed = grader.course.students
+    if not student or not listed or normal(student) in listed:
+        return []
+    return [f"{shown(student)} is not in {STUDENTS}"]
+
+
+def _named(grader: Grader, name: str) -> str:
+    """Return the student of a submission's name: a folder may have the name of an exported one."""
+    exported = {files.folder_name(each): each for each in grader.course.students}
+    return exported.get(name, name)
+
+
+def _whose(student: str) -> str:
+    return f"that of {shown(student)}" if student else "nobody's"
+
+
+def read(grader: Grader, folder: Path) -> Inbox:
+    """Return the submissions in a folder, and who has none."""
+    try:
+        paths = sorted(folder.iterdir(), key=lambda path: path.name)
+    except OSError as error:
+        raise UserError(
+            f"{folder}: {error.strerror}; name a folder with a submission for each student"
+        ) from None
+    dotted = {
+        path.name: "not graded: its name begins with a dot; rename it"
+        for path in paths
+        if path.name.startswith(".") and path.name not in NOBODYS
+    }
+    paths = [path for path in paths if not path.name.startswith(".")]
+    if not paths:
+        raise UserError(f"{folder}: is empty; it needs a submission for each student")
+    _refuse_one_students(grader, folder, {path.name for path in paths})
+    of_student: defaultdict[str, list[tuple[Owner, Path]]] = defaultdict(list)
+    ungraded = dotted
+    for path in paths:
+        found = owner(grader, path)
+        if not found.agrees and normal(found.named) in grader.course.students:
+            ungraded[found.named] = _anothers(found, path)
+        else:
+            of_student[normal(found.student)].append((found, path))
+    single, notes = {}, {}
+    for entries in of_student.values():
+        own = [each for each in entries if each[0].agrees]
+        if len(entries) > 1 and len(own) == 1:  # nobody can hand in for somebody who has
+            ungraded |= {
+                each.named: _anothers(each, path) for each, path in entries if not each.agrees
+            }
+            entries = own
+        (first, path), *more = entries
+        if more:
+            ungraded[first.student] = _several(path for _, path in entries)
+        else:
+            single[first.student] = path
+            notes[first.student] = first.notes
+    handed_in = {normal(each) for each in (*single, *ungraded)}
+    missing = tuple(each for each in grader.course.students if each not in handed_in)
+    return Inbox(single, ungraded, missing, {each: said for each, said in notes.items() if said})
+
+
+def _refuse_one_students(grader: Grader, folder: Path, names: set[str]) -> None:
+    """Raise a UserError if the folder is not a class's but one student's."""
+    signs = sorted(names & {*grader.assignment.files, VARIANT, TEXT, SPECIFICATION})
+    if signs:
+        name = grader.assignment.name
+        raise UserError(
+            f"{folder}: has {signs[0]}, so it is one student's submission: name the folder above "
+            f"it, or understudy course grade {name} {folder}"
+        )
+
+
+def _anothers(found: Owner, path: Path) -> str:
+    return (
+        f"not graded: {shown(path.name)} has the {VARIANT} of {shown(found.student)}; ask both, "
+        "and remove the file or rename the submission"
+    )
+
+
+def _several(paths: Iterable[Path]) -> str:
+    names = " and ".join(shown(path.name) for path in paths)
+    return f"not graded: {names} are of one student; remove all but one"

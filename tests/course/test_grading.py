@@ -71,41 +71,6 @@ def test_the_solution_scores_all_points_and_the_starter_what_the_text_says(
     assert starter.score == of.assignment.document.starter_points
 
 
-CLOOK_MUTANTS = (
-    ("rq->sector >= from", "rq->sector > from"),
-    ("rq->sector < best->sector", "rq->sector > best->sector"),
-    ("rq->sector < best->sector", "rq->sector <= best->sector"),
-    ("mine->head = request_end(rq)", "mine->head = rq->sector"),
-    (" ?: lowest(mine, 0)", " ?: mine->pending.oldest"),
-)
-SSTF_MUTANTS = (
-    ("rq->sector > best->sector", "rq->sector < best->sector"),
-    ("one == other && rq->sector > best->sector", "0"),
-    ("one < other ||", "one <= other ||"),
-    ("mine->head = request_end(best)", "mine->head = best->sector"),
-    ("head - sector : sector - head", "0 : sector - head"),
-    ("best->fifo_next; rq; rq", "best->fifo_next; rq && rq->id % 8; rq"),
-)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("change", [*SSTF_MUTANTS, *CLOOK_MUTANTS])
-def test_a_mutant_of_the_solution_loses_points(
-    course: library.Course, change: tuple[str, str]
-) -> None:
-    of = grader(course, "seek-reduction")
-    files = export.solution(of, "ada")
-    file, text = ("sstf.c", SSTF) if change in SSTF_MUTANTS else ("clook.c", CLOOK)
-    files[file] = changed(text, (change,))
-    found = graded(of, "ada", files)
-    lost = {line.name for line in found.lines if line.status == "failed"}
-    assert found.score <= 97
-    assert lost
-    assert all(
-        ("SSTF" if file == "sstf.c" else "C-LOOK") in name or file in name for name in lost
-    ), lost
-
-
 def test_a_wrong_order_is_drawn(course: library.Course) -> None:
     of = grader(course, "seek-reduction")
     files = export.solution(of, "ada") | {"sstf.c": CLOOK.replace("my-clook", "m").encode()}

@@ -4,7 +4,6 @@ pass without findings (tests/broken_drivers.py).
 """
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -59,16 +58,15 @@ def test_a_broken_driver_is_caught_by_name(name: str, folder: Path) -> None:
 
 
 def test_a_processor_that_hangs_beside_another_is_named(folder: Path) -> None:
-    """The processor is named within 20 s, although the other one, which answers, works
-    correctly.
+    """The processor is named before the run's time is up, although the other one, which answers,
+    works correctly.
     """
     source = folder / "beside.c"
     source.write_text(MISTAKES["loops_beside"].source())
     subject = run.prepared(CARD, source)
-    heard: list[float] = []
-    outcome = run.run(subject, run.Setting(2, 1), lambda line: heard.append(time.monotonic()))
-    assert time.monotonic() - heard[-1] < 20
-    assert ["in zach1_probe" in finding.text for finding in outcome.findings] == [True]
+    (finding,) = run.run(subject, run.Setting(2, 1)).findings
+    assert "in zach1_probe" in finding.text
+    assert "did not end within" not in finding.text
 
 
 @pytest.mark.parametrize("cpus", [1, 2, 4])

@@ -278,7 +278,7 @@ def grade_all(
     grader = Grader(found.assignment(name), found, vms=not no_vm)
     require(found)
     submissions = inboxes.read(grader, inbox)
-    total = len(submissions.single)
+    total = submissions.count
     with many.opened(out):
         engine = Cluster(out / "cluster", cluster) if cluster else Local(jobs)
         with bars(max(1, total)) as shown:
@@ -288,6 +288,11 @@ def grade_all(
             json.dumps(
                 {
                     "grades": [each.as_json() for each in graded.grades],
+                    "several": {
+                        each: [one.as_json() for one in tries]
+                        for each, tries in graded.submissions.items()
+                        if len(tries) > 1
+                    },
                     "ungraded": dict(graded.inbox.ungraded),
                     "missing": list(graded.inbox.missing),
                     "removed": list(graded.removed),
@@ -300,7 +305,7 @@ def grade_all(
     else:
         _tell_class(graded)
     click.echo(f"wrote {out}: {', '.join(graded.written)}, students/, teacher/", err=True)
-    if graded.inbox.ungraded or any(each.broken for each in graded.grades):
+    if graded.inbox.ungraded or graded.broken:
         context.exit(EXIT_FAILED)
 
 
@@ -387,8 +392,10 @@ def _tell_class(graded: many.Graded) -> None:
         lost = sum(line.status == "failed" for line in each.lines)
         checks = f", {lost} check{'s' if lost > 1 else ''} not passed" if lost else ""
         name = submission.shown(each.student)
-        click.echo(plain(f"{name}: {student.headline(each)}{checks}"))
-        for line in each.broken:
+        count = len(graded.submissions[each.student])
+        best = f", the best of {count} submissions" if count > 1 else ""
+        click.echo(plain(f"{name}: {student.headline(each)}{checks}{best}"))
+        for line in (line for one in graded.submissions[each.student] for line in one.broken):
             click.echo(plain(f"{name}: the grader failed: {line.name}: {line.lines[0]}"))
         for note in graded.inbox.notes.get(each.student, ()):
             click.echo(plain(f"{name}: note: {note}"))
@@ -398,7 +405,6 @@ def _tell_class(graded: many.Graded) -> None:
         click.echo(plain(f"{submission.shown(name)}: {many.NOTHING}"))
     for name in graded.removed:
         click.echo(plain(f"{submission.shown(name)}: the submission is gone; its grade is removed"))
-    new = len(graded.grades) - graded.kept
-    click.echo(f"{len(graded.grades)} students, {new} graded now, {graded.kept} as before")
+    click.echo(f"{len(graded.grades)} students, {graded.new} graded now, {graded.kept} as before")
     for change in graded.changes:
         click.echo(plain(f"changed: {change}"))

@@ -4,6 +4,8 @@
 import json
 import shutil
 from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -21,6 +23,7 @@ from understudy_devices.course.autograder import HOSTS, autograder
 from understudy_devices.course.grade import Grader
 from understudy_devices.course.report import gradescope, student
 from understudy_devices.course.result import Grade
+from understudy_devices.engine import Engine
 from understudy_devices.engine.cluster import Cluster, Request
 from understudy_devices.engine.local import Local
 
@@ -250,7 +253,11 @@ def grade(
     help="Folder for all results; the same folder again grades only what has changed.",
 )
 @click.option("--again", is_flag=True, help="Grade all anew, also what has not changed.")
-@click.option("--jobs", type=click.IntRange(1, 1000), default=2, help="Submissions at a time.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, 1000),
+    help="Submissions at a time [default: 2; on a cluster 1 in each task].",
+)
 @COURSE
 @NO_VM
 @JSON
@@ -263,7 +270,7 @@ def grade_all(
     inbox: Path,
     out: Path,
     again: bool,
-    jobs: int,
+    jobs: int | None,
     folder: Path | None,
     no_vm: bool,
     as_json: bool,
@@ -279,8 +286,11 @@ def grade_all(
     require(found)
     submissions = inboxes.read(grader, inbox)
     total = submissions.count
-    with many.opened(out):
-        engine = Cluster(out / "cluster", cluster) if cluster else Local(jobs)
+    with many.opened(out), ExitStack() as work:
+        engine: Engine = Local(jobs or 2)
+        if cluster:
+            engine = Cluster(out / "cluster", replace(cluster, jobs=jobs or 1), keeps=not again)
+            work.enter_context(engine.until_done())
         with bars(max(1, total)) as shown:
             graded = many.grade_all(grader, submissions, out, engine, shown.count, again=again)
     if as_json:

@@ -15,14 +15,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from understudy_devices.base.errors import UserError
+from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.course import apart, files, league, submission
 from understudy_devices.course.grade import Grader
 from understudy_devices.course.inbox import Inbox
 from understudy_devices.course.report import classes
 from understudy_devices.course.result import BROKEN, Grade, Line, amount
 from understudy_devices.course.tries import Tries, remove
-from understudy_devices.engine import Engine
+from understudy_devices.engine import Died, Engine
 
 Report = Callable[[int, int], None]
 STUDENTS, PUBLISHED, CHANGES = "students", "published.json", "changes.txt"
@@ -125,6 +125,9 @@ def grade_all(
             grades[key] = Grade.from_json(answer) if answer else _died(grader, student, key)
             tries[student].write(grades, anew=True)
             report(len(grades), total)
+    except Died as error:
+        _, path = left[error.key]
+        raise RunFailed(f"{submission.shown(Path(path).name)}: {error}") from None
     finally:
         apart.end_all()
     removed = sorted({*_cleared(out, tries)} - {*found.ungraded})

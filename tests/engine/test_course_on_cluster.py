@@ -127,7 +127,7 @@ def test_a_class_has_the_same_bytes(
     assert other == one
     assert contents(there) == contents(here)
     assert {path.name for path in there.iterdir()} == {path.name for path in here.iterdir()}
-    assert cluster.jobs() == []
+    await_(lambda: not cluster.jobs())
 
 
 def test_a_dead_task_is_reported(

@@ -54,7 +54,7 @@ def grade_all(folder: Path) -> Result:
 def test_the_variant_says_who_it_is(folder: Path) -> None:
     hand_in(folder, "12345_upload", "ada")
     got = found(folder)
-    assert [*got.single] == ["ada"]
+    assert [*got.submissions] == ["ada"]
     assert got.notes["ada"] == ("handed in as 12345_upload; its variant.toml is that of ada",)
     assert got.missing == ("bob", "übel öz")
 
@@ -66,7 +66,7 @@ def test_a_name_outside_ascii_comes_back(folder: Path) -> None:
     hand_in(folder, name, "übel öz")
     for _ in range(2):
         got = found(folder)
-        assert ([*got.single], got.notes) == (["übel öz"], {})
+        assert ([*got.submissions], got.notes) == (["übel öz"], {})
         (folder / "inbox" / name / "variant.toml").unlink(missing_ok=True)
 
 
@@ -93,9 +93,19 @@ def test_a_neighbours_variant_is_not_graded(folder: Path) -> None:
     for named, student in (("ada", "ada"), ("bob", "ada"), ("carl", "ada")):
         hand_in(folder, named, student)
     got = found(folder)
-    assert [*got.single] == ["ada"]
+    assert [*got.submissions] == ["ada"]
     assert got.ungraded.keys() == {"bob", "carl"}
     assert got.ungraded["bob"].startswith("not graded: bob has the variant.toml of ada; ")
+
+
+def test_without_a_contest_a_student_hands_in_one(folder: Path) -> None:
+    for named in ("ada-1", "ada-2"):
+        hand_in(folder, named, "ada")
+    got = found(folder)
+    assert got.submissions == {}
+    assert got.ungraded == {
+        "ada": "not graded: ada-1 and ada-2 are of one student; remove all but one"
+    }
 
 
 def test_a_changed_variant_is_named(folder: Path) -> None:

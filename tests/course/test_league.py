@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from understudy_devices.course import league, library
-from understudy_devices.course.result import FAILED, MISSED, Grade, Line
+from understudy_devices.course.result import FAILED, MISSED, PASSED, Grade, Line
 
 ASSIGNMENT = library.Course(None, "", library.PUBLIC_SECRET).assignment("beat-cats")
 NOISE = (0.03, -0.02, 0.01, -0.03, 0.01)
@@ -25,7 +25,7 @@ def around(mean: float, own: Sequence[float] = (0, 0, 0, 0, 0)) -> list[float]:
 
 
 def places(*grades: Grade) -> list[tuple[str, int]]:
-    found = league.entries(ASSIGNMENT, grades)
+    found = league.entries(ASSIGNMENT, [[each] for each in grades])
     return [(entry.pseudonym.strip("<>"), entry.place) for entry in found]
 
 
@@ -50,9 +50,9 @@ def test_who_has_no_place_is_listed_with_the_reason() -> None:
     line = replace(over.lines[0], lines=("mean response: fine", f"{words}{MISSED}"))
     wrong = replace(grade("wrong", ()).lines[0], lines=("challenger.c: crashed",), figures={})
     grades = [
-        grade("good", around(0.9)),
-        replace(over, lines=(line,)),
-        replace(grade("wrong", ()), lines=(wrong,)),
+        [grade("good", around(0.9))],
+        [replace(over, lines=(line,))],
+        [replace(grade("wrong", ()), lines=(wrong,))],
     ]
     listed = league.outside(ASSIGNMENT, grades)
     assert listed == [("<over>", words), ("<wrong>", "could not be measured")]
@@ -64,10 +64,65 @@ def test_who_has_no_place_is_listed_with_the_reason() -> None:
 
 
 def test_the_page_names_nobody_and_escapes() -> None:
-    page = league.page(ASSIGNMENT, [grade("ada", around(0.8)), grade("bob", around(0.9))])
+    ada, bob = [grade("ada", around(0.8))], [grade("bob", around(0.9))]
+    page = league.page(ASSIGNMENT, [ada, bob])
     assert "&lt;ada&gt;" in page
     assert "<ada>" not in page
-    assert page == league.page(ASSIGNMENT, [grade("bob", around(0.9)), grade("ada", around(0.8))])
+    assert page == league.page(ASSIGNMENT, [bob, ada])
+
+
+def test_the_best_submission_has_the_place_and_the_others_harm_nobody() -> None:
+    """Two students with and without a third one's many tries have the same places."""
+    ada, bob = grade("ada", around(0.8)), grade("bob", around(0.9))
+    tries = [grade("carl", around(0.7 + number / 100)) for number in range(40)]
+    alone = league.entries(ASSIGNMENT, [[ada], [bob], tries[:1]])
+    found = league.entries(ASSIGNMENT, [[ada], [bob], [*tries[1:], tries[0]]])
+    assert [(entry.name, entry.place) for entry in found if entry.counts] == [
+        ("<carl> (40)", 1),
+        ("<ada>", 2),
+        ("<bob>", 3),
+    ]
+    assert [entry.place for entry in alone] == [1, 2, 3]
+    assert len(found) == 42
+    assert {entry.place for entry in found if not entry.counts} == {0}
+    page = league.page(ASSIGNMENT, [[ada], [bob], [*tries[1:], tries[0]]])
+    assert page.count("<td class=number><td>&lt;carl&gt; (") == 39
+    assert page.count(league.SEVERAL) == 1
+    assert league.SEVERAL not in league.page(ASSIGNMENT, [[ada], [bob]])
+
+
+def test_more_submissions_of_one_make_no_interval_wider() -> None:
+    """A difference that is certain among two students stays so beside many tries of one."""
+    own = (0.02, -0.02, 0.02, -0.02, 0.01)
+    ada, bob = grade("ada", around(0.8)), grade("bob", around(0.835, own))
+    assert places(ada, bob) == [("ada", 1), ("bob", 2)]
+    many = [ada, *(grade("ada", around(2 + number)) for number in range(50))]
+    found = league.entries(ASSIGNMENT, [many, [bob]])
+    assert [(entry.name, entry.place) for entry in found[:2]] == [("<ada> (1)", 1), ("<bob>", 2)]
+    widened = [ada, bob, *(grade(f"c{number}", around(2 + number)) for number in range(50))]
+    assert places(*widened)[1] == ("bob", 1)
+
+
+def test_which_submission_is_the_best() -> None:
+    """Valid before invalid, then the measure, then points, then the first one."""
+    over = grade("ada", around(0.5), valid=False)
+    slow, fast = grade("ada", around(0.9)), grade("ada", around(0.8))
+    more = replace(fast, lines=(*fast.lines, Line("a", "builds", 5, 5.0, PASSED, False, ())))
+    assert league.best(ASSIGNMENT, [over, slow]) == 1
+    assert league.best(ASSIGNMENT, [over, slow, fast]) == 2
+    assert league.best(ASSIGNMENT, [fast, more, slow]) == 1
+    assert league.best(ASSIGNMENT, [fast, fast]) == 0
+    assert league.best(ASSIGNMENT, [over, replace(over, lines=more.lines[1:])]) == 1
+    rich = replace(slow, lines=(*slow.lines, *more.lines[1:]))
+    assert league.best(ASSIGNMENT, [rich, fast]) == 1
+
+
+def test_invalid_submissions_have_a_number_too() -> None:
+    over, good = grade("ada", around(0.5), valid=False), grade("ada", around(0.9))
+    assert [name for name, _ in league.outside(ASSIGNMENT, [[over, good, over]])] == [
+        "<ada> (1)",
+        "<ada> (3)",
+    ]
 
 
 def test_a_contest_of_one_and_of_none() -> None:

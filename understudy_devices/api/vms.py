@@ -111,18 +111,13 @@ def opened(
         raise UserError("cluster: needs --out (out), a folder on a disk that all nodes share")
     shared = Path(f"{Path(out)}.cluster").absolute()
     cluster = Cluster(shared, replace(nodes, jobs=jobs or 1), keeps=True, say=say)
-    with _locked(shared):
+    with _locked(shared), cluster.until_done():
         with writing(shared):
             folder = Path(tempfile.mkdtemp(prefix="vms-", dir=shared))
-        scratch.say_if_interrupted(f"{cluster.notice}; give the same command again to go on")
         try:
             yield Where(cluster, nodes.workers * cluster.request.jobs, folder)
-        except BaseException:
-            is_useful = any(shared.glob("*.answers"))
-            shutil.rmtree(folder if is_useful else shared, ignore_errors=True)
-            raise
-        shutil.rmtree(shared, ignore_errors=True)
-        scratch.say_if_interrupted("")
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

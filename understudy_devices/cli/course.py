@@ -4,6 +4,8 @@
 import json
 import shutil
 from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -21,6 +23,7 @@ from understudy_devices.course.autograder import HOSTS, autograder
 from understudy_devices.course.grade import Grader
 from understudy_devices.course.report import gradescope, student
 from understudy_devices.course.result import Grade
+from understudy_devices.engine import Engine
 from understudy_devices.engine.cluster import Cluster, Request
 from understudy_devices.engine.local import Local
 
@@ -250,7 +253,11 @@ def grade(
     help="Folder for all results; the same folder again grades only what has changed.",
 )
 @click.option("--again", is_flag=True, help="Grade all anew, also what has not changed.")
-@click.option("--jobs", type=click.IntRange(1, 1000), default=2, help="Submissions at a time.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, 1000),
+    help="Submissions at a time [default: 2; on a cluster 1 in each task].",
+)
 @COURSE
 @NO_VM
 @JSON
@@ -263,7 +270,7 @@ def grade_all(
     inbox: Path,
     out: Path,
     again: bool,
-    jobs: int,
+    jobs: int | None,
     folder: Path | None,
     no_vm: bool,
     as_json: bool,
@@ -278,9 +285,12 @@ def grade_all(
     grader = Grader(found.assignment(name), found, vms=not no_vm)
     require(found)
     submissions = inboxes.read(grader, inbox)
-    total = len(submissions.single)
-    with many.opened(out):
-        engine = Cluster(out / "cluster", cluster) if cluster else Local(jobs)
+    total = submissions.count
+    with many.opened(out), ExitStack() as work:
+        engine: Engine = Local(jobs or 2)
+        if cluster:
+            engine = Cluster(out / "cluster", replace(cluster, jobs=jobs or 1), keeps=not again)
+            work.enter_context(engine.until_done())
         with bars(max(1, total)) as shown:
             graded = many.grade_all(grader, submissions, out, engine, shown.count, again=again)
     if as_json:
@@ -288,6 +298,11 @@ def grade_all(
             json.dumps(
                 {
                     "grades": [each.as_json() for each in graded.grades],
+                    "several": {
+                        each: [one.as_json() for one in tries]
+                        for each, tries in graded.submissions.items()
+                        if len(tries) > 1
+                    },
                     "ungraded": dict(graded.inbox.ungraded),
                     "missing": list(graded.inbox.missing),
                     "removed": list(graded.removed),
@@ -300,7 +315,7 @@ def grade_all(
     else:
         _tell_class(graded)
     click.echo(f"wrote {out}: {', '.join(graded.written)}, students/, teacher/", err=True)
-    if graded.inbox.ungraded or any(each.broken for each in graded.grades):
+    if graded.inbox.ungraded or graded.broken:
         context.exit(EXIT_FAILED)
 
 
@@ -387,8 +402,10 @@ def _tell_class(graded: many.Graded) -> None:
         lost = sum(line.status == "failed" for line in each.lines)
         checks = f", {lost} check{'s' if lost > 1 else ''} not passed" if lost else ""
         name = submission.shown(each.student)
-        click.echo(plain(f"{name}: {student.headline(each)}{checks}"))
-        for line in each.broken:
+        count = len(graded.submissions[each.student])
+        best = f", the best of {count} submissions" if count > 1 else ""
+        click.echo(plain(f"{name}: {student.headline(each)}{checks}{best}"))
+        for line in (line for one in graded.submissions[each.student] for line in one.broken):
             click.echo(plain(f"{name}: the grader failed: {line.name}: {line.lines[0]}"))
         for note in graded.inbox.notes.get(each.student, ()):
             click.echo(plain(f"{name}: note: {note}"))
@@ -398,7 +415,6 @@ def _tell_class(graded: many.Graded) -> None:
         click.echo(plain(f"{submission.shown(name)}: {many.NOTHING}"))
     for name in graded.removed:
         click.echo(plain(f"{submission.shown(name)}: the submission is gone; its grade is removed"))
-    new = len(graded.grades) - graded.kept
-    click.echo(f"{len(graded.grades)} students, {new} graded now, {graded.kept} as before")
+    click.echo(f"{len(graded.grades)} students, {graded.new} graded now, {graded.kept} as before")
     for change in graded.changes:
         click.echo(plain(f"changed: {change}"))

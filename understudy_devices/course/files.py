@@ -18,6 +18,7 @@ SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9@+_.-]{0,80}")
 LETTERS = str.maketrans({"ß": "ss", "æ": "ae", "Æ": "Ae", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L"})
 LETTERS_MOST = 60
 GRADE = "grade.json"
+OF_GRADE = ("report.md", "report.html", "results.json", "junit.xml", GRADE)
 
 
 def folder_name(name: str) -> str:

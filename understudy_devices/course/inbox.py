@@ -2,11 +2,14 @@
 """Whose submission is whose: a class's folder, and students.csv.
 
 A submission belongs to the student of its variant.toml, if the key in it is genuine; otherwise to
-the student after whom it is named.  Whatever does not fit is said, and costs nobody else a grade.
+the student after whom it is named.  In a contest a student may hand in several: NAME-1.zip,
+NAME-2.zip, each with NAME's variant.toml.  Whatever does not fit is said, and costs nobody else a
+grade.
 """
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +22,8 @@ from understudy_devices.course.submission import shown
 
 NOBODYS = (".DS_Store", ".directory", ".git", ".gitignore", ".lock")
 """Hidden files that no student has handed in."""
+NUMBERED = re.compile(r"(?P<name>.+)-(?P<number>[0-9]{1,9})", re.DOTALL)
+"""The name of one of several submissions of a student."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,8 @@ class Owner:
     student: str
     named: str
     """The student after whom the submission is named."""
+    proven: bool
+    """Whether the submission has the student's variant.toml."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -40,14 +47,19 @@ class Owner:
 class Inbox:
     """The submissions of a class."""
 
-    single: Mapping[str, Path]
-    """The submission of each student."""
+    submissions: Mapping[str, tuple[Path, ...]]
+    """The submissions of each student: one, or in a contest several."""
     ungraded: Mapping[str, str]
     """Submissions that are not graded, by student or by name, each with the reason."""
     missing: tuple[str, ...]
     """Students of students.csv who have handed in nothing."""
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Remarks about a student's submission."""
+
+    @property
+    def count(self) -> int:
+        """Return the number of submissions that are graded."""
+        return sum(map(len, self.submissions.values()))
 
 
 def owner(grader: Grader, path: Path) -> Owner:
@@ -60,10 +72,12 @@ def owner(grader: Grader, path: Path) -> Owner:
         by_variant = None
         notes.append(f"{wrong}; graded as {shown(named)}'s")
     student = named if by_variant is None else by_variant
+    if by_variant is not None and _is_one_of_several(grader, named, student):
+        named = student
     if normal(student) != normal(named):
         notes.append(f"handed in as {shown(named)}; its {VARIANT} is {_whose(student)}")
     notes += not_listed(grader, student)
-    return Owner(student, named, tuple(notes))
+    return Owner(student, named, by_variant is not None, tuple(notes))
 
 
 def not_listed(grader: Grader, student: str) -> list[str]:
@@ -78,6 +92,15 @@ def _named(grader: Grader, name: str) -> str:
     """Return the student of a submission's name: a folder may have the name of an exported one."""
     exported = {files.folder_name(each): each for each in grader.course.students}
     return exported.get(name, name)
+
+
+def _is_one_of_several(grader: Grader, name: str, student: str) -> bool:
+    """Return whether a submission's name is the student's with a number, in a contest."""
+    numbered = NUMBERED.fullmatch(name)
+    if not grader.assignment.document.contest or not numbered:
+        return False
+    before = normal(_named(grader, numbered["name"]))
+    return before == normal(student) and normal(name) not in grader.course.students
 
 
 def _whose(student: str) -> str:
@@ -109,23 +132,49 @@ def read(grader: Grader, folder: Path) -> Inbox:
             ungraded[found.named] = _anothers(found, path)
         else:
             of_student[normal(found.student)].append((found, path))
-    single, notes = {}, {}
+    several = grader.assignment.document.contest is not None
+    submissions, notes = {}, {}
     for entries in of_student.values():
-        own = [each for each in entries if each[0].agrees]
-        if len(entries) > 1 and len(own) == 1:  # nobody can hand in for somebody who has
-            ungraded |= {
-                each.named: _anothers(each, path) for each, path in entries if not each.agrees
-            }
-            entries = own
-        (first, path), *more = entries
-        if more:
-            ungraded[first.student] = _several(path for _, path in entries)
-        else:
-            single[first.student] = path
-            notes[first.student] = first.notes
-    handed_in = {normal(each) for each in (*single, *ungraded)}
+        graded = _graded(entries, several=several)
+        student = (graded or entries)[0][0].student
+        if not graded:
+            ungraded[student] = _unclear((path for _, path in entries), student, several=several)
+            continue
+        for each, path in entries:
+            if (each, path) in graded:
+                continue
+            if each.agrees:
+                ungraded[path.name] = _unproven(path, student)
+            else:
+                ungraded[each.named] = _anothers(each, path)
+        submissions[student] = tuple(sorted((path for _, path in graded), key=_in_order))
+        notes[student] = tuple(dict.fromkeys(note for each, _ in graded for note in each.notes))
+    handed_in = {normal(each) for each in (*submissions, *ungraded)}
     missing = tuple(each for each in grader.course.students if each not in handed_in)
-    return Inbox(single, ungraded, missing, {each: said for each, said in notes.items() if said})
+    said = {student: lines for student, lines in notes.items() if lines}
+    return Inbox(submissions, ungraded, missing, said)
+
+
+def _graded(
+    entries: Sequence[tuple[Owner, Path]], *, several: bool
+) -> Sequence[tuple[Owner, Path]]:
+    """Return the submissions of a student that are graded; none if it is not clear which.
+
+    Nobody can hand in for somebody who has: a submission that is named after the student goes
+    before others.  Of these, `several` count if they have the student's variant.toml.
+    """
+    own = [each for each in entries if each[0].agrees]
+    proven = [each for each in own if each[0].proven]
+    if several and proven:
+        return proven
+    alone = own or entries
+    return alone if len(alone) == 1 else []
+
+
+def _in_order(path: Path) -> tuple[int, str]:
+    """Return what submissions of a student are sorted by: ada-10.zip follows ada-9.zip."""
+    numbered = NUMBERED.fullmatch(submission.identity(path))
+    return int(numbered["number"]) if numbered else 0, path.name
 
 
 def _refuse_one_students(grader: Grader, folder: Path, names: set[str]) -> None:
@@ -146,6 +195,14 @@ def _anothers(found: Owner, path: Path) -> str:
     )
 
 
-def _several(paths: Iterable[Path]) -> str:
+def _unproven(path: Path, student: str) -> str:
+    return (
+        f"not graded: {shown(path.name)} has no {VARIANT} of {shown(student)}, which another "
+        "submission has; add it, or remove the file"
+    )
+
+
+def _unclear(paths: Iterable[Path], student: str, *, several: bool) -> str:
     names = " and ".join(shown(path.name) for path in paths)
-    return f"not graded: {names} are of one student; remove all but one"
+    more = f", or name them {shown(student)}-1, {shown(student)}-2, ..., each with the {VARIANT}"
+    return f"not graded: {names} are of one student; remove all but one{more if several else ''}"

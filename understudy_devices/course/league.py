@@ -5,10 +5,14 @@ Every submission ran on the same held-back disks with the same seeds, so two are
 pair.  A place counts as better only if the interval of the mean difference excludes zero; the
 intervals are as wide as the number of comparisons demands (Bonferroni).  So a place is shared by
 all that cannot be told apart from its best.
+
+A student's best submission has the student's place.  The student's others have a line and no place:
+they push nobody down, and make no interval wider.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
@@ -25,6 +29,7 @@ font-variant-numeric: tabular-nums; }
 tr.first td { border-top: 2px solid #555; }
 """
 WIDTH = 260
+SEVERAL = "The best of a student's submissions has the student's place; the others have none."
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,11 @@ class Entry:
     """A submission in the contest."""
 
     pseudonym: str
+    number: int
+    """Which of the student's submissions it is; 0 if there is one."""
     ratios: tuple[float, ...]
+    counts: bool
+    """Whether it is the student's best."""
     place: int = 0
 
     @property
@@ -40,30 +49,74 @@ class Entry:
         """Return the mean ratio and its interval."""
         return estimate(self.ratios)
 
+    @property
+    def name(self) -> str:
+        """Return what stands in the table."""
+        return _name(self.pseudonym, self.number)
 
-def entries(assignment: Assignment, grades: Sequence[Grade]) -> list[Entry]:
-    """Return the valid submissions with their places, best first; ties share a place."""
-    contest = assignment.document.contest
-    assert contest
+
+def best(assignment: Assignment, tries: Sequence[Grade]) -> int:
+    """Return the index of a student's best submission: a valid one before others, then the lowest
+    mean ratio, then the most points, then the first one.
+    """
+
+    def order(index: int) -> tuple[float, float]:
+        line = _line(assignment, tries[index])
+        ratios = _ratios(assignment, line) if line else None
+        return estimate(ratios).mean if ratios else math.inf, -tries[index].score
+
+    return min(range(len(tries)), key=order)
+
+
+def entries(assignment: Assignment, students: Sequence[Sequence[Grade]]) -> list[Entry]:
+    """Return the valid submissions of all students, best first, with the places of those that
+    count; ties share a place.
+    """
     found = []
-    for grade in grades:
-        for line in grade.lines:
-            if line.name == contest.check and line.figures.get("valid"):
-                found.append(Entry(grade.pseudonym, tuple(line.figures[contest.measure])))
-    found.sort(key=lambda entry: (entry.found.mean, entry.pseudonym))
+    for tries in students:
+        first = best(assignment, tries)
+        for index, (number, grade) in enumerate(_numbered(tries)):
+            line = _line(assignment, grade)
+            ratios = _ratios(assignment, line) if line else None
+            if ratios:
+                found.append(Entry(grade.pseudonym, number, ratios, counts=index == first))
+    found.sort(
+        key=lambda entry: (entry.found.mean, entry.pseudonym, not entry.counts, entry.number)
+    )
     return list(_placed(found))
 
 
-def outside(assignment: Assignment, grades: Sequence[Grade]) -> list[tuple[str, str]]:
-    """Return the submissions that have no place, by pseudonym, each with the reason."""
+def outside(assignment: Assignment, students: Sequence[Sequence[Grade]]) -> list[tuple[str, str]]:
+    """Return the submissions that are not valid, by name, each with the reason."""
+    found = []
+    for tries in students:
+        for number, grade in _numbered(tries):
+            line = _line(assignment, grade)
+            if line and not _ratios(assignment, line):
+                found.append((grade.pseudonym, number, _why(line)))
+    return [(_name(pseudonym, number), why) for pseudonym, number, why in sorted(found)]
+
+
+def _numbered(tries: Sequence[Grade]) -> Iterator[tuple[int, Grade]]:
+    return enumerate(tries, 1) if len(tries) > 1 else zip([0], tries, strict=True)
+
+
+def _name(pseudonym: str, number: int) -> str:
+    return f"{pseudonym} ({number})" if number else pseudonym
+
+
+def _line(assignment: Assignment, grade: Grade) -> Line | None:
+    """Return the line of the contest's check; None if that was left out."""
     contest = assignment.document.contest
     assert contest
-    return sorted(
-        (grade.pseudonym, _why(line))
-        for grade in grades
-        for line in grade.lines
-        if line.name == contest.check and not line.figures.get("valid")
-    )
+    return next((line for line in grade.lines if line.name == contest.check), None)
+
+
+def _ratios(assignment: Assignment, line: Line) -> tuple[float, ...] | None:
+    """Return the figures of a valid submission."""
+    contest = assignment.document.contest
+    assert contest
+    return tuple(line.figures[contest.measure]) if line.figures.get("valid") else None
 
 
 def _why(line: Line) -> str:
@@ -75,13 +128,16 @@ def _why(line: Line) -> str:
 
 
 def _placed(found: Sequence[Entry]) -> Iterator[Entry]:
-    confidence = 1 - (1 - CONFIDENCE) / max(1, len(found) - 1)
+    students = sum(entry.counts for entry in found)
+    confidence = 1 - (1 - CONFIDENCE) / max(1, students - 1)
     leader: Entry | None = None
-    place = 0
-    for number, entry in enumerate(found, 1):
-        if leader is None or not _tied(leader, entry, confidence):
-            leader, place = entry, number
-        yield Entry(entry.pseudonym, entry.ratios, place)
+    place = number = 0
+    for entry in found:
+        if entry.counts:
+            number += 1
+            if leader is None or not _tied(leader, entry, confidence):
+                leader, place = entry, number
+        yield replace(entry, place=place if entry.counts else 0)
 
 
 def _tied(one: Entry, other: Entry, confidence: float) -> bool:
@@ -95,16 +151,17 @@ def board(assignment: Assignment, grade: Grade) -> list[Mapping[str, Any]]:
     """Return Gradescope's leaderboard entry of one submission, which knows no other."""
     if not assignment.document.contest:
         return []
-    for entry in entries(assignment, [grade]):
+    for entry in entries(assignment, [[grade]]):
         return [
             {"name": "ratio to the reference", "value": round(entry.found.mean, 4), "order": "asc"}
         ]
     return []
 
 
-def page(assignment: Assignment, grades: Sequence[Grade]) -> str:
-    """Return the league table as one HTML file."""
-    listed = entries(assignment, grades)
+def page(assignment: Assignment, students: Sequence[Sequence[Grade]]) -> str:
+    """Return the league table as one HTML file, from the submissions of each student."""
+    listed = entries(assignment, students)
+    several = any(len(tries) > 1 for tries in students)
     title = escape(plain(assignment.document.title))
     limits = [limit for entry in listed for limit in entry.found.limits if limit is not None]
     low, high = min([*limits, 0.95]), max([*limits, 1.0])
@@ -117,9 +174,9 @@ def page(assignment: Assignment, grades: Sequence[Grade]) -> str:
         "on disks and with seeds that are held back. A figure is the mean ratio to the "
         "reference scheduler, with its 95 % interval; "
         "lower is better. Submissions that cannot be told apart from the best of their place share "
-        "it.</p>"
+        f"it.{' ' + SEVERAL if several else ''}</p>"
         "<table><tr><th>place<th>submission<th>ratio<th>95 % interval<th></tr>"
-        f"{''.join(rows)}</table>{_without_place(outside(assignment, grades))}</html>\n"
+        f"{''.join(rows)}</table>{_without_place(outside(assignment, students))}</html>\n"
     )
 
 
@@ -136,7 +193,7 @@ def _with_place_before(listed: Sequence[Entry]) -> Iterator[tuple[Entry, int]]:
     before = 0
     for entry in listed:
         yield entry, before
-        before = entry.place
+        before = entry.place or before
 
 
 def _row(entry: Entry, low: float, high: float, before: int) -> str:
@@ -153,9 +210,9 @@ def _row(entry: Entry, low: float, high: float, before: int) -> str:
         f'stroke="#bbb"/><line x1="{x(left)}" y1="8" x2="{x(right)}" y2="8" stroke="#456" '
         f'stroke-width="2"/><circle cx="{x(entry.found.mean)}" cy="8" r="4" fill="#456"/></svg>'
     )
-    first = ' class="first"' if entry.place != before else ""
+    first = ' class="first"' if entry.counts and entry.place != before else ""
     return (
-        f"<tr{first}><td class=number>{entry.place}<td>{escape(plain(entry.pseudonym))}"
+        f"<tr{first}><td class=number>{entry.place or ''}<td>{escape(plain(entry.name))}"
         f"<td class=number>{entry.found.mean:.4f}<td class=number>{left:.4f} to {right:.4f}"
         f"<td>{bar}</tr>"
     )

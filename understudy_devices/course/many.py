@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Grade a class: a folder with a file, folder or archive for each student.
+"""Grade a class: a folder with a file, folder or archive for each student, or several (tries.py).
 
 A student's grade is written when it is there, with a digest of everything it follows from.  So a
 command that was killed is given again, and grades only what is missing; after a correction it
@@ -15,13 +15,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from understudy_devices.base.errors import UserError
+from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.course import apart, files, league, submission
 from understudy_devices.course.grade import Grader
 from understudy_devices.course.inbox import Inbox
 from understudy_devices.course.report import classes
 from understudy_devices.course.result import BROKEN, Grade, Line, amount
-from understudy_devices.engine import Engine
+from understudy_devices.course.tries import Tries, remove
+from understudy_devices.engine import Died, Engine
 
 Report = Callable[[int, int], None]
 STUDENTS, PUBLISHED, CHANGES = "students", "published.json", "changes.txt"
@@ -57,7 +58,12 @@ class Graded:
     """The grades of a class."""
 
     grades: tuple[Grade, ...]
+    """The grade of each student."""
+    submissions: Mapping[str, tuple[Grade, ...]]
+    """The grades of all submissions of each student."""
     inbox: Inbox
+    new: int
+    """Submissions that were graded now."""
     kept: int
     """Grades that were already there."""
     changes: tuple[Change, ...]
@@ -65,6 +71,11 @@ class Graded:
     """Students whose grade was removed, since their submission is no longer there."""
     written: tuple[str, ...] = ()
     """The names of the files with all grades."""
+
+    @property
+    def broken(self) -> bool:
+        """Return whether the grader itself failed in any check."""
+        return any(grade.broken for tries in self.submissions.values() for grade in tries)
 
 
 @contextmanager
@@ -91,40 +102,50 @@ def grade_all(
     """Grade every submission that has no valid grade yet, or all of them (`again`); write all
     results.
     """
-    single = found.single
-    places = {student: out / STUDENTS / files.folder_name(student) for student in single}
-    grades: dict[str, Grade] = {}
-    for student, path in single.items():
-        there = None if again else files.read_grade(_private(places[student]))
-        if there and not there.broken and there.key == grader.key(student, grader.read(path)):
-            grades[student] = there
-    kept = len(grades)
+    tries = {student: _tries(grader, student, found, out) for student in found.submissions}
     left = {
-        student: (student, str(path.absolute()))
-        for student, path in single.items()
-        if student not in grades
+        key: (student, str(path.absolute()))
+        for student, mine in tries.items()
+        for path, key in mine.paths.items()
     }
-    level = grader.assignment.document.feedback.hidden
+    total = len(left)
+    grades: dict[str, Grade] = {}
+    for mine in () if again else tries.values():
+        there = {grade.key: grade for grade in mine.there()}
+        mine.write(there, anew=False)
+        grades |= there
+    for key in grades:
+        del left[key]
+    kept = len(grades)
     work = apart.work(grader.course.folder, grader.assignment.name, grader.vms)
-    report(kept, len(single))
+    report(kept, total)
     try:
-        for student, answer in engine.run(work, left):
-            grade = Grade.from_json(answer) if answer else _died(grader, student, single[student])
-            place = places[student]
-            files.write_grade(grade, place, level, teacher=_private(place))
-            grades[student] = grade
-            report(len(grades), len(single))
+        for key, answer in engine.run(work, left):
+            student, _ = left[key]
+            grades[key] = Grade.from_json(answer) if answer else _died(grader, student, key)
+            tries[student].write(grades, anew=True)
+            report(len(grades), total)
+    except Died as error:
+        _, path = left[error.key]
+        raise RunFailed(f"{submission.shown(Path(path).name)}: {error}") from None
     finally:
         apart.end_all()
-    removed = sorted({*_cleared(out, places)} - {*found.ungraded})
-    ordered = tuple(grades[student] for student in sorted(grades))
+    removed = sorted({*_cleared(out, tries)} - {*found.ungraded})
+    ordered = tuple(tries[student].best(grades) for student in sorted(tries))
+    submissions = {student: tries[student].all(grades) for student in sorted(tries)}
     changes = tuple(_changes(out, ordered))
-    graded = Graded(ordered, found, kept, changes, tuple(removed))
+    graded = Graded(ordered, submissions, found, len(left), kept, changes, tuple(removed))
     graded_files = _write(grader, graded, out)
     return replace(graded, written=graded_files)
 
 
-def _died(grader: Grader, student: str, path: Path) -> Grade:
+def _tries(grader: Grader, student: str, found: Inbox, out: Path) -> Tries:
+    name = files.folder_name(student)
+    paths = {path: grader.key(student, grader.read(path)) for path in found.submissions[student]}
+    return Tries(grader.assignment, paths, out / STUDENTS / name, out / TEACHER / name)
+
+
+def _died(grader: Grader, student: str, key: str) -> Grade:
     """Return a grade without points for a submission at which the grader dies."""
     why = ("the grading process died twice",)
     lines = tuple(
@@ -136,31 +157,23 @@ def _died(grader: Grader, student: str, path: Path) -> Grade:
         title=grader.assignment.document.title,
         student=student,
         pseudonym=grader.course.pseudonym(student),
-        key=grader.key(student, grader.read(path)),
+        key=key,
         lines=lines,
         rules=grader.rules,
     )
 
 
-def _private(place: Path) -> Path:
-    """Return the teacher's folder for a student's folder."""
-    return place.parent.parent / TEACHER / place.name
-
-
-def _cleared(out: Path, places: Mapping[str, Path]) -> Iterator[str]:
+def _cleared(out: Path, tries: Mapping[str, Tries]) -> Iterator[str]:
     """Remove the grades of submissions that are no longer there; yield the students."""
-    known = set(places.values())
-    for place in sorted((out / STUDENTS).glob("*")):
-        private = _private(place)
-        if place not in known and (private / files.GRADE).is_file():
-            there = files.read_grade(private)
-            for name in ("report.md", "report.html", "results.json", "junit.xml", files.GRADE):
-                (place / name).unlink(missing_ok=True)
-                (private / name).unlink(missing_ok=True)
-            for folder in (place, private):
-                if not any(folder.iterdir()):
-                    folder.rmdir()
-            yield there.student if there else place.name
+    known = {mine.private for mine in tries.values()}
+    for private in sorted((out / TEACHER).glob("*")):
+        graded = sorted(private.glob(f"**/{files.GRADE}"))
+        if private not in known and graded:
+            there = files.read_grade(graded[0].parent)
+            numbered = [file.parent for file in graded]
+            for folder in (*numbered, private, out / STUDENTS / private.name):
+                remove(folder)
+            yield there.student if there else private.name
 
 
 def _scores(grades: Sequence[Grade]) -> dict[str, Any]:
@@ -210,7 +223,7 @@ def _write(grader: Grader, graded: Graded, out: Path) -> tuple[str, ...]:
         "junit.xml": classes.junit(grader.assignment.name, grades),
     }
     if grader.assignment.document.contest:
-        written["league.html"] = league.page(grader.assignment, grades)
+        written["league.html"] = league.page(grader.assignment, [*graded.submissions.values()])
     if graded.changes:
         written[CHANGES] = _with_run(_text(out / CHANGES), graded.changes)
     for name, text in written.items():

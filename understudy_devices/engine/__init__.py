@@ -10,6 +10,8 @@ import threading
 from collections.abc import Callable, Generator, Mapping
 from typing import Any, Protocol, TypeVar
 
+from understudy_devices.base.errors import RunFailed
+
 T = TypeVar("T")
 Answer = Any
 """What JSON can carry, so that an answer can be kept as a line of text."""
@@ -19,6 +21,15 @@ Work = Callable[[T, threading.Event], Answer]
 
 An engine may pickle it together with its items, and call the copy on another machine.
 """
+
+
+class Died(RunFailed):
+    """Whatever carries out an item dies each time; `key` is the item's."""
+
+    def __init__(self, message: str, key: str) -> None:
+        """Store the message and the key."""
+        super().__init__(message)
+        self.key = key
 
 
 class Engine(Protocol):

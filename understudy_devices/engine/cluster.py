@@ -28,10 +28,11 @@ from math import ceil
 from pathlib import Path
 from typing import Any, TypeVar
 
+from understudy_devices.base import scratch
 from understudy_devices.base.cache import digest
 from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.base.plain import plain, shortened
-from understudy_devices.engine import Answer, Work, node
+from understudy_devices.engine import Answer, Died, Work, node
 from understudy_devices.engine.spool import Spool, Task, writing
 from understudy_devices.native.version import code_version
 
@@ -110,6 +111,21 @@ class Cluster:
     def notice(self) -> str:
         """Return what goes on if the command is interrupted."""
         return f"the cluster's tasks go on (scancel --name {self.name} ends them)"
+
+    @contextmanager
+    def until_done(self) -> Iterator[None]:
+        """Remove the folder when the block ends; keep its answers if the block fails, so that the
+        same command, given again, goes on.
+        """
+        scratch.say_if_interrupted(f"{self.notice}; give the same command again to go on")
+        try:
+            yield
+        except BaseException:
+            if not any(self.folder.glob("*.answers")):
+                shutil.rmtree(self.folder, ignore_errors=True)
+            raise
+        shutil.rmtree(self.folder, ignore_errors=True)
+        scratch.say_if_interrupted("")
 
     def run(
         self, work: Work[T], items: Mapping[str, T]
@@ -323,9 +339,10 @@ class _Rounds:
         self.deaths[culprit] += 1
         if self.deaths[culprit] >= DEATHS_MAX:
             log = self.cluster.folder / f"{self.ids[task]}_0_log.out"
-            raise RunFailed(
+            raise Died(
                 f"a task on the cluster died {DEATHS_MAX} times at the same run: "
-                f"{_last_words(log)}; see {log}"
+                f"{_last_words(log)}; see {log}",
+                culprit,
             )
 
     def _listed(self) -> dict[Task, tuple[str, str]] | None:

@@ -71,6 +71,38 @@ def test_the_solution_scores_all_points_and_the_starter_what_the_text_says(
     assert starter.score == of.assignment.document.starter_points
 
 
+def test_an_assignment_is_tried_with_several_students(tmp_path: Path) -> None:
+    """The second one asks for more than the drawn disks give."""
+    folder = course_class.course(tmp_path / "os").folder
+    assert folder
+    (folder / library.STUDENTS).write_text("student,pseudonym\nAda,\n")
+    words = ("course", "try", "starvation", "--course", folder, "--students", 2)
+    done = understudy(*map(str, words))
+    assert done.exit_code == 0, done.output
+    assert "2 variants: the solution scores all points" in done.stdout
+    mine = folder / library.ASSIGNMENTS / "strict"
+    shutil.copytree(ASSIGNMENTS / "starvation", mine)
+    file = mine / "assignment.toml"
+    text = file.read_text()
+    file.write_text(re.sub(r"at_most = .*", "at_most = 0.001", text, count=1))
+    done = understudy("course", "try", "strict", "--course", folder, "--students", "2")
+    assert done.exit_code == 1
+    for name in ("ada", "student 2"):
+        assert f"{name}: the solution scores " in done.stdout
+    assert "expected at most 0.001" in done.stdout
+
+
+def test_the_keys_of_each_kind_are_explained() -> None:
+    kinds = understudy("course", "kinds").stdout.split("\n")
+    assert len(kinds) > 8
+    for name in (line.split()[0] for line in kinds if line):
+        assert "points: a number from 0 to 10000" in understudy("course", "kinds", name).stdout
+    text = understudy("course", "kinds", "answers").stdout
+    assert "    tolerance_percent: a number from 0 to 50, default 1.0" in text
+    assert "optional. From this ratio on" in understudy("course", "kinds", "measure").stdout
+    assert 'did you mean "order"' in understudy("course", "kinds", "ordr").output
+
+
 def test_a_wrong_order_is_drawn(course: library.Course) -> None:
     of = grader(course, "seek-reduction")
     files = export.solution(of, "ada") | {"sstf.c": CLOOK.replace("my-clook", "m").encode()}

@@ -10,16 +10,27 @@ from pathlib import Path
 
 import click
 
+from understudy_devices.base.catalog import unknown
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.plain import plain
 from understudy_devices.cli.cluster import with_cluster
 from understudy_devices.cli.main import EXIT_FAILED
 from understudy_devices.cli.options import UNSAFE
 from understudy_devices.cli.progress import bars
+from understudy_devices.course import (
+    checks,
+    files,
+    league,
+    library,
+    many,
+    rehearsal,
+    repack,
+    submission,
+)
 from understudy_devices.course import export as exporting
-from understudy_devices.course import files, league, library, many, repack, submission
 from understudy_devices.course import inbox as inboxes
 from understudy_devices.course.autograder import HOSTS, autograder
+from understudy_devices.course.check import keys
 from understudy_devices.course.grade import Grader
 from understudy_devices.course.report import gradescope, student
 from understudy_devices.course.result import Grade
@@ -92,6 +103,55 @@ def show(name: str, folder: Path | None, as_json: bool) -> None:
         hidden = " (hidden)" if check.hidden else ""
         click.echo(plain(f"{check.points:4} {check.kind:10} {check.name}{hidden}"))
     click.echo(f"{document.points:4} points")
+
+
+@command.command("try", epilog="Example: understudy course try my-seeks --students 6")
+@click.argument("name")
+@click.option(
+    "--students",
+    "count",
+    type=click.IntRange(1, 1000),
+    default=5,
+    show_default=True,
+    help="Variants to try.",
+)
+@click.option("--jobs", type=click.IntRange(1, 1000), default=2, help="Gradings at a time.")
+@COURSE
+@NO_VM
+@click.pass_context
+def try_assignment(
+    context: click.Context, name: str, count: int, jobs: int, folder: Path | None, no_vm: bool
+) -> None:
+    """Grade the solution and the unchanged starter in several students' variants.
+
+    The solution has to score all points, the starter what assignment.toml says.
+    """
+    found = library.course(folder)
+    grader = Grader(found.assignment(name), found, vms=not no_vm)
+    names = rehearsal.students(grader, count)
+    with bars(2 * count) as shown:
+        wrong = list(rehearsal.mistakes(grader, names, Local(jobs), shown.count))
+    for line in wrong:
+        click.echo(plain(line))
+    if wrong:
+        context.exit(EXIT_FAILED)
+    click.echo(f"{count} variants: the solution scores all points, the starter as the text says")
+
+
+@command.command(epilog="Example: understudy course kinds measure")
+@click.argument("name", required=False)
+def kinds(name: str | None) -> None:
+    """List the kinds of check, or the keys of one, for an assignment of your own."""
+    known = sorted(checks.ours())
+    if name is None:
+        for each in known:
+            summary = (checks.kind(each, Path()).__doc__ or "").split("\n\n")[0]
+            click.echo(f"{each:10} {' '.join(summary.split())}")
+        return
+    if name not in known:
+        raise UserError(unknown("kind", name, known))
+    for line in keys(checks.kind(name, Path())):
+        click.echo(line)
 
 
 @command.command(epilog="Example: understudy course new os-course --title 'OS, autumn'")
@@ -184,7 +244,10 @@ def check(context: click.Context, work: Path, no_vm: bool, as_json: bool) -> Non
     grader = Grader(assignment, course, vms=not no_vm, public=True)
     handed_in = grader.read(work)
     mine = submission.Submission(handed_in.files, handed_in.refused)
-    _tell(context, grader.grade(person, mine, keys), as_json, student.LINES)
+    graded = grader.grade(person, mine, keys)
+    hidden = assignment.document.hidden_points
+    last = f"{hidden} more points are in hidden checks, which only your teacher can run"
+    _tell(context, graded, as_json, student.LINES, last if hidden and not as_json else "")
 
 
 @command.command(epilog="Example: understudy course grade seek-reduction my-work --out report")

@@ -5,10 +5,11 @@ A kind of check is a class `Kind(Check)` in a file of its own (checks/).  Its fi
 that the kind takes; `run` grades a submission.
 """
 
+import json
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -16,6 +17,13 @@ from understudy_devices.course.result import Found
 from understudy_devices.course.work import Work
 
 POINTS_MOST = 10_000
+TYPES = {
+    "string": "text",
+    "integer": "a number",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+}
 Points = Annotated[int, Field(ge=0, le=POINTS_MOST)]
 Options = Annotated[dict[str, Any], Field(default_factory=dict)]
 
@@ -23,7 +31,13 @@ Options = Annotated[dict[str, Any], Field(default_factory=dict)]
 class Table(BaseModel):
     """A table of assignment.toml."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        strict=True,
+        extra="forbid",
+        frozen=True,
+        allow_inf_nan=False,
+        use_attribute_docstrings=True,
+    )
 
 
 class Check(Table):
@@ -65,3 +79,41 @@ class Check(Table):
     @abstractmethod
     def run(self, work: Work) -> Found:
         """Grade the submission; NoPoints if there is nothing to grade."""
+
+
+def keys(table: type[Table], indent: str = "") -> Iterator[str]:
+    """Yield a line for each key of a table: its name, what it may be, its default and meaning."""
+    schema = table.model_json_schema()
+    for name, field in table.model_fields.items():
+        entry = schema["properties"][name]
+        if name == "kind":
+            continue
+        parts = [_type(entry, schema)]
+        if not field.is_required() and "default" in entry:
+            default = entry["default"]
+            parts.append("optional" if default is None else f"default {json.dumps(default)}")
+        meaning = " ".join((field.description or "").split())
+        yield f"{indent}{name}: {', '.join(parts)}{f'. {meaning}' if meaning else ''}"
+        for inner in _tables(field.annotation):
+            yield from keys(inner, f"{indent}    ")
+
+
+def _type(entry: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+    if "anyOf" in entry:
+        return " or ".join(
+            _type(each, schema) for each in entry["anyOf"] if each.get("type") != "null"
+        )
+    if "enum" in entry:
+        return " or ".join(json.dumps(each) for each in entry["enum"])
+    if "const" in entry:
+        return json.dumps(entry["const"])
+    name = TYPES.get(entry.get("type", "object"), "a table")
+    low = entry.get("minimum", entry.get("exclusiveMinimum"))
+    high = entry.get("maximum", entry.get("exclusiveMaximum"))
+    return name if low is None or high is None else f"{name} from {low:g} to {high:g}"
+
+
+def _tables(annotation: Any) -> Iterator[type[Table]]:
+    for each in (annotation, *get_args(annotation)):
+        if isinstance(each, type) and issubclass(each, Table):
+            yield each

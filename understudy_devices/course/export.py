@@ -131,6 +131,7 @@ def _public(assignment: Assignment) -> dict[str, Any]:
     table = assignment.document.model_dump(exclude_unset=True)
     shown_checks = [check for check in table["checks"] if not check.get("hidden")]
     table["points"] = sum(check["points"] for check in shown_checks)
+    table["hidden_points"] = assignment.document.points - table["points"]
     table.pop("contest", None)
     return {**table, "checks": shown_checks}
 

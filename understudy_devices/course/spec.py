@@ -80,6 +80,8 @@ class Document(Table):
     points: Points
     starter_points: Annotated[float, Field(ge=0, le=10_000)] = 0.0
     """What the unchanged starter scores."""
+    hidden_points: Points = 0
+    """In a student's copy: the points of the checks that it lacks."""
     files: Annotated[list[Annotated[str, Field(pattern=FILE_NAME)]], Field(min_length=1)]
     limits: Limits = Limits()
     variant: Variant = Variant()

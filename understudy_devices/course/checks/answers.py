@@ -19,7 +19,7 @@ from understudy_devices.course.references import (
     mistake,
     workload_mistake,
 )
-from understudy_devices.course.result import Found
+from understudy_devices.course.result import Found, NoPoints
 from understudy_devices.course.toml_text import toml
 from understudy_devices.course.work import Work
 
@@ -27,6 +27,8 @@ TO_ANSWER = (
     "# Write each answer as a number without a unit, and remove the # before its key. text.md has "
     "the\n# questions with their commands."
 )
+
+A_NUMBER = "an answer is a number without a unit and with a point, such as 11.24"
 
 
 class Question(Table):
@@ -92,7 +94,10 @@ class Kind(Check):
 
     def run(self, work: Work) -> Found:
         """Compare the answers with those of the student's disk."""
-        given = work.toml(self.file)
+        try:
+            given = work.toml(self.file)
+        except NoPoints as why:
+            raise NoPoints(f"{why}; {A_NUMBER}") from None
         right = 0
         lines = []
         for question in self.questions:

@@ -60,6 +60,32 @@ bool confine(u64 memory_bytes, u64 output_bytes)
 #endif
 
 #ifdef ARCHITECTURE
+#include <errno.h>
+#include <sys/auxv.h>
+
+#define PAGE 4096ul
+#define CLOCK_PAGES 16 /* more than the kernel has */
+
+/* The pages with the kernel's clocks, until they were unmapped; the vDSO follows them. */
+static uintptr_t clocks_begin, clocks_end;
+
+/* Unmap the pages in which the kernel keeps the time for the vDSO; only they are VM_IO pages. */
+static void hide_clocks(void)
+{
+	clocks_begin = clocks_end = getauxval(AT_SYSINFO_EHDR);
+	while (clocks_end - clocks_begin < CLOCK_PAGES * PAGE &&
+	       madvise((void *)(clocks_begin - PAGE), PAGE, MADV_DOFORK) &&
+	       errno == EINVAL)
+		clocks_begin -= PAGE;
+	if (clocks_begin < clocks_end)
+		munmap((void *)clocks_begin, clocks_end - clocks_begin);
+}
+
+bool confine_has_clock(uintptr_t at)
+{
+	return at >= clocks_begin && at < clocks_end;
+}
+
 /*
  * The allowed system calls: for memory, the pipes, output, the loader, and the end of the process.
  */
@@ -120,11 +146,17 @@ bool confine_calls(void)
 #ifdef __x86_64__
 	prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
 #endif
+	hide_clocks();
 	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
 	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 #else
 bool confine_calls(void)
+{
+	return false;
+}
+
+bool confine_has_clock(uintptr_t at)
 {
 	return false;
 }

@@ -3,6 +3,8 @@
 #ifndef UNDERSTUDY_CONFINE_H
 #define UNDERSTUDY_CONFINE_H
 
+#include <stdint.h>
+
 #include "../../core/port.h"
 
 /**
@@ -24,10 +26,14 @@ bool confine_is_full(void);
  *
  * After the call, this process cannot start processes, open sockets, signal other processes,
  * change files, sleep, or ask for the time or for random numbers. If this process tries, it gets the
- * signal SIGSYS; if it reads the processor's clock, SIGSEGV (only on x86-64).
+ * signal SIGSYS; if it reads the vDSO's clocks, or on x86-64 the processor's, SIGSEGV. (A kernel that
+ * seals the pages of these clocks leaves them.)
  *
  * Returns: whether the kernel and the processor support this.
  */
 bool confine_calls(void);
+
+/* Was a clock at this address before confine_calls()? */
+bool confine_has_clock(uintptr_t at);
 
 #endif

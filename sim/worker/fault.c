@@ -111,7 +111,7 @@ static u32 cause(const siginfo_t *info, const ucontext_t *context)
 		return FAULT_SLEEP;
 	if (info->si_signo != SIGSEGV)
 		return FAULT_OTHER;
-	if (reads_clock(info, context))
+	if (reads_clock(info, context) || confine_has_clock(at))
 		return FAULT_CLOCK;
 	if (watch.top - stack > DEEP && watch.top > stack &&
 	    at + NEAR - stack < 2 * NEAR)

@@ -200,3 +200,13 @@ def test_a_disk_that_is_full_while_the_kernel_is_fetched(
         cache.cached_folder("kernel/one", fetch)
     assert "No space left on device" in str(failure.value)
     assert "network" not in str(failure.value)
+
+
+def test_folders_in_use_do_not_use_up_descriptors(
+    things: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "USED_MOST", 3)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for number in range(40):
+        cache.cached_folder(f"used-{number}", lambda folder: None)
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before + 3

@@ -163,6 +163,8 @@ TOML = {
     ".".join("a" * 15_000) + "=1": "a.toml cannot be read: reading it takes more than",
     "a = 1\n" * 10_000: "a.toml has 60,000 bytes; the limit",
     "a": "a.toml is not TOML: ",
+    f"[{'.'.join('a' * 985)}]": "a.toml is not TOML: its tables are nested too deeply",
+    f"[{'.'.join('a' * 60)}]": "a.toml is not TOML: its tables are nested too deeply",
     f"a = {'9' * 5000}": "a.toml is not TOML: a number or a date in it is impossible",
     f"a = 0x{'f' * 20_000}": "a.toml is not TOML: a number or a date in it is impossible",
     "a = 2026-02-31": "a.toml is not TOML: ",

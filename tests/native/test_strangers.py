@@ -123,6 +123,21 @@ CRASHES = {
         [including("unistd.h"), at_add("char byte; while (read(3, &byte, 1)) ;")],
         "sleeps, which is not allowed: no progress in 5 s in fcfs_add, ",
     ),
+    "tells-time": (
+        [including("time.h"), at_next("time(NULL);")],
+        "reads a clock, which is not allowed in fcfs_next, ",
+    ),
+    "coarse": (
+        [
+            including("time.h"),
+            at_next("struct timespec t; clock_gettime(CLOCK_MONOTONIC_COARSE, &t);"),
+        ],
+        "reads a clock, which is not allowed in fcfs_next, ",
+    ),
+    "odd": (
+        [at_init("return -2147483647 - 1;")],
+        "init failed: an unknown error (errno 2147483648)",
+    ),
 }
 MISTAKEN = BREAKS_A_RULE | CRASHES
 DECLARES = {
@@ -233,6 +248,25 @@ def test_a_scheduler_cannot_reach_what_is_not_its_own(tmp_path: Path) -> None:
     )
     assert simulated(name).figures == simulated(name).figures
     assert simulated(name).figures.completed == 200
+
+
+def test_who_sleeps_again_and_again_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "SLEEP_SECONDS", 0.5)
+    once = "static int once; char byte; if (rq->id == 50 && !once++) read(3, &byte, 1);"
+    name = added(tmp_path, "dozes", including("unistd.h"), at_add(once))
+    with pytest.raises(RunFailed, match="it sleeps again and again in fcfs_add, "):
+        simulated(name)
+
+
+def test_a_scheduler_gets_no_descriptor_of_our_starter(tmp_path: Path) -> None:
+    with (tmp_path / "open").open("wb") as file:
+        os.set_inheritable(file.fileno(), True)
+        change = at_add(f'if (write({file.fileno()}, "x", 1) == 1) abort();')
+        name = added(tmp_path, "writes-there", including("stdlib.h", "unistd.h"), change)
+        assert simulated(name).figures.completed == 200
+    assert (tmp_path / "open").read_bytes() == b""
 
 
 def test_what_a_scheduler_prints_is_kept(tmp_path: Path) -> None:

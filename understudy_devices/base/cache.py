@@ -11,6 +11,7 @@ import fcntl
 import hashlib
 import os
 import shutil
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -23,6 +24,8 @@ from understudy_devices.base.paths import cache_dir
 READ_BYTES_MAX = 8 * 2**20
 """For a folder with more bytes than this, only the sizes of its files are recorded."""
 
+USED_MOST = 200
+_using = threading.Lock()
 _used: dict[Path, int] = {}
 """The folders that this process uses, each with the file descriptor that holds its lock."""
 
@@ -83,18 +86,26 @@ def _is_mine(final: Path) -> bool:
     """Lock the folder for use and update its time stamp; False if it is missing or incomplete."""
     try:
         inode = final.stat().st_ino
-        if final not in _used or os.fstat(_used[final]).st_ino != inode:
-            descriptor = os.open(final, os.O_RDONLY | os.O_DIRECTORY)
-            fcntl.flock(descriptor, fcntl.LOCK_SH)
-            if final.stat().st_ino != os.fstat(descriptor).st_ino or not _is_whole(final):
-                os.close(descriptor)
-                return False
-            _used[final] = descriptor
+        with _using:
+            if final not in _used or os.fstat(_used[final]).st_ino != inode:
+                descriptor = os.open(final, os.O_RDONLY | os.O_DIRECTORY)
+                fcntl.flock(descriptor, fcntl.LOCK_SH)
+                if final.stat().st_ino != os.fstat(descriptor).st_ino or not _is_whole(final):
+                    os.close(descriptor)
+                    return False
+                _used[final] = descriptor
+                _let_go()
     except FileNotFoundError:
         return False
     with suppress(OSError):  # another user's folder
         os.utime(final)
     return True
+
+
+def _let_go() -> None:
+    """Unlock the folders whose use began longest ago, so that they do not use up descriptors."""
+    while len(_used) > USED_MOST:
+        os.close(_used.pop(next(iter(_used))))
 
 
 def _is_whole(final: Path) -> bool:

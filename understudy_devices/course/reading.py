@@ -22,6 +22,7 @@ from understudy_devices.course.submission import Submission
 MEMORY_BYTES = 2**29
 CPU_SECONDS = 20
 TOML_BYTES = 2**15
+DEPTH_MOST = 50  # of a TOML file's tables; JSON's reader has a limit too
 WORDS = f"reading it takes more than {CPU_SECONDS} s or {MEMORY_BYTES:,} bytes of memory"
 
 Order = dict[str, Any]
@@ -78,6 +79,8 @@ def _submission(order: Order) -> Any:
 def _toml(order: Order) -> Any:
     try:
         table = tomllib.loads(order["toml"])
+        if _depth(table) > DEPTH_MOST:
+            raise RecursionError
         json.dumps(table, default=str)
     except tomllib.TOMLDecodeError as error:
         return {"wrong": submission.shown(str(error))}
@@ -86,6 +89,14 @@ def _toml(order: Order) -> Any:
     except ValueError:
         return {"wrong": "a number or a date in it is impossible"}
     return {"table": table}
+
+
+def _depth(value: Any) -> int:
+    """Return how deeply tables and lists are nested; RecursionError if that is too deep to tell."""
+    if not isinstance(value, dict | list):
+        return 0
+    inner = value.values() if isinstance(value, dict) else value
+    return 1 + max(map(_depth, inner), default=0)
 
 
 if __name__ == "__main__":

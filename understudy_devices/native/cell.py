@@ -24,6 +24,7 @@ LAST_SECONDS = 1.0  # time for it to report where in its code it is
 LAST_WORDS = 80
 
 LOOPS = f"probably an endless loop: no progress in {PATIENCE_SECONDS:g} s of processor time"
+SLEEPS_OFTEN = "sleeps, which is not allowed: it sleeps again and again"
 SLEEPS = f"sleeps, which is not allowed: no progress in {PATIENCE_ASLEEP_SECONDS:g} s"
 TAKES = "takes too long"  # an Allowance is used up
 

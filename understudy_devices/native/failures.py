@@ -60,7 +60,12 @@ def _part(simulation: Simulation, part: int) -> str:
 
 def _other(code: int, whose: str = "the scheduler's or the workload's") -> str:
     """Return the message for any other error, such as one from the init of a user's scheduler."""
-    return f"{whose} init failed: {os.strerror(code)} (errno {code})"
+    return f"{whose} init failed: {_words(code)} (errno {code})"
+
+
+def _words(code: int) -> str:
+    known = code in errno.errorcode  # the code is whatever a user's init returned
+    return os.strerror(code) if known else "an unknown error"
 
 
 def offered_load(simulation: Simulation, figures: Figures) -> float | None:

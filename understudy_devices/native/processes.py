@@ -2,6 +2,7 @@
 """Processes of a job: start them, watch them from outside, and end them."""
 
 import fcntl
+import math
 import os
 import select
 import signal
@@ -13,6 +14,7 @@ from pathlib import Path
 HIGH = 64  # above all descriptors that a process gets
 SIGNALLED = 128  # added to the signal that ended a program, in the exit code of its parent
 SOON_SECONDS = 1.0
+STANDARD = 2  # the last descriptor that every program has
 
 
 class Processes:
@@ -33,6 +35,7 @@ class Processes:
         """Start a program that gets only these descriptors, numbered from 0; return its process
         id.
         """
+        _keep_ours()
         high = [fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, HIGH) for each in descriptors]
         try:
             process = os.posix_spawnp(
@@ -63,6 +66,15 @@ class Processes:
             with suppress(ProcessLookupError):
                 os.killpg(process, signal.SIGKILL)
             _, self._status[process] = os.waitpid(process, 0)
+
+
+def _keep_ours() -> None:
+    """Let no program that we start have a descriptor that our own starter has left open."""
+    for each in Path("/proc/self/fd").iterdir():
+        descriptor = int(each.name)
+        with suppress(OSError):  # the descriptor of the folder itself
+            if descriptor > STANDARD and os.get_inheritable(descriptor):
+                os.set_inheritable(descriptor, False)
 
 
 def ends_within(process: int, seconds: float) -> bool:
@@ -100,6 +112,12 @@ def largest_bytes(process: int) -> int:
 def sleeps(process: int) -> bool:
     """Return whether the process sleeps or is stopped; waiting for a processor is not sleep."""
     return _read(process, "stat").rpartition(")")[2].split()[:1] in (["S"], ["T"], ["t"])
+
+
+def awake_seconds(process: int) -> float:
+    """Return for how long the process has run, or waited for a processor, until now, in seconds."""
+    fields = _read(process, "schedstat").split()
+    return (int(fields[0]) + int(fields[1])) / 1e9 if len(fields) > 1 else math.inf
 
 
 def _read(process: int, name: str) -> str:

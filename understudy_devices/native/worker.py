@@ -34,6 +34,7 @@ from understudy_devices.native.cell import (
     PATIENCE_ASLEEP_SECONDS,
     PATIENCE_SECONDS,
     SLEEPS,
+    SLEEPS_OFTEN,
     TAKES,
     Cell,
     circumstances,
@@ -42,6 +43,7 @@ from understudy_devices.native.cell import (
 )
 from understudy_devices.native.processes import (
     Processes,
+    awake_seconds,
     ends_within,
     largest_bytes,
     sleeps,
@@ -57,6 +59,8 @@ REPLAY: int = lib.JOB_REPLAY
 MORE_MEMORY = MEMORY_BYTES // 64  # a large allocation needs much time on a busy host
 PATIENCE_MEMORY_SECONDS = 2 * PATIENCE_SECONDS  # processor time, for all memory growth together
 LOOK_SECONDS = 0.1
+SLEEP_SECONDS = 20.0  # of a run, in which no process of it runs or waits for a processor
+WAKE_SECONDS = 2e-4  # more than it takes to wake a process, for each event
 SOME_EVENTS = 8  # fewer events are no progress
 
 QUESTION_BYTES = ffi.sizeof("struct question")
@@ -253,6 +257,7 @@ def _watch(started: _Started, handle: int, job: Job, look: Look, answering: _Ans
     events, memory, used, asleep = 0, 0, 0.0, 0
     allowance, charged = _allowance, 0.0
     moved = 0.0  # when the last events were counted
+    begin, awake = time.monotonic(), dict.fromkeys({*codes, started.job}, 0.0)
     while not _ends(handle, answering):
         look(int(watch.completed))
         now = sum(map(used_seconds, codes))
@@ -272,6 +277,11 @@ def _watch(started: _Started, handle: int, job: Job, look: Look, answering: _Ans
             return LOOPS
         if asleep * LOOK_SECONDS > PATIENCE_ASLEEP_SECONDS:
             return SLEEPS
+        for process, before in awake.items():
+            awake[process] = max(before, awake_seconds(process))
+        slept = time.monotonic() - begin - sum(awake.values())
+        if slept > SLEEP_SECONDS + WAKE_SECONDS * int(watch.events) and not answering.ask:
+            return SLEEPS_OFTEN
     return ""
 
 

@@ -73,6 +73,14 @@ def test_who_starves_shows_in_the_longest_response() -> None:
     assert float(cells["p99.9 response (ms)"][1].split()[0]) < 10
 
 
+def test_half_of_the_programme_has_another_throughput() -> None:
+    whole, half = (
+        printed(changed(SEEKS, "--requests", count))["throughput (sectors/ms)"][1].split()[0]
+        for count in ("10000", "5000")
+    )
+    assert f"with 5,000 it is {half} sectors/ms instead of {whole}," in PAGE
+
+
 @pytest.mark.parametrize("label", READ_AHEADS)
 def test_what_reading_ahead_gains(label: str) -> None:
     command = changed(READ_AHEAD, "--read-ahead", READ_AHEADS[label])

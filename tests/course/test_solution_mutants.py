@@ -55,7 +55,7 @@ CODE = {
     ),
     ("prefetching", "ahead.c", ()): (
         ("#define FIRST_PAGES 4", "#define FIRST_PAGES 1"),
-        ("window->next == page", "window->next != page"),
+        ("read->page.number != window->marker", "read->page.number + 1 != window->end"),
         ("2ull * window->pages", "1ull * window->pages"),
         ("return prefetch_within(read, from", "return prefetch_within(read, from + 1"),
         ("window->marker = from;", "window->marker = from + window->pages;"),
@@ -89,6 +89,32 @@ def test_a_mutant_of_code_loses_points(
     files[file] = course_class.changed(files[file].decode(), (change,))
     lost = lost_by(of, files)
     assert not lines or all(any(part in name for part in lines) for name in lost), lost
+
+
+# What takes a student a line in the starter file.
+NAIVE = {
+    "one page ahead": "return prefetch_within(read, read->page.number + 1, 1)",
+    "the most pages at every read": "return prefetch_within(read, read->page.number + 1, MOST)",
+    "the most pages at a miss": "return read->found != PAGE_ABSENT ? nothing :"
+    " prefetch_within(read, read->page.number + 1, MOST - 1)",
+}
+
+
+@pytest.mark.parametrize("student", ["ada", "barbara", "edsger"])
+@pytest.mark.parametrize("kind", NAIVE)
+def test_a_naive_prefetcher_loses_a_third_of_the_points(
+    kind: str, student: str, tmp_path: Path
+) -> None:
+    of = grader(tmp_path, "prefetching")
+    line = NAIVE[kind].replace("MOST", "((struct ahead *)state)->most")
+    files = export.solution(of, student)
+    starter = (of.assignment.folder / "starter" / "ahead.c").read_text()
+    files["ahead.c"] = course_class.changed(starter, (("return nothing", line),))
+    registry.forget()
+    found = of.grade(student, Submission(files))
+    hidden = next(line for line in found.lines if line.hidden)
+    assert hidden.score <= hidden.points / 3, found.as_json()
+    assert found.score <= found.most * 2 / 3, found.as_json()
 
 
 def grader(tmp_path: Path, name: str) -> Grader:

@@ -56,7 +56,7 @@ def test_all_mistakes_are_named_at_once(folder: Path) -> None:
         ('like = "sstf"', 'like = "ssft"'),
         ("lists = 10", "lists = 0"),
         ('measure = "mean_service_ms"', 'measure = "mean_servise_ms"'),
-        ("requests = 5000 }", "request = 5000 }"),
+        ("requests = 10000 }", "request = 10000 }"),
     )
     expected = (
         "titel: is not a key here: did you mean",

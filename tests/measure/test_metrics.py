@@ -73,16 +73,21 @@ def test_percentiles_need_no_order() -> None:
 
 
 def test_a_measure_is_shown_in_the_unit_that_ends_its_key() -> None:
-    units = {"_sectors_per_ms": "sectors/ms", "_ms2": "ms²", "_ms": "ms"}
+    units = {
+        "_sectors_per_ms": "sectors/ms",
+        "pages_per_ms": "pages/ms",
+        "_ms2": "ms²",
+        "_ms": "ms",
+    }
     for measure in (*metrics.PAPER_MEASURES, *metrics.MORE_MEASURES):
         unit = next(unit for end, unit in units.items() if measure.key.endswith(end))
         assert measure.unit == unit
         assert measure.label not in (measure.key, unit)
 
 
-def test_only_throughput_is_better_when_it_is_higher() -> None:
+def test_only_rates_are_better_when_they_are_higher() -> None:
     measures = (*metrics.PAPER_MEASURES, *metrics.MORE_MEASURES)
-    assert [one.label for one in measures if one.higher_is_better] == ["throughput"]
+    assert [one.label for one in measures if one.higher_is_better] == ["throughput", "pages read"]
 
 
 @pytest.mark.parametrize("value", [by_hand(), metrics.PAPER_MEASURES[0]])

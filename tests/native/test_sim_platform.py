@@ -104,10 +104,17 @@ def test_random_draws_what_the_guest_draws() -> None:
     assert run(asked()).requests["sector"].to_list() == expected
 
 
-def test_figures_alone_say_the_same_as_the_records() -> None:
-    one = asked("surge-direct", scheduler="cats", requests=2000)
+PAGES = {"virtual_bytes": 128 * 1024, "page_cache_bytes": 32 * 1024, "read_ahead_kib": 4}
+
+
+@pytest.mark.parametrize(
+    ("workload", "changes"), [("surge-direct", {"requests": 2000}), ("concurrent-read", PAGES)]
+)
+def test_figures_alone_say_the_same_as_the_records(workload: str, changes: dict[str, Any]) -> None:
+    one = asked(workload, scheduler="cats", **changes)
     summary = metrics.summarise(run(one))
     summed = in_simulator.summarise(one, lambda *_: None).as_json()
+    assert (summed["pages_per_ms"] is not None) == ("page_cache_bytes" in changes)
     for name, value in summary.as_json().items():
         other = summed[name]
         if name.startswith("p") and name.endswith("_response_ms"):

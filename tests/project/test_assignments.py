@@ -20,9 +20,10 @@ COMMANDS = [
     shlex.split(block.replace("\\\n", " "))
     for block in re.findall(r"^```\n(understudy .*?)```", PAGE, re.MULTILINE | re.DOTALL)
 ]
-SEEKS, _, READ_AHEAD, PREFETCH, REPLACE = COMMANDS
+SEEKS, _, READ_AHEAD, PREFETCH, CROWD, REPLACE = COMMANDS
 SMALL = ["vesper-zoned-small", "vesper-flat-small"]
 NACHOS = "[model]\nintercept_ms = 0.001\nfull_seek_ms = 9\n"
+PREFETCHERS = ["none", "fixed", "doubling", "amp"]
 READ_AHEADS = {"no page cache": None, "0": "0", "1 KiB": "1", "2 KiB": "2", "4 KiB": "4"}
 
 
@@ -72,6 +73,14 @@ def test_who_starves_shows_in_the_longest_response() -> None:
     assert float(cells["p99.9 response (ms)"][1].split()[0]) < 10
 
 
+def test_half_of_the_programme_has_another_throughput() -> None:
+    whole, half = (
+        printed(changed(SEEKS, "--requests", count))["throughput (sectors/ms)"][1].split()[0]
+        for count in ("10000", "5000")
+    )
+    assert f"with 5,000 it is {half} sectors/ms instead of {whole}," in PAGE
+
+
 @pytest.mark.parametrize("label", READ_AHEADS)
 def test_what_reading_ahead_gains(label: str) -> None:
     command = changed(READ_AHEAD, "--read-ahead", READ_AHEADS[label])
@@ -81,13 +90,20 @@ def test_what_reading_ahead_gains(label: str) -> None:
     assert on_the_page(label) == [cell for cells in zip(*seconds, strict=True) for cell in cells]
 
 
-@pytest.mark.parametrize("name", ["none", "fixed", "doubling", "amp"])
+@pytest.mark.parametrize("name", PREFETCHERS)
 def test_what_a_prefetcher_gains(name: str) -> None:
     command = changed(PREFETCH, "--prefetch", name)
     seconds = [printed(changed(command, "--disk", disk))["disk seconds"] for disk in SMALL]
     assert on_the_page(f"`{name}`") == [
         cell for cells in zip(*seconds, strict=True) for cell in cells
     ]
+
+
+@pytest.mark.parametrize("name", PREFETCHERS)
+def test_what_a_prefetcher_gains_with_a_small_cache(name: str) -> None:
+    command = changed(CROWD, "--prefetch", name)
+    rates = [printed(changed(command, "--disk", disk))["pages read (pages/ms)"] for disk in SMALL]
+    assert on_the_page(f"`{name}`, 20 threads") == [cell for cells in rates for cell in cells]
 
 
 @pytest.mark.parametrize("name", ["lru", "clock", "2q"])

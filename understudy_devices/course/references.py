@@ -14,9 +14,7 @@ from understudy_devices.course.draws import Draws
 from understudy_devices.course.work import DRAWN, experiments
 from understudy_devices.measure.metrics import MORE_MEASURES, PAPER_MEASURES, Measure
 
-PAGES = Measure("pages_per_ms", "pages read", "pages/ms", higher_is_better=True)
-"""What programs get from a page cache; the disk's throughput also counts what nobody reads."""
-MEASURES: dict[str, Measure] = {each.key: each for each in (*PAPER_MEASURES, *MORE_MEASURES, PAGES)}
+MEASURES: dict[str, Measure] = {each.key: each for each in (*PAPER_MEASURES, *MORE_MEASURES)}
 
 
 def mistake(key: str, name: str, folder: Path, *, hidden: bool) -> Iterator[str]:

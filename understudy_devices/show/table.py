@@ -45,6 +45,7 @@ UNSEEN = "-"
 
 COLUMNS_MAX = 6
 LARGE = 10_000  # larger numbers have no decimals
+NOTHING = 1e-6  # smaller numbers are shown as 0
 RANKED = (
     Measure("mean_response_ms", "mean response", "ms"),
     Measure("p99_response_ms", "p99 response", "ms"),
@@ -83,10 +84,15 @@ def _measure_row(comparison: Comparison, measure: Measure) -> tuple[str, list[st
 
 
 def number(estimate: Estimate) -> str:
-    """Return a number with two decimals, as in the papers, with the interval if there is one."""
+    """Return a number with the interval, if there is one.
+
+    There are two decimals, as in the papers, but at least three significant digits.
+    """
     if math.isnan(estimate.mean):
         return UNSEEN
     places = _places(estimate.mean)
+    if NOTHING <= abs(estimate.mean) < 1:
+        places -= math.floor(math.log10(abs(estimate.mean)))
     interval = "" if estimate.half_width is None else f" ± {estimate.half_width:,.{places}f}"
     return f"{estimate.mean:,.{places}f}{interval}"
 

@@ -56,17 +56,17 @@ def test_the_variant_says_who_it_is(folder: Path) -> None:
     got = found(folder)
     assert [*got.submissions] == ["ada"]
     assert got.notes["ada"] == ("handed in as 12345_upload; its variant.toml is that of ada",)
-    assert got.missing == ("bob", "übel öz")
+    assert got.missing == ("bob", "Übel Öz")
 
 
 def test_a_name_outside_ascii_comes_back(folder: Path) -> None:
     """An exported folder's name is readable, and means its student by itself, too."""
-    name = files.folder_name("übel öz")
-    assert name.startswith("ubel-oz-")
+    name = files.folder_name("Übel Öz")
+    assert name.startswith("Ubel-Oz-")
     hand_in(folder, name, "übel öz")
     for _ in range(2):
         got = found(folder)
-        assert ([*got.submissions], got.notes) == (["übel öz"], {})
+        assert ([*got.submissions], got.notes) == (["Übel Öz"], {})
         (folder / "inbox" / name / "variant.toml").unlink(missing_ok=True)
 
 
@@ -86,6 +86,31 @@ def test_folder_names(name: str, begins: str) -> None:
     assert made.isascii()
     assert files.SAFE.fullmatch(made)
     assert name == begins or made != files.folder_name(f"{name} ")
+
+
+def test_a_name_has_the_spelling_of_the_list(folder: Path) -> None:
+    """With variant.toml and without, in either case: one row, one folder, nothing removed."""
+    hand_in(folder, "ÜBEL ÖZ", "übel öz")
+    assert grade_all(folder).exit_code == 0
+    first = (folder / "grades" / "grades.csv").read_bytes()
+    assert [row["student"] for row in table(folder)] == ["Übel Öz", "ada", "bob"]
+    (folder / "inbox" / "ÜBEL ÖZ" / "variant.toml").unlink()
+    (folder / "inbox" / "ÜBEL ÖZ").rename(folder / "inbox" / "übel öz")
+    again = grade_all(folder).stdout
+    assert "removed" not in again
+    assert (folder / "grades" / "grades.csv").read_bytes() == first
+    assert [each.name for each in (folder / "grades" / "students").iterdir()] == [
+        files.folder_name("Übel Öz")
+    ]
+
+
+def test_the_list_gets_another_spelling(folder: Path) -> None:
+    hand_in(folder, "ada", "ada")
+    grade_all(folder)
+    listed = folder / "os" / "students.csv"
+    listed.write_text(listed.read_text().replace("ada,", "Ada,"))
+    assert "removed" not in grade_all(folder).stdout
+    assert [each.name for each in (folder / "grades" / "students").iterdir()] == ["Ada"]
 
 
 def test_a_neighbours_variant_is_not_graded(folder: Path) -> None:
@@ -179,7 +204,7 @@ def test_a_student_who_is_not_listed_is_named(folder: Path) -> None:
 def test_everybody_gets_a_folder_once(folder: Path) -> None:
     words = ("course", "export", NAME, "--all", "--to", folder / "out", "--course", folder / "os")
     first = understudy(*words)
-    assert f"ubel-oz-{files.folder_name('übel öz')[-8:]} for übel öz: assignment" in first.stderr
+    assert f"/{files.folder_name('Übel Öz')} for Übel Öz: assignment" in first.stderr
     (folder / "out" / "ada" / "placement.toml").write_text("mine")
     with (folder / "os" / "students.csv").open("a") as listed:
         listed.write("dora,\n")

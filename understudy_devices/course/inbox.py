@@ -82,16 +82,17 @@ def owner(grader: Grader, path: Path) -> Owner:
 
 def not_listed(grader: Grader, student: str) -> list[str]:
     """Return a remark about a student who is not in students.csv, if that has any student."""
-    listed = grader.course.students
-    if not student or not listed or normal(student) in listed:
+    course = grader.course
+    if not student or not course.students or course.listed(student):
         return []
     return [f"{shown(student)} is not in {STUDENTS}"]
 
 
 def _named(grader: Grader, name: str) -> str:
     """Return the student of a submission's name: a folder may have the name of an exported one."""
-    exported = {files.folder_name(each): each for each in grader.course.students}
-    return exported.get(name, name)
+    course = grader.course
+    exported = {normal(files.folder_name(each)): each for each in course.students}
+    return course.listed(name) or exported.get(normal(name), name)
 
 
 def _is_one_of_several(grader: Grader, name: str, student: str) -> bool:
@@ -100,7 +101,7 @@ def _is_one_of_several(grader: Grader, name: str, student: str) -> bool:
     if not grader.assignment.document.contest or not numbered:
         return False
     before = normal(_named(grader, numbered["name"]))
-    return before == normal(student) and normal(name) not in grader.course.students
+    return before == normal(student) and not grader.course.listed(name)
 
 
 def _whose(student: str) -> str:
@@ -128,7 +129,7 @@ def read(grader: Grader, folder: Path) -> Inbox:
     ungraded = dotted
     for path in paths:
         found = owner(grader, path)
-        if not found.agrees and normal(found.named) in grader.course.students:
+        if not found.agrees and grader.course.listed(found.named):
             ungraded[found.named] = _anothers(found, path)
         else:
             of_student[normal(found.student)].append((found, path))
@@ -150,7 +151,7 @@ def read(grader: Grader, folder: Path) -> Inbox:
         submissions[student] = tuple(sorted((path for _, path in graded), key=_in_order))
         notes[student] = tuple(dict.fromkeys(note for each, _ in graded for note in each.notes))
     handed_in = {normal(each) for each in (*submissions, *ungraded)}
-    missing = tuple(each for each in grader.course.students if each not in handed_in)
+    missing = tuple(each for each in grader.course.students if normal(each) not in handed_in)
     said = {student: lines for student, lines in notes.items() if lines}
     return Inbox(submissions, ungraded, missing, said)
 

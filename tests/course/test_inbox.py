@@ -2,6 +2,8 @@
 """Whose submission is whose, with and without variant.toml and students.csv."""
 
 import csv
+import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -175,6 +177,84 @@ def test_one_students_folder_is_no_class(folder: Path) -> None:
     hand_in(folder, "ada", "ada")
     with pytest.raises(UserError, match=r"has assignment\.toml, so it is one student's submission"):
         inbox.read(grader(folder), folder / "inbox" / "ada")
+
+
+def on_gradescope(folder: Path, variant_of: str | None, *addresses: str) -> tuple[str, str, str]:
+    """Return the score, the student's output and the teacher's notes of a solution."""
+    shutil.rmtree(folder / "work", ignore_errors=True)
+    export.export(grader(folder), variant_of or "", folder / "work")
+    solved = export.solution(grader(folder), variant_of or addresses[0])
+    for name, content in solved.items():
+        (folder / "work" / name).write_bytes(content)
+    if variant_of is None:
+        (folder / "work" / "variant.toml").unlink()
+    said = {
+        "created_at": "2026-11-10T12:00:00+00:00",
+        "users": [{"email": each} for each in addresses],
+    }
+    (folder / "said.json").write_text(json.dumps(said))
+    where = ("--course", folder / "os", "--metadata", folder / "said.json")
+    place = folder / "results"
+    done = understudy("course", "grade", NAME, folder / "work", *where, "--out", place, "--no-vm")
+    assert done.exit_code == 0, done.output
+    output = json.loads((place / "results.json").read_text())["output"]
+    return done.stdout.splitlines()[0], output, done.stderr
+
+
+def test_an_address_beside_a_list_of_names(folder: Path) -> None:
+    """The variant of the variant.toml counts, and the teacher reads why."""
+    score, output, notes = on_gradescope(folder, "übel öz", "ubel@uni.example")
+    assert score.endswith(": 100 of 100 points")
+    assert output.splitlines() == ["100 of 100 points"]
+    assert "note: handed in by ubel@uni.example; graded as Übel Öz, whose variant.toml" in notes
+    assert "note: ubel@uni.example is not in students.csv" in notes
+
+
+def test_an_address_beside_a_list_of_names_without_a_variant(folder: Path) -> None:
+    _, output, notes = on_gradescope(folder, None, "ubel@uni.example")
+    words = "graded with the variant of ubel@uni.example, who is not on your teacher's list"
+    assert words in output
+    assert words in notes
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_listed_address_counts(folder: Path, listed: bool) -> None:
+    """With its own variant.toml or without; so does any address if nobody is listed."""
+    names = "ubel@uni.example,\n" if listed else ""
+    (folder / "os" / "students.csv").write_text(f"student,pseudonym\n{names}")
+    for variant in ("ubel@uni.example", None):
+        score, output, notes = on_gradescope(folder, variant, "Ubel@uni.example")
+        assert score.endswith(": 100 of 100 points")
+        assert output.splitlines() == ["100 of 100 points"]
+        assert "note: " not in notes
+
+
+def test_a_listed_address_with_anothers_variant(folder: Path) -> None:
+    """The student reads why the points are missing."""
+    with (folder / "os" / "students.csv").open("a") as listed:
+        listed.write("ubel@uni.example,\n")
+    score, output, notes = on_gradescope(folder, "ada", "ubel@uni.example")
+    words = "the variant.toml is that of ada; graded with the variant of ubel@uni.example"
+    assert not score.endswith(": 100 of 100 points")
+    assert words in output
+    assert f"note: {words}" in notes
+
+
+@pytest.mark.parametrize("listed", ["ada@x.example+bob@x.example", "bob@x.example+ada@x.example"])
+def test_a_group(folder: Path, listed: str) -> None:
+    """Its line counts, in any order; a member's own variant.toml is another."""
+    people = ("bob@x.example", "Ada@x.example")
+    score, output, notes = on_gradescope(folder, "ada", *people)
+    assert score.endswith(": 100 of 100 points")
+    assert "graded as ada, whose variant.toml" in notes
+    with (folder / "os" / "students.csv").open("a") as file:
+        file.write(f"{listed},\n")
+    for variant, told in ((listed, False), ("ada", True)):
+        score, output, notes = on_gradescope(folder, variant, *people)
+        assert score.endswith(": 100 of 100 points") != told
+        assert (
+            f"the variant.toml is that of ada; graded with the variant of {listed}" in output
+        ) is (told)
 
 
 def test_no_course_no_grade(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

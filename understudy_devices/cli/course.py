@@ -3,7 +3,6 @@
 
 import json
 import shutil
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -226,14 +225,14 @@ def grade(
     level = student.LINES
     if metadata:
         said = gradescope.metadata(metadata, feedback)
-        person = person if person is not None else said.student
         level = gradescope.level(feedback, said.tries)
     if by_variant:
         person, level = grader.student_of(path), feedback.hidden
-    person, notes = _person(grader, person, path)
-    for note in notes:
+    whose = _owner(grader, person, path, said.student if metadata else None)
+    for note in whose.notes:
         click.echo(plain(f"note: {note}"), err=True)
-    graded = grader.grade(person, grader.read(path))
+    graded = grader.grade(whose.student, grader.read(path))
+    graded = replace(graded, notes=(*graded.notes, *whose.told))
     if out:
         files.write_grade(graded, out, level, league.board(grader.assignment, graded))
         click.echo(
@@ -353,20 +352,23 @@ def require(course: library.Course) -> None:
         )
 
 
-def _person(grader: Grader, person: str | None, path: Path) -> tuple[str, Sequence[str]]:
-    """Return who has handed in, and remarks about that.
+def _owner(grader: Grader, person: str | None, path: Path, on_host: str | None) -> inboxes.Owner:
+    """Return who has handed in, and remarks about that; `on_host` is whom Gradescope names.
 
     Without a course, the variant.toml has to say so: an export without a course has one.
     """
     if grader.course.folder is None:
         try:
-            return grader.student_of(path), ()
+            student = grader.student_of(path)
+            return inboxes.Owner(student, student, proven=True)
         except UserError:
             require(grader.course)
     if person is not None:
-        return person, inboxes.not_listed(grader, person)
-    found = inboxes.owner(grader, path)
-    return found.student, found.notes
+        notes = tuple(inboxes.not_listed(grader, person))
+        return inboxes.Owner(person, person, proven=False, notes=notes)
+    if on_host is not None:
+        return inboxes.owner_on_host(grader, path, on_host)
+    return inboxes.owner(grader, path)
 
 
 def _tell(context: click.Context, graded: Grade, as_json: bool, level: str, last: str = "") -> None:

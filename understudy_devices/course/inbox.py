@@ -16,7 +16,7 @@ from pathlib import Path
 from understudy_devices.base.errors import UserError
 from understudy_devices.course import files, submission
 from understudy_devices.course.grade import VARIANT, Grader
-from understudy_devices.course.library import STUDENTS, normal
+from understudy_devices.course.library import STUDENTS, Course, normal
 from understudy_devices.course.spec import SPECIFICATION, TEXT
 from understudy_devices.course.submission import shown
 
@@ -36,6 +36,8 @@ class Owner:
     proven: bool
     """Whether the submission has the student's variant.toml."""
     notes: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+    """Remarks for the student, too."""
 
     @property
     def agrees(self) -> bool:
@@ -78,6 +80,49 @@ def owner(grader: Grader, path: Path) -> Owner:
         notes.append(f"handed in as {shown(named)}; its {VARIANT} is {_whose(student)}")
     notes += not_listed(grader, student)
     return Owner(student, named, by_variant is not None, tuple(notes))
+
+
+def owner_on_host(grader: Grader, path: Path, identity: str) -> Owner:
+    """Return whose a submission is, of which a host says that `identity` hands it in.
+
+    An identity of students.csv counts.  The host may also have another name than the teacher's list
+    (an e-mail address); then the variant.toml says who it is.
+    """
+    course, told = grader.course, []
+    listed = _listed_on_host(course, identity)
+    handing_in = listed or identity
+    graded = f"graded with the variant of {shown(handing_in)}"
+    try:
+        by_variant = grader.variant_of(path)
+    except UserError as wrong:
+        by_variant = None
+        told.append(f"{wrong}; {graded}")
+    other = by_variant is not None and normal(by_variant) != normal(handing_in)
+    if by_variant and other and not listed:
+        note = (
+            f"handed in by {shown(identity)}; graded as {shown(by_variant)}, whose {VARIANT} it has"
+        )
+        notes = (note, *not_listed(grader, identity), *not_listed(grader, by_variant))
+        return Owner(by_variant, identity, True, notes)
+    if by_variant is not None and other:
+        told.append(f"the {VARIANT} is {_whose(by_variant)}; {graded}")
+    elif by_variant is None and not told and not listed and course.students:
+        told.append(
+            f"{graded}, who is not on your teacher's list; if your variant is another, hand in its "
+            f"{VARIANT} too"
+        )
+    notes = (*told, *not_listed(grader, handing_in))
+    return Owner(handing_in, identity, by_variant is not None and not other, notes, tuple(told))
+
+
+def _listed_on_host(course: Course, identity: str) -> str | None:
+    """Return an identity as students.csv spells it; a group's addresses may be in any order."""
+
+    def addresses(name: str) -> list[str]:
+        return sorted(normal(name).split("+"))
+
+    groups = (each for each in course.students if addresses(each) == addresses(identity))
+    return course.listed(identity) or next(groups, None)
 
 
 def not_listed(grader: Grader, student: str) -> list[str]:

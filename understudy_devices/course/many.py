@@ -131,8 +131,8 @@ def grade_all(
         raise RunFailed(f"{submission.shown(Path(path).name)}: {error}") from None
     finally:
         apart.end_all()
-    there = {normal(each) for each in (*tries, *found.ungraded)}
-    removed = sorted({each for each in _cleared(out, tries) if normal(each) not in there})
+    present = {normal(each) for each in (*tries, *found.ungraded)}
+    removed = sorted({each for each in _cleared(out, tries) if normal(each) not in present})
     ordered = tuple(tries[student].best(grades) for student in sorted(tries))
     submissions = {student: tries[student].all(grades) for student in sorted(tries)}
     changes = tuple(_changes(out, ordered))

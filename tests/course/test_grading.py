@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A student's way: export, write, check, hand in, be graded."""
 
+import html
 import json
 import re
 import shutil
@@ -222,9 +223,19 @@ def test_from_export_to_grade(
         "--json",
     )
     assert json.loads(done.stdout)["score"] == 100
-    assert {file.name for file in out.iterdir()} == {
-        *("report.md", "report.html", "results.json", "junit.xml", "grade.json")
+    assert {file.relative_to(out).as_posix() for file in out.rglob("*.*")} == {
+        *("report.md", "report.html", "results.json"),
+        *("teacher/report.md", "teacher/report.html", "teacher/junit.xml", "teacher/grade.json"),
     }
+    hidden = [each for each in json.loads(done.stdout)["checks"] if each["hidden"]]
+    told = [line for check in hidden for line in check["lines"]]
+    assert told
+    for name in ("report.md", "report.html", "results.json"):
+        text = html.unescape((out / name).read_text())
+        assert not [line for line in told if line in text or json.dumps(line)[1:-1] in text], name
+        assert "a hidden check; your teacher decides" in text
+    teacher = html.unescape((out / "teacher" / "report.html").read_text())
+    assert all(line in teacher for line in told)
 
 
 @pytest.mark.parametrize("name", sorted(folder.name for folder in ASSIGNMENTS.iterdir()))

@@ -199,7 +199,11 @@ def check(context: click.Context, work: Path, no_vm: bool, as_json: bool) -> Non
     "--by-variant", is_flag=True, help="The student is that of the variant.toml handed in."
 )
 @click.option("--autolab", is_flag=True, help="Print the scores for Autolab in the last line.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder for the report's files.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder for the student's report; the teacher's is in its folder teacher/.",
+)
 @COURSE
 @NO_VM
 @JSON
@@ -218,28 +222,36 @@ def grade(
     no_vm: bool,
     as_json: bool,
 ) -> None:
-    """Grade a submission: a folder, a file or an archive."""
+    """Grade a submission: a folder, a file or an archive.
+
+    With --out, report.md, report.html and results.json are for the student; hidden checks' lines
+    are in the folder teacher/ there.
+    """
     found = library.course(folder)
     grader = Grader(found.assignment(name), found, vms=not no_vm)
     feedback = grader.assignment.document.feedback
-    level = student.LINES
+    level: str = feedback.hidden
+    shown = student.LINES
     if metadata:
         said = gradescope.metadata(metadata, feedback)
-        level = gradescope.level(feedback, said.tries)
+        level = shown = gradescope.level(feedback, said.tries)
     if by_variant:
-        person, level = grader.student_of(path), feedback.hidden
+        person, shown = grader.student_of(path), feedback.hidden
     whose = _owner(grader, person, path, said.student if metadata else None)
     for note in whose.notes:
         click.echo(plain(f"note: {note}"), err=True)
     graded = grader.grade(whose.student, grader.read(path))
     graded = replace(graded, notes=(*graded.notes, *whose.told))
     if out:
-        files.write_grade(graded, out, level, league.board(grader.assignment, graded))
+        board = league.board(grader.assignment, graded)
+        files.write_grade(graded, out, out / many.TEACHER, level, board)
         click.echo(
-            f"wrote {out}: report.md, report.html, results.json, junit.xml, grade.json", err=True
+            f"wrote {out}: report.md, report.html, results.json for the student, "
+            f"{many.TEACHER}/ with the hidden checks for you",
+            err=True,
         )
     scores = json.dumps({"scores": {"score": graded.score}, "scoreboard": [graded.score]})
-    _tell(context, graded, as_json, level, scores if autolab else "")
+    _tell(context, graded, as_json, shown, scores if autolab else "")
 
 
 @command.command("grade-all", epilog="Example: understudy course grade-all seek-reduction inbox")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from understudy_devices.base import scratch
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.plain import plain
 from understudy_devices.cli.cluster import with_cluster
@@ -302,8 +303,13 @@ def grade_all(
         if cluster:
             engine = Cluster(out / "cluster", replace(cluster, jobs=jobs or 1), keeps=not again)
             work.enter_context(engine.until_done())
+        kept = f"finished grades are kept in {out}"
+        more = " without --again" if again else ""
+        words = ", and ".join(filter(None, (engine.notice, kept)))
+        scratch.say_if_interrupted(f"{words}; give the same command again{more} to go on")
         with bars(max(1, total)) as shown:
             graded = many.grade_all(grader, submissions, out, engine, shown.count, again=again)
+    scratch.say_if_interrupted("")
     if as_json:
         click.echo(
             json.dumps(

@@ -146,6 +146,25 @@ def test_students_csv_with_another_separator(tmp_path: Path, text: str, words: s
     assert words in done.stderr
 
 
+def test_students_csv_in_latin_1(tmp_path: Path) -> None:
+    course_class.course(tmp_path)
+    (tmp_path / "students.csv").write_bytes("student,pseudonym\nJörg,\n".encode("latin-1"))
+    done = understudy("course", "export", "beat-cats", "--all", "--to", "x", "--course", tmp_path)
+    assert done.exit_code == 2
+    assert done.stderr.strip().endswith("students.csv: is not UTF-8: save it as UTF-8")
+
+
+def test_a_copy_says_where_it_has_to_be(tmp_path: Path) -> None:
+    course_class.course(tmp_path / "os")
+    where = ("--course", tmp_path / "os")
+    copied = understudy("course", "copy", "beat-cats", "--to", tmp_path / "mine", *where)
+    assert f"has to be in {tmp_path}/os/assignments, under a name of your choice" in copied.stderr
+    here = tmp_path / "os" / "assignments" / "mine"
+    copied = understudy("course", "copy", "beat-cats", "--to", here, *where)
+    command = copied.stderr.strip().partition("; understudy ")[2].removesuffix(" checks it")
+    assert understudy(*command.split()).exit_code == 0, command
+
+
 def test_neighbours_have_other_disks_and_answers(course: library.Course) -> None:
     of = grader(course, "seek-reduction")
     hers, his = (export.solution(of, name)["answers.toml"] for name in ("ada", "bob"))

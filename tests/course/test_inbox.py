@@ -152,6 +152,7 @@ def test_a_class_beside_students_csv(folder: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "eve: note: eve is not in students.csv" in done.stdout
     assert "bob: nothing handed in" in done.stdout
+    assert "4 students, 2 graded now, 0 as before, 2 handed in nothing" in done.stdout
     rows = {row["student"]: row for row in table(folder)}
     assert (rows["bob"]["score"], rows["bob"]["of"]) == ("0", "100")
     assert rows["bob"]["note"] == "nothing handed in"
@@ -284,7 +285,12 @@ def test_a_student_who_is_not_listed_is_named(folder: Path) -> None:
 def test_everybody_gets_a_folder_once(folder: Path) -> None:
     words = ("course", "export", NAME, "--all", "--to", folder / "out", "--course", folder / "os")
     first = understudy(*words)
-    assert f"/{files.folder_name('Übel Öz')} for Übel Öz: assignment" in first.stderr
+    lines = first.stderr.splitlines()
+    assert [line.rpartition("/")[2] for line in lines] == [
+        "ada for ada",
+        "bob for bob",
+        f"{files.folder_name('Übel Öz')} for Übel Öz",
+    ]
     (folder / "out" / "ada" / "placement.toml").write_text("mine")
     with (folder / "os" / "students.csv").open("a") as listed:
         listed.write("dora,\n")
@@ -293,6 +299,13 @@ def test_everybody_gets_a_folder_once(folder: Path) -> None:
     assert again.stderr.count("kept ") == 3
     assert again.stderr.count("wrote ") == 1
     assert (folder / "out" / "ada" / "placement.toml").read_text() == "mine"
+
+
+def test_a_submission_that_is_not_there_is_one_line(folder: Path) -> None:
+    done = understudy("course", "grade", NAME, folder / "none", "--course", folder / "os")
+    assert done.exit_code == 2
+    (line,) = done.stderr.splitlines()
+    assert line.endswith("none: No such file or directory: name a submission")
 
 
 def test_absent_students_have_no_formula() -> None:

@@ -109,20 +109,32 @@ def new(folder: Path, title: str) -> None:
 @COURSE
 def copy(name: str, to: Path, folder: Path | None) -> None:
     """Copy an assignment, solution included, to change it; for the teacher."""
-    source = library.course(folder).assignment(name).folder
+    found = library.course(folder)
+    source = found.assignment(name).folder
     if to.exists():
         raise UserError(f"{to}: already there; name a new folder")
     try:
         shutil.copytree(source, to, ignore=shutil.ignore_patterns("__pycache__"))
     except OSError as error:
         raise UserError(f"{to}: {error.strerror or error}: name another folder") from None
-    click.echo(f"wrote {to}; understudy course show {to.name} checks it", err=True)
+    place = found.folder and found.folder / library.ASSIGNMENTS
+    then = f"understudy course show {to.name} --course {found.folder} checks it"
+    if not place or to.resolve().parent != place.resolve():
+        where = place or f"the folder {library.ASSIGNMENTS}/ of a course"
+        then = f"an assignment of your own has to be in {where}, under a name of your choice"
+    click.echo(f"wrote {to}; {then}", err=True)
 
 
 @command.command("export", epilog="Example: understudy course export seek-reduction --to my-work")
 @click.argument("name")
 @click.option("--to", "to", required=True, type=click.Path(path_type=Path), help="A new folder.")
-@click.option("--student", "name_of", default="", help="Whose variant [default: nobody's].")
+@click.option(
+    "--student",
+    "name_of",
+    default="",
+    show_default=False,
+    help="Whose variant [default: nobody's].",
+)
 @click.option(
     "--all",
     "everybody",
@@ -147,13 +159,20 @@ def export(name: str, to: Path, name_of: str, everybody: bool, folder: Path | No
             click.echo(f"kept {place}{whose}, which is there", err=True)
             continue
         written = exporting.export(grader, person, place)
-        click.echo(f"wrote {place}{whose}: {', '.join(written)}", err=True)
+        files_written = "" if everybody else f": {', '.join(written)}"
+        click.echo(f"wrote {place}{whose}{files_written}", err=True)
 
 
 @command.command(epilog="Example: understudy course solution seek-reduction --to solved")
 @click.argument("name")
 @click.option("--to", "to", required=True, type=click.Path(path_type=Path), help="A new folder.")
-@click.option("--student", "person", default="", help="Whose variant [default: nobody's].")
+@click.option(
+    "--student",
+    "person",
+    default="",
+    show_default=False,
+    help="Whose variant [default: nobody's].",
+)
 @COURSE
 def solution(name: str, to: Path, person: str, folder: Path | None) -> None:
     """Write the solution of a student's variant, answers included; for the teacher."""
@@ -230,6 +249,7 @@ def grade(
     """
     found = library.course(folder)
     grader = Grader(found.assignment(name), found, vms=not no_vm)
+    handed_in = grader.read(path)
     feedback = grader.assignment.document.feedback
     level: str = feedback.hidden
     shown = student.LINES
@@ -241,7 +261,7 @@ def grade(
     whose = _owner(grader, person, path, said.student if metadata else None)
     for note in whose.notes:
         click.echo(plain(f"note: {note}"), err=True)
-    graded = grader.grade(whose.student, grader.read(path))
+    graded = grader.grade(whose.student, handed_in)
     graded = replace(graded, notes=(*graded.notes, *whose.told))
     if out:
         board = league.board(grader.assignment, graded)
@@ -336,7 +356,10 @@ def grade_all(
         context.exit(EXIT_FAILED)
 
 
-@command.command("autograder", epilog="Example: understudy course autograder NAME --to upload")
+@command.command(
+    "autograder",
+    epilog="Example: understudy course autograder beat-cats --for gradescope --to upload",
+)
 @click.argument("name")
 @click.option("--for", "host", required=True, type=click.Choice(HOSTS), help="Whose format.")
 @click.option("--to", required=True, type=click.Path(path_type=Path), help="A new folder.")
@@ -435,6 +458,11 @@ def _tell_class(graded: many.Graded) -> None:
         click.echo(plain(f"{submission.shown(name)}: {many.NOTHING}"))
     for name in graded.removed:
         click.echo(plain(f"{submission.shown(name)}: the submission is gone; its grade is removed"))
-    click.echo(f"{len(graded.grades)} students, {graded.new} graded now, {graded.kept} as before")
+    missing, ungraded = len(graded.inbox.missing), len(graded.inbox.ungraded)
+    students = len(graded.grades) + missing
+    counts = [f"{students} students", f"{graded.new} graded now", f"{graded.kept} as before"]
+    counts += [f"{missing} handed in nothing"] if missing else []
+    counts += [f"{ungraded} not graded"] if ungraded else []
+    click.echo(", ".join(counts))
     for change in graded.changes:
         click.echo(plain(f"changed: {change}"))

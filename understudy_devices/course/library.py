@@ -112,6 +112,8 @@ class Course:
         try:
             lines = file.read_text(encoding="utf-8-sig").splitlines()
             rows = list(csv.DictReader(lines))
+        except UnicodeDecodeError:
+            raise UserError(f"{file}: is not UTF-8: save it as UTF-8") from None
         except (OSError, ValueError, csv.Error) as error:
             raise UserError(f"{file}: cannot be read: {error}") from None
         _check_heading(lines, file)

@@ -199,7 +199,19 @@ def on_gradescope(folder: Path, variant_of: str | None, *addresses: str) -> tupl
     done = understudy("course", "grade", NAME, folder / "work", *where, "--out", place, "--no-vm")
     assert done.exit_code == 0, done.output
     output = json.loads((place / "results.json").read_text())["output"]
-    return done.stdout.splitlines()[0], output, done.stderr
+    return done.stdout.splitlines()[0], output, done.output
+
+
+def test_an_autograder_for_names_without_addresses(folder: Path) -> None:
+    (folder / "os" / "students.csv").write_text("student,pseudonym\nada,\nbob,\nc@uni.example,\n")
+    where = ("--course", folder / "os")
+    for host, noted in (("gradescope", True), ("autolab", False)):
+        done = understudy(
+            "course", "autograder", NAME, "--for", host, "--to", folder / host, *where
+        )
+        assert done.exit_code == 0, done.output
+        words = "note: students.csv: ada and 1 more without an e-mail address"
+        assert (words in done.stderr) is noted
 
 
 def test_an_address_beside_a_list_of_names(folder: Path) -> None:

@@ -153,7 +153,7 @@ def export(name: str, to: Path, name_of: str, everybody: bool, folder: Path | No
     people = {each: to / files.folder_name(each) for each in found.students} if everybody else {}
     for note in inboxes.not_listed(grader, name_of):
         click.echo(plain(f"note: {note}"), err=True)
-    for person, place in (people or {name_of: to}).items():
+    for person, place in (people or {found.spelled(name_of): to}).items():
         whose = plain(f" for {submission.shown(person)}") if person else ""
         if everybody and place.is_dir() and any(place.iterdir()):
             click.echo(f"kept {place}{whose}, which is there", err=True)
@@ -380,6 +380,15 @@ def make_autograder(
         click.echo(
             f"note: this Understudy is not installed from a wheel, so setup.sh asks PyPI for "
             f"{repack.NAME}: add --wheel FILE (make wheel builds one) unless it is there",
+            err=True,
+        )
+    if host == "gradescope" and (others := [each for each in found.students if "@" not in each]):
+        more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+        click.echo(
+            plain(
+                f"note: {library.STUDENTS}: {submission.shown(others[0])}{more} without an e-mail "
+                "address, by which Gradescope names students: put addresses there before you export"
+            ),
             err=True,
         )
     click.echo(f"wrote {to}: {', '.join(written)}", err=True)

@@ -37,7 +37,7 @@ class Owner:
     """Whether the submission has the student's variant.toml."""
     notes: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
-    """Remarks for the student, too."""
+    """Remarks for the student's report."""
 
     @property
     def agrees(self) -> bool:
@@ -111,7 +111,7 @@ def owner_on_host(grader: Grader, path: Path, identity: str) -> Owner:
             f"{graded}, who is not on your teacher's list; if your variant is another, hand in its "
             f"{VARIANT} too"
         )
-    notes = (*told, *not_listed(grader, handing_in))
+    notes = tuple(not_listed(grader, handing_in))
     return Owner(handing_in, identity, by_variant is not None and not other, notes, tuple(told))
 
 

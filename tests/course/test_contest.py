@@ -137,8 +137,10 @@ def test_a_killed_grader_goes_on(folder: Path) -> None:
     private = folder / "grades" / "teacher"
     while not list(private.glob("ada/*/grade.json")) and time.monotonic() < until:
         time.sleep(0.01)
-    process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=60)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    kept = f"finished grades are kept in {folder / 'grades'}"
+    assert f"interrupted: {kept}; give the same command again to go on" in told
     done = [*private.glob("ada/*/grade.json"), *private.glob("bob/grade.json")]
     assert 1 <= len(done) < 4
     said = grade_all(folder).stdout

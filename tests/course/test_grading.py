@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A student's way: export, write, check, hand in, be graded."""
 
+import html
 import json
 import re
 import shutil
@@ -177,6 +178,25 @@ def test_students_csv_with_another_separator(tmp_path: Path, text: str, words: s
     assert words in done.stderr
 
 
+def test_students_csv_in_latin_1(tmp_path: Path) -> None:
+    course_class.course(tmp_path)
+    (tmp_path / "students.csv").write_bytes("student,pseudonym\nJörg,\n".encode("latin-1"))
+    done = understudy("course", "export", "beat-cats", "--all", "--to", "x", "--course", tmp_path)
+    assert done.exit_code == 2
+    assert done.stderr.strip().endswith("students.csv: is not UTF-8: save it as UTF-8")
+
+
+def test_a_copy_says_where_it_has_to_be(tmp_path: Path) -> None:
+    course_class.course(tmp_path / "os")
+    where = ("--course", tmp_path / "os")
+    copied = understudy("course", "copy", "beat-cats", "--to", tmp_path / "mine", *where)
+    assert f"has to be in {tmp_path}/os/assignments, under a name of your choice" in copied.stderr
+    here = tmp_path / "os" / "assignments" / "mine"
+    copied = understudy("course", "copy", "beat-cats", "--to", here, *where)
+    command = copied.stderr.strip().partition("; understudy ")[2].removesuffix(" checks it")
+    assert understudy(*command.split()).exit_code == 0, command
+
+
 def test_neighbours_have_other_disks_and_answers(course: library.Course) -> None:
     of = grader(course, "seek-reduction")
     hers, his = (export.solution(of, name)["answers.toml"] for name in ("ada", "bob"))
@@ -254,9 +274,19 @@ def test_from_export_to_grade(
         "--json",
     )
     assert json.loads(done.stdout)["score"] == 100
-    assert {file.name for file in out.iterdir()} == {
-        *("report.md", "report.html", "results.json", "junit.xml", "grade.json")
+    assert {file.relative_to(out).as_posix() for file in out.rglob("*.*")} == {
+        *("report.md", "report.html", "results.json"),
+        *("teacher/report.md", "teacher/report.html", "teacher/junit.xml", "teacher/grade.json"),
     }
+    hidden = [each for each in json.loads(done.stdout)["checks"] if each["hidden"]]
+    told = [line for check in hidden for line in check["lines"]]
+    assert told
+    for name in ("report.md", "report.html", "results.json"):
+        text = html.unescape((out / name).read_text())
+        assert not [line for line in told if line in text or json.dumps(line)[1:-1] in text], name
+        assert "a hidden check; your teacher decides" in text
+    teacher = html.unescape((out / "teacher" / "report.html").read_text())
+    assert all(line in teacher for line in told)
 
 
 @pytest.mark.parametrize("name", sorted(folder.name for folder in ASSIGNMENTS.iterdir()))

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The man pages and the reference of commands say what the commands' own help says."""
 
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -57,6 +59,23 @@ def test_a_page_shows_what_the_help_says(command: Described, tmp_path: Path) -> 
         for part in words.split("  "):
             if not part.endswith(":") and "..." not in part:
                 assert part.replace(" ", "") in text, part
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=[one.name for one in COMMANDS])
+def test_an_example_has_the_options_it_needs(
+    command: Described, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "vms").mkdir()  # an example names it
+    for example in command.examples:
+        program, *words = shlex.split(example.partition(" > ")[0])
+        found: click.Command | None = main
+        while isinstance(found, click.Group) and words:
+            name = words.pop(0)
+            found = found.get_command(click.Context(main), name)
+        if program == "understudy":
+            assert found, example
+            found.make_context(name, words)
 
 
 def _without_overstrikes(text: str) -> str:

@@ -3,13 +3,13 @@
 
 import json
 import shutil
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
+from understudy_devices.base import scratch
 from understudy_devices.base.catalog import unknown
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.plain import plain
@@ -169,20 +169,32 @@ def new(folder: Path, title: str) -> None:
 @COURSE
 def copy(name: str, to: Path, folder: Path | None) -> None:
     """Copy an assignment, solution included, to change it; for the teacher."""
-    source = library.course(folder).assignment(name).folder
+    found = library.course(folder)
+    source = found.assignment(name).folder
     if to.exists():
         raise UserError(f"{to}: already there; name a new folder")
     try:
         shutil.copytree(source, to, ignore=shutil.ignore_patterns("__pycache__"))
     except OSError as error:
         raise UserError(f"{to}: {error.strerror or error}: name another folder") from None
-    click.echo(f"wrote {to}; understudy course show {to.name} checks it", err=True)
+    place = found.folder and found.folder / library.ASSIGNMENTS
+    then = f"understudy course show {to.name} --course {found.folder} checks it"
+    if not place or to.resolve().parent != place.resolve():
+        where = place or f"the folder {library.ASSIGNMENTS}/ of a course"
+        then = f"an assignment of your own has to be in {where}, under a name of your choice"
+    click.echo(f"wrote {to}; {then}", err=True)
 
 
 @command.command("export", epilog="Example: understudy course export seek-reduction --to my-work")
 @click.argument("name")
 @click.option("--to", "to", required=True, type=click.Path(path_type=Path), help="A new folder.")
-@click.option("--student", "name_of", default="", help="Whose variant [default: nobody's].")
+@click.option(
+    "--student",
+    "name_of",
+    default="",
+    show_default=False,
+    help="Whose variant [default: nobody's].",
+)
 @click.option(
     "--all",
     "everybody",
@@ -201,19 +213,26 @@ def export(name: str, to: Path, name_of: str, everybody: bool, folder: Path | No
     people = {each: to / files.folder_name(each) for each in found.students} if everybody else {}
     for note in inboxes.not_listed(grader, name_of):
         click.echo(plain(f"note: {note}"), err=True)
-    for person, place in (people or {name_of: to}).items():
+    for person, place in (people or {found.spelled(name_of): to}).items():
         whose = plain(f" for {submission.shown(person)}") if person else ""
         if everybody and place.is_dir() and any(place.iterdir()):
             click.echo(f"kept {place}{whose}, which is there", err=True)
             continue
         written = exporting.export(grader, person, place)
-        click.echo(f"wrote {place}{whose}: {', '.join(written)}", err=True)
+        files_written = "" if everybody else f": {', '.join(written)}"
+        click.echo(f"wrote {place}{whose}{files_written}", err=True)
 
 
 @command.command(epilog="Example: understudy course solution seek-reduction --to solved")
 @click.argument("name")
 @click.option("--to", "to", required=True, type=click.Path(path_type=Path), help="A new folder.")
-@click.option("--student", "person", default="", help="Whose variant [default: nobody's].")
+@click.option(
+    "--student",
+    "person",
+    default="",
+    show_default=False,
+    help="Whose variant [default: nobody's].",
+)
 @COURSE
 def solution(name: str, to: Path, person: str, folder: Path | None) -> None:
     """Write the solution of a student's variant, answers included; for the teacher."""
@@ -263,7 +282,11 @@ def check(context: click.Context, work: Path, no_vm: bool, as_json: bool) -> Non
     "--by-variant", is_flag=True, help="The student is that of the variant.toml handed in."
 )
 @click.option("--autolab", is_flag=True, help="Print the scores for Autolab in the last line.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder for the report's files.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder for the student's report; the teacher's is in its folder teacher/.",
+)
 @COURSE
 @NO_VM
 @JSON
@@ -282,28 +305,37 @@ def grade(
     no_vm: bool,
     as_json: bool,
 ) -> None:
-    """Grade a submission: a folder, a file or an archive."""
+    """Grade a submission: a folder, a file or an archive.
+
+    With --out, report.md, report.html and results.json are for the student; hidden checks' lines
+    are in the folder teacher/ there.
+    """
     found = library.course(folder)
     grader = Grader(found.assignment(name), found, vms=not no_vm)
+    handed_in = grader.read(path)
     feedback = grader.assignment.document.feedback
-    level = student.LINES
+    level: str = feedback.hidden
+    shown = student.LINES
     if metadata:
         said = gradescope.metadata(metadata, feedback)
-        person = person if person is not None else said.student
-        level = gradescope.level(feedback, said.tries)
+        level = shown = gradescope.level(feedback, said.tries)
     if by_variant:
-        person, level = grader.student_of(path), feedback.hidden
-    person, notes = _person(grader, person, path)
-    for note in notes:
+        person, shown = grader.student_of(path), feedback.hidden
+    whose = _owner(grader, person, path, said.student if metadata else None)
+    for note in whose.notes:
         click.echo(plain(f"note: {note}"), err=True)
-    graded = grader.grade(person, grader.read(path))
+    graded = grader.grade(whose.student, handed_in)
+    graded = replace(graded, notes=(*graded.notes, *whose.told))
     if out:
-        files.write_grade(graded, out, level, league.board(grader.assignment, graded))
+        board = league.board(grader.assignment, graded)
+        files.write_grade(graded, out, out / many.TEACHER, level, board)
         click.echo(
-            f"wrote {out}: report.md, report.html, results.json, junit.xml, grade.json", err=True
+            f"wrote {out}: report.md, report.html, results.json for the student, "
+            f"{many.TEACHER}/ with the hidden checks for you",
+            err=True,
         )
     scores = json.dumps({"scores": {"score": graded.score}, "scoreboard": [graded.score]})
-    _tell(context, graded, as_json, level, scores if autolab else "")
+    _tell(context, graded, as_json, shown, scores if autolab else "")
 
 
 @command.command("grade-all", epilog="Example: understudy course grade-all seek-reduction inbox")
@@ -354,8 +386,13 @@ def grade_all(
         if cluster:
             engine = Cluster(out / "cluster", replace(cluster, jobs=jobs or 1), keeps=not again)
             work.enter_context(engine.until_done())
+        kept = f"finished grades are kept in {out}"
+        more = " without --again" if again else ""
+        words = ", and ".join(filter(None, (engine.notice, kept)))
+        scratch.say_if_interrupted(f"{words}; give the same command again{more} to go on")
         with bars(max(1, total)) as shown:
             graded = many.grade_all(grader, submissions, out, engine, shown.count, again=again)
+    scratch.say_if_interrupted("")
     if as_json:
         click.echo(
             json.dumps(
@@ -382,7 +419,10 @@ def grade_all(
         context.exit(EXIT_FAILED)
 
 
-@command.command("autograder", epilog="Example: understudy course autograder NAME --to upload")
+@command.command(
+    "autograder",
+    epilog="Example: understudy course autograder beat-cats --for gradescope --to upload",
+)
 @click.argument("name")
 @click.option("--for", "host", required=True, type=click.Choice(HOSTS), help="Whose format.")
 @click.option("--to", required=True, type=click.Path(path_type=Path), help="A new folder.")
@@ -405,6 +445,15 @@ def make_autograder(
             f"{repack.NAME}: add --wheel FILE (make wheel builds one) unless it is there",
             err=True,
         )
+    if host == "gradescope" and (others := [each for each in found.students if "@" not in each]):
+        more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+        click.echo(
+            plain(
+                f"note: {library.STUDENTS}: {submission.shown(others[0])}{more} without an e-mail "
+                "address, by which Gradescope names students: put addresses there before you export"
+            ),
+            err=True,
+        )
     click.echo(f"wrote {to}: {', '.join(written)}", err=True)
 
 
@@ -416,20 +465,23 @@ def require(course: library.Course) -> None:
         )
 
 
-def _person(grader: Grader, person: str | None, path: Path) -> tuple[str, Sequence[str]]:
-    """Return who has handed in, and remarks about that.
+def _owner(grader: Grader, person: str | None, path: Path, on_host: str | None) -> inboxes.Owner:
+    """Return who has handed in, and remarks about that; `on_host` is whom Gradescope names.
 
     Without a course, the variant.toml has to say so: an export without a course has one.
     """
     if grader.course.folder is None:
         try:
-            return grader.student_of(path), ()
+            student = grader.student_of(path)
+            return inboxes.Owner(student, student, proven=True)
         except UserError:
             require(grader.course)
     if person is not None:
-        return person, inboxes.not_listed(grader, person)
-    found = inboxes.owner(grader, path)
-    return found.student, found.notes
+        notes = tuple(inboxes.not_listed(grader, person))
+        return inboxes.Owner(person, person, proven=False, notes=notes)
+    if on_host is not None:
+        return inboxes.owner_on_host(grader, path, on_host)
+    return inboxes.owner(grader, path)
 
 
 def _tell(context: click.Context, graded: Grade, as_json: bool, level: str, last: str = "") -> None:
@@ -478,6 +530,11 @@ def _tell_class(graded: many.Graded) -> None:
         click.echo(plain(f"{submission.shown(name)}: {many.NOTHING}"))
     for name in graded.removed:
         click.echo(plain(f"{submission.shown(name)}: the submission is gone; its grade is removed"))
-    click.echo(f"{len(graded.grades)} students, {graded.new} graded now, {graded.kept} as before")
+    missing, ungraded = len(graded.inbox.missing), len(graded.inbox.ungraded)
+    students = len(graded.grades) + missing
+    counts = [f"{students} students", f"{graded.new} graded now", f"{graded.kept} as before"]
+    counts += [f"{missing} handed in nothing"] if missing else []
+    counts += [f"{ungraded} not graded"] if ungraded else []
+    click.echo(", ".join(counts))
     for change in graded.changes:
         click.echo(plain(f"changed: {change}"))

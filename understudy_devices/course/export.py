@@ -39,6 +39,7 @@ def export(grader: Grader, student: str, folder: Path) -> list[str]:
     if folder.exists() and any(folder.iterdir() if folder.is_dir() else [folder]):
         raise UserError(f"{folder}: already there; name a new folder, so that no work is lost")
     assignment = grader.assignment
+    student = grader.course.spelled(student)
     work = grader.work(student, Submission())
     files: dict[str, bytes] = {
         SPECIFICATION: toml(_public(assignment)).encode(),

@@ -52,18 +52,19 @@ def json_text(document: Any) -> str:
 def write_grade(
     grade: Grade,
     folder: Path,
+    private: Path,
     level: str,
     board: Sequence[Mapping[str, Any]] = (),
-    teacher: Path | None = None,
 ) -> None:
-    """Write a student's files, and into `teacher` those with hidden checks' lines.
+    """Write a student's files, and into `private` the teacher's, with hidden checks' lines.
 
     grade.json, which says that the others are there, is the last.
     """
-    private = teacher or folder
     write(folder / "report.md", student.markdown(grade, level))
     write(folder / "report.html", student.html(grade, level))
     write(folder / "results.json", json_text(gradescope.results(grade, level, board)))
+    write(private / "report.md", student.markdown(grade, student.LINES))
+    write(private / "report.html", student.html(grade, student.LINES))
     write(private / "junit.xml", classes.junit(grade.assignment, [grade]))
     write(private / GRADE, json_text(grade.as_json()))
 

@@ -60,7 +60,7 @@ class Grader:
                 f"{VARIANT}: its key is not that of {submission.shown(student)} for "
                 f"{self.assignment.name}; hand in the one from your teacher"
             )
-        return student
+        return self.course.spelled(student)
 
     def student_of(self, path: Path) -> str:
         """Return the student whose variant.toml is in a submission; UserError without one."""
@@ -104,7 +104,7 @@ class Grader:
         return Grade(
             assignment=self.assignment.name,
             title=self.assignment.document.title,
-            student=student,
+            student=self.course.spelled(student),
             pseudonym=self.course.pseudonym(student),
             key=self.key(student, handed_in),
             lines=lines,

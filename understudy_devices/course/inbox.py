@@ -16,7 +16,7 @@ from pathlib import Path
 from understudy_devices.base.errors import UserError
 from understudy_devices.course import files, submission
 from understudy_devices.course.grade import VARIANT, Grader
-from understudy_devices.course.library import STUDENTS, normal
+from understudy_devices.course.library import STUDENTS, Course, normal
 from understudy_devices.course.spec import SPECIFICATION, TEXT
 from understudy_devices.course.submission import shown
 
@@ -36,6 +36,8 @@ class Owner:
     proven: bool
     """Whether the submission has the student's variant.toml."""
     notes: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+    """Remarks for the student's report."""
 
     @property
     def agrees(self) -> bool:
@@ -80,18 +82,62 @@ def owner(grader: Grader, path: Path) -> Owner:
     return Owner(student, named, by_variant is not None, tuple(notes))
 
 
+def owner_on_host(grader: Grader, path: Path, identity: str) -> Owner:
+    """Return whose a submission is, of which a host says that `identity` hands it in.
+
+    An identity of students.csv counts.  The host may also have another name than the teacher's list
+    (an e-mail address); then the variant.toml says who it is.
+    """
+    course, told = grader.course, []
+    listed = _listed_on_host(course, identity)
+    handing_in = listed or identity
+    graded = f"graded with the variant of {shown(handing_in)}"
+    try:
+        by_variant = grader.variant_of(path)
+    except UserError as wrong:
+        by_variant = None
+        told.append(f"{wrong}; {graded}")
+    other = by_variant is not None and normal(by_variant) != normal(handing_in)
+    if by_variant and other and not listed:
+        note = (
+            f"handed in by {shown(identity)}; graded as {shown(by_variant)}, whose {VARIANT} it has"
+        )
+        notes = (note, *not_listed(grader, identity), *not_listed(grader, by_variant))
+        return Owner(by_variant, identity, True, notes)
+    if by_variant is not None and other:
+        told.append(f"the {VARIANT} is {_whose(by_variant)}; {graded}")
+    elif by_variant is None and not told and not listed and course.students:
+        told.append(
+            f"{graded}, who is not on your teacher's list; if your variant is another, hand in its "
+            f"{VARIANT} too"
+        )
+    notes = tuple(not_listed(grader, handing_in))
+    return Owner(handing_in, identity, by_variant is not None and not other, notes, tuple(told))
+
+
+def _listed_on_host(course: Course, identity: str) -> str | None:
+    """Return an identity as students.csv spells it; a group's addresses may be in any order."""
+
+    def addresses(name: str) -> list[str]:
+        return sorted(normal(name).split("+"))
+
+    groups = (each for each in course.students if addresses(each) == addresses(identity))
+    return course.listed(identity) or next(groups, None)
+
+
 def not_listed(grader: Grader, student: str) -> list[str]:
     """Return a remark about a student who is not in students.csv, if that has any student."""
-    listed = grader.course.students
-    if not student or not listed or normal(student) in listed:
+    course = grader.course
+    if not student or not course.students or course.listed(student):
         return []
     return [f"{shown(student)} is not in {STUDENTS}"]
 
 
 def _named(grader: Grader, name: str) -> str:
     """Return the student of a submission's name: a folder may have the name of an exported one."""
-    exported = {files.folder_name(each): each for each in grader.course.students}
-    return exported.get(name, name)
+    course = grader.course
+    exported = {normal(files.folder_name(each)): each for each in course.students}
+    return course.listed(name) or exported.get(normal(name), name)
 
 
 def _is_one_of_several(grader: Grader, name: str, student: str) -> bool:
@@ -100,7 +146,7 @@ def _is_one_of_several(grader: Grader, name: str, student: str) -> bool:
     if not grader.assignment.document.contest or not numbered:
         return False
     before = normal(_named(grader, numbered["name"]))
-    return before == normal(student) and normal(name) not in grader.course.students
+    return before == normal(student) and not grader.course.listed(name)
 
 
 def _whose(student: str) -> str:
@@ -128,7 +174,7 @@ def read(grader: Grader, folder: Path) -> Inbox:
     ungraded = dotted
     for path in paths:
         found = owner(grader, path)
-        if not found.agrees and normal(found.named) in grader.course.students:
+        if not found.agrees and grader.course.listed(found.named):
             ungraded[found.named] = _anothers(found, path)
         else:
             of_student[normal(found.student)].append((found, path))
@@ -150,7 +196,7 @@ def read(grader: Grader, folder: Path) -> Inbox:
         submissions[student] = tuple(sorted((path for _, path in graded), key=_in_order))
         notes[student] = tuple(dict.fromkeys(note for each, _ in graded for note in each.notes))
     handed_in = {normal(each) for each in (*submissions, *ungraded)}
-    missing = tuple(each for each in grader.course.students if each not in handed_in)
+    missing = tuple(each for each in grader.course.students if normal(each) not in handed_in)
     said = {student: lines for student, lines in notes.items() if lines}
     return Inbox(submissions, ungraded, missing, said)
 

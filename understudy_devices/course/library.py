@@ -84,12 +84,24 @@ class Course:
 
     def pseudonym(self, student: str) -> str:
         """Return the name under which a student is on public lists."""
-        given = self.students.get(normal(student), "")
-        if given:
-            return given
+        given = self.listed(student)
+        if given and self.students[given]:
+            return self.students[given]
         draws = Draws.of(self.secret, "pseudonym", normal(student))
         words = (draws.choice(each, each.split()) for each in (ADJECTIVES, ANIMALS))
         return f"{'-'.join(words)}-{draws.between('number', 1000, 9999)}"
+
+    def listed(self, student: str) -> str | None:
+        """Return a student as students.csv spells the name; None if it has no such student."""
+        return self._spelled.get(normal(student))
+
+    def spelled(self, student: str) -> str:
+        """Return a student as students.csv spells the name, or as it is if it is not there."""
+        return self._spelled.get(normal(student), student)
+
+    @cached_property
+    def _spelled(self) -> Mapping[str, str]:
+        return {normal(each): each for each in self.students}
 
     @cached_property
     def students(self) -> Mapping[str, str]:
@@ -100,6 +112,8 @@ class Course:
         try:
             lines = file.read_text(encoding="utf-8-sig").splitlines()
             rows = list(csv.DictReader(lines))
+        except UnicodeDecodeError:
+            raise UserError(f"{file}: is not UTF-8: save it as UTF-8") from None
         except (OSError, ValueError, csv.Error) as error:
             raise UserError(f"{file}: cannot be read: {error}") from None
         _check_heading(lines, file)
@@ -119,12 +133,12 @@ def _check_heading(lines: Sequence[str], file: Path) -> None:
 def _students(rows: list[dict[str, str]], file: Path) -> Iterator[tuple[str, str]]:
     seen = set()
     for number, row in enumerate(rows, 2):
-        name = normal(row.get("student") or "")
+        name = unicodedata.normalize("NFC", (row.get("student") or "").strip())
         if not name:
             raise UserError(f"{file}:{number}: no student; the first line is: {HEADING}")
-        if name in seen:
+        if normal(name) in seen:
             raise UserError(f"{file}:{number}: {one_line(name)} is there twice; remove one")
-        seen.add(name)
+        seen.add(normal(name))
         yield name, one_line(row.get("pseudonym") or "")
 
 

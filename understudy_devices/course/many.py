@@ -19,6 +19,7 @@ from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.course import apart, files, league, submission
 from understudy_devices.course.grade import Grader
 from understudy_devices.course.inbox import Inbox
+from understudy_devices.course.library import normal
 from understudy_devices.course.report import classes
 from understudy_devices.course.result import BROKEN, Grade, Line, amount
 from understudy_devices.course.tries import Tries, remove
@@ -130,7 +131,8 @@ def grade_all(
         raise RunFailed(f"{submission.shown(Path(path).name)}: {error}") from None
     finally:
         apart.end_all()
-    removed = sorted({*_cleared(out, tries)} - {*found.ungraded})
+    present = {normal(each) for each in (*tries, *found.ungraded)}
+    removed = sorted({each for each in _cleared(out, tries) if normal(each) not in present})
     ordered = tuple(tries[student].best(grades) for student in sorted(tries))
     submissions = {student: tries[student].all(grades) for student in sorted(tries)}
     changes = tuple(_changes(out, ordered))
@@ -191,11 +193,12 @@ def _scores(grades: Sequence[Grade]) -> dict[str, Any]:
 def _changes(out: Path, grades: Sequence[Grade]) -> Iterator[Change]:
     """Yield who gained or lost points since the last complete run, in which checks, and why."""
     try:
-        before = json.loads((out / PUBLISHED).read_text(encoding="utf-8"))
+        published = json.loads((out / PUBLISHED).read_text(encoding="utf-8"))
+        before = {normal(student): entry for student, entry in published.items()}
     except (OSError, ValueError):
         return
     for student, now in _scores(grades).items():
-        then = before.get(student)
+        then = before.get(normal(student))
         if then is None or then["checks"] == now["checks"]:
             continue
         names = [*dict.fromkeys([*then["checks"], *now["checks"]])]

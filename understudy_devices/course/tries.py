@@ -52,7 +52,7 @@ class Tries:
     def _write_best(self, best: Grade, *, anew: bool) -> None:
         if anew or files.read_grade(self.private) != best:
             level = self.assignment.document.feedback.hidden
-            files.write_grade(best, self.place, level, teacher=self.private)
+            files.write_grade(best, self.place, self.private, level)
 
     def all(self, grades: Mapping[str, Grade]) -> tuple[Grade, ...]:
         """Return the grades of all submissions, in order."""

@@ -16,6 +16,7 @@ from typing import Any
 
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.plain import one_line
+from understudy_devices.course.library import normal
 from understudy_devices.course.report import student as report
 from understudy_devices.course.result import PASSED, Grade
 from understudy_devices.course.spec import Feedback
@@ -56,7 +57,7 @@ def metadata(file: Path, feedback: Feedback) -> Metadata:
     """Read submission_metadata.json; a group's identity is its members' addresses, in order."""
     try:
         document = json.loads(_text(file))
-        people = sorted(_address(each["email"]) for each in document["users"])
+        people = sorted((_address(each["email"]) for each in document["users"]), key=normal)
         now = datetime.fromisoformat(document["created_at"])
         earlier = [
             datetime.fromisoformat(each["submission_time"])

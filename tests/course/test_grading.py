@@ -88,7 +88,7 @@ def test_an_assignment_is_tried_with_several_students(tmp_path: Path) -> None:
     file.write_text(re.sub(r"at_most = .*", "at_most = 0.001", text, count=1))
     done = understudy("course", "try", "strict", "--course", folder, "--students", "2")
     assert done.exit_code == 1
-    for name in ("ada", "student 2"):
+    for name in ("Ada", "student 2"):
         assert f"{name}: the solution scores " in done.stdout
     assert "expected at most 0.001" in done.stdout
 

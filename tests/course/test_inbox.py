@@ -323,3 +323,10 @@ def test_a_submission_that_is_not_there_is_one_line(folder: Path) -> None:
 def test_absent_students_have_no_formula() -> None:
     text = classes.table([], [classes.Absent("=1", "nothing", zero=True)], {}, 10)
     assert text.splitlines()[1] == "'=1,,0,10,nothing"
+
+
+def test_no_two_students_share_a_folder() -> None:
+    name = files.folder_name("Jörg Öz")
+    assert name.startswith("Jorg-Oz-")
+    assert files.folder_name(name) != name
+    assert files.folder_name("ada-1") == "ada-1"

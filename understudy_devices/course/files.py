@@ -15,6 +15,7 @@ from understudy_devices.course.report import classes, gradescope, student
 from understudy_devices.course.result import Grade
 
 SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9@+_.-]{0,80}")
+WITH_DIGEST = re.compile(r"-[0-9a-f]{8}$")
 LETTERS = str.maketrans({"ß": "ss", "æ": "ae", "Æ": "Ae", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L"})
 LETTERS_MOST = 60
 GRADE = "grade.json"
@@ -23,9 +24,10 @@ OF_GRADE = ("report.md", "report.html", "results.json", "junit.xml", GRADE)
 
 def folder_name(name: str) -> str:
     """Return a folder's name for a student: the same if it is harmless, otherwise its letters in
-    ASCII (ü is u) with a digest.
+    ASCII (ü is u) with a digest.  A name that ends like one with a digest gets one of its own, so
+    no two students share a folder.
     """
-    if SAFE.fullmatch(name):
+    if SAFE.fullmatch(name) and not WITH_DIGEST.search(name):
         return name
     composed = unicodedata.normalize("NFC", name)
     apart = unicodedata.normalize("NFKD", name.translate(LETTERS))

@@ -13,6 +13,7 @@
 
 #define CALLS_AT_ONCE 64
 #define PAGE 4096u
+#define GUARD (64 * PAGE)
 #define LOOK_US 500000
 #define SIGNALLED 128 /* exit status minus the signal's number, as in a shell */
 
@@ -75,7 +76,7 @@ void serve_begin(int calls, int replies, u32 part, const char *code)
 	setitimer(ITIMER_REAL, &now_and_then, NULL);
 }
 
-/* Memory blocks, each followed by an inaccessible page. */
+/* Memory blocks, each followed by inaccessible pages. */
 
 struct block {
 	char *map;
@@ -87,7 +88,7 @@ static struct block *block_of(void *memory)
 	return (struct block *)memory - 1;
 }
 
-/* The header is before the block. The block ends less than 8 bytes before the inaccessible page. */
+/* The header is before the block. The block ends less than 8 bytes before the inaccessible pages. */
 void *serve_zalloc(size_t bytes)
 {
 	size_t whole = (bytes + 7) & ~(size_t)7;
@@ -95,14 +96,14 @@ void *serve_zalloc(size_t bytes)
 	char *map, *memory;
 
 	map = whole < bytes ? MAP_FAILED
-			    : mmap(NULL, pages + PAGE, PROT_READ | PROT_WRITE,
+			    : mmap(NULL, pages + GUARD, PROT_READ | PROT_WRITE,
 				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (map == MAP_FAILED || mprotect(map + pages, PAGE, PROT_NONE)) {
+	if (map == MAP_FAILED || mprotect(map + pages, GUARD, PROT_NONE)) {
 		serve_reply.refused_bytes = bytes;
 		return NULL;
 	}
 	memory = map + pages - whole;
-	*block_of(memory) = (struct block){ .map = map, .bytes = pages + PAGE };
+	*block_of(memory) = (struct block){ .map = map, .bytes = pages + GUARD };
 	return memory;
 }
 

@@ -81,7 +81,7 @@ IN_VMS = {
     "build": Moment(IN_VM, "building", 6, Home.with_kernel),
     "boot": Moment(IN_VM, "booting", 1, Home.ready_to_boot),
     "measure": Moment((*IN_VM, "--requests", "20000"), "measuring", 1),
-    "collect": Moment((*IN_VM, "--requests", "500"), "measured", 0.5),
+    "collect": Moment((*IN_VM, "--requests", "500"), "measured", 0.25),
     "files": Moment((*WITH_FILES, "--on", "vm"), "booting", 5, Home.ready_to_boot),
     "sweep": Moment(("sweep", "--on", "vm", "--virtual-size", "300M"), " runs", 3),
 }
@@ -148,7 +148,7 @@ def try_until_stopped(folder: Path, name: str, moment: Moment, times: int) -> No
     does not count."""
     draw = random.Random(f"{name}, {times}")
     stopped = 0
-    for trial in range(4 * times):
+    for trial in range(10 * times):
         stopped += try_once(Home(folder / str(trial)), moment, draw)
         if stopped == times:
             return

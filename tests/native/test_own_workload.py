@@ -126,7 +126,7 @@ def test_what_it_does_wrong_is_named(name: str, tmp_path: Path) -> None:
 def test_it_has_an_end_however_it_gets_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps arrive in batches of 512, and a batch takes some seconds."""
     monkeypatch.setattr(steps, "LONGEST_SECONDS", 3.0)
-    slow = "\tfor (volatile u32 i = 0; i < 2000000; i++) ;\n"
+    slow = "\tfor (volatile u32 i = 0; i < 5000000; i++) ;\n"
     last = "\treturn true;\n"
     file = write(tmp_path, "drips", "random", (last, slow + last))
     with pytest.raises(RunFailed, match="drips: its steps take more than"):

@@ -34,13 +34,13 @@ from understudy_devices.native.cell import (
     start,
 )
 from understudy_devices.native.descriptions import fields
-from understudy_devices.native.processes import Processes, sleeps, used_seconds
+from understudy_devices.native.processes import Processes, awake_seconds, sleeps, used_seconds
 from understudy_devices.native.simulation import Rows, WorkloadKind
 
 STEPS_MAX = 5_000_000
 LOOK_SECONDS = 0.1
 SOME_BYTES = 4096  # fewer bytes are no progress: steps arrive in hundreds
-LONGEST_SECONDS = 15.0  # for all steps, whatever the progress
+LONGEST_SECONDS = 15.0  # for all steps, whatever the progress, without waiting for a processor
 DAWDLES = f"its steps take more than {LONGEST_SECONDS:g} s in all"
 SECTORS_MAX = 1 << 15
 STEP = dtype_of("struct step")
@@ -133,16 +133,16 @@ def _asked(file: registry.Source, ask: Any, count: int) -> tuple[Any, WorkloadKi
     ):
         cell = start(processes, stack, file, code, printing.fileno(), "steps")
         try:
-            until = time.monotonic() + LONGEST_SECONDS
-            _read(cell, ffi.buffer(reply), until)
+            begin = time.monotonic()
+            _read(cell, ffi.buffer(reply), begin)
             if reply.kind != lib.LINE_DONE:
                 raise _Left
-            _read(cell, ffi.buffer(own), until)
+            _read(cell, ffi.buffer(own), begin)
             kind = _kind(file, own)
             if count:
                 with suppress(BrokenPipeError):  # the process may have gone
                     cell.calls.write(ffi.buffer(ask))
-                _read(cell, table.data, until)
+                _read(cell, table.data, begin)
         except _Left as left:
             if len(left.last) == ffi.sizeof("struct line_reply"):
                 answer = ffi.from_buffer("struct line_reply *", left.last)
@@ -154,14 +154,15 @@ def _asked(file: registry.Source, ask: Any, count: int) -> tuple[Any, WorkloadKi
     return table, kind
 
 
-def _read(cell: Cell, into: Any, until: float) -> None:
+def _read(cell: Cell, into: Any, begin: float) -> None:
     """Fill the buffer with the process's output. Raise _Left if the code ends too early, makes no
     progress, or takes too long.
     """
     view, done, noted = memoryview(into).cast("B"), 0, 0
     used, asleep = used_seconds(cell.code), 0
     while done < len(view):
-        if time.monotonic() > until:
+        waited = awake_seconds(cell.code) - used_seconds(cell.code)  # for a processor
+        if time.monotonic() - begin - waited > LONGEST_SECONDS:
             raise _Left(DAWDLES)
         if select.select([cell.replies], [], [], LOOK_SECONDS)[0]:
             count = cell.replies.readinto(view[done:])

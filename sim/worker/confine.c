@@ -69,7 +69,10 @@ bool confine(u64 memory_bytes, u64 output_bytes)
 /* The pages with the kernel's clocks, until they were unmapped; the vDSO follows them. */
 static uintptr_t clocks_begin, clocks_end;
 
-/* Unmap the pages in which the kernel keeps the time for the vDSO; only they are VM_IO pages. */
+/*
+ * Unmap the pages in which the kernel keeps the time for the vDSO. On x86-64, only they are VM_IO
+ * pages; on ARM64 that was not tried.
+ */
 static void hide_clocks(void)
 {
 	clocks_begin = clocks_end = getauxval(AT_SYSINFO_EHDR);

@@ -47,7 +47,7 @@ def mistakes(
         finally:
             apart.end_all()
     for key in items:
-        name, what = key.split("\n")
+        name, _, what = key.rpartition("\n")
         yield from _wrong(grader, name, what, grades[key])
 
 

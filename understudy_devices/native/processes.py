@@ -115,9 +115,11 @@ def sleeps(process: int) -> bool:
 
 
 def awake_seconds(process: int) -> float:
-    """Return for how long the process has run, or waited for a processor, until now, in seconds."""
-    fields = _read(process, "schedstat").split()
-    return (int(fields[0]) + int(fields[1])) / 1e9 if len(fields) > 1 else math.inf
+    """Return for how long the process has run, or waited for a processor, until now, in seconds;
+    infinity if the process has ended or this kernel does not measure the waiting.
+    """
+    ran_ns, waited_ns, times = map(int, _read(process, "schedstat").split() or (0, 0, 0))
+    return (ran_ns + waited_ns) / 1e9 if times else math.inf
 
 
 def _read(process: int, name: str) -> str:

@@ -6,6 +6,7 @@ before the simulation, which plays them as a table.
 """
 
 import io
+import math
 import os
 import select
 import time
@@ -161,7 +162,8 @@ def _read(cell: Cell, into: Any, begin: float) -> None:
     view, done, noted = memoryview(into).cast("B"), 0, 0
     used, asleep = used_seconds(cell.code), 0
     while done < len(view):
-        waited = awake_seconds(cell.code) - used_seconds(cell.code)  # for a processor
+        awake = awake_seconds(cell.code)
+        waited = awake - used_seconds(cell.code) if awake < math.inf else 0.0  # for a processor
         if time.monotonic() - begin - waited > LONGEST_SECONDS:
             raise _Left(DAWDLES)
         if select.select([cell.replies], [], [], LOOK_SECONDS)[0]:

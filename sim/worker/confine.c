@@ -106,7 +106,6 @@ static const struct {
 	u32 call, argument, value;
 } partly[] = {
 	{ SYS_futex, 1, FUTEX_WAKE | FUTEX_PRIVATE_FLAG },
-	{ SYS_epoll_pwait, 3, 0 },
 };
 
 #define HEAD 4

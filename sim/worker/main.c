@@ -11,9 +11,11 @@
  * simulate steps FILE.so MEMORY OUTPUT: the file is a workload; likewise, but write the workload's
  * steps instead (steps.h).
  *
+ * simulate guard COMMAND...: run a command until it ends or descriptor 0 is closed (guard.h).
+ *
  * A process that serves must be started in a sandbox (understudy_devices/native/worker.py); in
  * addition, it restricts its own system calls. The starter watches the progress of all these
- * processes. Each process ends when its starter ends.
+ * processes. Each process ends when its starter ends: the guard around the sandbox sees to this.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -31,6 +33,7 @@
 #include "arrivals_file.h"
 #include "confine.h"
 #include "describe.h"
+#include "guard.h"
 #include "job.h"
 #include "serve.h"
 #include "steps.h"
@@ -324,5 +327,7 @@ int main(int argc, char **argv)
 		return serve_part(atoi(argv[2]), argv + 3);
 	if (argc == 5 && !strcmp(argv[1], "steps"))
 		return serve_steps(argv + 2);
+	if (argc >= 3 && !strcmp(argv[1], "guard"))
+		return guard(STDIN_FILENO, argv + 2);
 	return EXIT_UNUSABLE;
 }

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
-#include <signal.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/mman.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "serve.h"
@@ -14,13 +12,11 @@
 #define CALLS_AT_ONCE 64
 #define PAGE 4096u
 #define GUARD (64 * PAGE)
-#define LOOK_US 500000
 #define SIGNALLED 128 /* exit status minus the signal's number, as in a shell */
 
 static struct {
 	int calls_file;
 	int replies_file;
-	int closing; /* an epoll descriptor for the calls_file */
 	struct declaration declaration;
 } here;
 
@@ -45,35 +41,16 @@ static void say_fault(void)
 	_exit(SIGNALLED + serve_reply.fault.signal);
 }
 
-/*
- * End this process if its starter has ended, that is, if the other end of the pipe is closed. The
- * signal of PR_SET_PDEATHSIG is not enough: it is not sent if the starter is killed before the
- * sandbox has requested the signal.
- */
-static void end_if_alone(int signal)
-{
-	struct epoll_event event = { 0 };
-
-	if (epoll_pwait(here.closing, &event, 1, 0, NULL) > 0 &&
-	    event.events & EPOLLHUP)
-		_exit(EXIT_ALONE);
-}
-
 void serve_begin(int calls, int replies, u32 part, const char *code)
 {
-	struct itimerval now_and_then = { { 0, LOOK_US }, { 0, LOOK_US } };
-	struct sigaction action = { .sa_handler = end_if_alone,
-				    .sa_flags = SA_RESTART | SA_ONSTACK };
-	struct epoll_event hang_up = { 0 };
+	struct pollfd end = { .fd = calls };
 
+	if (poll(&end, 1, 0) > 0 && end.revents & POLLHUP)
+		_exit(EXIT_ALONE); /* the starter ended before confine() */
 	here.calls_file = calls;
 	here.replies_file = replies;
-	here.closing = epoll_create1(EPOLL_CLOEXEC);
-	epoll_ctl(here.closing, EPOLL_CTL_ADD, calls, &hang_up);
 	fault_watch(&serve_reply.fault, say_fault);
 	fault_watch_file(part, code);
-	sigaction(SIGALRM, &action, NULL);
-	setitimer(ITIMER_REAL, &now_and_then, NULL);
 }
 
 /* Memory blocks, each followed by inaccessible pages. */

@@ -263,7 +263,8 @@ def test_what_differs_by_seed_alone_is_checked_once() -> None:
     ]
     reports: list[tuple[str, float]] = []
     in_simulator.prepare(runs, lambda phase, done: reports.append((phase, done)))
-    assert reports == [("checking", 0.5), ("checking", 1.0)]
+    checks = [report for report in reports if report[0] == "checking"]  # others: a cold cache
+    assert checks == [("checking", 0.5), ("checking", 1.0)]
     assert runs[0].device.timing(10**6) is runs[-1].device.timing(10**6)
 
 

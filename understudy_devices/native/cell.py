@@ -77,7 +77,8 @@ def start(
         ("--info-fd", str(len(answering) - 1)),
         ["/simulate", *how, "/code.so", str(MEMORY_BYTES), str(OUTPUT_BYTES)],
     )
-    around = processes.start(command, answering)
+    guard = [] if sandbox.is_open() else [str(program_file()), "guard"]
+    around = processes.start([*guard, *command], answering)
     for theirs in (called, replies, tells):
         theirs.close()
     inside = around if sandbox.is_open() else _inside(told)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Assignments that need a VM: drivers for cards, and a scheduler in a real kernel."""
 
+import re
 from pathlib import Path
 
 import course_class
@@ -54,18 +55,26 @@ def test_a_driver(tmp_path: Path, name: str) -> None:
     assert "exercise failed" in "\n".join(copied.lines[0].lines)
 
 
-def test_mutants_of_a_driver_lose_points(tmp_path: Path) -> None:
-    of = grader(tmp_path, "copier-driver")
-    text = export.solution(of, "ada")["copier_driver.c"].decode()
-    old = "\tfree_irq(pci_irq_vector(copier->pdev, 0), copier);\n"
-    assert old in text
-    found = graded(of, "ada", {"copier_driver.c": text.replace(old, "").encode()})
-    assert found.score < 100
-    enable = text.index("\tiowrite32(0, copier->registers")
-    left = text[:enable] + text[text.index("\n", enable) + 1 :]
-    found = graded(of, "ada", {"copier_driver.c": left.encode()})
-    assert found.score < 100
-    assert any("interrupts left enabled" in line for each in found.lines for line in each.lines)
+@pytest.mark.parametrize(
+    ("kind", "line", "finding"),
+    [
+        ("copier", r"\tfree_irq\(.*\n", ""),
+        ("copier", r"\tiowrite32\(0, copier->registers.*\n", "interrupts left enabled"),
+        ("zach1", r"\tiowrite32\(0, zach1->registers.*\n", "interrupts left enabled"),
+        ("zach1", r"(?<=_interrupts\(zach1\);\n)\tdma_free_coherent\(.*\n", ""),
+    ],
+)
+def test_a_driver_without_a_line_loses_points(
+    tmp_path: Path, kind: str, line: str, finding: str
+) -> None:
+    of = grader(tmp_path, f"{kind}-driver")
+    (file,) = of.assignment.files
+    text = export.solution(of, "ada")[file].decode()
+    mutant, changes = re.subn(line, "", text)
+    assert changes == 1
+    grade = graded(of, "ada", {file: mutant.encode()})
+    assert 0 < grade.score < 100
+    assert any(finding in words for each in grade.lines for words in each.lines)
 
 
 def test_a_scheduler_in_a_real_kernel(tmp_path: Path) -> None:

@@ -288,9 +288,11 @@ static bool refuse_choice(struct contract *c, const char *operation,
 static inline bool choice_is_good(struct contract *c, const char *operation,
 				  struct io_request *rq)
 {
-	if (whereabouts_of(c, rq) != PENDING || rq->reason >= PICK_REASONS)
+	if (whereabouts_of(c, rq) != PENDING)
 		return refuse_choice(c, operation, rq);
-	return is_as_asked(c, rq);
+	if (!is_as_asked(c, rq))
+		return false;
+	return rq->reason < PICK_REASONS || refuse_choice(c, operation, rq);
 }
 
 static bool wait_is_good(struct contract *c, u64 now_ns, u64 wake_ns)

@@ -3,7 +3,9 @@
 #ifndef UNDERSTUDY_CONFINE_H
 #define UNDERSTUDY_CONFINE_H
 
+#include <signal.h>
 #include <stdint.h>
+#include <ucontext.h>
 
 #include "../../core/port.h"
 
@@ -27,11 +29,18 @@ bool confine_is_full(void);
  * After the call, this process cannot start processes, open sockets, signal other processes,
  * change files, sleep, or ask for the time or for random numbers. If this process tries, it gets the
  * signal SIGSYS; if it reads the vDSO's clocks, or on x86-64 the processor's, SIGSEGV. (A kernel that
- * seals the pages of these clocks leaves them.)
+ * seals the pages of these clocks leaves them.) A file's times are clocks, too: the handler of SIGSYS
+ * has to call confine_describes_file().
  *
  * Returns: whether the kernel and the processor support this.
  */
 bool confine_calls(void);
+
+/*
+ * If the signal SIGSYS stopped fstat(), return from that call with a regular file without times, one
+ * that differs from every other, as the loader needs; else return false.
+ */
+bool confine_describes_file(const siginfo_t *info, ucontext_t *context);
 
 /* Was a clock at this address before confine_calls()? */
 bool confine_has_clock(uintptr_t at);

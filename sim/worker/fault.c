@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
+#include <unistd.h>
 #include <unwind.h>
 
 #include "../engine.h"
@@ -24,6 +25,7 @@ static struct {
 	uintptr_t top; /* near the beginning of the process's own stack */
 } watch;
 
+#define SIGNALLED 128 /* exit status minus the signal's number, as in a shell */
 #define DEEP (1u << 20) /* a stack of fewer bytes is not used up */
 #define NEAR (1u << 16) /* a function's variables are seldom larger */
 
@@ -71,6 +73,16 @@ static bool has(const int *calls, u32 count, int call)
 }
 
 #ifdef __x86_64__
+#define LONGEST_CODE 12 /* bytes of prefixes before the last two or three bytes */
+
+static bool is_prefix(u8 byte)
+{
+	static const u8 legacy[] = { 0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65,
+				     0x66, 0x67, 0xf0, 0xf2, 0xf3 };
+
+	return (byte & 0xf0) == 0x40 || memchr(legacy, byte, sizeof(legacy));
+}
+
 /* Was the instruction that read the processor's clock (confine.c)? */
 static bool reads_clock(const siginfo_t *info, const ucontext_t *context)
 {
@@ -79,6 +91,8 @@ static bool reads_clock(const siginfo_t *info, const ucontext_t *context)
 
 	if (info->si_code != SI_KERNEL || at >> 47)
 		return false;
+	while (is_prefix(*code) && code < (const u8 *)at + LONGEST_CODE)
+		code++;
 	return code[0] == 0x0f &&
 	       (code[1] == 0x31 || (code[1] == 0x01 && code[2] == 0xf9));
 }
@@ -130,6 +144,19 @@ static void note(int signal, siginfo_t *info, void *context)
 	raise(signal); /* the handler is no longer installed, so this ends the process */
 }
 
+/* Most calls that are stopped end the process. */
+static void note_call(int signal, siginfo_t *info, void *context)
+{
+	static bool again;
+
+	if (confine_describes_file(info, context))
+		return;
+	if (again)
+		_exit(SIGNALLED + signal); /* note() raised it */
+	again = true;
+	note(signal, info, context);
+}
+
 void fault_watch_file(u32 part, const char *file)
 {
 	watch.file[part] = file;
@@ -150,4 +177,7 @@ void fault_watch(struct fault *fault, void (*noted)(void))
 	sigaltstack(&stack, NULL);
 	for (i = 0; i < ARRAY_SIZE(signals); i++)
 		sigaction(signals[i], &action, NULL);
+	action.sa_sigaction = note_call;
+	action.sa_flags &= ~SA_RESETHAND;
+	sigaction(SIGSYS, &action, NULL);
 }

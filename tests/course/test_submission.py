@@ -183,6 +183,10 @@ def test_toml() -> None:
     assert table == {"a": 1.5, "b": float("inf"), "c": {"d": "2026-02-03"}}
 
 
+def test_a_byte_order_mark_is_no_mistake() -> None:
+    assert reading.toml("\ufeffa = 1", "answers.toml") == {"a": 1}
+
+
 def test_the_only_file_may_have_the_students_name(tmp_path: Path) -> None:
     (tmp_path / "ada.c").write_text("text")
     file = tmp_path / "ada.c"

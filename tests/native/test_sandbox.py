@@ -149,12 +149,29 @@ def test_what_it_tries_is_named(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="ARM64 lets every process read it")
-@pytest.mark.parametrize("how", ["rdtsc", "rdtscp"])
-def test_the_processors_clock_is_a_clock(how: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [("rdtsc", "rdtsc"), ("rdtscp", "rdtscp"), ("prefixed", ".byte 0x66, 0x48, 0x0f, 0x31")],
+)
+def test_the_processors_clock_is_a_clock(name: str, how: str, tmp_path: Path) -> None:
     code = f'asm volatile("{how}" : : : "rax", "rcx", "rdx");'
-    added(tmp_path, how, LIBC, at_add(code))
-    with pytest.raises(RunFailed, match=f"{how}: {CLOCK} in fcfs_add, "):
-        simulated(how)
+    added(tmp_path, name, LIBC, at_add(code))
+    with pytest.raises(RunFailed, match=f"{name}: {CLOCK} in fcfs_add, "):
+        simulated(name)
+
+
+def test_the_files_times_are_no_clock(tmp_path: Path) -> None:
+    code = (
+        'struct stat s; if (stat("/", &s) || s.st_mtime || s.st_ctime || s.st_atime) abort(); '
+        "for (int fd = 0; fd < 8; fd++) "
+        "if (fstat(fd, &s) || s.st_mtime || s.st_ctime || s.st_atime) abort();"
+    )
+    added(tmp_path, "dates", including("stdlib.h", "sys/stat.h"), at_add(code))
+    simulated("dates")
+    says = r'#pragma GCC diagnostic ignored "-Wdate-time"' "\nconst char *when = __TIMESTAMP__;\n"
+    file = write(tmp_path, "dated", (INCLUDED_FIFO, says + INCLUDED_FIFO))
+    code_file = registry.compiled(registry.Source(str(file), file.read_bytes()))
+    assert b"Thu Jan  1 00:00:00 1970" in code_file.read_bytes()
 
 
 SLOW = "for (volatile u64 i = 0; i < 100000000; i++) ;"

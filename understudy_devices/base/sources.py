@@ -4,6 +4,7 @@
 Changing a file while a command runs does not affect that command.
 """
 
+import os
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -52,6 +53,7 @@ def write(sources: Mapping[str, bytes], folder: Path) -> None:
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(text)
+        os.utime(target, (0, 0))  # the compiler's __TIMESTAMP__
 
 
 def parts(sources: Mapping[str, bytes]) -> Iterable[bytes]:

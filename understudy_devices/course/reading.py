@@ -78,7 +78,7 @@ def _submission(order: Order) -> Any:
 
 def _toml(order: Order) -> Any:
     try:
-        table = tomllib.loads(order["toml"])
+        table = tomllib.loads(order["toml"].removeprefix("\ufeff"))
         if _depth(table) > DEPTH_MOST:
             raise RecursionError
         json.dumps(table, default=str)

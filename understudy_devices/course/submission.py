@@ -177,8 +177,8 @@ def _content(member: _Member, name: str, file_bytes: int) -> bytes:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise _Refused(
-            f"{name} is not text: byte {error.start:,} is no UTF-8; hand in the source, not what "
-            "it compiles to"
+            f"{name} is not text: byte {error.start:,} is no UTF-8; save the source as UTF-8, or "
+            "in ASCII"
         ) from None
     if "\0" in text:
         raise _Refused(f"{name} is not text: byte {data.index(0):,} is 0; hand in the source")

@@ -178,6 +178,13 @@ class _Started:
         """Return the ids of the processes that run the code of parts."""
         return [*(cell.code for cell in self.cells.values()), *([self.job] if self.inside else [])]
 
+    @property
+    def charged(self) -> list[int]:
+        """Return the ids of the processes whose time users' code has to answer for: its own, and
+        the job's, which it can keep busy.
+        """
+        return [*(cell.code for cell in self.cells.values()), *([self.job] if self.cells else [])]
+
     def around(self, part: int) -> int:
         """Return the id of the process that we started for a part, and that ends when the part
         ends.
@@ -261,7 +268,7 @@ def _watch(started: _Started, handle: int, job: Job, look: Look, answering: _Ans
     while not _ends(handle, answering):
         look(int(watch.completed))
         now = sum(map(used_seconds, codes))
-        spent = sum(used_seconds(cell.code) for cell in started.cells.values())
+        spent = sum(map(used_seconds, started.charged))
         if spent > charged:
             allowance.left_seconds -= spent - charged
             charged = spent

@@ -4,6 +4,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
+from understudy_devices.base.plain import one_line
 from understudy_devices.course.check import Check
 from understudy_devices.course.result import Found
 from understudy_devices.course.work import Work
@@ -35,5 +36,5 @@ class Kind(Check):
             source = work.policy(self.file, self.part).file
         declared = descriptions.describe(source)
         warnings = registry.warnings(source).rstrip().splitlines()
-        lines = [f'declares the {WORDS[self.part]} "{declared.name}": {declared.summary}']
+        lines = [f'declares the {WORDS[self.part]} "{declared.name}": {one_line(declared.summary)}']
         return Found(1.0, tuple(lines + (["the compiler warns:", *warnings] if warnings else [])))

@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import Field
 
 from understudy_devices.base.errors import UserError
-from understudy_devices.base.plain import plain
+from understudy_devices.base.plain import one_line, plain
 from understudy_devices.course import drive
 from understudy_devices.course.check import Check
 from understudy_devices.course.draws import Draws
@@ -79,7 +79,7 @@ class Kind(Check):
         try:
             device = Drive(mine.timing(CAPACITY), 1)
             if self.load is None:
-                return Found(1.0, (f"a profile: {mine.summary}",))
+                return Found(1.0, (f"a profile: {one_line(mine.summary)}",))
             draws = work.draws(self.name, hidden=self.hidden)
             predicted = _mean_ms(_served(device, self.load, self.requests, draws))
         except Exception as error:

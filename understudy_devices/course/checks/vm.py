@@ -46,9 +46,9 @@ class Kind(Check):
 
     def run(self, work: Work) -> Found:
         """Run the scheduler and the reference in one VM after the other, with the same seed."""
-        name = work.scheduler(self.file)
         if not work.vms:
             raise NotRun("needs a VM; run without --no-vm")
+        name = work.scheduler(self.file)
         seed = work.draws(self.name, hidden=self.hidden).seed("vm")
         mine, reference = (self._figure(work, each, seed) for each in (name, self.against))
         ratio = mine / reference

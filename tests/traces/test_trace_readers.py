@@ -381,7 +381,7 @@ def test_a_file_without_a_request_says_what_was_in_it(tmp_path: Path) -> None:
 
 def test_requests_out_of_order_are_sorted_and_counted(tmp_path: Path) -> None:
     (tmp_path / "t").write_bytes(MSR)
-    trace = load(str(tmp_path / "t"))
+    trace = recorded(str(tmp_path / "t"))
     assert trace.arrival_ns.tolist() == [0, 5 * 10**8, 10**9]
     assert trace.owner.tolist() == [0, 1, 2]
     assert trace.out_of_order == 1
@@ -398,9 +398,9 @@ def test_a_trace_that_breaks_off_is_not_replayed(tmp_path: Path) -> None:
 def test_arrivals_have_no_response_times(tmp_path: Path) -> None:
     (tmp_path / "t").write_bytes(TENCENT)
     with pytest.raises(UserError, match="t: has arrivals only, so it does not say how long"):
-        load(str(tmp_path / "t")).response_ns()
+        recorded(str(tmp_path / "t")).response_ns()
     (tmp_path / "t").write_bytes(MSR)
-    assert load(str(tmp_path / "t")).response_ns().tolist() == [41_300, 10**7, 1000]
+    assert recorded(str(tmp_path / "t")).response_ns().tolist() == [41_300, 10**7, 1000]
 
 
 BYTES = st.binary(max_size=8) | st.sampled_from([b",", b"\n", b"-", b"9" * 30, b"\0", b" ", b'"'])

@@ -56,7 +56,7 @@ class Recorded:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """Return which records were left out, out of order, or cut off."""
+        """Return which volumes there are, and what was left out, out of order, or cut off."""
         from understudy_devices.show import traced
 
         return tuple(traced.losses(self.trace))
@@ -75,8 +75,16 @@ class Recorded:
                 "sectors": one.sectors,
                 "op": np.where(one.op == 1, "write", "read"),
                 "owner": one.owner,
+                **({"volume": self._volumes} if self._volumes is not None else {}),
             }
         )
+
+    @property
+    def _volumes(self) -> pl.Series | None:
+        """Return the name of each request's volume; None if there is only one."""
+        if self.trace.volume is None or len(self.trace.volumes) < 2:
+            return None
+        return pl.Series(self.trace.volumes).gather(self.trace.volume)
 
     @cached_property
     def measures(self) -> pl.DataFrame:
@@ -102,6 +110,7 @@ class Recorded:
             **asdict(self.character),
             "end_sector": self.trace.end_sector,
             "bins": dict(zip(BINS, self.character.bins, strict=True)),
+            "volumes": list(self.trace.volumes),
             "left_out": dict(self.trace.left_out),
             "out_of_order": self.trace.out_of_order,
             "broken": self.trace.broken,

@@ -35,7 +35,8 @@ def command() -> None:
 def info(files: tuple[str, ...], as_json: bool, picture: Path | None) -> None:
     """Describe each trace: request sizes, times between arrivals, response times.
 
-    If a file is truncated, the complete requests are still described, and the exit code is 1.
+    If a file is truncated, or a large part of its requests is lost, the complete requests are
+    still described, and the exit code is 1.
     """
     draw = _drawing(picture)
     documents, traces = [], []
@@ -49,7 +50,7 @@ def info(files: tuple[str, ...], as_json: bool, picture: Path | None) -> None:
     if as_json:
         click.echo(json.dumps(documents, indent=2))
     draw(traces)
-    if any(each.broken for each in traces):
+    if any(each.fault for each in traces):
         raise click.exceptions.Exit(EXIT_FAILED)
 
 
@@ -59,7 +60,8 @@ def info(files: tuple[str, ...], as_json: bool, picture: Path | None) -> None:
 def convert(file: str, out: Path) -> None:
     """Write a trace as Parquet, with the columns of requests.parquet (docs/method.md).
 
-    If FILE is truncated, the complete requests are still written, and the exit code is 1.
+    If FILE is truncated, or a large part of its requests is lost, the complete requests are still
+    written, and the exit code is 1.
     """
     check(out)
     recorded = trace(file)
@@ -67,7 +69,7 @@ def convert(file: str, out: Path) -> None:
     click.echo(f"wrote {out}: {traced.counted(len(recorded.trace), 'request')}", err=True)
     for line in recorded.notices:
         click.echo(plain(f"{file}: {line}"), err=True)
-    if recorded.broken:
+    if recorded.trace.fault:
         raise click.exceptions.Exit(EXIT_FAILED)
 
 

@@ -28,7 +28,7 @@ from understudy_devices.native.arrays import I64
 from understudy_devices.native.arrivals import Arrivals, write_arrivals
 from understudy_devices.traces.characterise import bins, gaps_ms, percentiles
 from understudy_devices.traces.per_cpu import PER_CPU
-from understudy_devices.traces.read import REQUESTS, every_run, recorded
+from understudy_devices.traces.read import REQUESTS, every_run, recorded, usable
 from understudy_devices.traces.trace import Trace
 
 Arrival = Literal["issue", "queue"]
@@ -204,13 +204,7 @@ def read(name: str, path: Path, folder: Path, how: Reduction) -> VirtualMachine:
 
 
 def _whole(file: str) -> Trace:
-    trace = recorded(file)
-    if trace.broken:
-        raise UserError(
-            f"{file}: {trace.broken}; understudy trace convert {file} OUT.parquet keeps what "
-            "precedes"
-        )
-    return _as_sent(trace)
+    return _as_sent(usable(recorded(file)))
 
 
 def _as_sent(trace: Trace) -> Trace:

@@ -7,6 +7,7 @@ from rich.console import Console
 
 from understudy_devices.show.grid import Grid
 from understudy_devices.traces.characterise import BINS, LAGS, PERCENTS, Character, Series
+from understudy_devices.traces.runs import listed
 from understudy_devices.traces.trace import Trace
 
 FIGURES = (
@@ -94,10 +95,16 @@ def _extent(trace: Trace) -> str:
 
 
 def losses(trace: Trace) -> Iterator[str]:
-    """Yield sentences about records that were left out, out of order, or cut off."""
+    """Yield sentences about several volumes, and records that were left out, out of order, or cut
+    off."""
+    if len(trace.volumes) > 1:
+        yield (
+            f"{len(trace.volumes):,} volumes, of which one at a time can be replayed, as "
+            f"{trace.name}:{trace.volumes[0]}: {listed(trace.volumes)}"
+        )
     if trace.losses:
         yield trace.losses
     if trace.out_of_order:
         yield f"{trace.out_of_order:,} came after a later arrival in the file, and were sorted"
-    if trace.broken:
-        yield f"incomplete: {trace.broken}"
+    if trace.fault:
+        yield f"incomplete: {trace.fault}"

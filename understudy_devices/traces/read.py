@@ -5,6 +5,8 @@ A run folder's requests.parquet contains several runs; FILE:SCHEDULER or FILE:SC
 selects one run.  The times in requests.parquet are those of a disk that was k times slower.  They
 are divided by k, which result.json in the same folder contains.  NAME.blktrace.0, or NAME alone,
 is the trace of all CPUs that blktrace has written (per_cpu.py).
+
+A file may contain requests of several volumes, each with its own sectors; FILE:VOLUME selects one.
 """
 
 import json
@@ -21,7 +23,7 @@ from understudy_devices.traces import formats, rows
 from understudy_devices.traces.assembly import Gathered
 from understudy_devices.traces.per_cpu import largest
 from understudy_devices.traces.reading import NO_TRANSFER, Reading
-from understudy_devices.traces.runs import Choice, Run, has_runs, runs_in
+from understudy_devices.traces.runs import Choice, Run, has_runs, listed, runs_in
 from understudy_devices.traces.trace import Trace
 
 REQUESTS = "requests.parquet"
@@ -30,24 +32,36 @@ REQUESTS = "requests.parquet"
 def load(text: str) -> Trace:
     """Return the trace that --trace names; UserError if it can't be read completely."""
     try:
-        trace = recorded(text)
+        return usable(recorded(text))
     except UserError as error:
         raise UserError(f"--trace: {error}") from error
-    return whole(trace)
 
 
 def whole(trace: Trace) -> Trace:
-    """Return the trace; UserError if its file breaks off."""
-    if trace.broken:
+    """Return the trace; UserError if it is not the whole load of one disk."""
+    try:
+        return usable(trace)
+    except UserError as error:
+        raise UserError(f"--trace: {error}") from error
+
+
+def usable(trace: Trace) -> Trace:
+    """Return the trace; UserError if it lacks requests, or has several volumes."""
+    if len(trace.volumes) > 1:
         raise UserError(
-            f"--trace: {trace.name}: {trace.broken}; understudy trace convert {trace.name} "
-            "OUT.parquet keeps what precedes"
+            f"{trace.name}: holds {len(trace.volumes):,} volumes, each with its own sectors; name "
+            f"one, as {trace.name}:{trace.volumes[0]}; there are: {listed(trace.volumes)}"
+        )
+    if trace.fault:
+        raise UserError(
+            f"{trace.name}: {trace.fault}; understudy trace convert {trace.name} "
+            "OUT.parquet keeps what can be read"
         )
     return trace
 
 
 def recorded(text: str) -> Trace:
-    """Return the readable part of a trace; `text` is FILE, FILE:SCHEDULER or
+    """Return the readable part of a trace; `text` is FILE, FILE:VOLUME, FILE:SCHEDULER or
     FILE:SCHEDULER:SEED.
     """
     path, scheduler, seed = parts(text)
@@ -66,7 +80,7 @@ def recorded(text: str) -> Trace:
         left_out[NO_TRANSFER] += chosen.height - frame.height
         if frame.height:
             columns = rows.columns(frame, path, piece.relative, ours)
-            gathered.put(columns, rows.owners(frame, path))
+            gathered.put(columns, rows.owners(frame, path), rows.volumes(frame, path))
     choice.check()
     if not gathered.requests:
         raise UserError(f"{path}: no request in it")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Converts the rows of a table to checked numbers; UserError names the first wrong row.
 
-arrival_ns, sector and sectors are required. op, owner, dispatch_ns and completion_ns are used if
-present, request_id only in a run folder's table.
+arrival_ns, sector and sectors are required. op, owner, volume, dispatch_ns and completion_ns are
+used if present, request_id only in a run folder's table.
 """
 
 from collections.abc import Iterator
@@ -17,6 +17,7 @@ from understudy_devices.traces.trace import Ints
 NEEDED = ("arrival_ns", "sector", "sectors")
 OPS = {"read": 0, "write": 1}
 SECTORS_MAX = 2**31
+VOLUME = "volume"
 ROW = "row of the file"  # an additional column, from 1
 REQUEST = "request_id"
 
@@ -51,6 +52,15 @@ def owners(frame: pl.DataFrame, path: Path) -> pl.Series:
     if frame["owner"].dtype.is_integer():
         return _full(frame, "owner", path)
     return words(frame, "owner", path)
+
+
+def volumes(frame: pl.DataFrame, path: Path) -> pl.Series | None:
+    """Return the volumes; None if the table has none."""
+    if VOLUME not in frame.columns:
+        return None
+    if frame[VOLUME].dtype.is_integer():
+        return _full(frame, VOLUME, path).cast(pl.String)
+    return words(frame, VOLUME, path)
 
 
 def integers(frame: pl.DataFrame, name: str, path: Path) -> Ints:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from understudy_devices.base import file_arrays
 from understudy_devices.base.cache import digest
 from understudy_devices.base.errors import UserError
+from understudy_devices.traces.reading import LOST
 
 Ints = npt.NDArray[np.int64]
 
@@ -34,6 +35,8 @@ class Trace:
     left_out: Mapping[str, int] = field(default_factory=dict)  # records not in the trace, by reason
     broken: str | None = None  # where the file breaks off, if it does
     out_of_order: int = 0  # requests that arrived before an earlier one in the file
+    volume: Ints | None = None  # the place in `volumes` of each request's volume
+    volumes: tuple[str, ...] = ()  # disks with their own sectors; empty if the format names none
 
     def __len__(self) -> int:
         return len(self.arrival_ns)
@@ -59,6 +62,19 @@ class Trace:
         if not self.left_out:
             return None
         return "left out: " + ", ".join(f"{n:,} {why}" for why, n in self.left_out.items())
+
+    @property
+    def fault(self) -> str | None:
+        """Return in one line why the requests are not the whole load; None if they are."""
+        if self.broken:
+            return self.broken
+        lost = sum(self.left_out.get(why, 0) for why in LOST)
+        if lost > len(self):
+            return (
+                f"of {lost:,} requests some events are missing, and of only {len(self):,} none is; "
+                "trace again with larger buffers (blktrace -b), and keep all files"
+            )
+        return None
 
     @property
     def owners(self) -> int:

@@ -4,12 +4,18 @@
 A module has `NAME`, the format's name for people; `recognises`, which checks a file's beginning;
 and `read`, which yields tables with the columns of requests.parquet, or raises ValueError.
 `read` counts the records that it leaves out, and reports where a file breaks off.
+
+If a file may have requests of several disks, each with its own sectors from 0, the tables have a
+column `volume`, or the module has `OWNERS_ARE_VOLUMES`, which is true.
 """
 
 import pkgutil
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 from typing import BinaryIO, Protocol, cast
+
+import polars as pl
 
 from understudy_devices.traces.compression import damage, unpacked
 from understudy_devices.traces.reading import Reading
@@ -60,7 +66,14 @@ def _read(one: Format, content: BinaryIO) -> Iterator[Reading]:
     """Read a file of this format; if the compressed file is damaged, an error has the damage as
     its reason."""
     try:
-        yield from one.read(content)
+        for piece in one.read(content):
+            yield _with_volumes(piece) if getattr(one, "OWNERS_ARE_VOLUMES", False) else piece
     except ValueError as error:
         raise ValueError(damage(content) or str(error)) from None
     yield Reading(broken=damage(content))
+
+
+def _with_volumes(piece: Reading) -> Reading:
+    if not piece.frame.height:
+        return piece
+    return replace(piece, frame=piece.frame.with_columns(volume=pl.col("owner").cast(pl.String)))

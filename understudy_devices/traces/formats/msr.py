@@ -17,6 +17,7 @@ from understudy_devices.traces.reading import Reading
 from understudy_devices.traces.units import timed
 
 NAME = "MSR Cambridge's"
+OWNERS_ARE_VOLUMES = True
 COLUMNS = ("Timestamp", "Hostname", "DiskNumber", "Type", "Offset", "Size", "ResponseTime")
 LINE = re.compile(rb"^-?\d+,[^,]*,[^,]*,[A-Za-z]+,")
 TICK_NS = 100

@@ -25,6 +25,7 @@ from understudy_devices.engine import Engine
 from understudy_devices.engine.cluster import Cluster, Request
 from understudy_devices.engine.local import Local
 from understudy_devices.engine.spool import writing
+from understudy_devices.traces.form import Form
 
 ARRIVALS: tuple[vm.Arrival, ...] = ("issue", "queue")
 SEED_MOST = 2**63 - 1
@@ -168,23 +169,30 @@ class Common:
     arrivals: vm.Arrival
     seed: int
     jobs: int | None
+    form: Form
     typed: Mapping[str, Any]
 
 
-def common(split: Any, arrivals: Any, seed: Any, jobs: Any) -> Common:
+def common(
+    split: Any, arrivals: Any, seed: Any, jobs: Any, columns: Any = None, format: Any = None
+) -> Common:
     """Check the options of both functions."""
     options.choice("--arrivals", arrivals, ARRIVALS)
+    form = options.form(columns, format)
     typed = {
         "split": None if split == LIMIT_BLOCKS else split,
         "arrivals": None if arrivals == ARRIVALS[0] else arrivals,
         "seed": None if seed == 1 else seed,
         "jobs": jobs,
+        "columns": form.columns,
+        "format": form.format,
     }
     return Common(
         limit_blocks(options.text(split) or ""),
         arrivals,
         options.within("--seed", seed, 0, SEED_MOST),
         options.optional("--jobs", jobs, 1, JOBS_MOST),
+        form,
         typed,
     )
 

@@ -10,7 +10,7 @@ or, if the arrival is the time of queuing, when the request is issued.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -27,6 +27,7 @@ from understudy_devices.consolidation.service_times import DISAGREE, Served, ser
 from understudy_devices.native.arrays import I64
 from understudy_devices.native.arrivals import Arrivals, write_arrivals
 from understudy_devices.traces.characterise import bins, gaps_ms, percentiles
+from understudy_devices.traces.form import Form
 from understudy_devices.traces.per_cpu import PER_CPU
 from understudy_devices.traces.read import REQUESTS, every_run, recorded, usable
 from understudy_devices.traces.trace import Trace
@@ -184,12 +185,14 @@ class Reduction:
 
     limit_blocks: longer requests are split. by: whether a request arrives when it is issued or when
     it is queued. servers: the number of servers of the device on which the VM ran alone, from which
-    service times are computed.  If it is None, response times are used as service times.
+    service times are computed.  If it is None, response times are used as service times.  form: how
+    the traces' files are read.
     """
 
     limit_blocks: int = LIMIT_BLOCKS
     by: Arrival = "issue"
     servers: int | None = None
+    form: Form = field(default_factory=Form)
 
 
 def read(name: str, path: Path, folder: Path, how: Reduction) -> VirtualMachine:
@@ -198,13 +201,14 @@ def read(name: str, path: Path, folder: Path, how: Reduction) -> VirtualMachine:
     Raise a UserError, with the trace's name, if a trace is unusable.
     """
     runs = tuple(
-        _reduced(_whole(file), folder / f"{rank}", how) for rank, file in enumerate(runs_of(path))
+        _reduced(_whole(file, how.form), folder / f"{rank}", how)
+        for rank, file in enumerate(runs_of(path))
     )
     return VirtualMachine(name, runs)
 
 
-def _whole(file: str) -> Trace:
-    return _as_sent(usable(recorded(file)))
+def _whole(file: str, form: Form) -> Trace:
+    return _as_sent(usable(recorded(file, form)))
 
 
 def _as_sent(trace: Trace) -> Trace:

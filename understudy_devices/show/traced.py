@@ -91,6 +91,8 @@ def _device(character: Character) -> Iterator[str]:
 
 def _extent(trace: Trace) -> str:
     """Return the smallest disk on which the trace can be replayed."""
+    if not trace.placed:
+        return "it can't be replayed: the trace does not say where on the disk requests were"
     return f"to replay it: --virtual-size {trace.end_sector}s or more"
 
 

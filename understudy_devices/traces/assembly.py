@@ -51,6 +51,7 @@ class Gathered:
                 zip(columns, file_arrays.ordered(arrival_ns, *columns.values()), strict=True)
             )
         origin_ns = columns["arrival_ns"][0]
+        placed = "sector" in columns
         for key in TIMES:
             if key in columns:
                 columns[key] = file_arrays.each(
@@ -59,13 +60,14 @@ class Gathered:
         return Trace(
             name=plain(name),
             arrival_ns=columns["arrival_ns"],
-            sector=columns["sector"],
+            sector=columns["sector"] if placed else np.zeros_like(columns["sectors"]),
             sectors=columns["sectors"],
             op=columns["op"],
             owner=_by_first(columns["owner"], len(self._owners)),
             completion_ns=columns.get("completion_ns"),
             dispatch_ns=columns.get("dispatch_ns"),
             request_id=columns.get("request_id"),
+            placed=placed,
             volume=columns.get("volume"),
             volumes=tuple(self._volumes),
             left_out=left_out,

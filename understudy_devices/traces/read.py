@@ -21,6 +21,8 @@ import polars as pl
 from understudy_devices.base.errors import UserError
 from understudy_devices.traces import formats, rows
 from understudy_devices.traces.assembly import Gathered
+from understudy_devices.traces.form import Form
+from understudy_devices.traces.formats import ANY
 from understudy_devices.traces.per_cpu import largest
 from understudy_devices.traces.reading import NO_TRANSFER, Reading
 from understudy_devices.traces.runs import Choice, Run, has_runs, listed, runs_in
@@ -29,10 +31,10 @@ from understudy_devices.traces.trace import Trace
 REQUESTS = "requests.parquet"
 
 
-def load(text: str) -> Trace:
+def load(text: str, form: Form = ANY) -> Trace:
     """Return the trace that --trace names; UserError if it can't be read completely."""
     try:
-        return usable(recorded(text))
+        return replayable(recorded(text, form))
     except UserError as error:
         raise UserError(f"--trace: {error}") from error
 
@@ -40,9 +42,19 @@ def load(text: str) -> Trace:
 def whole(trace: Trace) -> Trace:
     """Return the trace; UserError if it is not the whole load of one disk."""
     try:
-        return usable(trace)
+        return replayable(trace)
     except UserError as error:
         raise UserError(f"--trace: {error}") from error
+
+
+def replayable(trace: Trace) -> Trace:
+    """Return the trace; UserError if it is not usable, or does not say where requests were."""
+    if not usable(trace).placed:
+        raise UserError(
+            f"{trace.name}: does not say where on the disk requests were, so only understudy "
+            "consolidate and place can use it; record their sectors (fio: log_offset=1)"
+        )
+    return trace
 
 
 def usable(trace: Trace) -> Trace:
@@ -60,14 +72,14 @@ def usable(trace: Trace) -> Trace:
     return trace
 
 
-def recorded(text: str) -> Trace:
+def recorded(text: str, form: Form = ANY) -> Trace:
     """Return the readable part of a trace; `text` is FILE, FILE:VOLUME, FILE:SCHEDULER or
     FILE:SCHEDULER:SEED.
     """
     path, scheduler, seed = parts(text)
     slowdown, choice = 1, Choice(text, scheduler, seed)
     gathered, left_out, broken = Gathered(), Counter[str](), None
-    for piece in _pieces(path):
+    for piece in _pieces(path, form):
         left_out.update(piece.left_out)
         broken = piece.broken or broken
         if not piece.frame.height:
@@ -120,14 +132,14 @@ def parts(text: str) -> tuple[Path, str | None, str | None]:
     return Path(path), scheduler, seed or None
 
 
-def _pieces(path: Path) -> Iterator[Reading]:
+def _pieces(path: Path, form: Form = ANY) -> Iterator[Reading]:
     """Yield the file in blocks with the needed columns and numbered rows; UserError if it has no
     rows.
     """
     requests, left_out, broken = 0, Counter[str](), None
     try:
         with largest(path).open("rb") as file:
-            for piece in formats.read(file):
+            for piece in formats.read(file, form):
                 left_out.update(piece.left_out)
                 broken = piece.broken or broken
                 if piece.frame.height:
@@ -146,7 +158,9 @@ def _pieces(path: Path) -> Iterator[Reading]:
 
 def _numbered(frame: pl.DataFrame, before: int, path: Path) -> pl.DataFrame:
     for name in rows.NEEDED:
-        if name not in frame.columns:
+        if name not in frame.columns and not (
+            name == "sector" and "completion_ns" in frame.columns
+        ):
             has = ", ".join(frame.columns)
             raise UserError(f"{path}: no column {name}; it has {has}")
     return frame.with_row_index(rows.ROW, offset=before + 1)

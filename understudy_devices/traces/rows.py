@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Converts the rows of a table to checked numbers; UserError names the first wrong row.
 
-arrival_ns, sector and sectors are required. op, owner, volume, dispatch_ns and completion_ns are
-used if present, request_id only in a run folder's table.
+arrival_ns, sectors, and sector or completion_ns are required. op, owner, volume, dispatch_ns and
+completion_ns are used if present, request_id only in a run folder's table.
 """
 
 from collections.abc import Iterator
@@ -34,14 +34,16 @@ def transfers(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
 def columns(frame: pl.DataFrame, path: Path, relative: bool, ours: bool) -> dict[str, Ints]:
     """Return all columns except `owner`; times may be negative if they are relative."""
     names = (*NEEDED, REQUEST) if ours and REQUEST in frame.columns else NEEDED
-    values = {name: integers(frame, name, path) for name in names}
+    values = {name: integers(frame, name, path) for name in names if name in frame.columns}
+    sector = values.get("sector", np.zeros(0, np.int64))
     bad = {
         "arrival_ns": (values["arrival_ns"] < 0) & (not relative),
-        "sector": (values["sector"] < 0) | (values["sector"] >= 2**47),
+        "sector": (sector < 0) | (sector >= 2**47),
         "sectors": (values["sectors"] < 1) | (values["sectors"] > SECTORS_MAX),
     }
     for name, wrong in bad.items():
-        _refuse(frame, pl.Series(wrong), name, path, "is impossible")
+        if name in values:
+            _refuse(frame, pl.Series(wrong), name, path, "is impossible")
     return {**values, **dict(_ends(frame, path, values["arrival_ns"])), "op": _ops(frame)}
 
 

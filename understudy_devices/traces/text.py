@@ -123,14 +123,17 @@ def read(
     header: bytes | None = None,
     separator: str = ",",
     line: int = 1,
+    tidy: Callable[[bytes], bytes] = bytes,
 ) -> Iterator[Reading]:
     """Read a file's lines up to its end, or to an incomplete last line.  The first line has
     number `line`.
 
-    If the first line equals `header`, it is skipped.
+    If the first line equals `header`, it is skipped.  `tidy` may change lines, but not their
+    number.
     """
     begin, some = line, False
     for text, ended in pieces(file):
+        text = tidy(text)
         headed = line == begin and first_line(text) == header
         records = text.partition(b"\n")[2] if headed else text
         try:

@@ -111,8 +111,8 @@ def test_a_wrong_description(columns: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("10.002000001", "-1", 'line 3: time_s "-1" is no time'),
-        ("10.002000001", "1e5", 'line 3: time_s "1e5" is no time'),
+        ("10.002000001", "-1", 'line 3: time_s "-1" is no number from 0'),
+        ("10.002000001", "1e5", 'line 3: time_s "1e5" is no number from 0'),
         ("10.002000001", "9" * 18, "line 3: time_s .* is too large; is the unit right"),
         ("write", "x", 'line 3: op "x" is neither a read nor a write'),
         (" 200", " -", 'line 3: lba "-" is negative|lba "-" is no whole number'),

@@ -125,11 +125,15 @@ def test_requests_of_fio_that_do_overlap(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("5, 5100000, 0, 4096\n", "line 1: no offset; run fio with log_offset=1"),
-        ("5, 51, 0, 4096, 0\n6, 51, 0, 4096, 0\n7, 51, 0, 4096, 0\n", "has no offsets"),
+        ("5, 5100000, 0, 4096\n", r"does not say where .* \(fio: log_offset=1"),
+        ("5, 51, 0, 4096, 0\n6, 51, 0, 4096, 0\n9, 51, 0, 4096, 1\n", "does not say where"),
+        ("5, 51, 0, 4096, 0x2001\n", "does not say where"),
+        ("1000, 9, 0, 512, 0, 0\n2000, 9, 1, 512, 9, 0\n3000, 9, 0, 512, 8, 0\n", "averages; give"),
+        ("500, 9, 0, 0, 0, 0\n", "line 1: no size, so this is an average; give the log of"),
+        (FIO + f"14, {10**11}, 0, 512, 0, 0\n", "line 5: a latency of 100,.* whole run took 14 ms"),
         (FIO + "end\n", "line 5: no line of fio's log: end"),
         (FIO.replace(" 1, 1024", " 7, 1024"), "line 3: direction 7 is none of fio's"),
-        (FIO.replace("1024", "0"), "line 3: no size; leave log_avg_msec out"),
+        (FIO.replace("1024", "0"), "line 3: no size, so this is an average"),
         (FIO.replace("1048576", "9" * 20), "line 1: a number is too large"),
     ],
 )
@@ -184,3 +188,18 @@ def test_any_bytes(data: bytes) -> None:
             joined(module.read(io.BytesIO(data)))
         except ValueError:
             continue
+
+
+def test_fio_without_offsets_is_enough_for_response_times(tmp_path: Path) -> None:
+    trace = recorded(
+        written(tmp_path, "1, 5100000, 0, 4096\n5, 4100000, 1, 4096\n9, 3100000, 0, 1\n")
+    )
+    assert not trace.placed
+    assert trace.response_ns().tolist() == [5_100_000, 4_100_000, 3_100_000]
+    assert trace.sectors.tolist() == [8, 8, 1]
+
+
+def test_fio_log_of_bandwidth_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "x_bw.1.log").write_text(FIO)
+    with pytest.raises(UserError, match="is by its name fio's log of bandwidth or IOPS; give the"):
+        load(str(tmp_path / "x_bw.1.log"))

@@ -45,7 +45,6 @@ WORDS = ("op", "owner", "volume")
 SKIPPED = "-"
 NAMES = (*(f"{time}_UNIT" for time in TIMES), *WORDS, *PLACES, *SIZES, SKIPPED)
 SEPARATORS = (b",", b"\t", b";", b"|")
-NUMBER = r"^(\d{1,19})(?:\.(\d*))?$"
 COLUMN = re.compile(rf"({'|'.join(TIMES)})_({'|'.join(UNITS)})")
 
 
@@ -137,7 +136,7 @@ class _Tidy:
 
     def _is_header(self, fields: Sequence[bytes]) -> bool:
         at = self._time
-        return len(fields) <= at or not re.match(NUMBER, fields[at].decode(errors="replace"))
+        return len(fields) <= at or not re.match(text.DECIMAL, fields[at].decode(errors="replace"))
 
 
 def _converter(columns: Columns, tick_ns: int) -> Callable[[text.Fields], Reading]:
@@ -171,15 +170,7 @@ def _converter(columns: Columns, tick_ns: int) -> Callable[[text.Fields], Readin
 def _ticks(fields: text.Fields, columns: Columns, time: str) -> Ints:
     """Return a time in ns, or in units of 100 ns."""
     unit = columns.unit(time) or ""
-    name, digits = f"{time}_{unit}", UNITS[unit]
-    parts = fields.frame[name].str.extract_groups(NUMBER).struct
-    whole = parts["1"].cast(pl.Int64, strict=False)
-    fields.refuse(whole.is_null(), name, "is no time")
-    fields.refuse(whole > 2**62 // 10**digits, name, "is too large; is the unit right?")
-    fraction = parts["2"].fill_null("").str.slice(0, digits).str.pad_end(digits, "0")
-    rest = fraction.cast(pl.Int64) if digits else 0
-    ticks: Ints = (whole * 10**digits + rest).to_numpy()
-    return ticks
+    return fields.decimals(f"{time}_{unit}", UNITS[unit])
 
 
 def _place(fields: text.Fields, columns: Columns) -> dict[str, Ints]:

@@ -22,6 +22,7 @@ from understudy_devices.traces.compression import damage, unpacked
 from understudy_devices.traces.described import Columns
 from understudy_devices.traces.form import Form
 from understudy_devices.traces.reading import Reading
+from understudy_devices.traces.text import BYTE_ORDER_MARK
 
 HEAD_BYTES = 4096
 ANY = Form()
@@ -60,7 +61,7 @@ def read(file: BinaryIO, form: Form = ANY) -> Iterator[Reading]:
 
     If several blocks of rows report where the file breaks off, the last report counts.
     """
-    head = unpacked(file).read(HEAD_BYTES)
+    head = unpacked(file).read(HEAD_BYTES).removeprefix(BYTE_ORDER_MARK)
     content = unpacked(file)
     if form.columns is not None:
         yield from _whole(described.read(content, Columns.of(form.columns)), content)

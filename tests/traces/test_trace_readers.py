@@ -432,7 +432,9 @@ def test_requests_out_of_order_are_sorted_and_counted(tmp_path: Path) -> None:
 def test_a_trace_that_breaks_off_is_not_replayed(tmp_path: Path) -> None:
     file = tmp_path / "t"
     file.write_bytes(MSR + b"128,")
-    with pytest.raises(UserError, match=r"--trace: .*line 4: .*; understudy trace convert .*t:hm.1 OUT"):
+    with pytest.raises(
+        UserError, match=r"--trace: .*line 4: .*; understudy trace convert .*t:hm.1 OUT"
+    ):
         load(f"{file}:hm.1")
     assert len(recorded(str(file))) == 3
 

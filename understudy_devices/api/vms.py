@@ -31,6 +31,7 @@ ARRIVALS: tuple[vm.Arrival, ...] = ("issue", "queue")
 SEED_MOST = 2**63 - 1
 JOBS_MOST = 1000
 UNSPLIT = 2**31  # a limit in blocks that is longer than any request
+LENGTHS_MOST = 100  # of a run that is longer, less than 1 % would be simulated
 MERGE_MOST = 10_000.0
 
 
@@ -55,6 +56,7 @@ class Reading:
             self._read(name, path, folder / str(rank), rank / len(vms), report)
             for rank, (name, path) in enumerate(vms.items())
         ]
+        _check_lengths(machines)
         count = itertools.count(1)
 
         def advance(name: str) -> None:
@@ -84,6 +86,19 @@ class Reading:
             for note in run.notes:
                 self.say(f"{run.name}: {note}")
         return machine
+
+
+def _check_lengths(machines: Sequence[vm.VirtualMachine]) -> None:
+    """Refuse runs of such different lengths that most of one would not be simulated, since all end
+    where the shortest does; usually the unit of one clock is wrong."""
+    runs = [run for machine in machines for run in machine.runs]
+    short, long = (end(runs, key=lambda run: run.span_ns) for end in (min, max))
+    if long.span_ns > LENGTHS_MOST * short.span_ns:
+        raise UserError(
+            f"{short.name} lasts {short.span_ns / 1e9:.4g} s and {long.name} "
+            f"{long.span_ns / 1e9:.4g} s, {long.span_ns / short.span_ns:,.0f} times as long: check "
+            "the units of their times, or give runs of similar length"
+        )
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from understudy_devices.base.plain import plain
 from understudy_devices.cli.main import EXIT_FAILED
 from understudy_devices.cli.session import console
 from understudy_devices.show import traced
+from understudy_devices.traces.faults import fault
 from understudy_devices.traces.form import COLUMNS_HELP, FORMAT_HELP
 from understudy_devices.traces.trace import Trace
 
@@ -53,8 +54,8 @@ def info(
 ) -> None:
     """Describe each trace: request sizes, times between arrivals, response times.
 
-    If a file is truncated, or a large part of its requests is lost, the complete requests are
-    still described, and the exit code is 1.
+    If a file can't be used as a load (truncated, most requests lost, lines twice), the complete
+    requests are still described, and the exit code is 1.
     """
     draw = _drawing(picture)
     documents, traces = [], []
@@ -68,7 +69,7 @@ def info(
     if as_json:
         click.echo(json.dumps(documents, indent=2))
     draw(traces)
-    if any(each.fault for each in traces):
+    if any(fault(each) for each in traces):
         raise click.exceptions.Exit(EXIT_FAILED)
 
 
@@ -79,8 +80,8 @@ def info(
 def convert(file: str, out: Path, columns: str | None, format: str | None) -> None:
     """Write a trace as Parquet, with the columns of requests.parquet (docs/method.md).
 
-    If FILE is truncated, or a large part of its requests is lost, the complete requests are still
-    written, and the exit code is 1.
+    If FILE can't be used as a load (truncated, most requests lost, lines twice), the complete
+    requests are still written, and the exit code is 1.
     """
     check(out)
     recorded = trace(file, columns=columns, format=format)
@@ -88,7 +89,7 @@ def convert(file: str, out: Path, columns: str | None, format: str | None) -> No
     click.echo(f"wrote {out}: {traced.counted(len(recorded.trace), 'request')}", err=True)
     for line in recorded.notices:
         click.echo(plain(f"{file}: {line}"), err=True)
-    if recorded.trace.fault:
+    if fault(recorded.trace):
         raise click.exceptions.Exit(EXIT_FAILED)
 
 

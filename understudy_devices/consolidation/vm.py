@@ -27,6 +27,7 @@ from understudy_devices.consolidation.service_times import DISAGREE, Served, ser
 from understudy_devices.native.arrays import I64
 from understudy_devices.native.arrivals import Arrivals, write_arrivals
 from understudy_devices.traces.characterise import bins, gaps_ms, percentiles
+from understudy_devices.traces.faults import pauses_note
 from understudy_devices.traces.form import Form
 from understudy_devices.traces.per_cpu import PER_CPU
 from understudy_devices.traces.read import REQUESTS, every_run, recorded, usable
@@ -302,6 +303,7 @@ def _notes(trace: Trace, instant: int) -> Iterator[str]:
         yield trace.losses
     if trace.out_of_order:
         yield f"{trace.out_of_order:,} came after a later one in the file; sorted"
+    yield from pauses_note(trace)
     if instant:
         yield f"{instant:,} took no time by the trace's clock; counted as {SHORTEST_NS} ns"
 

@@ -7,6 +7,7 @@ from rich.console import Console
 
 from understudy_devices.show.grid import Grid
 from understudy_devices.traces.characterise import BINS, LAGS, PERCENTS, Character, Series
+from understudy_devices.traces.faults import fault, pauses_note
 from understudy_devices.traces.runs import listed
 from understudy_devices.traces.trace import Trace
 
@@ -86,7 +87,10 @@ def _device(character: Character) -> Iterator[str]:
     if waiting := character.outstanding:
         yield f"outstanding: {waiting.mean:.3f} on average, {waiting.most:,} at most"
     if character.utilisation is not None:
-        yield f"utilisation: {character.utilisation:.1%} of the time the device had a request"
+        yield (
+            f"utilisation: {character.utilisation:.1%} of the time the device had a request"
+            f"{', pauses left out' if character.pauses_s else ''}"
+        )
 
 
 def _extent(trace: Trace) -> str:
@@ -108,5 +112,6 @@ def losses(trace: Trace) -> Iterator[str]:
         yield trace.losses
     if trace.out_of_order:
         yield f"{trace.out_of_order:,} came after a later arrival in the file, and were sorted"
-    if trace.fault:
-        yield f"incomplete: {trace.fault}"
+    yield from pauses_note(trace)
+    if reason := fault(trace):
+        yield f"{'incomplete' if trace.broken else 'not usable'}: {reason}"

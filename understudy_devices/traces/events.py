@@ -31,6 +31,7 @@ from understudy_devices.traces.reading import (
     Reading,
 )
 
+TWICE = "events that are there twice in a row"
 PIECE_EVENTS = 2**17
 LARGEST = {"time": 2**62, "sector": 2**47, "sectors": 2**31, "process": 2**32 - 1}
 OP = pl.when(pl.col("op") == 0).then(pl.lit("read")).otherwise(pl.lit("write"))
@@ -42,6 +43,7 @@ TIMES = ("arrival_ns", "dispatch_ns", "completion_ns")
 class _Device:
     matcher: Matcher = field(default_factory=Matcher)
     events: list[Event] = field(default_factory=list)
+    last: Event | None = None
     lines: list[int] = field(default_factory=list)
 
 
@@ -91,7 +93,12 @@ class Events:
             if value > most:
                 raise ValueError(f"line {line}: its {name}, {value}, is too large")
         one = self._devices.setdefault(device, _Device())
-        one.events.append((*place, kind, op))
+        event = (*place, kind, op)
+        if event == one.last:
+            self.leave_out(TWICE)
+            return
+        one.last = event
+        one.events.append(event)
         one.lines.append(line)
         self._waiting += 1
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import polars as pl
 
 from understudy_devices.base.errors import UserError
-from understudy_devices.traces import formats, rows
+from understudy_devices.traces import faults, formats, rows
 from understudy_devices.traces.assembly import Gathered
 from understudy_devices.traces.form import Form
 from understudy_devices.traces.formats import ANY
@@ -64,9 +64,9 @@ def usable(trace: Trace) -> Trace:
             f"{trace.name}: holds {len(trace.volumes):,} volumes, each with its own sectors; name "
             f"one, as {trace.name}:{trace.volumes[0]}; there are: {listed(trace.volumes)}"
         )
-    if trace.fault:
+    if reason := faults.fault(trace):
         raise UserError(
-            f"{trace.name}: {trace.fault}; understudy trace convert {trace.name} "
+            f"{trace.name}: {reason}; understudy trace convert {trace.name} "
             "OUT.parquet keeps what can be read"
         )
     return trace

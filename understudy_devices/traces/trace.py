@@ -11,7 +11,6 @@ import numpy.typing as npt
 from understudy_devices.base import file_arrays
 from understudy_devices.base.cache import digest
 from understudy_devices.base.errors import UserError
-from understudy_devices.traces.reading import LOST
 
 Ints = npt.NDArray[np.int64]
 
@@ -63,19 +62,6 @@ class Trace:
         if not self.left_out:
             return None
         return "left out: " + ", ".join(f"{n:,} {why}" for why, n in self.left_out.items())
-
-    @property
-    def fault(self) -> str | None:
-        """Return in one line why the requests are not the whole load; None if they are."""
-        if self.broken:
-            return self.broken
-        lost = sum(self.left_out.get(why, 0) for why in LOST)
-        if lost > len(self):
-            return (
-                f"of {lost:,} requests some events are missing, and of only {len(self):,} none is; "
-                "trace again with larger buffers (blktrace -b), and keep all files"
-            )
-        return None
 
     @property
     def owners(self) -> int:

@@ -44,6 +44,8 @@ TIME(s)     COMM           PID    DISK    T SECTOR     BYTES  LAT(ms)
 0.000004    supervise      1950   xvda1   W 13092560   4096      0.74
 0.000178    Web Content    0      xvda1   R 13092432   512       0.61
 1.446701    ?              0      xvda1   WS 0         0         2.00
+Possibly lost 3 samples
+^C
 """
 BIOSNOOP_QUEUE = b"""\
 TIME(s)     COMM           PID    DISK    T    SECTOR     BYTES   QUE(ms) LAT(ms)
@@ -59,4 +61,18 @@ BIOSNOOP_IDS = b"""\
 TIME(ms)     DISK ID        COMM             PID    LAT(ms)
              MAJOR MINOR
 611          259   0        bash             4179        10
+"""
+ETW = b"""\
+BeginHeader
+   DiskRead,  TimeStamp, Process Name ( PID), ThreadID, CPU, IrpPtr, ByteOffset, IOSize, \
+ElapsedTime,  DiskNum, IrpFlags, DiskSvcTime, I/O Pri,  VolSnap, FileObject, FileName
+  DiskWrite,  TimeStamp, Process Name ( PID), ThreadID, CPU, IrpPtr, ByteOffset, IOSize, \
+ElapsedTime,  DiskNum, IrpFlags, DiskSvcTime, I/O Pri,  VolSnap, FileObject, FileName
+  DiskFlush,  TimeStamp, Process Name ( PID), ThreadID, IrpPtr, ElapsedTime,  DiskNum
+EndHeader
+OS Version: 10.0.1
+   DiskRead,  8612, xperf.exe (3984), 11844, 1, 0xffff, 0x018f0b8000, 0x00001000, 283, 0, \
+0x060043, 183, 3, Original, 0xffff, "C:\\a, b"
+  DiskFlush,  8700, System (4), 1, 0xffff, 9, 0
+  DiskWrite,  9000, System (   4), 8, 1, 0xffff, 512, 1025, 300, 1, 0x1, 400, 3, Original, 0x0, "x"
 """

@@ -12,6 +12,7 @@ from trace_samples import (
     BIOSNOOP_IDS,
     BIOSNOOP_QUEUE,
     DISKSIM,
+    ETW,
     FIU,
     FTRACE,
     MQSIM,
@@ -86,7 +87,10 @@ def test_biosnoop() -> None:
         (first[0] - shift, first[2] - shift, 13092560, 8, "write", 1950, "xvda1"),
         (began - shift, 178_000 - shift, 13092432, 1, "read", 0, "xvda1"),
     ]
-    assert result.left_out == {"of no length": 1}
+    assert result.left_out == {
+        "of no length": 1,
+        "events lost, by the tracer's own count": 3,
+    }
 
 
 def test_biosnoop_with_queueing_time(tmp_path: Path) -> None:
@@ -105,6 +109,21 @@ def test_biosnoop_of_bpftrace(data: bytes, disk: str, tmp_path: Path) -> None:
     assert sorted(trace.response_ns().tolist())[-1] == 10 * MS
     with pytest.raises(UserError, match="does not say where on the disk"):
         load(str(tmp_path / "t"))
+
+
+def test_windows(tmp_path: Path) -> None:
+    """TimeStamp is that of the completion; a disk never begins before the arrival."""
+    (tmp_path / "t").write_bytes(ETW)
+    for volume, dispatch_ns in (("0", 100_000), ("1", 0)):
+        trace = load(f"{tmp_path}/t:{volume}")
+        assert trace.dispatch_ns is not None
+        assert trace.dispatch_ns.tolist() == [dispatch_ns]
+    result = reading(ETW)
+    assert result.frame.select(*ALL[:1], *ALL[2:]).rows() == [
+        (0, 283_000, 0x18F0B8000 // 512, 8, "read", "xperf.exe (3984)", "0"),
+        (371_000, 671_000, 1, 3, "write", "System (   4)", "1"),
+    ]
+    assert result.left_out == {"flushes without data": 1}
 
 
 ARRIVALS = ("arrival_ns", "sector", "sectors", "op", "volume")
@@ -155,6 +174,9 @@ def test_arrivals(data: bytes, expected: list[tuple[object, ...]]) -> None:
         (BIOSNOOP, b"0.61\n", b"0.61 1.5\n", "line 4: no line of biosnoop's"),
         (BIOSNOOP, b"13092560", b"9" * 20, "line 3: a number in it is too large"),
         (BIOSNOOP_BT, b"10\n", b"0.5\n", "line 3: no line of biosnoop.bt's: 611 nvme0n1"),
+        (ETW, b"0x00001000", b"4k", "line 7: IOSize is no number: DiskRead, 8612, xperf.exe"),
+        (ETW, b"IOSize", b"Size", "line 2: DiskRead has no IOSize"),
+        (ETW, b" 512,", b" 0xffffffffffffffff,", "line 9: ByteOffset is too large"),
         (SPC, b"0.026214", b"soon", 'line 2: Timestamp "soon" is no time in seconds'),
         (SPC, b",W,", b",X,", 'line 2: Opcode "X" is neither r nor w'),
         (MQSIM, b"8 1 0", b"8 1 2", 'line 2: type "2" is neither 1 nor 0'),
@@ -174,7 +196,14 @@ def test_a_line_that_is_wrong(
 
 @pytest.mark.parametrize(
     ("data", "cut", "left"),
-    [(FTRACE, 60, 1), (PERF, 20, 1), (BIOSNOOP, 9, 2), (BIOSNOOP_BT, 1, 1), (NVME, 150, 1)],
+    [
+        (FTRACE, 60, 1),
+        (PERF, 20, 1),
+        (BIOSNOOP, 40, 2),
+        (BIOSNOOP_BT, 1, 1),
+        (ETW, 60, 1),
+        (NVME, 150, 1),
+    ],
 )
 def test_a_file_that_is_cut(data: bytes, cut: int, left: int) -> None:
     """The cut line is named, or the request whose end is cut off is counted."""

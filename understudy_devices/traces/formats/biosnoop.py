@@ -14,6 +14,7 @@ from typing import BinaryIO
 import polars as pl
 
 from understudy_devices.traces.events import direction
+from understudy_devices.traces.ftrace_lines import EVENTS_LOST
 from understudy_devices.traces.reading import NO_LENGTH, Reading
 from understudy_devices.traces.text import lines, shown_line
 from understudy_devices.traces.units import OFFSET_MAX_BYTES, SECTOR_BYTES, SIZE_MAX_BYTES
@@ -24,6 +25,7 @@ LINE = re.compile(
     r"^(?P<s>\d+)\.(?P<fraction>\d+) +(?P<comm>.*?) +(?P<pid>\d+) +(?P<disk>\S+) +(?P<rwbs>[A-Z]+)"
     r" +(?P<sector>-?\d+) +(?P<bytes>\d+) +(?P<times>\d+\.\d+(?: +\d+\.\d+)?)$"
 )
+LOST = re.compile(rb"^Possibly lost (?P<events>\d+) samples")
 HEAD_LINES = 20
 INTS = ("arrival_ns", "dispatch_ns", "completion_ns", "sector", "sectors", "owner")
 COLUMNS = {**dict.fromkeys(INTS, pl.Int64), "op": pl.String, "volume": pl.String}
@@ -47,7 +49,9 @@ def read(file: BinaryIO) -> Iterator[Reading]:
         header = HEADER.match(raw)
         if header:
             queues, begun = bool(header["queue"]), True
-        if header or not begun or not raw.strip():
+        if gap := LOST.match(raw):
+            left_out[EVENTS_LOST] = left_out.get(EVENTS_LOST, 0) + int(gap["events"])
+        if header or gap or not begun or not raw.strip() or raw.startswith(b"^C"):
             continue
         line = LINE.match(raw.decode(errors="replace").strip())
         if not line or queues != (" " in line["times"]):

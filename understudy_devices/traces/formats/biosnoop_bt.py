@@ -46,7 +46,7 @@ def read(file: BinaryIO) -> Iterator[Reading]:
         if HEADER.match(raw):
             begun = True
             continue
-        if not begun or not raw.strip() or UNDER_HEADER.match(raw):
+        if not begun or not raw.strip() or UNDER_HEADER.match(raw) or raw.startswith(b"^C"):
             continue
         line = LINE.match(raw.decode(errors="replace").strip())
         if not line or not raw.endswith(b"\n"):  # a cut number may still be a number

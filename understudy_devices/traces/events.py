@@ -10,6 +10,7 @@ only: those of all requests that were issued.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -32,8 +33,11 @@ from understudy_devices.traces.reading import (
 )
 
 TWICE = "events that are there twice in a row"
+ISSUE, COMPLETE = int(Kind.ISSUE), int(Kind.COMPLETE)
 PIECE_EVENTS = 2**17
-LARGEST = {"time": 2**62, "sector": 2**47, "sectors": 2**31, "process": 2**32 - 1}
+TIME_MAX_NS = 2**62
+LARGEST = {"time": TIME_MAX_NS, "sector": 2**47, "sectors": 2**31, "process": 2**32 - 1}
+LEAST_MAX = min(LARGEST.values())
 OP = pl.when(pl.col("op") == 0).then(pl.lit("read")).otherwise(pl.lit("write"))
 Records = npt.NDArray[np.void]
 TIMES = ("arrival_ns", "dispatch_ns", "completion_ns")
@@ -47,6 +51,7 @@ class _Device:
     lines: list[int] = field(default_factory=list)
 
 
+@lru_cache(256)
 def direction(rwbs: str) -> int | str:
     """Return 0 for a read and 1 for a write by the kernel's letters for a request; for any other
     request, the reason to leave it out.
@@ -79,20 +84,19 @@ class Events:
         self._left_out[why] += 1
 
     def put(
-        self, line: int, device: str, kind: Kind, rwbs: str, place: tuple[int, int, int, int]
+        self, line: int, device: str, kind: int, rwbs: str, place: tuple[int, int, int, int]
     ) -> None:
         """Add an event; `place` is its time in ns, first sector, number of sectors and process."""
         op = direction(rwbs)
-        if kind == Kind.COMPLETE:
+        if kind == COMPLETE:
             self._uncompleted = None
         if isinstance(op, str) or not place[2]:
-            if kind == Kind.ISSUE:
+            if kind == ISSUE:
                 self.leave_out(op if isinstance(op, str) else NO_LENGTH)
             return
-        for (name, most), value in zip(LARGEST.items(), place, strict=True):
-            if value > most:
-                raise ValueError(f"line {line}: its {name}, {value}, is too large")
-        one = self._devices.setdefault(device, _Device())
+        if place[0] > TIME_MAX_NS or max(place[1:]) > LEAST_MAX:
+            _check(line, place)
+        one = self._devices.get(device) or self._devices.setdefault(device, _Device())
         event = (*place, kind, op)
         if event == one.last:
             self.leave_out(TWICE)
@@ -167,6 +171,13 @@ class Events:
                 f"line {line}: time goes back, to before the request began; sort the lines by "
                 f"time{self._mend}"
             )
+
+
+def _check(line: int, place: tuple[int, int, int, int]) -> None:
+    """Raise ValueError if a number is larger than any trace's."""
+    for (name, most), value in zip(LARGEST.items(), place, strict=True):
+        if value > most:
+            raise ValueError(f"line {line}: its {name}, {value}, is too large")
 
 
 def _completed_at_once(events: Records) -> Records:

@@ -23,15 +23,16 @@ EVENT = re.compile(
     rb"^ *(?P<device>\d+,\d+) +\d+ +\d+ +(?P<s>\d+)\.(?P<ns>\d{9}) +(?P<pid>\d+) +(?P<action>\w+)"
     rb" +(?P<rwbs>\w+)(?: +(?P<sector>\d+) (?P<split>[+/]) (?P<sectors>\d+)\b)?",
 )
-KINDS = {
-    b"Q": Kind.QUEUE,
-    b"X": Kind.SPLIT,
-    b"M": Kind.BACK_MERGE,
-    b"F": Kind.FRONT_MERGE,
-    b"R": Kind.REQUEUE,
-    b"D": Kind.ISSUE,
-    b"C": Kind.COMPLETE,
+KINDS: dict[bytes, int] = {
+    b"Q": int(Kind.QUEUE),
+    b"X": int(Kind.SPLIT),
+    b"M": int(Kind.BACK_MERGE),
+    b"F": int(Kind.FRONT_MERGE),
+    b"R": int(Kind.REQUEUE),
+    b"D": int(Kind.ISSUE),
+    b"C": int(Kind.COMPLETE),
 }
+ISSUE, SPLIT = int(Kind.ISSUE), int(Kind.SPLIT)
 MEND = ": blkparse -s"
 
 
@@ -55,16 +56,16 @@ def read(file: BinaryIO) -> Iterator[Reading]:
     yield from events.end()
 
 
-def _put(events: Events, line: int, kind: Kind, event: "re.Match[bytes]") -> None:
+def _put(events: Events, line: int, kind: int, event: "re.Match[bytes]") -> None:
     rwbs = event["rwbs"].decode()
     if not event["sector"]:
-        if kind == Kind.ISSUE:
+        if kind == ISSUE:
             why = direction(rwbs)
             events.leave_out(why if isinstance(why, str) else PASSTHROUGH)
         return
     time_ns = int(event["s"]) * 10**9 + int(event["ns"])
     sector, sectors = int(event["sector"]), int(event["sectors"])
-    if kind == Kind.SPLIT:  # the second number is the sector at which the second part begins
+    if kind == SPLIT:  # the second number is the sector at which the second part begins
         sectors = max(sectors - sector, 0) if event["split"] == b"/" else 0
     place = (time_ns, sector, sectors, int(event["pid"]))
     events.put(line, event["device"].decode(), kind, rwbs, place)

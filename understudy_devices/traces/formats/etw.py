@@ -97,6 +97,8 @@ def _row(values: dict[str, str]) -> Row | None:
     served_us = _number(values, TIMES[2], LARGEST_US) if TIMES[2] in values else lasted_us
     offset = _number(values, "ByteOffset", OFFSET_MAX_BYTES)
     size = _number(values, "IOSize", SIZE_MAX_BYTES)
+    if not values.get("DiskNum"):
+        raise ValueError("DiskNum is missing")
     if not size:
         return None
     begun_us = end_us - lasted_us

@@ -22,15 +22,16 @@ VALUES = re.compile(
     rb"(?P<device>\d+,\d+) +(?P<rwbs>\w+) +(?:\d+ +)?(?:\([^)]*\) +)?(?P<sector>\d+) "
     rb"(?P<split>[+/]) (?P<sectors>\d+)(?= |$)"
 )
-KINDS = {
-    b"block_bio_queue": Kind.QUEUE,
-    b"block_split": Kind.SPLIT,
-    b"block_bio_backmerge": Kind.BACK_MERGE,
-    b"block_bio_frontmerge": Kind.FRONT_MERGE,
-    b"block_rq_requeue": Kind.REQUEUE,
-    b"block_rq_issue": Kind.ISSUE,
-    b"block_rq_complete": Kind.COMPLETE,
+KINDS: dict[bytes, int] = {
+    b"block_bio_queue": int(Kind.QUEUE),
+    b"block_split": int(Kind.SPLIT),
+    b"block_bio_backmerge": int(Kind.BACK_MERGE),
+    b"block_bio_frontmerge": int(Kind.FRONT_MERGE),
+    b"block_rq_requeue": int(Kind.REQUEUE),
+    b"block_rq_issue": int(Kind.ISSUE),
+    b"block_rq_complete": int(Kind.COMPLETE),
 }
+SPLIT = int(Kind.SPLIT)
 MEND = " (perf script and trace-cmd report do so)"
 
 
@@ -59,12 +60,12 @@ def read(file: BinaryIO) -> Iterator[Reading]:
         yield Reading(left_out={EVENTS_LOST: gaps})
 
 
-def _put(events: Events, number: int, kind: Kind, line: "re.Match[bytes]") -> None:
+def _put(events: Events, number: int, kind: int, line: "re.Match[bytes]") -> None:
     values = VALUES.match(line["values"])
     if not values:
         raise ValueError(f"line {number}: no {line['event'].decode()}: {shown_line(line[0])}")
     sector, sectors = int(values["sector"]), int(values["sectors"])
-    if kind == Kind.SPLIT:  # the second number is the sector at which the second part begins
+    if kind == SPLIT:  # the second number is the sector at which the second part begins
         sectors = max(sectors - sector, 0) if values["split"] == b"/" else 0
     place = (time_ns(line), sector, sectors, int(line["pid"]))
     events.put(number, values["device"].decode(), kind, values["rwbs"].decode(), place)

@@ -219,6 +219,9 @@ u64 blktrace_rows(struct blktrace *trace, struct blktrace_row *row, u64 max)
 		n += made;
 	}
 	trace->left_out[LEFT_OUT_UNISSUED] = trace->match.unissued;
+	trace->left_out[LEFT_OUT_REISSUED] = trace->match.reissued;
+	trace->left_out[LEFT_OUT_UNISSUED_QUEUES] =
+		match_unissued_queues(&trace->match);
 	trace->left_out[LEFT_OUT_UNCOMPLETED] = match_uncompleted(&trace->match);
 	return n;
 }

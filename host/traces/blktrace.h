@@ -31,6 +31,8 @@ enum blktrace_fault {
 enum blktrace_left_out {
 	LEFT_OUT_UNISSUED, /* completions whose request was not seen to be issued */
 	LEFT_OUT_UNCOMPLETED, /* requests that were issued but not seen to complete */
+	LEFT_OUT_REISSUED, /* requests issued again at their place before they completed */
+	LEFT_OUT_UNISSUED_QUEUES, /* requests that were queued and neither issued nor merged */
 	LEFT_OUT_FLUSHES, /* without data; this and the next four: issued requests */
 	LEFT_OUT_DISCARDS,
 	LEFT_OUT_PASSTHROUGH,

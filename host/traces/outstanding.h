@@ -12,11 +12,13 @@
  * struct outstanding_request - one request
  * @at: sector in the key; increases when a part of the request completes
  * @left: number of the request's sectors that have not completed
+ * @split_off: whether the request is the second part of a split request
  */
 struct outstanding_request {
 	u64 arrival_ns, dispatch_ns, sector, at;
 	u32 sectors, left, owner;
 	u8 op;
+	bool split_off;
 };
 
 struct outstanding_node;

@@ -266,7 +266,10 @@ def test_servers_that_a_trace_contradicts(traces: Path) -> None:
         (["empty", *LITTLE], "empty: no trace in this folder"),
         (["arrivals.csv", *LITTLE], "arrivals.csv: has arrivals only"),
         (["short.parquet", *LITTLE], "short: service times of shape (20,): a fit needs a list of"),
-        (["cut.csv", *LITTLE], "understudy trace convert cut.csv OUT.parquet keeps what precedes"),
+        (
+            ["cut.csv", *LITTLE],
+            "understudy trace convert cut.csv OUT.parquet keeps what can be read",
+        ),
         (["web.parquet", "--depth", "2000"], "--queue-depth"),
         (
             ["web.parquet"],

@@ -57,15 +57,50 @@ static void served(u64 sector, u32 sectors)
 	CHECK_EQ(happens(TRACE_COMPLETE, sector, sectors), 1);
 }
 
-static void the_first_that_was_queued(void)
+static void queued_twice(void)
 {
 	begin();
 	happens(TRACE_QUEUE, 8, 8);
 	happens(TRACE_QUEUE, 8, 8);
 	served(8, 8);
-	expect(1, 3, 8, 8);
+	expect(2, 3, 8, 8);
 	served(8, 8);
 	expect(5, 5, 8, 8);
+	CHECK_EQ(match_unissued_queues(&match), 1);
+	end(0, 0);
+}
+
+static void issued_twice(void)
+{
+	begin();
+	happens(TRACE_ISSUE, 8, 8);
+	served(8, 8);
+	expect(2, 2, 8, 8);
+	CHECK_EQ(match.reissued, 1);
+	CHECK_EQ(happens(TRACE_COMPLETE, 8, 8), 0);
+	end(1, 0);
+}
+
+static void completed_beyond_what_was_issued(void)
+{
+	begin();
+	happens(TRACE_ISSUE, 8, 8);
+	CHECK_EQ(happens(TRACE_COMPLETE, 8, 16), 0);
+	CHECK_EQ(happens(TRACE_COMPLETE, 8, 8), 1);
+	expect(1, 1, 8, 8);
+	end(1, 0);
+}
+
+static void split_and_queued_again(void)
+{
+	begin();
+	happens(TRACE_QUEUE, 0, 16);
+	happens(TRACE_SPLIT, 0, 8);
+	happens(TRACE_QUEUE, 8, 8);
+	served(8, 8);
+	expect(1, 4, 8, 8);
+	served(0, 8);
+	CHECK_EQ(match_unissued_queues(&match), 0);
 	end(0, 0);
 }
 
@@ -179,7 +214,10 @@ static void what_is_missing(void)
 
 int main(void)
 {
-	the_first_that_was_queued();
+	queued_twice();
+	issued_twice();
+	completed_beyond_what_was_issued();
+	split_and_queued_again();
 	merged_behind();
 	merged_in_front();
 	split_in_three();

@@ -109,10 +109,10 @@ def test_files_of_one_trace(named: str, tmp_path: Path) -> None:
     """
     first, second, third = READ_8
     other = [replace(third, cpu=10), replace(second, cpu=2)]
-    write_files(tmp_path, {0: b"", **files([first, *other])})
+    write_files(tmp_path, {**dict.fromkeys(range(11), b""), **files([first, *other])})
     (tmp_path / "y.blktrace.0").write_bytes(b"another trace")
     assert [file.name for file in files_of(tmp_path / named)] == [
-        f"x.blktrace.{cpu}" for cpu in (0, 2, 10)
+        f"x.blktrace.{cpu}" for cpu in range(11)
     ]
     assert load(str(tmp_path / named)).sector.tolist() == [64]
 
@@ -250,13 +250,14 @@ def test_a_file_that_breaks_off(spoilt: bytes, message: str) -> None:
 
 def test_one_of_several_files_breaks_off(tmp_path: Path) -> None:
     data = files(READ_8)
-    path = write_files(tmp_path, {**data, 0: data[0] + b"x", 7: b"whatever this is"})
+    path = write_files(tmp_path, {**data, 0: data[0] + b"x", 3: b"whatever this is"})
     with (path.with_name("x.blktrace.0")).open("rb") as file:
         reading = joined(formats.read(file))
     assert rows(reading) == [ROW_8]
     assert reading.broken == (
-        "x.blktrace.0: record 3 at byte 96 is cut short; x.blktrace.7: record 1 at byte 0 begins"
-        " with 0x74616877, which is no magic number of blktrace"
+        "x.blktrace.0: record 3 at byte 96 is cut short; x.blktrace.3: record 1 at byte 0 begins"
+        " with 0x74616877, which is no magic number of blktrace; files of other CPUs are missing"
+        " (make an empty file for a CPU that was idle): x.blktrace.2"
     )
 
 

@@ -206,5 +206,5 @@ def test_files_that_are_no_trace(tmp_path: Path) -> None:
     (tmp_path / "text.parquet").write_text("hello")
     with pytest.raises(UserError, match=r"in no format of a trace .* CSV with our"):
         load(str(tmp_path / "text.parquet"))
-    with pytest.raises(UserError, match="no runs to choose from"):
+    with pytest.raises(UserError, match="no runs or volumes to choose from"):
         load(written(tmp_path) + ":cats")

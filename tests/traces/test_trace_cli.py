@@ -14,8 +14,8 @@ from understudy_devices.traces.read import load
 GOOD = """\
 128166372003061629,hm,1,Read,0,4096,413
 128166372003161629,hm,1,Write,4096,1048576,1000
-128166372003061729,hm,0,Read,8192,8192,10
-128166372003061730,hm,0,Read,8192,0,10
+128166372003061729,hm,1,Read,8192,8192,10
+128166372003061730,hm,1,Read,8192,0,10
 """
 CUT = "12816637200"
 
@@ -43,7 +43,7 @@ def test_info(good: str) -> None:
     done = understudy("trace", "info", good)
     assert done.exit_code == 0
     for words in (
-        f"{good}: 3 requests (2 reads, 1 write) of 2 owners in 0.010 s",
+        f"{good}: 3 requests (2 reads, 1 write) of 1 owner in 0.010 s",
         "interarrival (ms)",
         "response (ms)",
         "\nto replay it: --virtual-size 2056s or more\n",
@@ -59,7 +59,7 @@ def test_info_as_json(good: str, cut: str) -> None:
     done = understudy("trace", "info", good, cut, "--json")
     assert done.exit_code == 1
     first, second = json.loads(done.stdout)
-    assert (first["requests"], first["reads"], first["writes"], first["owners"]) == (3, 2, 1, 2)
+    assert (first["requests"], first["reads"], first["writes"], first["owners"]) == (3, 2, 1, 1)
     assert first["size"]["mean"] == pytest.approx((4 + 1024 + 8) / 3)
     assert first["bins"] == {
         **dict.fromkeys(("4", "8", "16", "32", "64", "128"), 0),

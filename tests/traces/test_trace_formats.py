@@ -62,7 +62,11 @@ def test_requests_of_blkparse(tmp_path: Path) -> None:
     assert trace.sectors.tolist() == [8, 32, 8]
     assert trace.op.tolist() == [0, 1, 0]
     assert trace.owner.tolist() == [0, 1, 2]
-    assert trace.left_out == {"neither read nor write": 1, "issued, but not seen to complete": 1}
+    assert trace.left_out == {
+        "discards": 1,
+        "flushes without data": 1,
+        "issued, but not seen to complete": 1,
+    }
 
 
 def test_blkparse_of_which_a_part_was_not_seen(tmp_path: Path) -> None:
@@ -72,7 +76,8 @@ def test_blkparse_of_which_a_part_was_not_seen(tmp_path: Path) -> None:
     trace = load(written(tmp_path, early + "".join([*lines[:6], lines[5], *lines[6:]])))
     assert len(trace) == 3
     assert trace.left_out == {
-        "neither read nor write": 1,
+        "discards": 1,
+        "flushes without data": 1,
         "issued, but not seen to complete": 1,
         "issued again before it was completed": 1,
         "completed, but not seen to be issued": 1,
@@ -84,11 +89,14 @@ def test_blkparse_of_which_a_part_was_not_seen(tmp_path: Path) -> None:
     [
         (
             ("8,0    3        9", "8,16   3        9"),
-            "two devices, 8,0 and 8,16; trace one",
+            "of 4 requests some events are missing, and of only 2 none is; trace again",
         ),
-        (("0.004000000", "0.000000005"), "time goes back at 8,0 0 8 0.000000005 0 C R 223490"),
+        (
+            ("0.004000000", "0.000000005"),
+            "line 9: time goes back, .* by time: blkparse -s",
+        ),
         (("D  ", "X  "), "no request in it was both issued"),
-        (("0.000010000", f"{10**12}.000010000"), "a number in it is too large"),
+        (("0.000010000", f"{10**12}.000010000"), "line 6: its time, 10*10000, is too large"),
     ],
 )
 def test_blkparse_that_can_not_be_read(
@@ -117,11 +125,15 @@ def test_requests_of_fio_that_do_overlap(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("5, 5100000, 0, 4096\n", "line 1: no offset; run fio with log_offset=1"),
-        ("5, 51, 0, 4096, 0\n6, 51, 0, 4096, 0\n7, 51, 0, 4096, 0\n", "has no offsets"),
+        ("5, 5100000, 0, 4096\n", r"does not say where .* \(fio: log_offset=1"),
+        ("5, 51, 0, 4096, 0\n6, 51, 0, 4096, 0\n9, 51, 0, 4096, 1\n", "does not say where"),
+        ("5, 51, 0, 4096, 0x2001\n", "does not say where"),
+        ("1000, 9, 0, 512, 0, 0\n2000, 9, 1, 512, 9, 0\n3000, 9, 0, 512, 8, 0\n", "averages; give"),
+        ("500, 9, 0, 0, 0, 0\n", "line 1: no size, so this is an average; give the log of"),
+        (FIO + f"14, {10**11}, 0, 512, 0, 0\n", "line 5: a latency of 100,.* whole run took 14 ms"),
         (FIO + "end\n", "line 5: no line of fio's log: end"),
         (FIO.replace(" 1, 1024", " 7, 1024"), "line 3: direction 7 is none of fio's"),
-        (FIO.replace("1024", "0"), "line 3: no size; leave log_avg_msec out"),
+        (FIO.replace("1024", "0"), "line 3: no size, so this is an average"),
         (FIO.replace("1048576", "9" * 20), "line 1: a number is too large"),
     ],
 )
@@ -176,3 +188,18 @@ def test_any_bytes(data: bytes) -> None:
             joined(module.read(io.BytesIO(data)))
         except ValueError:
             continue
+
+
+def test_fio_without_offsets_is_enough_for_response_times(tmp_path: Path) -> None:
+    trace = recorded(
+        written(tmp_path, "1, 5100000, 0, 4096\n5, 4100000, 1, 4096\n9, 3100000, 0, 1\n")
+    )
+    assert not trace.placed
+    assert trace.response_ns().tolist() == [5_100_000, 4_100_000, 3_100_000]
+    assert trace.sectors.tolist() == [8, 8, 1]
+
+
+def test_fio_log_of_bandwidth_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "x_bw.1.log").write_text(FIO)
+    with pytest.raises(UserError, match="is by its name fio's log of bandwidth or IOPS; give the"):
+        load(str(tmp_path / "x_bw.1.log"))

@@ -16,9 +16,9 @@ from test_trace_readers import record_1, record_2
 
 from understudy_devices.base import file_arrays
 from understudy_devices.native import blktrace
-from understudy_devices.traces import text
+from understudy_devices.traces import events, text
 from understudy_devices.traces.characterise import characterise
-from understudy_devices.traces.formats import blkparse, fio, parquet, vscsi
+from understudy_devices.traces.formats import fio, parquet, vscsi
 from understudy_devices.traces.read import recorded
 from understudy_devices.traces.trace import Trace
 
@@ -135,8 +135,9 @@ def read_in(file: str, size: int) -> Trace:
     Columns are in blocks of `size` values.
     """
     with pytest.MonkeyPatch.context() as patch:
-        for module in (blkparse, fio, parquet):
+        for module in (fio, parquet):
             patch.setattr(module, "PIECE_ROWS", size)
+        patch.setattr(events, "PIECE_EVENTS", size)
         patch.setattr(vscsi, "PIECE_RECORDS", size)
         patch.setattr(text, "PIECE_BYTES", size)
         patch.setattr(blktrace, "CHUNK_ROWS", size)

@@ -13,18 +13,41 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from readings import joined
+from trace_samples import (
+    BIOSNOOP,
+    BIOSNOOP_BT,
+    BIOSNOOP_IDS,
+    BIOSNOOP_QUEUE,
+    DISKSIM,
+    ETW,
+    FIU,
+    FTRACE,
+    MQSIM,
+    NVME,
+    PERF,
+    SPC,
+)
 
 from understudy_devices.base.errors import UserError
 from understudy_devices.traces import formats, text
 from understudy_devices.traces.formats import (
     alibaba,
+    biosnoop,
+    biosnoop_bt,
     blkparse,
     blktrace,
     csv,
+    disksim,
+    etw,
     fio,
+    fiu,
+    ftrace,
     iolog,
+    mqsim,
     msr,
+    nvme,
     parquet,
+    spc,
     systor,
     tencent,
     vscsi,
@@ -37,6 +60,7 @@ MSR = b"""\
 128166372013061629,hm,0,Write,100,512,10
 128166372008061629,src1,1,Read,511,2,100000
 """
+MSR_HEADER = b"Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n"
 SYSTOR = b"""\
 Timestamp,Response,IOType,LUN,Offset,Size
 1455786000.123456789,0.000415,R,0,1024,4096
@@ -107,6 +131,19 @@ SAMPLES = {
     "iolog 3": (IOLOG_3, iolog),
     "vscsi 1": (VSCSI_1, vscsi),
     "vscsi 2": (VSCSI_2, vscsi),
+    "msr with a header": (MSR_HEADER + MSR, msr),
+    "spc": (SPC, spc),
+    "mqsim": (MQSIM, mqsim),
+    "disksim": (DISKSIM, disksim),
+    "fiu": (FIU, fiu),
+    "ftrace": (FTRACE, ftrace),
+    "perf": (PERF, ftrace),
+    "nvme": (NVME, nvme),
+    "biosnoop": (BIOSNOOP, biosnoop),
+    "biosnoop with queues": (BIOSNOOP_QUEUE, biosnoop),
+    "biosnoop.bt": (BIOSNOOP_BT, biosnoop_bt),
+    "biosnoop.bt with numbers": (BIOSNOOP_IDS, biosnoop_bt),
+    "windows": (ETW, etw),
     "ours": (OURS, csv),
     "fio": (FIO, fio),
     "blkparse": (BLKPARSE, blkparse),
@@ -155,6 +192,11 @@ def test_msr_cambridge() -> None:
         (5 * 10**8, 5 * 10**8 + 10**7, 0, 2, "read", "src1.1"),
     ]
     assert (result.left_out, result.broken) == ({}, None)
+
+
+@pytest.mark.parametrize("before", [b"\xef\xbb\xbf", MSR_HEADER, b"\xef\xbb\xbf" + MSR_HEADER])
+def test_msr_cambridge_behind_a_mark_or_a_header(before: bytes) -> None:
+    assert reading(before + MSR).frame.equals(reading(MSR).frame)
 
 
 def test_systor_to_the_nanosecond() -> None:
@@ -238,6 +280,9 @@ LAST = {
     "alibaba": b"419,W,8792731648,0,1577808144360767\n",
     "tencent": b"1538323200,12910952,0,0,1063\n",
     "iolog 3": b"205 /dev/sda read 4096 0\n",
+    "spc": b"0,303567,0,w,0.000000\n",
+    "mqsim": b"48513000 0 1274296 0 1\n",
+    "disksim": b"48.047912 0 1274296 0 1\n",
 }
 
 
@@ -381,7 +426,7 @@ def test_a_file_without_a_request_says_what_was_in_it(tmp_path: Path) -> None:
 
 def test_requests_out_of_order_are_sorted_and_counted(tmp_path: Path) -> None:
     (tmp_path / "t").write_bytes(MSR)
-    trace = load(str(tmp_path / "t"))
+    trace = recorded(str(tmp_path / "t"))
     assert trace.arrival_ns.tolist() == [0, 5 * 10**8, 10**9]
     assert trace.owner.tolist() == [0, 1, 2]
     assert trace.out_of_order == 1
@@ -390,17 +435,19 @@ def test_requests_out_of_order_are_sorted_and_counted(tmp_path: Path) -> None:
 def test_a_trace_that_breaks_off_is_not_replayed(tmp_path: Path) -> None:
     file = tmp_path / "t"
     file.write_bytes(MSR + b"128,")
-    with pytest.raises(UserError, match=r"--trace: .*line 4: .*; understudy trace convert .*t OUT"):
-        load(str(file))
+    with pytest.raises(
+        UserError, match=r"--trace: .*line 4: .*; understudy trace convert .*t:hm.1 OUT"
+    ):
+        load(f"{file}:hm.1")
     assert len(recorded(str(file))) == 3
 
 
 def test_arrivals_have_no_response_times(tmp_path: Path) -> None:
     (tmp_path / "t").write_bytes(TENCENT)
     with pytest.raises(UserError, match="t: has arrivals only, so it does not say how long"):
-        load(str(tmp_path / "t")).response_ns()
+        recorded(str(tmp_path / "t")).response_ns()
     (tmp_path / "t").write_bytes(MSR)
-    assert load(str(tmp_path / "t")).response_ns().tolist() == [41_300, 10**7, 1000]
+    assert recorded(str(tmp_path / "t")).response_ns().tolist() == [41_300, 10**7, 1000]
 
 
 BYTES = st.binary(max_size=8) | st.sampled_from([b",", b"\n", b"-", b"9" * 30, b"\0", b" ", b'"'])
@@ -427,9 +474,11 @@ def test_a_table_or_a_reason(name: str, edits: list[tuple[int, int, bytes]]) -> 
         return
     frame = result.frame
     assert (frame["arrival_ns"] >= 0).all()
-    assert (frame["sector"] >= 0).all()
     assert (frame["sectors"] > 0).all()
-    assert frame["op"].is_in(["read", "write"]).all()
+    if "sector" in frame.columns:
+        assert (frame["sector"] >= 0).all()
+    if "op" in frame.columns:
+        assert frame["op"].is_in(["read", "write"]).all()
     if "completion_ns" in frame.columns:
         assert (frame["completion_ns"] >= frame["arrival_ns"]).all()
 

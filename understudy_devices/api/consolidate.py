@@ -61,6 +61,8 @@ def consolidate(
     split: int | str = LIMIT_BLOCKS,
     arrivals: str = "issue",
     accept_poor_fit: bool = False,
+    columns: str | Sequence[str] | None = None,
+    format: str | None = None,
     seed: int = 1,
     jobs: int | None = None,
     out: Out = None,
@@ -89,6 +91,8 @@ def consolidate(
             split=split,
             arrivals=arrivals,
             accept_poor_fit=accept_poor_fit,
+            columns=columns,
+            format=format,
             seed=seed,
             jobs=jobs,
         )
@@ -248,6 +252,8 @@ def ask(
     split: Any = LIMIT_BLOCKS,
     arrivals: Any = "issue",
     accept_poor_fit: bool = False,
+    columns: Any = None,
+    format: Any = None,
     seed: Any = 1,
     jobs: Any = None,
     command: str | None = None,
@@ -262,7 +268,7 @@ def ask(
     changed = [changes] if isinstance(changes, str) else [str(each) for each in changes]
     shares = _weights(options.text(weights or "") or "", named)
     variations = what_if.parse(changed, list(named))
-    common = of_vms.common(split, arrivals, seed, jobs)
+    common = of_vms.common(split, arrivals, seed, jobs, columns, format)
     servers = options.optional("--queue-depth", queue_depth, 1, SERVERS_MOST)
     of_disk = None if disk is None else options.names("--disk", disk)
     device = depth.find(servers, of_disk, named)
@@ -286,7 +292,7 @@ def ask(
         shares,
         device,
         variations,
-        vm.Reduction(common.limit, common.arrivals, alone),
+        vm.Reduction(common.limit, common.arrivals, alone, common.form),
         effort,
         accept_poor_fit,
         common.seed,

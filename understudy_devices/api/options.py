@@ -22,6 +22,7 @@ from understudy_devices.ask.setting import SETTINGS
 from understudy_devices.ask.workloads import WORKLOADS
 from understudy_devices.base import catalog
 from understudy_devices.base.errors import UserError
+from understudy_devices.traces.form import Form
 from understudy_devices.traces.trace import Trace
 
 DISK = "cheetah-15k4"
@@ -77,11 +78,24 @@ def parsed(given: Mapping[str, Any]) -> dict[str, Any]:
         if name not in FIELDS:
             raise UserError(f"unknown option {name}: {catalog.nearest(name, FIELDS)}")
     values = {FIELDS[name]: value for name, value in given.items() if value is not None}
+    described = form(values.get("trace_columns"), values.get("trace_format"))
+    if described != Form() and (file := text(values.get("trace"))):
+        from understudy_devices.traces.read import load  # imports Polars
+
+        values["trace"] = load(file, described)
     return {
         field: _parsed(declared, values[field])
         for field, declared in DECLARED.items()
         if field in values
     }
+
+
+def form(columns: Any, format: Any) -> Form:
+    """Return the form of a trace's file; raise a UserError if it is wrong."""
+    return Form(
+        None if format is None else names("--format", format),
+        None if columns is None else names("--columns", columns),
+    )
 
 
 def _parsed(declared: Parameter, value: Any) -> Any:

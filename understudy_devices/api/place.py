@@ -62,6 +62,8 @@ def place(
     split: int | str = LIMIT_BLOCKS,
     arrivals: str = "issue",
     accept_poor_fit: bool = False,
+    columns: str | Sequence[str] | None = None,
+    format: str | None = None,
     seed: int = 1,
     jobs: int | None = None,
     out: Out = None,
@@ -91,6 +93,8 @@ def place(
             split=split,
             arrivals=arrivals,
             accept_poor_fit=accept_poor_fit,
+            columns=columns,
+            format=format,
             seed=seed,
             jobs=jobs,
         )
@@ -274,6 +278,8 @@ def ask(
     split: Any = LIMIT_BLOCKS,
     arrivals: Any = "issue",
     accept_poor_fit: bool = False,
+    columns: Any = None,
+    format: Any = None,
     seed: Any = 1,
     jobs: Any = None,
     command: str | None = None,
@@ -297,7 +303,7 @@ def ask(
     factor = options.text(merge) or ""
     wrong = f"--merge: {factor}: write a value from 1"
     value = of_vms.number(factor, 1, of_vms.MERGE_MOST, wrong)
-    common = of_vms.common(split, arrivals, seed, jobs)
+    common = of_vms.common(split, arrivals, seed, jobs, columns, format)
     servers = options.optional("--traced-on", traced_on, 1, SERVERS_MOST)
     most = options.within("--budget", budget, 1, BUDGET_MOST)
     typed = {
@@ -319,7 +325,7 @@ def ask(
         value,
         most,
         servers,
-        vm.Reduction(common.limit, common.arrivals, servers),
+        vm.Reduction(common.limit, common.arrivals, servers, common.form),
         accept_poor_fit,
         common.seed,
         common.jobs,

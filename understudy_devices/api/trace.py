@@ -2,7 +2,7 @@
 """`trace`: read a recorded trace, and describe it."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,14 +21,30 @@ from understudy_devices.traces.trace import Trace
 MEASURES = {"measure": pl.String, "unit": pl.String, "figure": pl.String, "value": pl.Float64}
 
 
-def trace(file: str | os.PathLike[str]) -> "Recorded":
+def trace(
+    file: str | os.PathLike[str],
+    *,
+    columns: str | Sequence[str] | None = None,
+    format: str | None = None,
+) -> "Recorded":
     """Read a trace in any format of docs/traces.md.
+
+    The content decides the format, unless `format` names it, or `columns` describes a text with a
+    request a line: "time_s,op,lba,bytes,latency_us".
 
     The result describes it, and is accepted by `us.predict(workload="trace", trace=...)`.  If the
     file is truncated, the result has the complete requests, and `broken` says where it ends.
     """
     name = os.fspath(file)
-    return Recorded(options.shell(["understudy", "trace", "info", name]), recorded(name))
+    form = options.form(columns, format)
+    typed = [
+        word
+        for option, value in (("--columns", form.columns), ("--format", form.format))
+        if value
+        for word in (option, value)
+    ]
+    command = options.shell(["understudy", "trace", "info", name, *typed])
+    return Recorded(command, recorded(name, form))
 
 
 def check(file: Path) -> None:
@@ -56,7 +72,7 @@ class Recorded:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """Return which records were left out, out of order, or cut off."""
+        """Return which volumes there are, and what was left out, out of order, or cut off."""
         from understudy_devices.show import traced
 
         return tuple(traced.losses(self.trace))
@@ -71,12 +87,20 @@ class Recorded:
             {
                 "arrival_ns": one.arrival_ns,
                 **{name: column for name, column in times.items() if column is not None},
-                "sector": one.sector,
+                **({"sector": one.sector} if one.placed else {}),
                 "sectors": one.sectors,
                 "op": np.where(one.op == 1, "write", "read"),
                 "owner": one.owner,
+                **({"volume": self._volumes} if self._volumes is not None else {}),
             }
         )
+
+    @property
+    def _volumes(self) -> pl.Series | None:
+        """Return the name of each request's volume; None if there is only one."""
+        if self.trace.volume is None or len(self.trace.volumes) < 2:
+            return None
+        return pl.Series(self.trace.volumes).gather(self.trace.volume)
 
     @cached_property
     def measures(self) -> pl.DataFrame:
@@ -100,8 +124,9 @@ class Recorded:
         return {
             "file": self.trace.name,
             **asdict(self.character),
-            "end_sector": self.trace.end_sector,
+            "end_sector": self.trace.end_sector if self.trace.placed else None,
             "bins": dict(zip(BINS, self.character.bins, strict=True)),
+            "volumes": list(self.trace.volumes),
             "left_out": dict(self.trace.left_out),
             "out_of_order": self.trace.out_of_order,
             "broken": self.trace.broken,

@@ -25,11 +25,13 @@ from understudy_devices.engine import Engine
 from understudy_devices.engine.cluster import Cluster, Request
 from understudy_devices.engine.local import Local
 from understudy_devices.engine.spool import writing
+from understudy_devices.traces.form import Form
 
 ARRIVALS: tuple[vm.Arrival, ...] = ("issue", "queue")
 SEED_MOST = 2**63 - 1
 JOBS_MOST = 1000
 UNSPLIT = 2**31  # a limit in blocks that is longer than any request
+LENGTHS_MOST = 100  # of a run that is longer, less than 1 % would be simulated
 MERGE_MOST = 10_000.0
 
 
@@ -54,6 +56,7 @@ class Reading:
             self._read(name, path, folder / str(rank), rank / len(vms), report)
             for rank, (name, path) in enumerate(vms.items())
         ]
+        _check_lengths(machines)
         count = itertools.count(1)
 
         def advance(name: str) -> None:
@@ -83,6 +86,19 @@ class Reading:
             for note in run.notes:
                 self.say(f"{run.name}: {note}")
         return machine
+
+
+def _check_lengths(machines: Sequence[vm.VirtualMachine]) -> None:
+    """Refuse runs of such different lengths that most of one would not be simulated, since all end
+    where the shortest does; usually the unit of one clock is wrong."""
+    runs = [run for machine in machines for run in machine.runs]
+    short, long = (end(runs, key=lambda run: run.span_ns) for end in (min, max))
+    if long.span_ns > LENGTHS_MOST * short.span_ns:
+        raise UserError(
+            f"{short.name} lasts {short.span_ns / 1e9:.4g} s and {long.name} "
+            f"{long.span_ns / 1e9:.4g} s, {long.span_ns / short.span_ns:,.0f} times as long: check "
+            "the units of their times, or give runs of similar length"
+        )
 
 
 @dataclass(frozen=True)
@@ -168,23 +184,30 @@ class Common:
     arrivals: vm.Arrival
     seed: int
     jobs: int | None
+    form: Form
     typed: Mapping[str, Any]
 
 
-def common(split: Any, arrivals: Any, seed: Any, jobs: Any) -> Common:
+def common(
+    split: Any, arrivals: Any, seed: Any, jobs: Any, columns: Any = None, format: Any = None
+) -> Common:
     """Check the options of both functions."""
     options.choice("--arrivals", arrivals, ARRIVALS)
+    form = options.form(columns, format)
     typed = {
         "split": None if split == LIMIT_BLOCKS else split,
         "arrivals": None if arrivals == ARRIVALS[0] else arrivals,
         "seed": None if seed == 1 else seed,
         "jobs": jobs,
+        "columns": form.columns,
+        "format": form.format,
     }
     return Common(
         limit_blocks(options.text(split) or ""),
         arrivals,
         options.within("--seed", seed, 0, SEED_MOST),
         options.optional("--jobs", jobs, 1, JOBS_MOST),
+        form,
         typed,
     )
 

@@ -12,7 +12,19 @@ from understudy_devices.base.plain import plain
 from understudy_devices.cli.main import EXIT_FAILED
 from understudy_devices.cli.session import console
 from understudy_devices.show import traced
+from understudy_devices.traces.faults import fault
+from understudy_devices.traces.form import COLUMNS_HELP, FORMAT_HELP
 from understudy_devices.traces.trace import Trace
+
+
+def _form(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that say what the form of the files is."""
+    for option in (
+        click.option("--format", metavar="NAME", help=FORMAT_HELP),
+        click.option("--columns", metavar="NAME,...", help=COLUMNS_HELP),
+    ):
+        function = option(function)
+    return function
 
 
 @click.group()
@@ -32,15 +44,23 @@ def command() -> None:
 @click.option(
     "--picture", type=click.Path(path_type=Path), help="Draw the traces: a .png, .svg or .pdf file."
 )
-def info(files: tuple[str, ...], as_json: bool, picture: Path | None) -> None:
+@_form
+def info(
+    files: tuple[str, ...],
+    as_json: bool,
+    picture: Path | None,
+    columns: str | None,
+    format: str | None,
+) -> None:
     """Describe each trace: request sizes, times between arrivals, response times.
 
-    If a file is truncated, the complete requests are still described, and the exit code is 1.
+    If a file can't be used as a load (truncated, most requests lost, lines twice), the complete
+    requests are still described, and the exit code is 1.
     """
     draw = _drawing(picture)
     documents, traces = [], []
     for name in files:
-        recorded = trace(name)
+        recorded = trace(name, columns=columns, format=format)
         traces.append(recorded.trace)
         if as_json:
             documents.append(recorded.as_json())
@@ -49,25 +69,27 @@ def info(files: tuple[str, ...], as_json: bool, picture: Path | None) -> None:
     if as_json:
         click.echo(json.dumps(documents, indent=2))
     draw(traces)
-    if any(each.broken for each in traces):
+    if any(fault(each) for each in traces):
         raise click.exceptions.Exit(EXIT_FAILED)
 
 
 @command.command(epilog="Example: understudy trace convert hm_1.csv.gz hm_1.parquet")
 @click.argument("file")
 @click.argument("out", metavar="OUT.parquet", type=click.Path(path_type=Path))
-def convert(file: str, out: Path) -> None:
+@_form
+def convert(file: str, out: Path, columns: str | None, format: str | None) -> None:
     """Write a trace as Parquet, with the columns of requests.parquet (docs/method.md).
 
-    If FILE is truncated, the complete requests are still written, and the exit code is 1.
+    If FILE can't be used as a load (truncated, most requests lost, lines twice), the complete
+    requests are still written, and the exit code is 1.
     """
     check(out)
-    recorded = trace(file)
+    recorded = trace(file, columns=columns, format=format)
     recorded.write(out)
     click.echo(f"wrote {out}: {traced.counted(len(recorded.trace), 'request')}", err=True)
     for line in recorded.notices:
         click.echo(plain(f"{file}: {line}"), err=True)
-    if recorded.broken:
+    if fault(recorded.trace):
         raise click.exceptions.Exit(EXIT_FAILED)
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS
+from understudy_devices.traces.form import COLUMNS_HELP, FORMAT_HELP
 
-METAVAR = "[NAME=]TRACE|FOLDER..."
+METAVAR = "[NAME=]TRACE[:VOLUME]|FOLDER..."
 
 OPTIONS = (
     click.option(
@@ -28,6 +29,8 @@ OPTIONS = (
     click.option(
         "--accept-poor-fit", is_flag=True, help="Continue even if service times fit poorly."
     ),
+    click.option("--columns", metavar="NAME,...", help=COLUMNS_HELP),
+    click.option("--format", metavar="NAME", help=FORMAT_HELP),
     click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, help="Random seed."),
     click.option(
         "--jobs",

@@ -10,7 +10,7 @@ or, if the arrival is the time of queuing, when the request is issued.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -27,8 +27,10 @@ from understudy_devices.consolidation.service_times import DISAGREE, Served, ser
 from understudy_devices.native.arrays import I64
 from understudy_devices.native.arrivals import Arrivals, write_arrivals
 from understudy_devices.traces.characterise import bins, gaps_ms, percentiles
+from understudy_devices.traces.faults import pauses_note
+from understudy_devices.traces.form import Form
 from understudy_devices.traces.per_cpu import PER_CPU
-from understudy_devices.traces.read import REQUESTS, every_run, recorded
+from understudy_devices.traces.read import REQUESTS, every_run, recorded, usable
 from understudy_devices.traces.trace import Trace
 
 Arrival = Literal["issue", "queue"]
@@ -184,12 +186,14 @@ class Reduction:
 
     limit_blocks: longer requests are split. by: whether a request arrives when it is issued or when
     it is queued. servers: the number of servers of the device on which the VM ran alone, from which
-    service times are computed.  If it is None, response times are used as service times.
+    service times are computed.  If it is None, response times are used as service times.  form: how
+    the traces' files are read.
     """
 
     limit_blocks: int = LIMIT_BLOCKS
     by: Arrival = "issue"
     servers: int | None = None
+    form: Form = field(default_factory=Form)
 
 
 def read(name: str, path: Path, folder: Path, how: Reduction) -> VirtualMachine:
@@ -198,19 +202,14 @@ def read(name: str, path: Path, folder: Path, how: Reduction) -> VirtualMachine:
     Raise a UserError, with the trace's name, if a trace is unusable.
     """
     runs = tuple(
-        _reduced(_whole(file), folder / f"{rank}", how) for rank, file in enumerate(runs_of(path))
+        _reduced(_whole(file, how.form), folder / f"{rank}", how)
+        for rank, file in enumerate(runs_of(path))
     )
     return VirtualMachine(name, runs)
 
 
-def _whole(file: str) -> Trace:
-    trace = recorded(file)
-    if trace.broken:
-        raise UserError(
-            f"{file}: {trace.broken}; understudy trace convert {file} OUT.parquet keeps what "
-            "precedes"
-        )
-    return _as_sent(trace)
+def _whole(file: str, form: Form) -> Trace:
+    return _as_sent(usable(recorded(file, form)))
 
 
 def _as_sent(trace: Trace) -> Trace:
@@ -304,6 +303,7 @@ def _notes(trace: Trace, instant: int) -> Iterator[str]:
         yield trace.losses
     if trace.out_of_order:
         yield f"{trace.out_of_order:,} came after a later one in the file; sorted"
+    yield from pauses_note(trace)
     if instant:
         yield f"{instant:,} took no time by the trace's clock; counted as {SHORTEST_NS} ns"
 

@@ -28,6 +28,8 @@ class LeftOut(IntEnum):
 
     UNISSUED = lib.LEFT_OUT_UNISSUED
     UNCOMPLETED = lib.LEFT_OUT_UNCOMPLETED
+    REISSUED = lib.LEFT_OUT_REISSUED
+    UNISSUED_QUEUES = lib.LEFT_OUT_UNISSUED_QUEUES
     FLUSHES = lib.LEFT_OUT_FLUSHES
     DISCARDS = lib.LEFT_OUT_DISCARDS
     PASSTHROUGH = lib.LEFT_OUT_PASSTHROUGH
@@ -67,7 +69,7 @@ class Blktrace:
         """Yield the requests in order of completion, in blocks of rows: times in ns, addresses in
         sectors, op 0 or 1.
         """
-        names = [name for name in ROW.names or () if name != "unused"]
+        names = [name for name in ROW.names or () if name != "event"]
         count = CHUNK_ROWS
         while count == CHUNK_ROWS:
             rows = np.empty(CHUNK_ROWS, ROW)

@@ -7,6 +7,8 @@ from rich.console import Console
 
 from understudy_devices.show.grid import Grid
 from understudy_devices.traces.characterise import BINS, LAGS, PERCENTS, Character, Series
+from understudy_devices.traces.faults import fault, pauses_note
+from understudy_devices.traces.runs import listed
 from understudy_devices.traces.trace import Trace
 
 FIGURES = (
@@ -85,19 +87,31 @@ def _device(character: Character) -> Iterator[str]:
     if waiting := character.outstanding:
         yield f"outstanding: {waiting.mean:.3f} on average, {waiting.most:,} at most"
     if character.utilisation is not None:
-        yield f"utilisation: {character.utilisation:.1%} of the time the device had a request"
+        yield (
+            f"utilisation: {character.utilisation:.1%} of the time the device had a request"
+            f"{', pauses left out' if character.pauses_s else ''}"
+        )
 
 
 def _extent(trace: Trace) -> str:
     """Return the smallest disk on which the trace can be replayed."""
+    if not trace.placed:
+        return "it can't be replayed: the trace does not say where on the disk requests were"
     return f"to replay it: --virtual-size {trace.end_sector}s or more"
 
 
 def losses(trace: Trace) -> Iterator[str]:
-    """Yield sentences about records that were left out, out of order, or cut off."""
+    """Yield sentences about several volumes, and records that were left out, out of order, or cut
+    off."""
+    if len(trace.volumes) > 1:
+        yield (
+            f"{len(trace.volumes):,} volumes, of which one at a time can be replayed, as "
+            f"{trace.name}:{trace.volumes[0]}: {listed(trace.volumes)}"
+        )
     if trace.losses:
         yield trace.losses
     if trace.out_of_order:
         yield f"{trace.out_of_order:,} came after a later arrival in the file, and were sorted"
-    if trace.broken:
-        yield f"incomplete: {trace.broken}"
+    yield from pauses_note(trace)
+    if reason := fault(trace):
+        yield f"{'incomplete' if trace.broken else 'not usable'}: {reason}"

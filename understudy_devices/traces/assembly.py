@@ -22,14 +22,20 @@ class Gathered:
         self.requests = 0
         self._columns: dict[str, file_arrays.Column] = {}
         self._owners: dict[Any, int] = {}
+        self._volumes: dict[Any, int] = {}
         self._latest_ns: int | None = None
         self._out_of_order = 0
 
-    def put(self, columns: Mapping[str, Ints], owners: pl.Series) -> None:
+    def put(
+        self, columns: Mapping[str, Ints], owners: pl.Series, volumes: pl.Series | None
+    ) -> None:
         """Add at least one row; all calls must have the same columns."""
         self.requests += len(owners)
         self._see_order(columns["arrival_ns"])
-        for name, values in {**columns, "owner": self._numbers(owners)}.items():
+        named = {"owner": _numbers(owners, self._owners)}
+        if volumes is not None:
+            named["volume"] = _numbers(volumes, self._volumes)
+        for name, values in {**columns, **named}.items():
             self._columns.setdefault(name, file_arrays.Column(np.int64)).put(values)
 
     def trace(
@@ -45,6 +51,7 @@ class Gathered:
                 zip(columns, file_arrays.ordered(arrival_ns, *columns.values()), strict=True)
             )
         origin_ns = columns["arrival_ns"][0]
+        placed = "sector" in columns
         for key in TIMES:
             if key in columns:
                 columns[key] = file_arrays.each(
@@ -53,13 +60,16 @@ class Gathered:
         return Trace(
             name=plain(name),
             arrival_ns=columns["arrival_ns"],
-            sector=columns["sector"],
+            sector=columns["sector"] if placed else np.zeros_like(columns["sectors"]),
             sectors=columns["sectors"],
             op=columns["op"],
             owner=_by_first(columns["owner"], len(self._owners)),
             completion_ns=columns.get("completion_ns"),
             dispatch_ns=columns.get("dispatch_ns"),
             request_id=columns.get("request_id"),
+            placed=placed,
+            volume=columns.get("volume"),
+            volumes=tuple(self._volumes),
             left_out=left_out,
             broken=broken,
             out_of_order=self._out_of_order,
@@ -72,15 +82,16 @@ class Gathered:
         self._out_of_order += int((arrival_ns < latest_ns).sum())
         self._latest_ns = int(latest_ns[-1])
 
-    def _numbers(self, owners: pl.Series) -> Ints:
-        """Return each row's owner as a number; owners are numbered in the order in which they
-        first occur."""
-        table = owners.alias("owner").to_frame()
-        seen = table.unique(maintain_order=True)["owner"]
-        numbers = [self._owners.setdefault(owner, len(self._owners)) for owner in seen.to_list()]
-        ranks = pl.DataFrame({"owner": seen, "number": pl.Series(numbers, dtype=pl.Int64)})
-        joined = table.join(ranks, on="owner", how="left", maintain_order="left")
-        return joined["number"].to_numpy()
+
+def _numbers(names: pl.Series, known: dict[Any, int]) -> Ints:
+    """Return each row's name as a number; names are numbered in the order in which they first
+    occur, and added to those that are known."""
+    table = names.alias("name").to_frame()
+    seen = table.unique(maintain_order=True)["name"]
+    numbers = [known.setdefault(name, len(known)) for name in seen.to_list()]
+    ranks = pl.DataFrame({"name": seen, "number": pl.Series(numbers, dtype=pl.Int64)})
+    joined = table.join(ranks, on="name", how="left", maintain_order="left")
+    return joined["number"].to_numpy()
 
 
 def _by_first(owner: Ints, owners: int) -> Ints:

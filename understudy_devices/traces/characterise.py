@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from understudy_devices.base import file_arrays
+from understudy_devices.traces.faults import pauses
 from understudy_devices.traces.trace import Ints, Trace
 
 LAGS = (1, 2, 3, 10, 100)
@@ -63,7 +64,8 @@ class Character:
     interarrival: Series | None
     response: Series | None
     outstanding: Outstanding | None
-    utilisation: float | None
+    utilisation: float | None  # of the duration without pauses
+    pauses_s: float  # sum of long times without a request (faults.py)
 
 
 def characterise(trace: Trace) -> Character:
@@ -71,6 +73,7 @@ def characterise(trace: Trace) -> Character:
     writes = int(trace.op.sum())
     done_ns = trace.arrival_ns if trace.completion_ns is None else trace.completion_ns
     span_ns = int(done_ns.max())
+    pauses_ns = pauses(trace).total_ns
     answered = trace.completion_ns is not None
     return Character(
         requests=len(trace),
@@ -83,7 +86,8 @@ def characterise(trace: Trace) -> Character:
         interarrival=series(gaps_ms(trace.arrival_ns)) if len(trace) > 1 else None,
         response=series(_parts_of(trace.response_ns(), NS_PER_MS)) if answered else None,
         outstanding=_outstanding(trace, span_ns),
-        utilisation=_utilisation(trace, span_ns),
+        utilisation=_utilisation(trace, span_ns - pauses_ns),
+        pauses_s=pauses_ns / 10**9,
     )
 
 

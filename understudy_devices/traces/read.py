@@ -5,6 +5,8 @@ A run folder's requests.parquet contains several runs; FILE:SCHEDULER or FILE:SC
 selects one run.  The times in requests.parquet are those of a disk that was k times slower.  They
 are divided by k, which result.json in the same folder contains.  NAME.blktrace.0, or NAME alone,
 is the trace of all CPUs that blktrace has written (per_cpu.py).
+
+A file may contain requests of several volumes, each with its own sectors; FILE:VOLUME selects one.
 """
 
 import json
@@ -17,43 +19,67 @@ from pathlib import Path
 import polars as pl
 
 from understudy_devices.base.errors import UserError
-from understudy_devices.traces import formats, rows
+from understudy_devices.traces import faults, formats, rows
 from understudy_devices.traces.assembly import Gathered
+from understudy_devices.traces.form import Form
+from understudy_devices.traces.formats import ANY
 from understudy_devices.traces.per_cpu import largest
 from understudy_devices.traces.reading import NO_TRANSFER, Reading
-from understudy_devices.traces.runs import Choice, Run, has_runs, runs_in
+from understudy_devices.traces.runs import Choice, Run, has_runs, listed, runs_in
 from understudy_devices.traces.trace import Trace
 
 REQUESTS = "requests.parquet"
 
 
-def load(text: str) -> Trace:
+def load(text: str, form: Form = ANY) -> Trace:
     """Return the trace that --trace names; UserError if it can't be read completely."""
     try:
-        trace = recorded(text)
+        return replayable(recorded(text, form))
     except UserError as error:
         raise UserError(f"--trace: {error}") from error
-    return whole(trace)
 
 
 def whole(trace: Trace) -> Trace:
-    """Return the trace; UserError if its file breaks off."""
-    if trace.broken:
+    """Return the trace; UserError if it is not the whole load of one disk."""
+    try:
+        return replayable(trace)
+    except UserError as error:
+        raise UserError(f"--trace: {error}") from error
+
+
+def replayable(trace: Trace) -> Trace:
+    """Return the trace; UserError if it is not usable, or does not say where requests were."""
+    if not usable(trace).placed:
         raise UserError(
-            f"--trace: {trace.name}: {trace.broken}; understudy trace convert {trace.name} "
-            "OUT.parquet keeps what precedes"
+            f"{trace.name}: does not say where on the disk requests were, so only understudy "
+            "consolidate and place can use it; record their sectors (fio: log_offset=1)"
         )
     return trace
 
 
-def recorded(text: str) -> Trace:
-    """Return the readable part of a trace; `text` is FILE, FILE:SCHEDULER or
+def usable(trace: Trace) -> Trace:
+    """Return the trace; UserError if it lacks requests, or has several volumes."""
+    if len(trace.volumes) > 1:
+        raise UserError(
+            f"{trace.name}: holds {len(trace.volumes):,} volumes, each with its own sectors; name "
+            f"one, as {trace.name}:{trace.volumes[0]}; there are: {listed(trace.volumes)}"
+        )
+    if reason := faults.fault(trace):
+        raise UserError(
+            f"{trace.name}: {reason}; understudy trace convert {trace.name} "
+            "OUT.parquet keeps what can be read"
+        )
+    return trace
+
+
+def recorded(text: str, form: Form = ANY) -> Trace:
+    """Return the readable part of a trace; `text` is FILE, FILE:VOLUME, FILE:SCHEDULER or
     FILE:SCHEDULER:SEED.
     """
     path, scheduler, seed = parts(text)
     slowdown, choice = 1, Choice(text, scheduler, seed)
     gathered, left_out, broken = Gathered(), Counter[str](), None
-    for piece in _pieces(path):
+    for piece in _pieces(path, form):
         left_out.update(piece.left_out)
         broken = piece.broken or broken
         if not piece.frame.height:
@@ -66,7 +92,7 @@ def recorded(text: str) -> Trace:
         left_out[NO_TRANSFER] += chosen.height - frame.height
         if frame.height:
             columns = rows.columns(frame, path, piece.relative, ours)
-            gathered.put(columns, rows.owners(frame, path))
+            gathered.put(columns, rows.owners(frame, path), rows.volumes(frame, path))
     choice.check()
     if not gathered.requests:
         raise UserError(f"{path}: no request in it")
@@ -106,14 +132,14 @@ def parts(text: str) -> tuple[Path, str | None, str | None]:
     return Path(path), scheduler, seed or None
 
 
-def _pieces(path: Path) -> Iterator[Reading]:
+def _pieces(path: Path, form: Form = ANY) -> Iterator[Reading]:
     """Yield the file in blocks with the needed columns and numbered rows; UserError if it has no
     rows.
     """
     requests, left_out, broken = 0, Counter[str](), None
     try:
         with largest(path).open("rb") as file:
-            for piece in formats.read(file):
+            for piece in formats.read(file, form):
                 left_out.update(piece.left_out)
                 broken = piece.broken or broken
                 if piece.frame.height:
@@ -132,7 +158,9 @@ def _pieces(path: Path) -> Iterator[Reading]:
 
 def _numbered(frame: pl.DataFrame, before: int, path: Path) -> pl.DataFrame:
     for name in rows.NEEDED:
-        if name not in frame.columns:
+        if name not in frame.columns and not (
+            name == "sector" and "completion_ns" in frame.columns
+        ):
             has = ", ".join(frame.columns)
             raise UserError(f"{path}: no column {name}; it has {has}")
     return frame.with_row_index(rows.ROW, offset=before + 1)

@@ -10,6 +10,12 @@ NO_TRANSFER = "neither read nor write"
 NO_LENGTH = "of no length"
 UNISSUED = "completed, but not seen to be issued"
 UNCOMPLETED = "issued, but not seen to complete"
+FLUSHES = "flushes without data"
+DISCARDS = "discards"
+PASSTHROUGH = "passthrough commands"
+REISSUED = "issued again before it was completed"
+UNISSUED_QUEUES = "queued, but not seen to be issued or merged"
+LOST = (UNISSUED, UNCOMPLETED, REISSUED, UNISSUED_QUEUES)  # for lack of an event of the request
 NO_REQUEST = "no request in it was both issued (D) and completed (C)"
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Converts the rows of a table to checked numbers; UserError names the first wrong row.
 
-arrival_ns, sector and sectors are required. op, owner, dispatch_ns and completion_ns are used if
-present, request_id only in a run folder's table.
+arrival_ns, sectors, and sector or completion_ns are required. op, owner, volume, dispatch_ns and
+completion_ns are used if present, request_id only in a run folder's table.
 """
 
 from collections.abc import Iterator
@@ -17,6 +17,7 @@ from understudy_devices.traces.trace import Ints
 NEEDED = ("arrival_ns", "sector", "sectors")
 OPS = {"read": 0, "write": 1}
 SECTORS_MAX = 2**31
+VOLUME = "volume"
 ROW = "row of the file"  # an additional column, from 1
 REQUEST = "request_id"
 
@@ -33,14 +34,16 @@ def transfers(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
 def columns(frame: pl.DataFrame, path: Path, relative: bool, ours: bool) -> dict[str, Ints]:
     """Return all columns except `owner`; times may be negative if they are relative."""
     names = (*NEEDED, REQUEST) if ours and REQUEST in frame.columns else NEEDED
-    values = {name: integers(frame, name, path) for name in names}
+    values = {name: integers(frame, name, path) for name in names if name in frame.columns}
+    sector = values.get("sector", np.zeros(0, np.int64))
     bad = {
         "arrival_ns": (values["arrival_ns"] < 0) & (not relative),
-        "sector": (values["sector"] < 0) | (values["sector"] >= 2**47),
+        "sector": (sector < 0) | (sector >= 2**47),
         "sectors": (values["sectors"] < 1) | (values["sectors"] > SECTORS_MAX),
     }
     for name, wrong in bad.items():
-        _refuse(frame, pl.Series(wrong), name, path, "is impossible")
+        if name in values:
+            _refuse(frame, pl.Series(wrong), name, path, "is impossible")
     return {**values, **dict(_ends(frame, path, values["arrival_ns"])), "op": _ops(frame)}
 
 
@@ -51,6 +54,15 @@ def owners(frame: pl.DataFrame, path: Path) -> pl.Series:
     if frame["owner"].dtype.is_integer():
         return _full(frame, "owner", path)
     return words(frame, "owner", path)
+
+
+def volumes(frame: pl.DataFrame, path: Path) -> pl.Series | None:
+    """Return the volumes; None if the table has none."""
+    if VOLUME not in frame.columns:
+        return None
+    if frame[VOLUME].dtype.is_integer():
+        return _full(frame, VOLUME, path).cast(pl.String)
+    return words(frame, VOLUME, path)
 
 
 def integers(frame: pl.DataFrame, name: str, path: Path) -> Ints:

@@ -20,9 +20,11 @@ from understudy_devices.traces.units import OFFSET_MAX_BYTES, SIZE_MAX_BYTES, In
 
 PIECE_BYTES = 2**24
 LINE_MAX_BYTES = 2**16
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LARGEST = 2**63 - 1
 SHOWN = 60  # letters of a text in a message
 MORE = "more"  # an additional column: surplus fields
+DECIMAL = r"^(\d{1,19})(?:\.(\d*))?$"
 SECONDS = r"^(\d{1,10})(?:\.(\d*))?$"
 SECONDS_MAX = 9 * 10**9  # the ns of so many seconds are below 2^63
 
@@ -58,6 +60,19 @@ class Fields:
         self.refuse(seconds > SECONDS_MAX, name, f"is more than {SECONDS_MAX:,} seconds")
         fraction = parts["2"].fill_null("").str.slice(0, 9).str.pad_end(9, "0")
         return (seconds * 10**9 + fraction.cast(pl.Int64)).to_numpy()
+
+    def decimals(self, name: str, digits: int) -> Ints:
+        """Convert decimal numbers to whole units of 10^-digits, without floats; truncate the rest.
+
+        The result is at most 2^62.
+        """
+        parts = self.frame[name].str.extract_groups(DECIMAL).struct
+        whole = parts["1"].cast(pl.Int64, strict=False)
+        self.refuse(whole.is_null(), name, "is no number from 0")
+        self.refuse(whole > 2**62 // 10**digits, name, "is too large; is the unit right?")
+        fraction = parts["2"].fill_null("").str.slice(0, digits).str.pad_end(digits, "0")
+        values: Ints = (whole * 10**digits + (fraction.cast(pl.Int64) if digits else 0)).to_numpy()
+        return values
 
     def ops(self, name: str, reads: Sequence[str], writes: Sequence[str]) -> pl.Series:
         """ "read" and "write"."""
@@ -100,6 +115,11 @@ def with_length(frame: pl.DataFrame) -> Reading:
     return Reading(rows, {NO_LENGTH: frame.height - rows.height})
 
 
+def with_commas(block: bytes) -> bytes:
+    """Return lines whose fields are separated by blanks, with commas instead."""
+    return b"\n".join(b",".join(line.split()) for line in block.split(b"\n"))
+
+
 def first_line(head: bytes) -> bytes:
     """Return the first line of a text."""
     return head.split(b"\n", 1)[0].rstrip(b"\r")
@@ -123,14 +143,17 @@ def read(
     header: bytes | None = None,
     separator: str = ",",
     line: int = 1,
+    tidy: Callable[[bytes], bytes] = bytes,
 ) -> Iterator[Reading]:
     """Read a file's lines up to its end, or to an incomplete last line.  The first line has
     number `line`.
 
-    If the first line equals `header`, it is skipped.
+    If the first line equals `header`, it is skipped.  `tidy` may change lines, but not their
+    number.
     """
     begin, some = line, False
     for text, ended in pieces(file):
+        text = tidy(text)
         headed = line == begin and first_line(text) == header
         records = text.partition(b"\n")[2] if headed else text
         try:
@@ -149,9 +172,11 @@ def read(
 def pieces(file: BinaryIO) -> Iterator[tuple[bytes, bool]]:
     """Yield blocks of whole lines, and at the end the text after the last newline.
 
-    If the file is a damaged compressed file, the text after the last newline is dropped.
+    A byte order mark at the beginning is ignored.  If the file is a damaged compressed file, the
+    text after the last newline is dropped.
     """
-    rest = b""
+    rest = file.read(len(BYTE_ORDER_MARK))
+    rest = b"" if rest == BYTE_ORDER_MARK else rest
     line = 1
     while more := file.read(PIECE_BYTES):
         text, newline, rest = (rest + more).rpartition(b"\n")

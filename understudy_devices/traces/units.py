@@ -33,7 +33,8 @@ def touched(offset_bytes: Number, size_bytes: Number) -> tuple[Number, Number]:
 
 def timed(pieces: Iterable[Reading], tick_ns: int) -> Iterator[Reading]:
     """Convert the column `ticks` (none negative) to arrival_ns, in ns after the earliest tick of
-    the first block of rows.  If there is a column response_ns, convert it to completion_ns.
+    the first block of rows.  If there is a column response_ns, convert it to completion_ns, and
+    wait_ns to dispatch_ns.
 
     ValueError if two times are more than SPAN_MAX_NS apart.
     """
@@ -55,7 +56,8 @@ def timed(pieces: Iterable[Reading], tick_ns: int) -> Iterator[Reading]:
 
 def _in_ns(frame: pl.DataFrame, arrival_ns: Ints) -> pl.DataFrame:
     in_ns = frame.with_columns(arrival_ns=arrival_ns).drop("ticks")
-    if "response_ns" not in frame.columns:
-        return in_ns
-    completion_ns = pl.col("arrival_ns") + pl.col("response_ns")
-    return in_ns.with_columns(completion_ns=completion_ns).drop("response_ns")
+    for since, time in (("response_ns", "completion_ns"), ("wait_ns", "dispatch_ns")):
+        if since in frame.columns:
+            at = pl.col("arrival_ns") + pl.col(since)
+            in_ns = in_ns.with_columns(at.alias(time)).drop(since)
+    return in_ns

@@ -14,6 +14,7 @@ from understudy_devices.ask.workloads.workload import (
 )
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.progress import Report
+from understudy_devices.traces.form import COLUMNS_HELP, FORMAT_HELP
 from understudy_devices.traces.steps import closed_rows, open_rows, open_rows_by_owner
 from understudy_devices.traces.trace import Trace
 
@@ -42,9 +43,25 @@ class TraceReplay(Workload):
     trace: Trace = parameter(
         option="--trace",
         help="The trace to replay, in any format of docs/traces.md.",
-        metavar="FILE[:SCHEDULER[:SEED]]",
+        metavar="FILE[:VOLUME|:SCHEDULER[:SEED]]",
         kind=str,
         parse=_load,
+    )
+    trace_columns: str | None = parameter(
+        None,
+        option="--columns",
+        help=COLUMNS_HELP,
+        metavar="NAME,...",
+        kind=str,
+        column=None,
+    )
+    trace_format: str | None = parameter(
+        None,
+        option="--format",
+        help=FORMAT_HELP,
+        metavar="NAME",
+        kind=str,
+        column=None,
     )
     replay: str = parameter(
         "open",

@@ -17,6 +17,7 @@ from understudy_devices.traces.reading import Reading
 from understudy_devices.traces.units import timed
 
 NAME = "Alibaba's"
+OWNERS_ARE_VOLUMES = True
 COLUMNS = ("device_id", "opcode", "offset", "length", "timestamp")
 HEADER = ",".join(COLUMNS).encode()
 LINE = re.compile(rb"^[^,\s]+,[A-Za-z],-?\d+,-?\d+,-?\d+$")

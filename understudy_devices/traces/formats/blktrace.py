@@ -23,26 +23,35 @@ import polars as pl
 
 from understudy_devices.native.blktrace import MAGIC, Blktrace, LeftOut
 from understudy_devices.traces.compression import damage, unpacked
-from understudy_devices.traces.per_cpu import files_of
+from understudy_devices.traces.per_cpu import files_of, missing
 from understudy_devices.traces.reading import (
+    DISCARDS,
+    FLUSHES,
     NO_LENGTH,
     NO_REQUEST,
     NO_TRANSFER,
+    PASSTHROUGH,
+    REISSUED,
     UNCOMPLETED,
     UNISSUED,
+    UNISSUED_QUEUES,
     Reading,
 )
+from understudy_devices.traces.runs import listed
 
 NAME = "blktrace's binary records"
 MAGICS = ((MAGIC >> 8).to_bytes(3, "big"), (MAGIC >> 8).to_bytes(3, "little"))
 OP = pl.when(pl.col("op") == 0).then(pl.lit("read")).otherwise(pl.lit("write"))
 VERSIONS_END = 32
+MISSING = "files of other CPUs are missing (make an empty file for a CPU that was idle)"
 LEFT_OUT = {
     LeftOut.UNISSUED: UNISSUED,
     LeftOut.UNCOMPLETED: UNCOMPLETED,
-    LeftOut.FLUSHES: "flushes without data",
-    LeftOut.DISCARDS: "discards",
-    LeftOut.PASSTHROUGH: "passthrough commands",
+    LeftOut.REISSUED: REISSUED,
+    LeftOut.UNISSUED_QUEUES: UNISSUED_QUEUES,
+    LeftOut.FLUSHES: FLUSHES,
+    LeftOut.DISCARDS: DISCARDS,
+    LeftOut.PASSTHROUGH: PASSTHROUGH,
     LeftOut.WITHOUT_TRANSFER: NO_TRANSFER,
     LeftOut.EMPTY: NO_LENGTH,
     LeftOut.REPEATED: "records with a sequence number seen before on their CPU",
@@ -78,10 +87,11 @@ def _read_all(trace: Blktrace, file: BinaryIO) -> list[str]:
     """Read the files of all CPUs; return where they break off."""
     named = getattr(file, "name", None)
     paths = files_of(Path(named)) if isinstance(named, str) else []
+    gone = [f"{MISSING}: {listed(missing(paths))}"] if missing(paths) else []
     if len(paths) < 2:
-        return [why for why in [trace.read(file)] if why]
+        return [*(why for why in [trace.read(file)] if why), *gone]
     breaks = [(path, _read_one(trace, path)) for path in paths]
-    return [f"{path.name}: {why}" for path, why in breaks if why]
+    return [*(f"{path.name}: {why}" for path, why in breaks if why), *gone]
 
 
 def _read_one(trace: Blktrace, path: Path) -> str | None:

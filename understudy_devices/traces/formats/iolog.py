@@ -20,6 +20,7 @@ from understudy_devices.traces.reading import NO_TRANSFER, Reading
 from understudy_devices.traces.units import timed
 
 NAME = "fio's iolog"
+OWNERS_ARE_VOLUMES = True
 FIRST = re.compile(rb"^fio version ([23]) iolog$")
 VERSION_2 = ("file", "action", "offset", "length")
 VERSION_3 = ("timestamp", *VERSION_2)

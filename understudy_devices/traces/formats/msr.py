@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""MSR Cambridge: `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`, without a header.
+"""MSR Cambridge: `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`, with or without
+that header.
 
 Both times are in ticks of 100 ns (Windows' FILETIME), offset and size in bytes.  A request's
 completion time is its timestamp plus its response time.  Each disk of each host is an owner.
@@ -17,20 +18,24 @@ from understudy_devices.traces.reading import Reading
 from understudy_devices.traces.units import timed
 
 NAME = "MSR Cambridge's"
+OWNERS_ARE_VOLUMES = True
 COLUMNS = ("Timestamp", "Hostname", "DiskNumber", "Type", "Offset", "Size", "ResponseTime")
-LINE = re.compile(rb"^-?\d+,[^,]*,[^,]*,[A-Za-z]+,")
+HEADER = ",".join(COLUMNS).encode()
+LINE = re.compile(rb"^-?\d+,[^,]*,[^,]*,[A-Za-z]{2,},")
 TICK_NS = 100
 RESPONSE_MAX = 2**53  # ticks: 28 years
 
 
 def recognises(head: bytes) -> bool:
-    """Return whether the first line begins with a number and has a word as its fourth field."""
-    return bool(LINE.match(text.first_line(head)))
+    """Return whether the first line is the header, or begins with a number and has a word as its
+    fourth field."""
+    first = text.first_line(head)
+    return first == HEADER or bool(LINE.match(first))
 
 
 def read(file: BinaryIO) -> Iterator[Reading]:
     """Read the whole file."""
-    return timed(text.read(file, COLUMNS, _requests), TICK_NS)
+    return timed(text.read(file, COLUMNS, _requests, header=HEADER), TICK_NS)
 
 
 def _requests(fields: text.Fields) -> Reading:

@@ -22,6 +22,7 @@ from understudy_devices.traces.reading import Reading
 from understudy_devices.traces.units import timed
 
 NAME = "SYSTOR '17's"
+OWNERS_ARE_VOLUMES = True
 COLUMNS = ("Timestamp", "Response", "IOType", "LUN", "Offset", "Size")
 HEADER = ",".join(COLUMNS).encode()
 NO_TYPE = "without a type"

@@ -19,6 +19,7 @@ from understudy_devices.traces.reading import Reading
 from understudy_devices.traces.units import OFFSET_MAX_BYTES, SECTOR_BYTES, SIZE_MAX_BYTES, timed
 
 NAME = "Tencent's"
+OWNERS_ARE_VOLUMES = True
 COLUMNS = ("Timestamp", "Offset", "Size", "IOType", "VolumeID")
 HEADER = ",".join(COLUMNS).encode()
 LINE = re.compile(rb"^-?\d+,-?\d+,-?\d+,\d+,\d+$")

@@ -265,7 +265,7 @@ def test_servers_that_a_trace_contradicts(traces: Path) -> None:
         (["nobody.parquet", *LITTLE], "nobody.parquet: No such file"),
         (["empty", *LITTLE], "empty: no trace in this folder"),
         (["arrivals.csv", *LITTLE], "arrivals.csv: has arrivals only"),
-        (["short.parquet", *LITTLE], "short: service times of shape (20,): a fit needs a list of"),
+        (["short.parquet", *LITTLE], "short: 19 service times: at least 20 are needed; give a"),
         (["cut.csv", *LITTLE], "understudy trace convert cut.csv OUT.parquet keeps what precedes"),
         (["web.parquet", "--depth", "2000"], "--queue-depth"),
         (
@@ -295,7 +295,7 @@ def test_what_is_wrong_is_a_line(traces: Path, words: list[str], says: str) -> N
     Path("empty").mkdir()
     Path("arrivals.csv").write_text("arrival_ns,sector,sectors\n1,8,8\n2,16,8\n")
     Path("cut.csv").write_text("1281,hm,1,Read,0,4096,413\n1290,hm,1,Read,0,4096,413\n13")
-    write(Path("short.parquet"), 1, requests=20)
+    write(Path("short.parquet"), 1, requests=19)
     done = understudy("consolidate", *words)
     assert done.exit_code == 2
     assert says in done.stderr
@@ -303,19 +303,32 @@ def test_what_is_wrong_is_a_line(traces: Path, words: list[str], says: str) -> N
     assert not Path("runs-").exists()
 
 
-def test_a_poor_fit_is_refused_unless_it_is_accepted(traces: Path) -> None:
-    """A process that only has positive autocorrelation cannot fit alternating times."""
+def test_what_no_process_fits_is_taken_from_the_trace(traces: Path) -> None:
+    """A process that only has positive autocorrelation cannot fit alternating times.  Each takes
+    less than eight servers, so requests never wait, and the answer is the measured mean."""
     narrow = np.where(np.arange(2000) % 2, 9_000_000, 11_000_000)
     arrival_ns = np.arange(2000) * 4_000_000
     ends_ns = arrival_ns + narrow
     write(Path("odd.parquet"), 1, requests=2000, arrival_ns=arrival_ns, completion_ns=ends_ns)
     done = understudy("consolidate", "odd.parquet", *LITTLE)
-    assert done.exit_code == 2
-    assert "odd: the service times are fitted poorly" in done.stderr
+    assert done.exit_code == 0
+    says = "odd: service times are taken from the trace: no process fits: a coefficient"
+    assert says in done.stderr
+    [vm] = answered("odd.parquet", *LITTLE)["vms"]
+    assert vm["service_times"]["from"] == "trace"
+    assert vm["together"]["mean_response_ms"] == pytest.approx(10, rel=1e-3)
     done = understudy("consolidate", "odd.parquet", *LITTLE, "--accept-poor-fit")
     assert done.exit_code == 0
     assert "odd: fitted poorly: a coefficient of variation" in done.stderr
     assert "checked and off: odd: fitted poorly: a coefficient" in " ".join(done.stdout.split())
+
+
+def test_a_short_trace_is_answered(traces: Path) -> None:
+    write(Path("brief.parquet"), 1, requests=119)
+    done = understudy("consolidate", "brief.parquet", *LITTLE)
+    assert done.exit_code == 0
+    words = "brief: service times are taken from the trace: 119 are too few to fit a process"
+    assert words in done.stderr
 
 
 def test_a_run_folder_has_a_run_a_seed(traces: Path) -> None:

@@ -26,7 +26,7 @@ OPTIONS = (
         "when it is queued.",
     ),
     click.option(
-        "--accept-poor-fit", is_flag=True, help="Continue even if service times fit poorly."
+        "--accept-poor-fit", is_flag=True, help="Use fitted service times even if they fit poorly."
     ),
     click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, help="Random seed."),
     click.option(

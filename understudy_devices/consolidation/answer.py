@@ -143,6 +143,8 @@ def _fitted(fitted: Fitted) -> dict[str, Any]:
         "fitted": _figures(report.fitted),
         "distance": report.distance,
         "poor": list(report.poor),
+        "from": "trace" if fitted.recorded else "process",
+        "because": fitted.recorded,
     }
 
 

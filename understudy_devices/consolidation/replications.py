@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Repeated simulations of a scenario (ICPE 2011, the inner loops of Algorithm 2).
 
-Replication i chooses one run of each VM at random, and samples service times; these random numbers
-depend only on the seed and i.  So all merge values are tried with the same random numbers.  A
-replication ends at the end of the shortest chosen run, since after that the device would serve
-fewer VMs.
+Replication i chooses one run of each VM at random, and samples service times.  For a VM whose
+service times are recorded ones, it takes all of the run's requests from a random one on, and goes
+on with the first one after the last.  These random numbers depend only on the seed and i.  So all
+merge values are tried with the same random numbers.  A replication ends at the end of the shortest
+chosen run, since after that the device would serve fewer VMs.
 """
 
 import os
@@ -23,7 +24,13 @@ from understudy_devices.consolidation.scenario import Scenario
 from understudy_devices.consolidation.vm import Run
 from understudy_devices.engine import Answer, Engine
 from understudy_devices.engine.local import Local
-from understudy_devices.native.open_queue import CustomerClass, OpenQueue, QueueFigures, simulate
+from understudy_devices.native.open_queue import (
+    ROTATED,
+    CustomerClass,
+    OpenQueue,
+    QueueFigures,
+    simulate,
+)
 
 Merge = tuple[float, ...]
 Done = Callable[[], None]
@@ -125,8 +132,16 @@ class Replications:
     def _item(self, number: int, merge: Merge) -> Simulation:
         sample = self.drawn(number)
         classes = tuple(
-            # A copy without the times that a run has already read from its file.
-            CustomerClass(replace(run.arrivals), tenant.service, tenant.weight, omega)
+            CustomerClass(
+                # A copy without the times that a run has already read from its file.
+                replace(run.arrivals),
+                tenant.service,
+                tenant.weight,
+                omega,
+                recorded=tenant.recorded,
+                block=ROTATED if tenant.recorded else 0,
+                pool_ns=sample.until_ns,
+            )
             for tenant, run, omega in zip(self.scenario.tenants, sample.runs, merge, strict=True)
         )
         queue = OpenQueue(classes, self.scenario.servers, sample.until_ns)

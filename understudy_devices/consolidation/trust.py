@@ -44,7 +44,7 @@ def _merges(most: float) -> str:
 
 def _contradicted(tenants: Sequence[Tenant]) -> Iterator[str]:
     for tenant in tenants:
-        for reason in tenant.fitted.report.poor:
+        for reason in () if tenant.recorded else tenant.fitted.report.poor:
             yield f"{tenant.vm.name}: fitted poorly: {reason}"
         for run in tenant.vm.runs:
             if run.contradiction:

@@ -25,7 +25,7 @@ from understudy_devices.base.plain import plain
 from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS, pieces, splitting_ratio
 from understudy_devices.consolidation.service_times import DISAGREE, Served, served
 from understudy_devices.native.arrays import I64
-from understudy_devices.native.arrivals import Arrivals, write_arrivals
+from understudy_devices.native.arrivals import SERVICE_MAX_NS, Arrivals, write_arrivals
 from understudy_devices.traces.characterise import bins, gaps_ms, percentiles
 from understudy_devices.traces.per_cpu import PER_CPU
 from understudy_devices.traces.read import REQUESTS, every_run, recorded
@@ -46,17 +46,16 @@ MERGED = "merged into another of the VM's requests"
 class Run:
     """One recorded run.
 
-    arrivals: arrival times in a file; the first is 0. response_ns and service_ns: (N,), in the same
-    order, mapped from files. sizes: the number of requests in each size bin of `bins`.
-    interarrival_ms: at most POINTS quantiles. notes: sentences on what was left out or changed.
-    contradiction: a note if many requests of the trace contradict the number of servers in
+    arrivals: arrival times, of which the first is 0, and service times, in a file. response_ns:
+    (N,), in the same order, mapped from a file. sizes: the number of requests in each size bin of
+    `bins`. interarrival_ms: at most POINTS quantiles. notes: sentences on what was left out or
+    changed. contradiction: a note if many requests of the trace contradict the number of servers in
     Reduction; otherwise None.
     """
 
     name: str
     arrivals: Arrivals
     response_ns: I64
-    service_ns: I64
     splitting_ratio: float
     sizes: Sequence[int]
     interarrival_ms: Floats
@@ -67,6 +66,11 @@ class Run:
     def requests(self) -> int:
         """Return the number of requests."""
         return len(self.response_ns)
+
+    @property
+    def service_ns(self) -> I64:
+        """Return the service times (N,), in order of arrival."""
+        return self.arrivals.service_ns
 
     @cached_property
     def span_ns(self) -> int:
@@ -252,9 +256,8 @@ def _reduced(trace: Trace, folder: Path, how: Reduction) -> Run:
     folder.mkdir(parents=True)
     return Run(
         name=trace.name,
-        arrivals=write_arrivals(folder, arrival_ns, of_each),
+        arrivals=write_arrivals(folder, arrival_ns, of_each, _bounded(service.service_ns)),
         response_ns=_kept(folder / "response_ns.npy", response_ns),
-        service_ns=_kept(folder / "service_ns.npy", service.service_ns),
         splitting_ratio=splitting_ratio(of_each),
         sizes=bins(trace.sectors),
         interarrival_ms=_quantiles(gaps_ms(arrival_ns)),
@@ -275,6 +278,11 @@ def _lasted(begin_ns: I64, end_ns: I64) -> tuple[I64, int]:
     parts = file_arrays.blocks(len(lasted_ns))
     short = sum(int((lasted_ns[part] < SHORTEST_NS).sum()) for part in parts)
     return file_arrays.each(lambda part: np.maximum(part, SHORTEST_NS), lasted_ns), short
+
+
+def _bounded(service_ns: I64) -> I64:
+    """Return the service times, lowered to the longest that is simulated: 19.5 hours."""
+    return file_arrays.each(lambda part: np.minimum(part, SERVICE_MAX_NS), service_ns)
 
 
 def _served(trace: Trace, arrival_ns: I64, response_ns: I64, how: Reduction) -> Served:

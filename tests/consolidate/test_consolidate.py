@@ -132,7 +132,6 @@ def test_the_answer_holds_together(traces: Path) -> None:
         together = vm["together"]
         low, high = together["ci95_ms"]
         assert low < together["mean_response_ms"] < high
-        assert (low + high) / 2 == pytest.approx(together["mean_response_ms"])
         assert together["p50_response_ms"] < together["p95_response_ms"]
         assert together["mean_response_ms"] > vm["alone"]["mean_response_ms"]
         assert together["split_ratio"] == 1
@@ -242,7 +241,7 @@ def test_what_was_not_checked_is_said(traces: Path) -> None:
     for text in (words, page):
         assert f"not checked: {'; '.join(document['because'])}" in text
         assert document["ci95_covers"] in text
-    assert "do not cover another sample of the same VM" in document["ci95_covers"]
+    assert "each trace is only a sample of a VM that does not change" in document["ci95_covers"]
     merged = answered("web.parquet", "mail.parquet", *LITTLE[:-1], "2.5")
     assert "serves 8 at once and merges up to 2.5 requests" in merged["because"][1]
 

@@ -45,9 +45,10 @@ def replicated(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         which: Sequence[int],
         merge: Merge,
         done: Callable[[], None],
+        part: float | None = None,
     ) -> list[QueueFigures | Unstable]:
         numbers.extend(which)
-        return run(self, which, merge, done)
+        return run(self, which, merge, done, part)
 
     monkeypatch.setattr(Replications, "_outcomes", spied)
     return numbers

@@ -23,6 +23,7 @@ from understudy_devices.base import file_arrays
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.plain import plain
 from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS, pieces, splitting_ratio
+from understudy_devices.consolidation.sampling import Sample, judge
 from understudy_devices.consolidation.service_times import DISAGREE, Served, served
 from understudy_devices.native.arrays import I64
 from understudy_devices.native.arrivals import SERVICE_MAX_NS, Arrivals, write_arrivals
@@ -76,6 +77,11 @@ class Run:
     def span_ns(self) -> int:
         """Return the time from the first arrival to the last completion, in ns."""
         return _last_end_ns(self.arrivals.arrival_ns, self.response_ns)
+
+    @cached_property
+    def sample(self) -> Sample:
+        """Return what the run says about the process that it is a sample of."""
+        return judge(self.arrivals.arrival_ns, self.service_ns)
 
     def in_system(self, until_ns: int | None = None) -> float:
         """Return N_iso (Eq. 7), the mean number of outstanding requests.

@@ -57,6 +57,7 @@ def test_samples_that_say_little() -> None:
     assert of(np.ones(1)) == Sample(1, LEAST_FREEDOM)
     assert of(np.r_[np.ones(99), 1000]).freedom == LEAST_FREEDOM
     assert 10 < of(np.arange(1.0, 101)).block <= 25
+    assert of(np.arange(1.0, 101)).freedom == 1
 
 
 def test_limits_are_on_a_logarithmic_scale() -> None:

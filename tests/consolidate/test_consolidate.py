@@ -269,7 +269,7 @@ def test_servers_that_a_trace_contradicts(traces: Path) -> None:
         (["web.parquet", "--depth", "2000"], "--queue-depth"),
         (
             ["web.parquet"],
-            "--queue-depth: not given, and no trace says how many requests",
+            "--queue-depth: not given, and no trace shows how many requests",
         ),
         (["web.parquet", "--disk", "vespa"], 'unknown disk "vespa"'),
         (
@@ -381,6 +381,24 @@ def test_who_says_how_many_the_device_serves(traces: Path) -> None:
     done = understudy("consolidate", "web.parquet", "--disk", "many.toml")
     assert done.exit_code == 2
     assert "--disk many.toml: 2,000 servers, more than 1,024; give --queue-depth" in done.stderr
+
+
+def test_the_traces_show_how_many_the_device_serves(traces: Path) -> None:
+    """One server serves in order; its requests wait half of the time."""
+    draw = np.random.default_rng(8)
+    at_ns = np.cumsum(draw.exponential(20e6, 600)).astype(np.int64)
+    ends_ns = np.empty(600, np.int64)
+    free_ns = 0
+    for i, service_ns in enumerate(draw.exponential(10e6, 600).astype(np.int64).tolist()):
+        free_ns = max(free_ns, int(at_ns[i])) + service_ns
+        ends_ns[i] = free_ns
+    write(Path("one.parquet"), 1, requests=600, arrival_ns=at_ns, completion_ns=ends_ns)
+    result = answered("one.parquet", "--replications", "2")
+    assert result["device"]["servers"] == 1
+    assert result["inputs"]["depth_from"].startswith("estimated from the traces: ")
+    done = understudy("consolidate", "one.parquet", "--queue-depth", "8", "--replications", "2")
+    assert "one: the trace shows 1 served at once, not 8: " in done.stderr
+    assert "check --queue-depth" in done.stderr
 
 
 def test_requests_that_the_vm_merged_are_one(traces: Path) -> None:

@@ -213,6 +213,20 @@ def read(name: str, path: Path, folder: Path, how: Reduction) -> VirtualMachine:
     return VirtualMachine(name, runs)
 
 
+def timings(path: Path) -> list[tuple[I64, I64]]:
+    """Return, for each run of a VM, when requests were issued and how long they took, in ns.
+
+    If a trace does not record when a request was issued, that is when the request was queued.
+    """
+    columns = []
+    for file in runs_of(path):
+        trace = _whole(file)
+        begin_ns = trace.arrival_ns if trace.dispatch_ns is None else trace.dispatch_ns
+        begin_ns, end_ns = file_arrays.ordered(begin_ns, begin_ns, trace.completed_ns())
+        columns.append((begin_ns, _lasted(begin_ns, end_ns)[0]))
+    return columns
+
+
 def _whole(file: str) -> Trace:
     trace = recorded(file)
     if trace.broken:

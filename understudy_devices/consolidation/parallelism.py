@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 
 EXAMINED = 50_000  # the first requests of a trace
 FEWEST = 50  # requests of a kind
-SHARE = 0.02  # of requests that have to wait
+SHARE = 0.1  # of requests that have to wait: fewer may be episodes of another cause
 UNEQUAL = 0.25  # largest difference of the mean service times of both kinds
 MOST = 1024
 LIKELIER = 20.0  # twice the logarithm of the likelihood ratio: chance exceeds it once in 10^5

@@ -98,11 +98,13 @@ struct rows {
     const u32 *sectors, *owner;
     const u8 *op;
 };
+struct resampling { u64 block, pool_ns, recorded; };
 struct world {
     u64 capacity_sectors, seed;
     u32 processes;
     struct layout layout;
     struct rows rows;
+    const struct resampling *resampling;
     struct service_times service;
     u64 until_ns;
     ...;
@@ -299,6 +301,7 @@ u64 blktrace_rows(struct blktrace *trace, struct blktrace_row *row, u64 max);
 
 /* sim/worker/arrivals_file.h */
 #define ARRIVALS_MAGIC ...
+#define RECORDED_SERVICE_MAX ...
 struct arrivals_header { u64 magic, count; };
 
 /* sim/workload.h, sim/worker/line.h, sim/worker/steps.h */

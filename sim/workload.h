@@ -66,7 +66,8 @@ struct rows {
  * @rows: a table of steps, or all pointers NULL
  * @arrivals: arrivals of each process, or NULL
  * @service: service times of each process, or all pointers NULL
- * @until_ns: @arrivals from this time on are ignored
+ * @resampling: how each process takes requests from @arrivals; NULL: as recorded
+ * @until_ns: no request of @arrivals arrives from this time on
  */
 struct world {
 	u64 capacity_sectors;
@@ -75,6 +76,7 @@ struct world {
 	struct layout layout;
 	struct rows rows;
 	const struct arrivals *arrivals;
+	const struct resampling *resampling;
 	struct service_times service;
 	u64 until_ns;
 };

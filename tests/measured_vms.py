@@ -28,12 +28,12 @@ def run(
     """Return a run named after its folder.  A request's service takes half of its response time."""
     of_each = np.array(pieces or [1] * len(at_ms))
     folder.mkdir(parents=True)
+    arrival_ns = (np.array(at_ms) * MS).astype(np.int64)
     response_ns = (np.array(response_ms) * MS).astype(np.int64)
     return Run(
         name=folder.name,
-        arrivals=write_arrivals(folder, (np.array(at_ms) * MS).astype(np.int64), of_each),
+        arrivals=write_arrivals(folder, arrival_ns, of_each, np.maximum(1, response_ns // 2)),
         response_ns=response_ns,
-        service_ns=response_ns // 2,
         splitting_ratio=float(of_each.mean()),
         sizes=[len(at_ms), 1, 0],
         interarrival_ms=np.diff(at_ms),

@@ -7,7 +7,7 @@
 
 #include "arrivals_file.h"
 
-#define ROW_BYTES (sizeof(u64) + sizeof(u16))
+#define ROW_BYTES (2 * sizeof(u64) + sizeof(u16))
 
 static int take(const char *memory, u64 bytes, struct arrivals *arrivals)
 {
@@ -20,7 +20,8 @@ static int take(const char *memory, u64 bytes, struct arrivals *arrivals)
 		return -EBADMSG;
 	arrivals->count = count;
 	arrivals->arrival_ns = (const u64 *)(memory + sizeof(*header));
-	arrivals->pieces = (const u16 *)(arrivals->arrival_ns + count);
+	arrivals->service_ns = arrivals->arrival_ns + count;
+	arrivals->pieces = (const u16 *)(arrivals->service_ns + count);
 	return 0;
 }
 

@@ -59,6 +59,7 @@ static void unpack_world(struct job *job)
 	UNPACK(job, rows->sectors);
 	UNPACK(job, rows->owner);
 	UNPACK(job, rows->op);
+	UNPACK(job, job->input.world.resampling);
 	UNPACK(job, service->start);
 	UNPACK(job, service->phase);
 	UNPACK(job, service->outcome);

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: MIT
 /*
- * Open: requests of several classes of customers, a process for each class, at the measured arrival
- * times. The service time of each piece of a request is sampled from the Markovian arrival process
- * of its class (ICPE 2011, section 4.2).
+ * Open: requests of several classes of customers, a process for each class. The arrivals are the
+ * measured ones, or blocks of them (arrivals.h). The service time of each piece of a request is
+ * sampled from the Markovian arrival process of its class (ICPE 2011, section 4.2), or is the
+ * measured one.
  */
 #include "../workload.h"
+
+/* Class i takes blocks of arrivals from stream BLOCK_STREAMS + i, service times from stream i. */
+#define BLOCK_STREAMS (1ull << 32)
 
 /**
  * struct customer - one class
  * @service: its service times
- * @next: index of its next request
- * @end: number of requests that arrive before the end of the run
- * @at_ns: when the last request arrived
- * @pieces: number of pieces of that request that are still to be issued
+ * @walk: its requests
+ * @recorded: service times are those of the requests
+ * @pieces: number of pieces of the current request that are still to be issued
  */
 struct customer {
 	struct service_chain service;
-	u64 next;
-	u64 end;
-	u64 at_ns;
+	struct arrivals_walk walk;
+	bool recorded;
 	u32 pieces;
 };
 
@@ -26,6 +28,20 @@ struct customers {
 	const struct world *world;
 	struct customer *customer;
 };
+
+static int begin(struct customer *customer, const struct world *world, u32 class)
+{
+	const struct arrivals *arrivals = &world->arrivals[class];
+	const struct resampling *resampling = NULL;
+
+	if (world->resampling)
+		resampling = &world->resampling[class];
+	customer->recorded = resampling && resampling->recorded && arrivals->service_ns;
+	service_chain_begin(&customer->service, &world->service, class, world->seed,
+			    class);
+	return arrivals_walk_begin(&customer->walk, arrivals, resampling,
+				   world->until_ns, world->seed, BLOCK_STREAMS + class);
+}
 
 static int customers_init(void *state, const struct world *world)
 {
@@ -40,14 +56,8 @@ static int customers_init(void *state, const struct world *world)
 		port_zalloc(world->processes * sizeof(*customers->customer));
 	if (!customers->customer)
 		return -ENOMEM;
-	for (i = 0; !error && i < world->processes; i++) {
-		struct customer *customer = &customers->customer[i];
-
-		service_chain_begin(&customer->service, &world->service, i, world->seed,
-				    i);
-		error = arrivals_before(&world->arrivals[i], world->until_ns,
-					&customer->end);
-	}
+	for (i = 0; !error && i < world->processes; i++)
+		error = begin(&customers->customer[i], world, i);
 	return error;
 }
 
@@ -58,25 +68,32 @@ static void customers_exit(void *state)
 	port_free(customers->customer);
 }
 
+static u64 service_ns(struct customer *customer, const struct world *world)
+{
+	if (customer->recorded)
+		return arrivals_walk_service_ns(&customer->walk);
+	return service_chain_draw(&customer->service, &world->service);
+}
+
 static bool customers_step(void *state, u32 process, struct step *step)
 {
 	struct customers *customers = state;
 	const struct world *world = customers->world;
-	const struct arrivals *arrivals = &world->arrivals[process];
 	struct customer *customer = &customers->customer[process];
 	u64 think_ns = 0;
 
 	if (!customer->pieces) {
-		if (customer->next == customer->end)
+		u64 before_ns = customer->walk.at_ns;
+
+		if (!arrivals_walk_next(&customer->walk))
 			return false;
-		think_ns = arrivals->arrival_ns[customer->next] - customer->at_ns;
-		customer->at_ns += think_ns;
-		customer->pieces = arrivals->pieces[customer->next++];
+		think_ns = customer->walk.at_ns - before_ns;
+		customer->pieces = arrivals_walk_pieces(&customer->walk);
 	}
 	customer->pieces--;
 	*step = (struct step){
 		.think_ns = think_ns,
-		.cost_ns = service_chain_draw(&customer->service, &world->service),
+		.cost_ns = service_ns(customer, world),
 		.file = NO_FILE,
 		.sectors = 1,
 		.owner = process,

@@ -98,9 +98,7 @@ def test_the_first_guess_is_spread_over_the_logarithms() -> None:
 
 def test_every_kind_of_process_is_compared() -> None:
     """There are two dozen, of at most 16 phases: single branches, exponential ones, and others."""
-    kinds = list(
-        fit(np.random.default_rng(1).exponential(1, 300), accept_poor=True).report.held_out
-    )
+    kinds = list(fit(np.random.default_rng(1).exponential(1, 300)).report.held_out)
     assert len(set(kinds)) == 24
     singles = [kind[0] for kind in kinds if len(kind) == 1]
     assert singles == [1, 2, 3, 4, 5, 6, 8, 12, 16]
@@ -116,7 +114,7 @@ def test_every_second_block_is_held_out(count: int, monkeypatch: pytest.MonkeyPa
     most 320 blocks of 64 times, at regular intervals."""
     monkeypatch.setattr(fits, "SHAPES", ((3,), (4,)))
     times = np.random.default_rng(2).gamma(3, 2.0, count)
-    found = fit(times, accept_poor=True).report.held_out
+    found = fit(times).report.held_out
     blocks = (times / times.mean())[: count // 64 * 64].reshape(-1, 64)
     blocks = blocks[np.linspace(0, len(blocks) - 1, min(320, len(blocks))).astype(int)]
     train, later = blocks[::2], blocks[1::2]
@@ -212,7 +210,14 @@ POISSON = MarkovianArrivalProcess([[-1.0]], [[1.0]])
         (sample(power=0.96), ()),
         (sample(power=0.94), ("a coefficient of variation of 1 for 0.94, and 1 phases can't",)),
         (sample(power=1.1), ("a coefficient of variation of 1 for 1.1",)),
-        (np.sort(sample()), ("an autocorrelation at lag 1 of 0.000 for 0.998",)),
+        (
+            np.sort(sample()),
+            (
+                "an autocorrelation at lag 1 of 0.000 for 0.998",
+                "a mean autocorrelation at lags 11 to 30 of 0.000 for 0.9",
+                "a mean autocorrelation at lags 31 to 100 of 0.000 for 0.9",
+            ),
+        ),
         (
             np.stack([sample()[:10_000]] * 2, axis=1).reshape(-1),
             ("an autocorrelation at lag 1 of 0.000 for 0.498",),
@@ -235,7 +240,18 @@ def test_what_four_phases_can_not_be_is_said(times: list[float], narrower: bool)
     assert ("and 4 phases can't be narrower" in " ".join(poor)) is narrower
 
 
-def test_only_the_first_ten_lags_are_judged() -> None:
+def test_long_runs_of_alike_times_are_poor() -> None:
+    runs = np.repeat(sample()[:1000], 100)
+    rest = np.random.default_rng(2).exponential(1, len(runs)) * 2
+    poor = compare((runs + rest) / 3, POISSON, {}).poor
+    far = [one.split(" of ")[0] for one in poor if one.startswith("a mean autocorrelation")]
+    assert far == [
+        "a mean autocorrelation at lags 11 to 30",
+        "a mean autocorrelation at lags 31 to 100",
+    ]
+
+
+def test_each_of_the_first_ten_lags_is_judged() -> None:
     for lag, count in ((10, 1), (11, 0)):
         times = sample()
         groups = times[:19_800].reshape(-1, lag * 2)[: 19_800 // (2 * lag)]

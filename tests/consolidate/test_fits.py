@@ -44,7 +44,7 @@ def by_mean(times: Any, accept_poor: bool) -> Fitted:
 def test_each_vm_is_fitted_to_all_its_runs(
     machines: list[VirtualMachine], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fits, "fit", by_mean)
+    monkeypatch.setattr(fits, "chosen", by_mean)
     names: list[str] = []
     found = fit_each(machines, accept_poor=True, jobs=1, done=names.append)
     assert [one.process.mean / MS for one in found] == pytest.approx([1, 2, 3])
@@ -55,7 +55,7 @@ def test_each_vm_is_fitted_to_all_its_runs(
 def test_the_first_error_names_its_vm_and_ends_the_work(
     machines: list[VirtualMachine], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fits, "fit", by_mean)
+    monkeypatch.setattr(fits, "chosen", by_mean)
     names: list[str] = []
     with pytest.raises(UserError, match=r"^vm2: poor with 2 times of 2 ms$"):
         fit_each(machines, accept_poor=False, jobs=1, done=names.append)
@@ -136,7 +136,7 @@ def test_a_process_serves_until_its_pipe_is_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An error is an answer as well."""
-    monkeypatch.setattr(fits, "fit", by_mean)
+    monkeypatch.setattr(fits, "chosen", by_mean)
     file = tmp_path / "times"
     file.write_bytes(np.full(4, 2 * MS, np.int64).data)
     questions = b"".join(pickle.dumps((file, accepted)) for accepted in (False, True))

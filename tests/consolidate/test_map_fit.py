@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from understudy_devices.base.errors import UserError
 from understudy_devices.consolidation.branches import Branches, first_guess
 from understudy_devices.consolidation.fit import fit
+from understudy_devices.consolidation.source import chosen
 
 Array = NDArray[np.float64]
 
@@ -98,8 +98,8 @@ def test_a_sample_of_the_fit_is_like_the_sample() -> None:
     """A sample of the fitted process resembles the original; fitting the same sample twice gives
     equal processes."""
     times = four_states(np.random.default_rng(5))[:6000]
-    process = fit(times, accept_poor=True).process
-    again = fit(times, accept_poor=True).process
+    process = fit(times).process
+    again = fit(times).process
     assert np.array_equal(process.d0, again.d0)
     assert np.array_equal(process.d1, again.d1)
     sample = process.sample(60_000, 1)
@@ -110,23 +110,29 @@ def test_a_sample_of_the_fit_is_like_the_sample() -> None:
 
 
 def test_a_constant_becomes_the_narrowest_erlang_and_is_poor() -> None:
-    with pytest.raises(
-        UserError, match=r"variation of 0.25 for 0, and 16 phases can't be narrower"
-    ):
-        fit(np.full(400, 3.0))
-    fitted = fit(np.full(400, 3.0), accept_poor=True)
+    fitted = fit(np.full(400, 3.0))
+    assert "variation of 0.25 for 0, and 16 phases can't be narrower" in fitted.report.poor[0]
     assert fitted.process.order == 16
     assert fitted.process.mean == pytest.approx(3.0)
     assert fitted.process.cv == pytest.approx(0.25)
     assert not fitted.report.given.autocorrelation.any()
 
 
-def test_what_alternates_can_be_accepted_but_is_poor_if_it_is_not_met() -> None:
+def test_what_alternates_is_fitted_poorly_and_taken_from_the_trace() -> None:
     """Two constants that alternate are a sample that no process of 16 phases fits."""
     times = np.tile([1.0, 9.0], 300)
-    with pytest.raises(UserError, match=r"the service times are fitted poorly: .*; give more"):
-        fit(times)
-    assert fit(times, accept_poor=True).report.poor
+    assert fit(times).report.poor
+    assert chosen(times).recorded.startswith("no process fits: ")
+    assert not chosen(times, accept_poor=True).recorded
+
+
+def test_a_few_times_are_taken_from_the_trace() -> None:
+    assert not chosen(np.random.default_rng(1).exponential(1, 300)).recorded
+    few = chosen(np.arange(1, 21))
+    assert few.recorded == "20 are too few to fit a process, which takes 300"
+    assert few.process.mean == pytest.approx(10.5)
+    with pytest.raises(ValueError, match="19 service times: at least 20 are needed"):
+        chosen(np.ones(19))
 
 
 @pytest.mark.thorough
@@ -138,7 +144,7 @@ def test_twelve_orders_of_magnitude_are_fitted() -> None:
 @pytest.mark.parametrize(
     ("times", "message"),
     [
-        (np.ones(299), r"shape \(299,\): a fit needs a list of 300 or more"),
+        (np.ones(299), "299 service times: at least 300 are needed; give a longer trace"),
         (np.ones((300, 2)), r"shape \(300, 2\)"),
         (
             np.r_[np.ones(300), 0.0, 1.0],

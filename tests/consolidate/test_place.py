@@ -235,12 +235,12 @@ def test_the_table_and_the_report_show_devices_and_vms(vms: Path) -> None:
         (["vms/db.parquet", "--each", "vms", "--devices", "a=8", "--p95", "9"], "VM called db"),
         (["--each", "none", "--devices", "a=8", "--p95", "9"], "does not exist"),
         (["--each", "empty", "--devices", "a=8", "--p95", "9"], "empty: empty"),
-        (["short.parquet", "--devices", "a=8", "--p95", "9"], "short: service times"),
+        (["short.parquet", "--devices", "a=8", "--p95", "9"], "short: 19 service times"),
     ],
 )
 def test_what_is_wrong_is_one_line(vms: Path, words: list[str], message: str) -> None:
     Path("empty").mkdir()
-    write(Path("short.parquet"), 1, requests=20)
+    write(Path("short.parquet"), 1, requests=19)
     done = understudy("place", *words, "--out", "run")
     assert done.exit_code == 2
     assert message in done.stderr.splitlines()[-1]
@@ -293,7 +293,7 @@ def test_fits_side_by_side_are_those_one_after_another(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_the_first_that_can_not_be_fitted_is_named(tmp_path: Path, jobs: int) -> None:
-    sizes = {"good": 1500, "short": 20, "shorter": 10}
+    sizes = {"good": 1500, "short": 19, "shorter": 10}
     machines = [machine(tmp_path, name, 1, size) for name, size in sizes.items()]
-    with pytest.raises(ValueError, match="short: service times of shape"):
+    with pytest.raises(ValueError, match="short: 19 service times: at least 20"):
         fit_each(machines, accept_poor=True, jobs=jobs)

@@ -26,7 +26,7 @@ def tenants(tmp_path_factory: pytest.TempPathFactory) -> list[Tenant]:
     """Return two VMs that keep 2 and 1 servers busy, with the same service times."""
     folder = tmp_path_factory.mktemp("tenants")
     times = np.random.default_rng(5).exponential(SERVICE_MS * 1e6, 3000)
-    fitted = fit(times, accept_poor=True)
+    fitted = fit(times)
     pair = []
     for seed, gap_ms in enumerate((5.0, 10.0)):
         trace = write(folder / f"vm{seed}.parquet", seed, int(20_000 / gap_ms), gap_ms)
@@ -45,9 +45,10 @@ def replicated(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         which: Sequence[int],
         merge: Merge,
         done: Callable[[], None],
+        part: float | None = None,
     ) -> list[QueueFigures | Unstable]:
         numbers.extend(which)
-        return run(self, which, merge, done)
+        return run(self, which, merge, done, part)
 
     monkeypatch.setattr(Replications, "_outcomes", spied)
     return numbers

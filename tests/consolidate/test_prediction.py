@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from itertools import count
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +33,14 @@ class Given(Replications):
         object.__setattr__(self, "ran", [])
 
     def _outcomes(
-        self, numbers: Sequence[int], merge: Merge, done: Callable[[], None]
+        self,
+        numbers: Sequence[int],
+        merge: Merge,
+        done: Callable[[], None],
+        part: float | None = None,
     ) -> list[QueueFigures | Unstable]:
+        if part is not None:
+            return [steady(number, merge) for number in numbers]
         self.__dict__["ran"].append((list(numbers), merge))
         each: list[QueueFigures | Unstable] = []
         for number in numbers:
@@ -95,6 +102,20 @@ def test_a_single_replication_has_no_interval(scenario: Scenario) -> None:
     found = predict(Given(scenario, steady), Effort(replications=1))
     assert [one.mean.half_width for one in found.together] == [None, None]
     assert not found.converged
+    assert found.together[0].limits_ms is not None
+    alone = Prediction(scenario, Effort(replications=1), (1, 1), (), found.replications, 0)
+    assert alone.together[0].limits_ms is None
+
+
+def test_an_unstable_resample_leaves_no_upper_limit(scenario: Scenario) -> None:
+    class Endless(Given):
+        def resampled(self, count: int, merge: Merge, part: float) -> list[QueueFigures | Unstable]:
+            return [steady(0, merge), Unstable("unstable", 1.2)]
+
+    [one, other] = predict(Endless(scenario, steady), Effort(replications=2)).together
+    assert one.limits_ms
+    assert other.limits_ms
+    assert (one.limits_ms[1], other.limits_ms[1]) == (inf, inf)
 
 
 def test_an_interval_just_as_narrow_as_asked_is_narrow(scenario: Scenario) -> None:
@@ -150,7 +171,8 @@ def test_the_merge_value_is_searched_for_as_asked(
     if how == "common":
         assert told[:2] == [("merge value 1", 0), ("merge value 2", 0)]
         assert found.searches[0].expected == 4
-    assert told[-2:] == [("replications 1 to 2 of at most 2", share) for share in (0.5, 1)]
+    assert told[-3:-1] == [("replications 1 to 2 of at most 2", share) for share in (0.5, 1)]
+    assert told[-1] == ("resamples of the traces", 0)
 
 
 def test_a_queue_without_an_end_is_infinitely_long_in_a_search(scenario: Scenario) -> None:

@@ -207,8 +207,8 @@ void simulation_customers(struct simulation *sim, struct draw *draw, u32 rows_ea
 		u64 count = draw_below(draw, rows_each + 1);
 		u64 at_ns = 0;
 
-		sim->arrivals[process] =
-			(struct arrivals){ count, &sim->at_ns[row], &sim->pieces[row] };
+		sim->arrivals[process] = (struct arrivals){ count, &sim->at_ns[row],
+							    &sim->pieces[row], NULL };
 		for (; count; count--, row++) {
 			at_ns += draw_below(draw, 3) ? draw_below(draw, 20 * MS) : 0;
 			sim->at_ns[row] = at_ns;

@@ -287,6 +287,64 @@ static void customers_come_as_they_came(struct draw *draw)
 	stop();
 }
 
+/* Expect requests of class 2 in blocks: as recorded within a block, each with its own time. */
+static void blocks_of(u64 block)
+{
+	static const u64 at_ns[] = { 0, 10, 30, 60, 100, 150, 210 };
+	static const u64 service_ns[] = { 1, 2, 3, 1ull << 60, 0, 6, 7 };
+	static const u64 served_ns[] = { 1, 2, 3, RECORDED_SERVICE_MAX, 1 };
+	static const u16 pieces[] = { 1, 1, 2, 1, 3, 0, 1 };
+	struct resampling resampling[4];
+	u64 at = 0, place = 0, taken, left = 0, pool = 5;
+	struct step step;
+	struct draw draw;
+	u32 i;
+
+	draw_seed(&draw, 1, 0);
+	use("customers");
+	simulation_customers(&sim, &draw, 1);
+	for (i = 0; i < 4; i++) {
+		sim.arrivals[i] = (struct arrivals){ 7, at_ns, pieces, service_ns };
+		resampling[i] = (struct resampling){ block, 150, 1 };
+	}
+	sim.input.world.resampling = resampling;
+	sim.input.world.until_ns = 500;
+	draw_seed(&draw, sim.input.world.seed, (1ull << 32) + 2);
+	CHECK_EQ(start(), 0);
+	for (taken = 0; taken < 4 * pool; taken++) {
+		u64 gap_ns;
+
+		place = left ? (place + 1) % pool : draw_below(&draw, pool);
+		left = left ? left - 1 : block - 1;
+		gap_ns = place ? at_ns[place] - at_ns[place - 1] : 100 / 4 + 1;
+		gap_ns = taken ? gap_ns : 0;
+		at += gap_ns;
+		if (at >= 500)
+			break;
+		for (i = pieces[place]; i; i--) {
+			step = next(2);
+			CHECK_EQ(step.think_ns, i == pieces[place] ? gap_ns : 0);
+			CHECK_EQ(step.cost_ns, served_ns[place]);
+			CHECK_EQ(step.more, i - 1);
+		}
+	}
+	CHECK(taken > 5);
+	CHECK(!sim.input.workload->step(state, 2, &step));
+	CHECK(!sim.input.workload->step(state, 2, &step));
+	stop();
+	resampling[3].pool_ns = 200; /* with the request that has no pieces */
+	CHECK_EQ(start(), -EBADMSG);
+	stop();
+	sim.input.world.resampling = NULL;
+}
+
+static void customers_come_in_blocks(void)
+{
+	blocks_of(1);
+	blocks_of(3);
+	blocks_of(1ull << 62);
+}
+
 /* Give each process two requests, of which the last process' are invalid. */
 static void customers_refuse(int error, u64 first_ns, u64 second_ns, u16 pieces)
 {
@@ -301,8 +359,8 @@ static void customers_refuse(int error, u64 first_ns, u64 second_ns, u16 pieces)
 	use("customers");
 	simulation_customers(&sim, &draw, 1);
 	for (i = 0; i < 3; i++)
-		sim.arrivals[i] = (struct arrivals){ 2, at_ns, one };
-	sim.arrivals[3] = (struct arrivals){ 2, bad_ns, bad };
+		sim.arrivals[i] = (struct arrivals){ 2, at_ns, one, NULL };
+	sim.arrivals[3] = (struct arrivals){ 2, bad_ns, bad, NULL };
 	sim.input.world.until_ns = 1000;
 	CHECK_EQ(start(), error);
 	stop();
@@ -471,6 +529,7 @@ int main(void)
 	check_seeds(100, play_rows);
 	check_seeds(100, customers_come_as_they_came);
 	customers_are_looked_at();
+	customers_come_in_blocks();
 	check_seeds(100, concurrent_reads_end);
 	threads_draw_their_files();
 	refuse("random", "sectors", 101, -ENOSPC);

@@ -376,6 +376,19 @@ static void fill_service(struct given *given, struct program *program)
 		(struct service_times){ n, n * each, start, phase, outcome };
 }
 
+static struct resampling *new_resampling(struct given *given, struct program *program)
+{
+	u32 i, processes = given->input.world.processes;
+	struct resampling *each = new_array(given, processes, sizeof(*each));
+
+	for (i = 0; i < processes; i++) {
+		each[i].block = value(program, 6);
+		each[i].pool_ns = value(program, 200 * MS);
+		each[i].recorded = take(program, 2);
+	}
+	return each;
+}
+
 static void fill_arrivals(struct given *given, struct program *program)
 {
 	u32 processes = given->input.world.processes;
@@ -389,7 +402,9 @@ static void fill_arrivals(struct given *given, struct program *program)
 		pieces[k] = 1 + value(program, 5);
 	}
 	for (i = 0; i < processes; i++)
-		arrivals[i] = (struct arrivals){ n, at_ns, pieces };
+		arrivals[i] = (struct arrivals){ n, at_ns, pieces, at_ns };
+	if (take(program, 2))
+		given->input.world.resampling = new_resampling(given, program);
 	given->input.world.arrivals = arrivals;
 	given->input.world.until_ns = value(program, 200 * MS);
 	fill_service(given, program);

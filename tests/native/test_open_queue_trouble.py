@@ -139,7 +139,7 @@ def spoiled(write: Write, begin: int, value: bytes) -> OpenQueue:
     return model
 
 
-FIRST_NS, PIECES = 16, 16 + 3 * 8
+FIRST_NS, PIECES = 16, 16 + 3 * 16
 
 
 @pytest.mark.parametrize(
@@ -151,10 +151,10 @@ FIRST_NS, PIECES = 16, 16 + 3 * 8
         (PIECES, bytes(2), "request 0 has 0 pieces"),
         (PIECES + 4, bytes(2), "request 2 has 0 pieces"),
         (0, b"x", "no file of arrivals: begins with b'xrrivals'"),
-        (8, b"\4", "46 bytes, not the 56 of 4 requests"),
-        (8, bytes(8), "46 bytes, not the 16 of 0 requests"),
-        (46, b"\0", "47 bytes, not the 46 of 3 requests"),
-        (46, bytes(10), "56 bytes, not the 46 of 3 requests"),
+        (8, b"\4", "70 bytes, not the 88 of 4 requests"),
+        (8, bytes(8), "70 bytes, not the 16 of 0 requests"),
+        (70, b"\0", "71 bytes, not the 70 of 3 requests"),
+        (70, bytes(18), "88 bytes, not the 70 of 3 requests"),
     ],
 )
 def test_a_spoiled_file_is_refused(write: Write, begin: int, value: bytes, message: str) -> None:
@@ -212,5 +212,5 @@ def test_a_file_that_is_cut_off_while_it_is_read_ends_the_run(write: Write) -> N
     def cut(done: int) -> None:
         os.truncate(model.classes[0].arrivals.path, 16)
 
-    with pytest.raises(RunFailed, match=r"changed while it was read: .*16 bytes, not the 20,000"):
+    with pytest.raises(RunFailed, match=r"changed while it was read: .*16 bytes, not the 36,000"):
         simulate(model, 1, look=cut)

@@ -2,7 +2,7 @@
 """`consolidate`: predict the response times of VMs that will share one storage device."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from understudy_devices.api.vms import Vms
 from understudy_devices.api.watch import Heard, Watch
 from understudy_devices.base import parquet, run_folder
 from understudy_devices.base.errors import UserError
-from understudy_devices.consolidation import answer, prediction, vm, what_if
+from understudy_devices.consolidation import answer, parallelism, prediction, vm, what_if
 from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS
 from understudy_devices.consolidation.prediction import (
     COMMON,
@@ -29,7 +29,7 @@ from understudy_devices.consolidation.prediction import (
     Prediction,
 )
 from understudy_devices.consolidation.replications import Replications
-from understudy_devices.consolidation.scenario import SERVERS_MOST, WEIGHT_MOST, Scenario
+from understudy_devices.consolidation.scenario import SERVERS_MOST, WEIGHT_MOST, Scenario, Tenant
 from understudy_devices.engine.cluster import Request
 
 SERVED, RESPONSE = "served", "response"
@@ -198,6 +198,8 @@ class Question:
             workspace = where.folder
             with heard.watch.phases("consolidate") as report:
                 tenants = tuple(reading.tenants(self.named, self.shares, workspace, report))
+                for line in self._contradictions(tenants):
+                    heard.say(line)
                 scenario = Scenario(tenants, self.depth.servers)
                 others = [
                     what_if.changed(scenario, one, workspace / str(one)) for one in self.changes
@@ -219,6 +221,17 @@ class Question:
             if folder:
                 heard.watch.wrote(folder, "result.json, replications.parquet, report.html")
         return replace(consolidated, notices=tuple(heard.notices))
+
+    def _contradictions(self, tenants: Sequence[Tenant]) -> Iterator[str]:
+        """Yield what traces say against the given number of servers."""
+        for machine in (tenant.vm for tenant in tenants if self.depth_is_given):
+            runs = [(run.arrivals.arrival_ns, run.response_ns) for run in machine.runs]
+            shown = parallelism.contradicts(runs, self.depth.servers)
+            if shown:
+                yield (
+                    f"{machine.name}: the trace shows {shown.servers} served at once, not "
+                    f"{self.depth.servers}: {shown.how}; check --queue-depth"
+                )
 
     def _shown(self, predictions: Sequence[Prediction]) -> Consolidated:
         """Return the result, which needs the VMs' files no more."""
@@ -271,7 +284,7 @@ def ask(
     common = of_vms.common(split, arrivals, seed, jobs, columns, format)
     servers = options.optional("--queue-depth", queue_depth, 1, SERVERS_MOST)
     of_disk = None if disk is None else options.names("--disk", disk)
-    device = depth.find(servers, of_disk, named)
+    device = depth.find(servers, of_disk, named, common.form)
     options.choice("--service-times", service_times, (SERVED, RESPONSE))
     alone = None if service_times == RESPONSE else device.servers
     typed = {

@@ -2,7 +2,8 @@
 """The number of servers (D) of the VMs' shared device: how many requests it serves at once.
 
 D is the value of --queue-depth, or it is in the disk's profile, or in the run folders that hold the
-VMs' traces.  If none of these has D, the command is refused.
+VMs' traces.  If none of these has D, it is estimated from the traces (parallelism.py).  If they do
+not show it, the command is refused.
 """
 
 import json
@@ -11,12 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from understudy_devices.base.errors import UserError
+from understudy_devices.consolidation.parallelism import estimated
 from understudy_devices.consolidation.scenario import SERVERS_MOST
+from understudy_devices.consolidation.vm import timings
 from understudy_devices.device import profile
+from understudy_devices.traces.form import Form
 from understudy_devices.traces.read import REQUESTS, parts
 
 UNKNOWN = (
-    "--queue-depth: not given, and no trace says how many requests the device serves at once: "
+    "--queue-depth: not given, and no trace shows how many requests the device serves at once: "
     "give the number, as --queue-depth 8, or the device, as --disk array-32. A rotating disk "
     "serves 1, an array as many as it has servers. No device serves more than the kernel sends it "
     "(cat /sys/block/X/device/queue_depth; for NVMe, queue/nr_requests)"
@@ -31,7 +35,9 @@ class Depth:
     source: str
 
 
-def find(servers: int | None, disk: str | None, vms: Mapping[str, Path]) -> Depth:
+def find(
+    servers: int | None, disk: str | None, vms: Mapping[str, Path], form: Form = Form()
+) -> Depth:
     """Return D of the device that these VMs will share.
 
     Raise a UserError if D is unknown, or if the traces' run folders have different values.
@@ -44,10 +50,18 @@ def find(servers: int | None, disk: str | None, vms: Mapping[str, Path]) -> Dept
         return _within(Depth(profile.load(disk).servers, f"--disk {disk}"))
     recorded = {name: _recorded(path) for name, path in vms.items()}
     known = {name: one for name, one in recorded.items() if one}
+    if not known and (estimate := _estimated(vms, form)):
+        return estimate
     if len(known) < len(recorded) or len(set(known.values())) > 1:
         claims = ", ".join(f"{name}: {one.servers} ({one.source})" for name, one in known.items())
         raise UserError(f"{UNKNOWN}{f'; what traces say: {claims}' if claims else ''}")
     return _within(next(iter(known.values())))
+
+
+def _estimated(vms: Mapping[str, Path], form: Form) -> Depth | None:
+    runs = [run for path in vms.values() for run in timings(path, form)]
+    shown = estimated(runs)
+    return Depth(shown.servers, f"estimated from the traces: {shown.how}") if shown else None
 
 
 def _within(depth: Depth) -> Depth:

@@ -19,6 +19,7 @@ from understudy_devices.base.errors import UserError
 from understudy_devices.base.progress import Report
 from understudy_devices.consolidation import vm
 from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS
+from understudy_devices.consolidation.fit import Fitted
 from understudy_devices.consolidation.fits import fit_each
 from understudy_devices.consolidation.scenario import Tenant
 from understudy_devices.engine import Engine
@@ -67,11 +68,9 @@ class Reading:
             fits = fit_each(machines, self.accept_poor_fit, jobs, advance)
         except ValueError as error:
             raise UserError(str(error)) from error
-        except UserError as error:
-            raise UserError(f"{error} (--accept-poor-fit)") from error
         for one, fitted in zip(machines, fits, strict=True):
-            for reason in fitted.report.poor:
-                self.say(f"{one.name}: fitted poorly: {reason}")
+            for line in _about(fitted):
+                self.say(f"{one.name}: {line}")
         return [
             Tenant(one, fitted, weights.get(one.name, 1))
             for one, fitted in zip(machines, fits, strict=True)
@@ -99,6 +98,14 @@ def _check_lengths(machines: Sequence[vm.VirtualMachine]) -> None:
             f"{long.span_ns / 1e9:.4g} s, {long.span_ns / short.span_ns:,.0f} times as long: check "
             "the units of their times, or give runs of similar length"
         )
+
+
+def _about(fitted: Fitted) -> Iterator[str]:
+    """Yield what to say about where a VM's service times come from."""
+    if fitted.recorded:
+        yield f"service times are taken from the trace: {fitted.recorded}"
+    else:
+        yield from (f"fitted poorly: {reason}" for reason in fitted.report.poor)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ OPTIONS = (
         "when it is queued.",
     ),
     click.option(
-        "--accept-poor-fit", is_flag=True, help="Continue even if service times fit poorly."
+        "--accept-poor-fit", is_flag=True, help="Use fitted service times even if they fit poorly."
     ),
     click.option("--columns", metavar="NAME,...", help=COLUMNS_HELP),
     click.option("--format", metavar="NAME", help=FORMAT_HELP),

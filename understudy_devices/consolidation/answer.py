@@ -15,10 +15,9 @@ from understudy_devices.consolidation.fit import Fitted
 from understudy_devices.consolidation.fit_report import Figures
 from understudy_devices.consolidation.prediction import Prediction, Together
 from understudy_devices.consolidation.scenario import Tenant
-from understudy_devices.consolidation.trust import INTERVALS, of_prediction
+from understudy_devices.consolidation.trust import SAMPLED, of_prediction
 from understudy_devices.consolidation.vm import NS_PER_MS
 from understudy_devices.consolidation.what_if import Change
-from understudy_devices.measure.comparison import Estimate
 from understudy_devices.native.open_queue import ClassFigures
 
 SCHEMA = "understudy.consolidation/1"
@@ -77,7 +76,7 @@ def as_json(prediction: Prediction) -> dict[str, Any]:
         ],
         "replications": len(prediction.replications),
         "converged": prediction.converged,
-        "ci95_covers": INTERVALS,
+        "ci95_covers": SAMPLED,
     }
 
 
@@ -98,7 +97,7 @@ def _vm(prediction: Prediction, tenant: Tenant, beside: Together, product_form_m
         },
         "together": {
             "mean_response_ms": beside.mean.mean,
-            "ci95_ms": _interval(beside.mean),
+            "ci95_ms": _interval(beside.limits_ms),
             **_percentiles(beside.percentiles),
             "in_system": beside.in_system,
             "requests": beside.requests,
@@ -143,6 +142,8 @@ def _fitted(fitted: Fitted) -> dict[str, Any]:
         "fitted": _figures(report.fitted),
         "distance": report.distance,
         "poor": list(report.poor),
+        "from": "trace" if fitted.recorded else "process",
+        "because": fitted.recorded,
     }
 
 
@@ -158,12 +159,11 @@ def _percentiles(times: dict[float, float] | dict[int, float]) -> dict[str, floa
     return {f"p{percent:g}_response_ms": time for percent, time in times.items()}
 
 
-def _interval(mean: Estimate) -> list[float] | None:
-    if mean.half_width is None:
-        return None
-    return [mean.mean - mean.half_width, mean.mean + mean.half_width]
+def _interval(limits_ms: tuple[float, float] | None) -> list[float | None] | None:
+    """Return the limits; the upper one is None if it is infinite."""
+    return None if limits_ms is None else [_finite(limit) for limit in limits_ms]
 
 
-def _finite(length: float) -> float | None:
-    """Return the queue length, or None if the queue grew without limit."""
-    return length if length != float("inf") else None
+def _finite(value: float) -> float | None:
+    """Return the value, or None if the queue grew without limit."""
+    return value if value != float("inf") else None

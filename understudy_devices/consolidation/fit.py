@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import least_squares
 
 from understudy_devices.base import file_arrays
-from understudy_devices.base.errors import UserError
 from understudy_devices.consolidation.branches import Branches, first_guess
 from understudy_devices.consolidation.fit_report import (
     CV,
@@ -47,34 +46,44 @@ SHAPES: tuple[tuple[int, ...], ...] = (
 
 @dataclass(frozen=True)
 class Fitted:
-    """The process, in the sample's unit, and a report on how well it matches the sample."""
+    """The process, in the sample's unit, and a report on how well it matches the sample.
+
+    recorded: why a simulation uses recorded service times instead of the process (source.py); empty
+    if it uses the process.
+    """
 
     process: MarkovianArrivalProcess
     report: Report
+    recorded: str = ""
 
 
-def fit(times: ArrayLike, accept_poor: bool = False) -> Fitted:
+def fit(times: ArrayLike) -> Fitted:
     """Fit a process to a sample (N,) of service times, in order of service.
 
-    Raises ValueError for an impossible sample.  Raises UserError with the reason if the fit is
-    poor, unless `accept_poor` is true.  If the service times vary less than an Erlang distribution
-    of 16 stages, the result is such a distribution.
+    Raises ValueError for an impossible sample.  The report has the reasons if the fit is poor.  If
+    the service times vary less than an Erlang distribution of 16 stages, the result is such a
+    distribution.
     """
-    sample = _checked(times)
+    sample = checked(times)
     unit = float(sample.mean())
     scaled = file_arrays.each(lambda part: part / unit, sample)
     if std(scaled) < HIGHEST**-0.5:
         only = Branches(np.array([HIGHEST]), np.array([float(HIGHEST)]), np.eye(1))
-        return _judged(sample, only.process(unit), {(HIGHEST,): float("nan")}, accept_poor)
+        return _reported(sample, only.process(unit), {(HIGHEST,): float("nan")})
     held_out, trials = _compared(scaled)
     matched = _best(scaled, held_out, trials)
-    return _judged(sample, matched.process(unit / matched.mean()), held_out, accept_poor)
+    return _reported(sample, matched.process(unit / matched.mean()), held_out)
 
 
-def _checked(times: ArrayLike) -> Array:
+def checked(times: ArrayLike, fewest: int = FEWEST) -> Array:
+    """Return the sample as floats; raise ValueError for an impossible one, or a smaller one."""
     shape = np.shape(times)
-    if len(shape) != 1 or shape[0] < FEWEST:
-        raise ValueError(f"service times of shape {shape}: a fit needs a list of {FEWEST} or more")
+    if len(shape) != 1:
+        raise ValueError(f"service times of shape {shape}: a list is needed")
+    if shape[0] < fewest:
+        raise ValueError(
+            f"{shape[0]} service times: at least {fewest} are needed; give a longer trace"
+        )
     sample = file_arrays.each(lambda part: part.astype(np.float64), np.asarray(times))
     possible = file_arrays.each(lambda part: np.isfinite(part) & (part > 0), sample)
     wrong = np.flatnonzero(~possible)
@@ -92,19 +101,10 @@ def _checked(times: ArrayLike) -> Array:
     return sample
 
 
-def _judged(
-    sample: Array,
-    process: MarkovianArrivalProcess,
-    held_out: dict[tuple[int, ...], float],
-    accept_poor: bool,
+def _reported(
+    sample: Array, process: MarkovianArrivalProcess, held_out: dict[tuple[int, ...], float]
 ) -> Fitted:
-    report = compare(sample, process, held_out)
-    if report.poor and not accept_poor:
-        raise UserError(
-            f"the service times are fitted poorly: {'; '.join(report.poor)}; "
-            "give more service times, or accept the fit as it is"
-        )
-    return Fitted(process, report)
+    return Fitted(process, compare(sample, process, held_out))
 
 
 def _blocks(times: Array, length: int, most: int) -> Array:

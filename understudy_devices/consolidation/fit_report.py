@@ -17,6 +17,7 @@ Array = NDArray[np.float64]
 
 LAGS = 100
 JUDGED_LAGS = 10
+FAR_LAGS = ((11, 30), (31, 100))  # lags whose mean autocorrelation is judged
 MEAN, CV, AUTOCORRELATION, DISTANCE = 0.01, 0.05, 0.05, 0.1  # limits of a poor fit
 CHANCE = 3.0  # an autocorrelation's error may be this many standard errors 1 / sqrt(N) by chance
 POINTS = 1000  # points at which both distributions, sample's and process's, are compared
@@ -55,10 +56,13 @@ class Report:
 def autocorrelations(times: Array, lags: int) -> Array:
     """Return the autocorrelations of a sample (N,) at lags 1 to `lags`; 0 for a constant sample.
 
-    N must be larger than `lags`.
+    It is 0 at lags of half the sample or more, where a sample says nothing.
     """
-    by_lag = autocorrelation(times, range(1, lags + 1))
-    return np.array([value or 0.0 for value in by_lag.values()])
+    known = min(lags, len(times) // 2)
+    by_lag = autocorrelation(times, range(1, known + 1))
+    result = np.zeros(lags)
+    result[:known] = [value or 0.0 for value in by_lag.values()]
+    return result
 
 
 def lag_limit(times: int) -> float:
@@ -87,6 +91,7 @@ def compare(
     poor = (
         *_poor_moments(given, fitted, process.order),
         *_poor_lags(given, fitted, len(times)),
+        *_poor_far_lags(given, fitted, len(times)),
         *_poor_distance(distance),
     )
     return Report(given, fitted, held_out, distance, poor)
@@ -123,6 +128,21 @@ def _poor_lags(given: Figures, fitted: Figures, times: int) -> Iterator[str]:
             f"an autocorrelation at lag {lag + 1} of {fitted.autocorrelation[lag]:.3f} "
             f"for {given.autocorrelation[lag]:.3f}"
         )
+
+
+def _poor_far_lags(given: Figures, fitted: Figures, times: int) -> Iterator[str]:
+    """Yield ranges of lags whose mean autocorrelation is off.
+
+    Long runs of similar service times fill a queue even if each lag's autocorrelation is small.
+    """
+    for first, last in FAR_LAGS:
+        lags = slice(first - 1, last)
+        pair = [float(one.autocorrelation[lags].mean()) for one in (fitted, given)]
+        if last <= times // 2 and abs(pair[0] - pair[1]) > lag_limit(times):
+            yield (
+                f"a mean autocorrelation at lags {first} to {last} of {pair[0]:.3f} "
+                f"for {pair[1]:.3f}"
+            )
 
 
 def _poor_distance(distance: float) -> Iterator[str]:

@@ -21,7 +21,8 @@ import numpy as np
 
 from understudy_devices.base import scratch, threads
 from understudy_devices.base.errors import RunFailed, UserError
-from understudy_devices.consolidation.fit import Fitted, fit
+from understudy_devices.consolidation.fit import Fitted
+from understudy_devices.consolidation.source import chosen
 from understudy_devices.consolidation.vm import VirtualMachine
 
 Fitting = Callable[[Path, bool], Fitted]
@@ -33,10 +34,10 @@ def fit_each(
     jobs: int,
     done: Callable[[str], None] = lambda name: None,
 ) -> list[Fitted]:
-    """Fit each VM's service times, in ns.
+    """Fit each VM's service times, in ns, and choose whether the simulation uses the fit.
 
     After each fit, `done` is called with the VM's name, from any thread.  Raises the errors of
-    `fit`, with the VM's name added.
+    `chosen`, with the VM's name added.
     """
     fits: dict[int, Fitted] = {}
     errors: dict[int, Exception] = {}
@@ -86,7 +87,7 @@ def _times(vm: VirtualMachine, file: Path) -> Path:
 
 
 def _fit(file: Path, accept_poor: bool) -> Fitted:
-    return fit(np.memmap(file, np.int64, "r"), accept_poor)
+    return chosen(np.memmap(file, np.int64, "r"), accept_poor)
 
 
 class _Fitter:

@@ -17,6 +17,7 @@ import numpy as np
 from understudy_devices.base.errors import Unstable
 from understudy_devices.base.progress import Report, silent
 from understudy_devices.consolidation import merge_value
+from understudy_devices.consolidation.intervals import Spread, limits_of, spreads
 from understudy_devices.consolidation.replications import Merge, Replications
 from understudy_devices.consolidation.scenario import Scenario
 from understudy_devices.consolidation.vm import NS_PER_MS, Floats
@@ -51,13 +52,16 @@ class Effort:
 class Together:
     """The figures of one VM that runs together with the others; times in ms.
 
-    mean: the mean, over all replications, of a replication's mean response time, with its 95 %
-    interval. percentiles: the mean of each percentile over replications. distribution: (1000,), the
-    mean of each permille over replications, beginning with the first permille. requests: the mean
-    number of requests in a replication.
+    mean: the mean, over all replications, of a replication's mean response time; its interval is
+    for the random draws of the replications alone. limits_ms: the 95 % interval for the mean of the
+    process that the traces are samples of; None with a single replication and no resamples, and
+    infinite if a resample is unstable. percentiles: the mean of each percentile over replications.
+    distribution: (1000,), the mean of each permille over replications, beginning with the first
+    permille. requests: the mean number of requests in a replication.
     """
 
     mean: Estimate
+    limits_ms: tuple[float, float] | None
     percentiles: dict[float, float]
     distribution: Floats
     requests: float
@@ -70,6 +74,7 @@ class Prediction:
     """The answer for a scenario.
 
     searches: how the merge value, or each VM's merge value, was found; empty if it was given.
+    spread: how far each VM's mean may be off because traces are samples; empty if unknown.
     """
 
     scenario: Scenario
@@ -78,6 +83,7 @@ class Prediction:
     searches: tuple[merge_value.Search, ...]
     replications: tuple[QueueFigures, ...]
     expected: float  # requests in the system, Eq. 7
+    spread: tuple[Spread, ...] = ()
 
     @cached_property
     def together(self) -> list[Together]:
@@ -101,8 +107,10 @@ class Prediction:
     def _of(self, k: int) -> Together:
         each = [run.each[k] for run in self.replications]
         percents = each[0].response_percentiles
+        mean = estimate([one.response.mean / NS_PER_MS for one in each])
         return Together(
-            mean=estimate([one.response.mean / NS_PER_MS for one in each]),
+            mean=mean,
+            limits_ms=self.spread[k].limits(mean) if self.spread else limits_of(mean),
             percentiles={
                 percent: _mean([one.response_percentiles[percent] for one in each]) / NS_PER_MS
                 for percent in percents
@@ -127,8 +135,15 @@ def predict(
     searches = finder.searches(effort.merge)
     merge = finder.merge(effort.merge, searches)
     figures = _replicated(replications, merge, effort, report)
+    report("resamples of the traces", 0)
     return Prediction(
-        replications.scenario, effort, merge, searches, tuple(figures), sum(finder.expected)
+        replications.scenario,
+        effort,
+        merge,
+        searches,
+        tuple(figures),
+        sum(finder.expected),
+        spreads(replications, merge),
     )
 
 

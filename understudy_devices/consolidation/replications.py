@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Repeated simulations of a scenario (ICPE 2011, the inner loops of Algorithm 2).
 
-Replication i chooses one run of each VM at random, and samples service times; these random numbers
-depend only on the seed and i.  So all merge values are tried with the same random numbers.  A
-replication ends at the end of the shortest chosen run, since after that the device would serve
-fewer VMs.
+Replication i chooses one run of each VM at random, and samples service times.  For a VM whose
+service times are recorded ones, it takes all of the run's requests from a random one on, and goes
+on with the first one after the last.  These random numbers depend only on the seed and i.  So all
+merge values are tried with the same random numbers.  A replication ends at the end of the shortest
+chosen run, since after that the device would serve fewer VMs.
 """
 
 import os
@@ -19,11 +20,17 @@ import numpy as np
 
 from understudy_devices.base.cache import digest
 from understudy_devices.base.errors import RunFailed, Unstable
-from understudy_devices.consolidation.scenario import Scenario
+from understudy_devices.consolidation.scenario import Scenario, Tenant
 from understudy_devices.consolidation.vm import Run
 from understudy_devices.engine import Answer, Engine
 from understudy_devices.engine.local import Local
-from understudy_devices.native.open_queue import CustomerClass, OpenQueue, QueueFigures, simulate
+from understudy_devices.native.open_queue import (
+    ROTATED,
+    CustomerClass,
+    OpenQueue,
+    QueueFigures,
+    simulate,
+)
 
 Merge = tuple[float, ...]
 Done = Callable[[], None]
@@ -103,12 +110,19 @@ class Replications:
             for place in range(0, len(outcomes), size):
                 yield _stable(outcomes[place : place + size])
 
+    def resampled(self, count: int, merge: Merge, part: float) -> list[QueueFigures | Unstable]:
+        """Simulate `count` resamples of the traces (sampling.py), for a part of their length.
+
+        part: above 0, at most 1. The list ends with the first resample that is unstable.
+        """
+        return self._outcomes(range(count), merge, _silent, part)
+
     def _outcomes(
-        self, numbers: Sequence[int], merge: Merge, done: Done
+        self, numbers: Sequence[int], merge: Merge, done: Done, part: float | None = None
     ) -> list[QueueFigures | Unstable]:
         """Return the figures in the order of the numbers, up to the first that is unstable."""
-        keys = {self._key(number, merge): place for place, number in enumerate(numbers)}
-        items = {key: self._item(numbers[place], merge) for key, place in keys.items()}
+        keys = {self._key(number, merge, part): place for place, number in enumerate(numbers)}
+        items = {key: self._item(numbers[place], merge, part) for key, place in keys.items()}
         outcomes: dict[int, QueueFigures | Unstable] = {}
         needed = len(numbers)
         with closing(self.engine.run(simulated, items)) as answers:
@@ -122,22 +136,41 @@ class Replications:
                     break
         return [outcomes[place] for place in range(needed)]
 
-    def _item(self, number: int, merge: Merge) -> Simulation:
+    def _item(self, number: int, merge: Merge, part: float | None) -> Simulation:
+        """Return a replication; if `part` is given, that part of a resample."""
         sample = self.drawn(number)
+        until_ns = sample.until_ns
+        if part is not None:
+            until_ns = max(1, int(part * until_ns))
         classes = tuple(
-            # A copy without the times that a run has already read from its file.
-            CustomerClass(replace(run.arrivals), tenant.service, tenant.weight, omega)
+            CustomerClass(
+                # A copy without the times that a run has already read from its file.
+                replace(run.arrivals),
+                tenant.service,
+                tenant.weight,
+                omega,
+                recorded=tenant.recorded,
+                block=_block(tenant, run, part is not None),
+                pool_ns=sample.until_ns,
+            )
             for tenant, run, omega in zip(self.scenario.tenants, sample.runs, merge, strict=True)
         )
-        queue = OpenQueue(classes, self.scenario.servers, sample.until_ns)
+        queue = OpenQueue(classes, self.scenario.servers, until_ns)
         return Simulation(queue, _seed(self.seed, number))
 
-    def _key(self, number: int, merge: Merge) -> str:
+    def _key(self, number: int, merge: Merge, part: float | None) -> str:
         """Return a digest of all but the code that decides a replication's figures."""
-        numbers = [self.seed, number, self.scenario.servers, *merge]
+        numbers = [self.seed, number, self.scenario.servers, *merge, part]
         weights = [tenant.weight for tenant in self.scenario.tenants]
         contents = [tenant.content.encode() for tenant in self.scenario.tenants]
         return digest([repr((numbers, weights)).encode(), *contents])
+
+
+def _block(tenant: Tenant, run: Run, resampled: bool) -> int:
+    """Return the number of requests in a block; 0 if requests are taken as recorded."""
+    if resampled:
+        return run.sample.block
+    return ROTATED if tenant.recorded else 0
 
 
 def simulated(item: Simulation, stop: threading.Event) -> Answer:

@@ -37,8 +37,15 @@ class Tenant:
     @cached_property
     def content(self) -> str:
         """Return a digest of the arrivals of all runs and of the service times."""
-        tables = (self.service.phases.tobytes(), self.service.outcomes.tobytes())
+        tables = [self.service.phases.tobytes(), self.service.outcomes.tobytes()]
+        if self.recorded:
+            tables = [b"recorded"]
         return digest([*tables, *(run.arrivals.content.encode() for run in self.vm.runs)])
+
+    @property
+    def recorded(self) -> bool:
+        """Return whether a simulation takes service times from the trace."""
+        return bool(self.fitted.recorded)
 
     @property
     def erlangs(self) -> float:

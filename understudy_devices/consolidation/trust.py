@@ -8,15 +8,18 @@ True means that it was checked and is within the limit.  None means that it was 
 
 from collections.abc import Iterator, Sequence
 
-from understudy_devices.consolidation.fit_report import JUDGED_LAGS
 from understudy_devices.consolidation.replications import Merge
 from understudy_devices.consolidation.scenario import Scenario, Tenant
 from understudy_devices.measure.trust import Trust
 
+SAMPLED = (
+    "95 % intervals cover the random draws, and that each trace is only a sample of a VM that does "
+    "not change. They do not cover a VM that changes, a wrong queue depth, or merging in the device"
+)
 INTERVALS = (
     "95 % intervals cover the random draws: service times from the fitted processes, and runs of a "
-    "VM that has several. They do not cover another sample of the same VM, the quality of the fit "
-    f"(autocorrelation beyond lag {JUDGED_LAGS} above all), or merging in the device"
+    "VM that has several. They do not cover another sample of the same VM, the quality of the fit, "
+    "or merging in the device"
 )
 
 
@@ -44,7 +47,7 @@ def _merges(most: float) -> str:
 
 def _contradicted(tenants: Sequence[Tenant]) -> Iterator[str]:
     for tenant in tenants:
-        for reason in tenant.fitted.report.poor:
+        for reason in () if tenant.recorded else tenant.fitted.report.poor:
             yield f"{tenant.vm.name}: fitted poorly: {reason}"
         for run in tenant.vm.runs:
             if run.contradiction:

@@ -23,9 +23,10 @@ from understudy_devices.base import file_arrays
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.plain import plain
 from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS, pieces, splitting_ratio
+from understudy_devices.consolidation.sampling import Sample, judge
 from understudy_devices.consolidation.service_times import DISAGREE, Served, served
 from understudy_devices.native.arrays import I64
-from understudy_devices.native.arrivals import Arrivals, write_arrivals
+from understudy_devices.native.arrivals import SERVICE_MAX_NS, Arrivals, write_arrivals
 from understudy_devices.traces.characterise import bins, gaps_ms, percentiles
 from understudy_devices.traces.faults import pauses_note
 from understudy_devices.traces.form import Form
@@ -48,17 +49,16 @@ MERGED = "merged into another of the VM's requests"
 class Run:
     """One recorded run.
 
-    arrivals: arrival times in a file; the first is 0. response_ns and service_ns: (N,), in the same
-    order, mapped from files. sizes: the number of requests in each size bin of `bins`.
-    interarrival_ms: at most POINTS quantiles. notes: sentences on what was left out or changed.
-    contradiction: a note if many requests of the trace contradict the number of servers in
+    arrivals: arrival times, of which the first is 0, and service times, in a file. response_ns:
+    (N,), in the same order, mapped from a file. sizes: the number of requests in each size bin of
+    `bins`. interarrival_ms: at most POINTS quantiles. notes: sentences on what was left out or
+    changed. contradiction: a note if many requests of the trace contradict the number of servers in
     Reduction; otherwise None.
     """
 
     name: str
     arrivals: Arrivals
     response_ns: I64
-    service_ns: I64
     splitting_ratio: float
     sizes: Sequence[int]
     interarrival_ms: Floats
@@ -70,10 +70,20 @@ class Run:
         """Return the number of requests."""
         return len(self.response_ns)
 
+    @property
+    def service_ns(self) -> I64:
+        """Return the service times (N,), in order of arrival."""
+        return self.arrivals.service_ns
+
     @cached_property
     def span_ns(self) -> int:
         """Return the time from the first arrival to the last completion, in ns."""
         return _last_end_ns(self.arrivals.arrival_ns, self.response_ns)
+
+    @cached_property
+    def sample(self) -> Sample:
+        """Return what the run says about the process that it is a sample of."""
+        return judge(self.arrivals.arrival_ns, self.service_ns)
 
     def in_system(self, until_ns: int | None = None) -> float:
         """Return N_iso (Eq. 7), the mean number of outstanding requests.
@@ -208,6 +218,20 @@ def read(name: str, path: Path, folder: Path, how: Reduction) -> VirtualMachine:
     return VirtualMachine(name, runs)
 
 
+def timings(path: Path, form: Form) -> list[tuple[I64, I64]]:
+    """Return, for each run of a VM, when requests were issued and how long they took, in ns.
+
+    If a trace does not record when a request was issued, that is when the request was queued.
+    """
+    columns = []
+    for file in runs_of(path):
+        trace = _whole(file, form)
+        begin_ns = trace.arrival_ns if trace.dispatch_ns is None else trace.dispatch_ns
+        begin_ns, end_ns = file_arrays.ordered(begin_ns, begin_ns, trace.completed_ns())
+        columns.append((begin_ns, _lasted(begin_ns, end_ns)[0]))
+    return columns
+
+
 def _whole(file: str, form: Form) -> Trace:
     return _as_sent(usable(recorded(file, form)))
 
@@ -251,9 +275,8 @@ def _reduced(trace: Trace, folder: Path, how: Reduction) -> Run:
     folder.mkdir(parents=True)
     return Run(
         name=trace.name,
-        arrivals=write_arrivals(folder, arrival_ns, of_each),
+        arrivals=write_arrivals(folder, arrival_ns, of_each, _bounded(service.service_ns)),
         response_ns=_kept(folder / "response_ns.npy", response_ns),
-        service_ns=_kept(folder / "service_ns.npy", service.service_ns),
         splitting_ratio=splitting_ratio(of_each),
         sizes=bins(trace.sectors),
         interarrival_ms=_quantiles(gaps_ms(arrival_ns)),
@@ -274,6 +297,11 @@ def _lasted(begin_ns: I64, end_ns: I64) -> tuple[I64, int]:
     parts = file_arrays.blocks(len(lasted_ns))
     short = sum(int((lasted_ns[part] < SHORTEST_NS).sum()) for part in parts)
     return file_arrays.each(lambda part: np.maximum(part, SHORTEST_NS), lasted_ns), short
+
+
+def _bounded(service_ns: I64) -> I64:
+    """Return the service times, lowered to the longest that is simulated: 19.5 hours."""
+    return file_arrays.each(lambda part: np.minimum(part, SERVICE_MAX_NS), service_ns)
 
 
 def _served(trace: Trace, arrival_ns: I64, response_ns: I64, how: Reduction) -> Served:

@@ -113,10 +113,12 @@ def _rotated(run: Run, turn: float, folder: Path) -> Run:
     return replace(
         run,
         arrivals=write_arrivals(
-            folder, file_arrays.joined(begun_ns), _rolled(run.arrivals.pieces, first)
+            folder,
+            file_arrays.joined(begun_ns),
+            _rolled(run.arrivals.pieces, first),
+            _rolled(run.service_ns, first),
         ),
         response_ns=_rolled(run.response_ns, first),
-        service_ns=_rolled(run.service_ns, first),
     )
 
 

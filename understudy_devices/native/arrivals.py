@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Arrivals of one class of requests, in a file that the simulator maps.
 
-In a folder, the file `arrivals` has a header, a column of arrival times and a column of numbers of
-pieces (sim/worker/arrivals_file.h), 10 bytes per request. Since the simulator maps the file, all
-simulations on a machine share the file's pages in the page cache. The simulator checks every value
-itself; if a value is wrong, `refuse` finds and reports it.
+In a folder, the file `arrivals` has a header, and columns of arrival times, service times and
+numbers of pieces (sim/worker/arrivals_file.h), 18 bytes per request. Since the simulator maps the
+file, all simulations on a machine share the file's pages in the page cache. The simulator checks
+every value itself; if a value is wrong, `refuse` finds and reports it.
 """
 
 import hashlib
@@ -23,10 +23,11 @@ from understudy_devices.base.errors import RunFailed
 
 TIME_MAX_NS = 2**62
 PIECES_MAX = 2**16 - 1
+SERVICE_MAX_NS = int(lib.RECORDED_SERVICE_MAX)
 BLOCK = 1 << 20  # requests checked at once
 FILE = "arrivals"
 HEADER_BYTES = ffi.sizeof("struct arrivals_header")
-ROW_BYTES = 10
+ROW_BYTES = 18
 
 Whole = npt.NDArray[np.integer[Any]]
 
@@ -57,6 +58,13 @@ class Arrivals:
         return _instants(self.path, self.requests)
 
     @cached_property
+    def service_ns(self) -> npt.NDArray[np.int64]:
+        """Return the service times of pieces as a mapped array of shape (requests,)."""
+        return np.memmap(
+            self.path, np.int64, "r", HEADER_BYTES + 8 * self.requests, (self.requests,)
+        )
+
+    @cached_property
     def pieces(self) -> npt.NDArray[np.uint16]:
         """Return the numbers of pieces as a mapped array of shape (requests,)."""
         return _pieces(self.path, self.requests)
@@ -74,13 +82,17 @@ class Arrivals:
 
 
 def write_arrivals(
-    folder: str | os.PathLike[str], arrival_ns: npt.ArrayLike, pieces: npt.ArrayLike
+    folder: str | os.PathLike[str],
+    arrival_ns: npt.ArrayLike,
+    pieces: npt.ArrayLike,
+    service_ns: npt.ArrayLike | None = None,
 ) -> Arrivals:
     """Write requests, in order of arrival, into an existing folder.
 
     arrival_ns: times from 0 to below 2^62, in ascending order. pieces: the number of pieces that
-    each request was split into, from 1 to 65,535 (ICPE 2011, Eq. 3). The file appears when it is
-    complete. Raises ValueError for the first impossible request.
+    each request was split into, from 1 to 65,535 (ICPE 2011, Eq. 3). service_ns: the service time
+    of each piece of the request, from 1 to 2^46 ns; if it is None, 1 ns. The file appears when it
+    is complete. Raises ValueError for the first impossible request.
     """
     instants, counts = _whole("arrival_ns", arrival_ns), _whole("pieces", pieces)
     if instants.shape != counts.shape:
@@ -88,13 +100,14 @@ def write_arrivals(
             f"{len(instants):,} arrivals, but {len(counts):,} numbers of pieces: give both for "
             "each request"
         )
+    times = _service_times(service_ns, len(instants))
     if not len(instants):
         raise ValueError("no arrivals: give at least one request")
     wrong = _first_wrong(instants, counts)
     if wrong:
         raise ValueError(wrong)
     path = Path(folder).absolute() / FILE
-    _write(path, instants, counts)
+    _write(path, instants, times, counts)
     return Arrivals(path, len(instants), int(instants[-1]))
 
 
@@ -121,13 +134,34 @@ def check_unchanged(files: list[Arrivals], error: Exception) -> None:
             raise RunFailed(f"{arrivals.path}: changed while it was read; keep it") from error
 
 
-def _write(path: Path, instants: Whole, counts: Whole) -> None:
+def _write(path: Path, instants: Whole, times: Whole, counts: Whole) -> None:
     header = np.array([lib.ARRIVALS_MAGIC, len(instants)], np.uint64)
     with scratch.replacing(path) as temporary, temporary.open("wb") as file:
         file.write(header.tobytes())
-        for column, kind in ((instants, np.uint64), (counts, np.uint16)):
+        for column, kind in ((instants, np.uint64), (times, np.uint64), (counts, np.uint16)):
             for begin in range(0, len(column), BLOCK):
                 file.write(column[begin : begin + BLOCK].astype(kind).tobytes())
+
+
+def _service_times(values: npt.ArrayLike | None, requests: int) -> Whole:
+    """Return the service times, checked; 1 ns each if they are None."""
+    if values is None:
+        return np.broadcast_to(np.int64(1), (requests,))
+    times = _whole("service_ns", values)
+    if len(times) != requests:
+        raise ValueError(
+            f"{requests:,} arrivals, but {len(times):,} service times: give both for each request"
+        )
+    for begin in range(0, requests, BLOCK):
+        part = times[begin : begin + BLOCK]
+        bad = np.flatnonzero((part < 1) | (part > SERVICE_MAX_NS))
+        if len(bad):
+            place = int(bad[0])
+            raise ValueError(
+                f"request {begin + place:,} has a service time of {part[place]} ns: has to be from "
+                "1 to 2^46"
+            )
+    return times
 
 
 def _requests(path: Path) -> int:
@@ -164,7 +198,7 @@ def _instants(path: Path, requests: int) -> npt.NDArray[np.int64]:
 
 
 def _pieces(path: Path, requests: int) -> npt.NDArray[np.uint16]:
-    return np.memmap(path, np.uint16, "r", HEADER_BYTES + 8 * requests, (requests,))
+    return np.memmap(path, np.uint16, "r", HEADER_BYTES + 16 * requests, (requests,))
 
 
 def _whole(name: str, values: npt.ArrayLike) -> Whole:

@@ -37,6 +37,7 @@ WORKLOAD = "customers"
 MAX_PENDING = 2**18
 CLASSES_MAX = 1000
 ALL = 2**62  # requests, or ns
+ROTATED = 2**62  # a block that never ends
 MERGE_ALL = 2**31  # more than can ever be pending
 
 
@@ -47,12 +48,19 @@ class CustomerClass:
     service: the process of a piece's service times. weight: the class's share is its weight over
     the sum of all weights. merge: omega, the number of pieces of the class that a server serves
     together; 2.5 means two or three, chosen at random for each service.
+    recorded: service times are those in `arrivals`, and `service` is not used.  block: if it is
+    given, the class's requests are blocks of so many consecutive requests of `arrivals`, from
+    random places (sim/arrivals.h); ROTATED takes them all, from a random one on.  pool_ns: with
+    `block`, requests that arrive later are not used.
     """
 
     arrivals: Arrivals
     service: ServiceTimes
     weight: int = 1
     merge: float = 1
+    recorded: bool = False
+    block: int = 0
+    pool_ns: int = ALL
 
 
 @dataclass(frozen=True)
@@ -166,6 +174,10 @@ class _Call:
                 "input.tunables": descriptions.tunable_values(scheduler, {"depth": queue.servers}),
                 "input.weight": np.array([each.weight for each in queue.classes], np.uint32),
                 "input.bundling": _bundling(queue),
+                "input.world.resampling": np.array(
+                    [(each.block, each.pool_ns, each.recorded) for each in queue.classes],
+                    dtype_of("struct resampling"),
+                ),
                 **{f"input.world.service.{name}": array for name, array in tables.items()},
                 "input.each": worker.Room(np.uint8, each_bytes),
                 "summary.counters": worker.Room(np.uint64, len(scheduler.counters)),
@@ -245,6 +257,8 @@ def _check(queue: OpenQueue, seed: int) -> None:
         _range("until_ns", queue.until_ns, 1, ALL)
     for number, each in enumerate(queue.classes):
         _range(f"class {number}: weight", each.weight, 1, 2**32 - 1)
+        _range(f"class {number}: block", each.block, 0, ROTATED)
+        _range(f"class {number}: pool_ns", each.pool_ns, 1, ALL)
         if not each.merge >= 1:
             raise ValueError(
                 f"class {number}: merge is {each.merge}: a server takes at least one request; "

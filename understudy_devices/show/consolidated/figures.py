@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from understudy_devices.consolidation.prediction import Prediction
+from understudy_devices.consolidation.prediction import Prediction, Together
 from understudy_devices.consolidation.scenario import Tenant
 from understudy_devices.show import inline
 from understudy_devices.show.inline import COLOURS, DASHES, Drawing
@@ -104,7 +104,7 @@ def _means(prediction: Prediction, tenants: Sequence[Tenant]) -> Figure:
         places,
         together,
         0.25,
-        yerr=[one.mean.half_width or 0.0 for one in beside],
+        yerr=np.transpose([_bars(one) for one in beside]),
         color=COLOURS[1],
         ecolor=inline.INK,
         capsize=3,
@@ -118,6 +118,12 @@ def _means(prediction: Prediction, tenants: Sequence[Tenant]) -> Figure:
                       ha="center", va="top", fontsize=8)  # fmt: skip
     figure.legend(loc="upper center", ncols=3)
     return figure
+
+
+def _bars(one: Together) -> tuple[float, float]:
+    """Return how far the interval reaches below and above the mean; an infinite one ends there."""
+    low, high = one.limits_ms or (one.mean.mean, one.mean.mean)
+    return one.mean.mean - low, (high if np.isfinite(high) else one.mean.mean) - one.mean.mean
 
 
 def _sizes(tenants: Sequence[Tenant]) -> Figure:

@@ -2,12 +2,13 @@
 """Prints a prediction: the times of each VM alone and together, in ms, and reasons for doubt."""
 
 from collections.abc import Iterator, Sequence
+from math import isfinite
 
 from rich.console import Console
 
 from understudy_devices.consolidation.fit import Fitted
 from understudy_devices.consolidation.prediction import Prediction
-from understudy_devices.consolidation.trust import INTERVALS, of_prediction
+from understudy_devices.consolidation.trust import SAMPLED, of_prediction
 from understudy_devices.consolidation.vm import NS_PER_MS
 from understudy_devices.consolidation.what_if import Change
 from understudy_devices.show.grid import Block, Grid
@@ -85,7 +86,7 @@ def sentences(prediction: Prediction) -> Iterator[str]:
         f"the VMs ask for {scenario.offered_load:.0%} of what {scenario.servers} servers can "
         f"do{merged}; {len(prediction.replications)} replications"
     )
-    yield INTERVALS
+    yield SAMPLED
     yield str(of_prediction(scenario, prediction.merge))
 
 
@@ -150,8 +151,14 @@ def _fit(fitted: Fitted) -> tuple[str, ...]:
 
 def _beside(prediction: Prediction, k: int) -> tuple[str, str, str]:
     one = prediction.together[k]
-    half = one.mean.half_width
-    return _ms(one.mean.mean), "-" if half is None else f"±{_ms(half)}", _ms(one.percentiles[95])
+    return _ms(one.mean.mean), _limits(one.limits_ms), _ms(one.percentiles[95])
+
+
+def _limits(limits_ms: tuple[float, float] | None) -> str:
+    if limits_ms is None:
+        return "-"
+    low, high = limits_ms
+    return f"{_ms(low)} to {_ms(high)}" if isfinite(high) else f"from {_ms(low)}"
 
 
 def _ms(time: float) -> str:

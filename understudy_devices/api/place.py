@@ -219,7 +219,7 @@ class Question:
                     where.at_once,
                 )
                 problem = Problem(demands(self.guests, read, self.merge), self.devices)
-                outcome = search(problem, judge, self.budget, report)
+                outcome = search(problem, judge, self.budget, report, judge.sketch)
             trusted = trust.of_placement(list(read.values()), self.merge)
             placed = self._shown(problem, outcome, trusted)
             heard.watch.answered(placed)

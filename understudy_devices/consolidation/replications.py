@@ -103,6 +103,10 @@ class Replications:
             for place in range(0, len(outcomes), size):
                 yield _stable(outcomes[place : place + size])
 
+    def first(self, merge: Merge) -> tuple[str, Simulation]:
+        """Return replication 0 for an engine, with its key."""
+        return self._key(0, merge), self._item(0, merge)
+
     def _outcomes(
         self, numbers: Sequence[int], merge: Merge, done: Done
     ) -> list[QueueFigures | Unstable]:
@@ -114,9 +118,9 @@ class Replications:
         with closing(self.engine.run(simulated, items)) as answers:
             for key, answer in answers:
                 place = keys[key]
-                outcomes[place] = outcome = _outcome(answer)
+                outcomes[place] = figures = outcome(answer)
                 done()
-                if isinstance(outcome, Unstable):
+                if isinstance(figures, Unstable):
                     needed = min(needed, place + 1)
                 if all(place in outcomes for place in range(needed)):
                     break
@@ -153,7 +157,8 @@ def simulated(item: Simulation, stop: threading.Event) -> Answer:
         return {"unstable": str(error), "load": error.load}
 
 
-def _outcome(answer: Answer) -> QueueFigures | Unstable:
+def outcome(answer: Answer) -> QueueFigures | Unstable:
+    """Return the figures of a replication from what `simulated` returned."""
     if "unstable" in answer:
         return Unstable(answer["unstable"], answer["load"])
     return QueueFigures.of_json(answer)

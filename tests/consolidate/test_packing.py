@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Guesses by load: each step of a packing, the cut of a sorted list, and the neighbours of an
-assignment, all compared with every possibility."""
+"""Guesses by load: each step of a packing, and the cut of a sorted list, compared with every
+possibility."""
 
 from collections.abc import Iterator
 from itertools import combinations_with_replacement, permutations
@@ -11,17 +11,13 @@ import pytest
 from understudy_devices.consolidation.placement import packing, segments
 from understudy_devices.consolidation.placement.packing import pack
 from understudy_devices.consolidation.placement.problem import (
-    P95,
     Assignment,
     Demand,
     Device,
     Problem,
-    each,
     together,
 )
-from understudy_devices.consolidation.placement.repair import neighbours
 from understudy_devices.consolidation.placement.segments import cut
-from understudy_devices.consolidation.placement.verdicts import Verdicts
 
 
 def given(erlangs: list[float], servers: list[int]) -> Problem:
@@ -135,32 +131,3 @@ def test_a_cut_is_the_best_of_all(seed: int, states: int, monkeypatch: pytest.Mo
     fullest = max(full(problem, limits, cut(problem, limits)))
     best = min(cuts(problem, limits, orders))
     assert best - 1e-6 <= fullest <= best + 64 / 2**14
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_neighbours_are_every_move_and_swap(seed: int) -> None:
-    """The emptiest come first.  What a device is known not to bear is left out, except on the
-    device that is to change."""
-    problem, _, where = random_problem(seed, vms=4)
-    device = where[0]
-    verdicts = Verdicts(problem, lambda _, on: {vm: P95(99, 99) for vm in on}, budget=9)
-    verdicts.fits(problem.devices[2], 0b0011)
-    wanted = {assigned(after) for after in one_change(where, device)}
-
-    def is_possible(other: Assignment) -> bool:
-        return all(
-            verdicts.known(problem.devices[d], on) is not False
-            for d, on in enumerate(other)
-            if d != device and on != assigned(where)[d]
-        )
-
-    def fuller(other: Assignment) -> float:
-        rows = zip(problem.devices, other, assigned(where), strict=True)
-        return max(problem.load(one, on) for one, on, was in rows if on != was)
-
-    found = list(neighbours(verdicts, assigned(where), device))
-    assert set(found) == {other for other in wanted if is_possible(other)}
-    assert len(found) == len(set(found))
-    loads = [fuller(other) for other in found]
-    assert loads == sorted(loads)
-    assert all(sorted(vm for on in one for vm in each(on)) == [0, 1, 2, 3] for one in found)

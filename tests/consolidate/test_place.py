@@ -164,6 +164,27 @@ def test_a_budget_that_is_used_up_is_no_proof(vms: Path) -> None:
     assert len(list(rows(document))) == 4
 
 
+def test_a_bad_trace_is_named_and_left_out_if_wanted(vms: Path) -> None:
+    Path("vms/bad.csv").write_text("no trace\n")
+    write(Path("vms/short.parquet"), 1, requests=20)
+    words = ("place", "--each", "vms", "--devices", "a=16", "--p95", "60", "--accept-poor-fit")
+    refused = understudy(*words, "--out", "run")
+    assert (refused.exit_code, Path("run").exists()) == (2, False)
+    done = understudy(*words, "--bad-traces", "leave-out", "--out", "run")
+    assert done.exit_code == 0, done.output
+    for name in ("bad", "short"):
+        assert f"{name}, and every VM with its trace, is left out: " in done.stderr
+    document = json.loads(Path("run/result.json").read_text())
+    assert document["inputs"]["left_out"] == ["bad", "short"]
+    assert sorted(one["name"] for _, one in rows(document)) == sorted(GAPS_MS)
+    shutil.rmtree("vms")
+    Path("vms").mkdir()
+    Path("vms/bad.csv").write_text("no trace\n")
+    none = understudy(*words, "--bad-traces", "leave-out", "--out", "other")
+    assert none.exit_code == 2
+    assert none.stderr.splitlines()[-1].endswith("no VM has a usable trace; name other traces")
+
+
 def test_copies_are_vms_of_their_own(vms: Path) -> None:
     """Copies differ only in their arrivals; a trace given twice counts as a copy as well."""
     document = placed(

@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: MIT
 """What a search for an assignment reports: its reason, and the figures of the nearest one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import inf
 
 import pytest
 
-from understudy_devices.consolidation.placement import exhaustive, packing, search
+from understudy_devices.consolidation.placement import exhaustive
 from understudy_devices.consolidation.placement.problem import (
     P95,
-    Assignment,
     Demand,
     Device,
     Problem,
     Verdict,
-    excess,
+    bound,
     listed,
     over,
 )
@@ -78,30 +77,6 @@ def test_just_at_the_target_is_met() -> None:
     assert outcome.verdicts == ({0: P95(10, 10), 1: P95(10, 10)},)
 
 
-def test_a_guess_follows_from_the_last_and_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A guess that was tried is replaced by one for other limits; if that was tried as well,
-    guessing ends."""
-    one, other = (0b011, 0b100), (0b101, 0b010)
-    guesses, befores = iter([one, one, other, other, one]), []
-
-    def pack(_: Problem, limits: list[float], before: Assignment | None) -> Assignment:
-        befores.append(before)
-        return next(guesses)
-
-    monkeypatch.setattr(packing, "pack", pack)
-    place(problem(1, 1, 1), judge(lambda on: (9.0 + len(on),) * 2))
-    assert befores == [None, one, one, other, other]
-
-
-def test_the_first_guess_that_meets_all_targets_is_the_answer(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    guesses = iter([(0b11, 0), (0b01, 0b10)])
-    monkeypatch.setattr(packing, "pack", lambda *_: next(guesses))
-    outcome = place(problem(1, 1), judge(lambda on: (9.0 + len(on),) * 2))
-    assert (outcome.kind, outcome.assignment) == (FOUND, (0b01, 0b10))
-
-
 def test_a_conflict_is_told_with_what_would_do() -> None:
     """Two of three VMs can't share a device."""
     outcome = place(problem(1, 1, 1), judge(lambda on: (9.0 + len(on),) * 2))
@@ -119,23 +94,45 @@ def test_without_a_proof_the_conflict_is_only_likely(monkeypatch: pytest.MonkeyP
     assert "one misses its target; perhaps of fewer of them; add" in outcome.reason
 
 
-@pytest.mark.parametrize(
-    ("budget", "reason"),
-    [
-        (1, "sets of VMs tried on a device: 1, too few to judge one assignment; allow more"),
-        (
-            4,
-            "sets of VMs tried on a device: 4; in the nearest assignment 2 of 3 VMs miss their "
-            "target, the worst on b: vm0 has a p95 of 11 ms for 10; there may be one: allow more "
-            "tries",
-        ),
-    ],
-)
-def test_a_budget_that_is_used_up(budget: int, reason: str) -> None:
-    """The nearest assignment has two VMs on one device."""
-    outcome = place(problem(1, 1, 1), judge(lambda on: (9.0 + len(on),) * 2), budget)
-    assert (outcome.kind, outcome.judged) == (UNKNOWN, budget)
-    assert outcome.reason == reason
+def test_a_budget_that_is_used_up() -> None:
+    """The budget is enough for one guess: the emptiest devices."""
+    outcome = place(problem(1, 1, 1), judge(lambda on: (9.0 + len(on),) * 2), 1)
+    assert (outcome.kind, outcome.judged) == (UNKNOWN, 1)
+    assert outcome.reason == (
+        "sets of VMs tried on a device: 1; in the nearest assignment 3 of 3 VMs miss their target, "
+        "the worst on b: vm0 has a p95 of 12 ms for 10; there may be one: allow more tries"
+    )
+
+
+def test_an_interruption_keeps_the_best_so_far() -> None:
+    """The judge is interrupted at its second call; sketches were made before."""
+
+    def interrupted(device: Device, on: tuple[int, ...]) -> Verdict:
+        raise KeyboardInterrupt
+
+    outcome = place(
+        problem(1, 1),
+        interrupted,
+        sketch=lambda pairs: [{vm: P95(9.0, float("nan")) for vm in on} for _, on in pairs],
+    )
+    assert outcome.kind == UNKNOWN
+    assert outcome.assignment is not None
+    assert "each device was simulated only once" in outcome.reason
+    assert "interrupted: there may be one" in outcome.reason
+
+
+def test_an_interruption_after_an_assignment_is_found_returns_it() -> None:
+    calls: list[object] = []
+
+    def sketch(pairs: Sequence[tuple[Device, tuple[int, ...]]]) -> list[Verdict]:
+        calls.append(pairs)
+        if len(calls) > 1:
+            raise KeyboardInterrupt
+        return [{vm: P95(9.0, float("nan")) for vm in on} for _, on in pairs]
+
+    vms = problem(1, 1.5, 0.5, 2, 0.3, devices=(B, B))
+    outcome = place(vms, judge(lambda on: (9.0, 9.5)), sketch=sketch)
+    assert (outcome.kind, len(calls)) == (FOUND, 2)
 
 
 def test_too_many_assignments_are_not_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,18 +158,6 @@ def test_the_worst_vm_on_the_worst_device_is_named() -> None:
     [both] = [on for on in outcome.assignment if on.bit_count() == 2]
     worst = "vm1" if both & 0b010 else "vm2"
     assert f": {worst} has a p95 of" in outcome.reason
-
-
-def test_the_nearest_counts_a_hopeless_device_no_more_than_ten(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """An excess above ten times the target counts as ten."""
-    one = search._Search(problem(1, 1), judge(lambda on: (2e6, 2e6)), 99, lambda *_: None)
-    assert one._distance_of((0b01, 0b10)) == 20
-    assert one._distance_of((0, 0b11)) == 10
-    assert one._nearest == (0, 0b11)
-    assert one._distance_of((0b11, 0)) == 10
-    assert one._nearest == (0, 0b11)
 
 
 def test_progress_is_a_share_of_the_budget() -> None:
@@ -216,12 +201,13 @@ def test_it_is_unsure_only_if_every_mean_meets_its_target() -> None:
     assert verdicts.unsure == 0
 
 
-def test_over_and_excess_are_fractions_of_the_target() -> None:
+def test_over_and_bound_are_fractions_of_the_target() -> None:
     one = problem(1, 1)
     assert over(one, 0, P95(3, 5)) == -0.5
     assert over(one, 0, P95(3, 15)) == 0.5
-    assert excess(one, {0: P95(3, 5), 1: P95(3, 15)}) == 0.5
-    assert excess(one, {0: P95(3, 5)}) == excess(one, {}) == 0
+    assert bound(one, {0: P95(3, 5), 1: P95(3, 15)}) == 1.5
+    assert bound(one, {0: P95(3, 5)}) == 0.5
+    assert bound(one, {}) == 0
 
 
 @pytest.mark.parametrize(

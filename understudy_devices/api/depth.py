@@ -35,9 +35,7 @@ class Depth:
     source: str
 
 
-def find(
-    servers: int | None, disk: str | None, vms: Mapping[str, Path], form: Form = Form()
-) -> Depth:
+def find(servers: int | None, disk: str | None, vms: Mapping[str, Path], form: Form) -> Depth:
     """Return D of the device that these VMs will share.
 
     Raise a UserError if D is unknown, or if the traces' run folders have different values.

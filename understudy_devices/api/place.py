@@ -35,6 +35,7 @@ TARGET_MOST_MS = 1e9
 TARGET_LEAST_MS = 1e-6
 COPIES_MOST = 1000
 BUDGET_MOST = 1_000_000
+BAD_TRACES = ("refuse", "leave-out")
 LENGTHS = 2.0  # warn if the longest trace is more than this many times as long as the shortest
 MEASURES = {
     "device": pl.String,
@@ -64,6 +65,7 @@ def place(
     accept_poor_fit: bool = False,
     columns: str | Sequence[str] | None = None,
     format: str | None = None,
+    bad_traces: str = BAD_TRACES[0],
     seed: int = 1,
     jobs: int | None = None,
     out: Out = None,
@@ -95,6 +97,7 @@ def place(
             accept_poor_fit=accept_poor_fit,
             columns=columns,
             format=format,
+            bad_traces=bad_traces,
             seed=seed,
             jobs=jobs,
         )
@@ -197,6 +200,7 @@ class Question:
     traced_on: int | None
     reduction: vm.Reduction
     accept_poor_fit: bool
+    bad_traces: str
     seed: int
     jobs: int | None
 
@@ -214,16 +218,17 @@ class Question:
             workspace = where.folder
             with heard.watch.phases("place") as report:
                 read = self._read(reading, workspace / "vms", report)
+                guest_list = [guest for guest in self.guests if guest.kind in read]
                 judge = Simulated(
-                    multiplied(self.guests, read, workspace / "copies"),
-                    [guest.target_ms for guest in self.guests],
+                    multiplied(guest_list, read, workspace / "copies"),
+                    [guest.target_ms for guest in guest_list],
                     self.merge,
                     self.seed,
                     where.engine,
                     where.at_once,
                 )
-                problem = Problem(demands(self.guests, read, self.merge), self.devices)
-                outcome = search(problem, judge, self.budget, report)
+                problem = Problem(demands(guest_list, read, self.merge), self.devices)
+                outcome = search(problem, judge, self.budget, report, judge.sketch)
             trusted = trust.of_placement(list(read.values()), self.merge)
             placed = self._shown(problem, outcome, trusted)
             heard.watch.answered(placed)
@@ -238,10 +243,27 @@ class Question:
         for name, path in self.named.items():
             first.setdefault(path.resolve(), name)
         named = {name: self.named[name] for name in first.values()}
-        tenants = reading.tenants(named, {}, folder, report)
-        for line in _warnings_of_lengths(tenants):
+        tenants = self._tenants(reading, named, folder, report)
+        for line in _warnings_of_lengths(list(tenants.values())):
             reading.say(line)
-        return dict(zip(first, tenants, strict=True))
+        return {path: tenants[name] for path, name in first.items() if name in tenants}
+
+    def _tenants(
+        self, reading: of_vms.Reading, named: Mapping[str, Path], folder: Path, report: Report
+    ) -> dict[str, Tenant]:
+        """Read all VMs; leave out those that cannot be used, if that is wanted."""
+        if self.bad_traces == BAD_TRACES[0]:
+            tenants = reading.tenants(named, {}, folder, report)
+            return dict(zip(named, tenants, strict=True))
+        notes: list[str] = []
+        try:
+            together = replace(reading, say=notes.append)
+            tenants = together.tenants(named, {}, folder / "all", report)
+        except UserError:
+            return _each_usable(reading, named, folder, report)
+        for line in notes:
+            reading.say(line)
+        return dict(zip(named, tenants, strict=True))
 
     def _shown(self, problem: Problem, outcome: Outcome, trusted: Trust) -> Placement:
         """Return the result, which needs the VMs' files no more."""
@@ -251,6 +273,11 @@ class Question:
             "seed": self.seed,
             "merge": self.merge,
             "traced_on": self.traced_on,
+            "left_out": [
+                guest.name
+                for guest in self.guests
+                if guest.name not in {one.name for one in problem.vms}
+            ],
             "budget": self.budget,
         }
         document = answer.document(self.command, inputs, problem, outcome, trusted)
@@ -280,6 +307,7 @@ def ask(
     accept_poor_fit: bool = False,
     columns: Any = None,
     format: Any = None,
+    bad_traces: Any = BAD_TRACES[0],
     seed: Any = 1,
     jobs: Any = None,
     command: str | None = None,
@@ -304,6 +332,7 @@ def ask(
     wrong = f"--merge: {factor}: write a value from 1"
     value = of_vms.number(factor, 1, of_vms.MERGE_MOST, wrong)
     common = of_vms.common(split, arrivals, seed, jobs, columns, format)
+    options.choice("--bad-traces", bad_traces, BAD_TRACES)
     servers = options.optional("--traced-on", traced_on, 1, SERVERS_MOST)
     most = options.within("--budget", budget, 1, BUDGET_MOST)
     typed = {
@@ -316,6 +345,7 @@ def ask(
         "budget": None if most == BUDGET else most,
         **common.typed,
         "accept_poor_fit": accept_poor_fit,
+        "bad_traces": None if bad_traces == BAD_TRACES[0] else bad_traces,
     }
     return Question(
         command or options.command("place", typed, words=texts, repeated={"each": folders}),
@@ -327,6 +357,7 @@ def ask(
         servers,
         vm.Reduction(common.limit, common.arrivals, servers, common.form),
         accept_poor_fit,
+        bad_traces,
         common.seed,
         common.jobs,
     )
@@ -375,6 +406,21 @@ def _refuse_unknown(option: str, name: str, names: Sequence[str]) -> None:
         raise UserError(
             f"{option}: no VM is called {name}; there are {', '.join(filter(None, names))}"
         )
+
+
+def _each_usable(
+    reading: of_vms.Reading, named: Mapping[str, Path], folder: Path, report: Report
+) -> dict[str, Tenant]:
+    """Read one VM after the other, and say why a VM is left out."""
+    usable: dict[str, Tenant] = {}
+    for rank, (name, path) in enumerate(named.items()):
+        try:
+            [usable[name]] = reading.tenants({name: path}, {}, folder / str(rank), report)
+        except UserError as error:
+            reading.say(f"{name}, and every VM with its trace, is left out: {error}")
+    if not usable:
+        raise UserError("--bad-traces: no VM has a usable trace; name other traces")
+    return usable
 
 
 def _warnings_of_lengths(tenants: Sequence[Tenant]) -> Iterator[str]:

@@ -5,7 +5,13 @@ from pathlib import Path
 
 import click
 
-from understudy_devices.api.place import BUDGET_MOST, TARGET_LEAST_MS, TARGET_MOST_MS, ask
+from understudy_devices.api.place import (
+    BAD_TRACES,
+    BUDGET_MOST,
+    TARGET_LEAST_MS,
+    TARGET_MOST_MS,
+    ask,
+)
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.cli import vms as vms_given
 from understudy_devices.cli.cluster import with_cluster
@@ -74,6 +80,13 @@ EXAMPLE = (
     default=BUDGET,
     help="Limit on the number of simulations, each of one device with some of the VMs.",
 )
+@click.option(
+    "--bad-traces",
+    type=click.Choice(BAD_TRACES),
+    default=BAD_TRACES[0],
+    help="What to do if a trace can't be read or its service times fit poorly: end with an error, "
+    "or name its VM and place the others.",
+)
 @vms_given.with_options
 @with_cluster
 @click.pass_obj
@@ -88,6 +101,7 @@ def command(
     merge: str,
     traced_on: int | None,
     budget: int,
+    bad_traces: str,
     split: str,
     arrivals: vm.Arrival,
     accept_poor_fit: bool,
@@ -122,6 +136,7 @@ def command(
         accept_poor_fit=accept_poor_fit,
         columns=columns,
         format=format,
+        bad_traces=bad_traces,
         seed=seed,
         jobs=jobs,
         command=line,

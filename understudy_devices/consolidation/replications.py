@@ -117,6 +117,10 @@ class Replications:
         """
         return self._outcomes(range(count), merge, _silent, part)
 
+    def first(self, merge: Merge) -> tuple[str, Simulation]:
+        """Return replication 0 for an engine, with its key."""
+        return self._key(0, merge, None), self._item(0, merge, None)
+
     def _outcomes(
         self, numbers: Sequence[int], merge: Merge, done: Done, part: float | None = None
     ) -> list[QueueFigures | Unstable]:
@@ -128,9 +132,9 @@ class Replications:
         with closing(self.engine.run(simulated, items)) as answers:
             for key, answer in answers:
                 place = keys[key]
-                outcomes[place] = outcome = _outcome(answer)
+                outcomes[place] = figures = outcome(answer)
                 done()
-                if isinstance(outcome, Unstable):
+                if isinstance(figures, Unstable):
                     needed = min(needed, place + 1)
                 if all(place in outcomes for place in range(needed)):
                     break
@@ -186,7 +190,8 @@ def simulated(item: Simulation, stop: threading.Event) -> Answer:
         return {"unstable": str(error), "load": error.load}
 
 
-def _outcome(answer: Answer) -> QueueFigures | Unstable:
+def outcome(answer: Answer) -> QueueFigures | Unstable:
+    """Return the figures of a replication from what `simulated` returned."""
     if "unstable" in answer:
         return Unstable(answer["unstable"], answer["load"])
     return QueueFigures.of_json(answer)

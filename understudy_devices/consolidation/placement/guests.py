@@ -10,11 +10,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from understudy_devices.base.errors import UserError
 from understudy_devices.consolidation import what_if
 from understudy_devices.consolidation.placement.problem import Demand
 from understudy_devices.consolidation.scenario import Tenant
+from understudy_devices.consolidation.vm import NS_PER_MS
 from understudy_devices.native.open_queue import CLASSES_MAX
+
+PARTS = 64  # of the time, in a profile
+SERVICES = 50  # mean service times in a window in which arrivals are counted
+WINDOWS_LEAST, WINDOWS_MOST = 10, 100_000
 
 
 @dataclass(frozen=True)
@@ -74,6 +81,8 @@ def demands(
 ) -> tuple[Demand, ...]:
     """Return the demand of each guest if a server merges `merge` requests into one."""
     alone_ms = {kind: tenant.vm.percentiles_ms[95] for kind, tenant in read.items()}
+    until_ns = min(tenant.vm.runs[0].arrivals.last_ns for tenant in read.values()) + 1
+    shapes = {kind: shape(tenant, until_ns) for kind, tenant in read.items()}
     return tuple(
         Demand(
             name=guest.name,
@@ -81,9 +90,31 @@ def demands(
             erlangs=read[guest.kind].erlangs / merge,
             target_ms=guest.target_ms,
             alone_ms=float(alone_ms[guest.kind]),
+            residual_ms=shapes[guest.kind][0],
+            profile=shapes[guest.kind][1],
         )
         for guest in guest_list
     )
+
+
+def shape(tenant: Tenant, until_ns: int) -> tuple[float, tuple[float, ...]]:
+    """Return `residual_ms` and `profile` of a VM's Demand, from its first run.
+
+    The profile ends at until_ns, and repeats a shorter run.  residual_ms is the mean service time
+    times half the sum of two ratios: the variance of the number of arrivals in a time to its mean,
+    and the squared coefficient of variation of service times.
+    """
+    process, arrivals = tenant.fitted.process, tenant.vm.runs[0].arrivals
+    length_ns = max(1.0, process.mean * SERVICES)
+    windows = int(min(WINDOWS_MOST, arrivals.last_ns / length_ns))
+    dispersion = 1.0
+    if windows >= WINDOWS_LEAST:
+        counts, _ = np.histogram(arrivals.arrival_ns, windows, (0, windows * length_ns))
+        dispersion = float(counts.var() / max(counts.mean(), 1e-9))
+    residual_ms = process.mean / NS_PER_MS * (dispersion + process.cv**2) / 2
+    at_ns = np.asarray(arrivals.arrival_ns) % until_ns
+    counts, _ = np.histogram(at_ns, PARTS, (0, until_ns))
+    return residual_ms, tuple((counts / counts.mean()).tolist())
 
 
 def _called(tenant: Tenant, name: str) -> Tenant:

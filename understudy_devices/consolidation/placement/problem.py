@@ -31,7 +31,10 @@ class Demand:
 
     erlangs: the number of servers that the VM keeps busy on average.  target_ms: the limit for the
     VM's 95th percentile.  kind: VMs of the same kind with the same target are interchangeable.
-    alone_ms: roughly the VM's 95th percentile when it is alone on a device, used only for guesses.
+
+    Used only for forecasts: alone_ms, roughly the VM's 95th percentile when it is alone on a
+    device; residual_ms, the mean time that a request in service still needs, longer if arrivals
+    are bursty; profile, the VM's load in equal parts of the time, relative to its mean.
     """
 
     name: str
@@ -39,6 +42,8 @@ class Demand:
     erlangs: float
     target_ms: float
     alone_ms: float = 0.0
+    residual_ms: float = 0.0
+    profile: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,11 @@ Verdict = Mapping[int, P95]
 
 Judge = Callable[[Device, tuple[int, ...]], Verdict]
 """A function that predicts the 95th percentiles of VMs that share a device; a call is expensive."""
+
+
+Sketch = Callable[[Sequence[tuple[Device, tuple[int, ...]]]], Sequence[Verdict]]
+"""A function that predicts 95th percentiles of several sets of VMs, each on a device, roughly: the
+upper ends of the intervals (most_ms) are unknown (NaN)."""
 
 
 @dataclass(frozen=True)
@@ -155,12 +165,10 @@ def together(vms: Iterable[int]) -> Members:
     return members
 
 
-def excess(problem: Problem, verdict: Verdict) -> float:
-    """Return how far the worst VM is above its target, as a fraction of the target.
-
-    Return 0 if no VM is above its target.
-    """
-    return max((max(0.0, over(problem, vm, one)) for vm, one in verdict.items()), default=0.0)
+def bound(problem: Problem, verdict: Verdict) -> float:
+    """Return the highest ratio of the upper end of a 95th percentile to its target; 0 without
+    VMs."""
+    return max((1 + over(problem, vm, one) for vm, one in verdict.items()), default=0.0)
 
 
 def over(problem: Problem, vm: int, p95: P95) -> float:
@@ -169,6 +177,13 @@ def over(problem: Problem, vm: int, p95: P95) -> float:
     The result is negative if the 95th percentile is below the target.
     """
     return p95.most_ms / problem.vms[vm].target_ms - 1
+
+
+def ratio(problem: Problem, verdict: Verdict) -> float:
+    """Return the highest ratio of a VM's mean 95th percentile to its target; 0 without VMs."""
+    return max(
+        (p95.mean_ms / problem.vms[vm].target_ms for vm, p95 in verdict.items()), default=0.0
+    )
 
 
 def listed(names: Sequence[str], most: int = 10) -> str:

@@ -1,45 +1,56 @@
 # SPDX-License-Identifier: MIT
-"""Find an assignment, or say why there is none.
+"""Find an assignment that meets all targets, and improve it; or say why there is none.
 
 1. Refuse a problem that is impossible by load alone.
-2. Guess assignments by load (`packing.py`).  The first guess only keeps the utilisation of every
-   device below 1.  Each judgement shows at which utilisations VMs meet or miss their targets, and
-   later guesses use this.  A VM that misses its target is also judged alone on the largest device:
-   if it misses its target there too, there is no assignment.
-3. Repair the best guess by moving and swapping VMs (`repair.py`).
-4. Try every assignment (`exhaustive.py`).  This step finds an assignment, proves that there is
-   none, or gives up after too many tries.
+2. Find the assignment with the lowest worst ratio of a 95th percentile to its target, by iterated
+   local search (`local_search.py`) on a forecast (`forecast.py`), from the best assignment so far
+   and from one in which VMs that tolerate the same utilisation share devices (`packing.py`).  The
+   forecast's best assignment is sketched, the forecast learns from the sketch, and so on.  Where
+   sketches no longer improve, the judge judges the best one.  VMs that miss their targets are also
+   judged alone on the largest device: if one misses its target there too, there is no assignment.
+   After an assignment that meets all targets, the search goes on for as long as it took.
+3. Without such an assignment, try every assignment, if there are few (`exhaustive.py`).  This step
+   finds an assignment, proves that there is none, or gives up after too many tries.
 
-The answer depends only on the problem, the judge and the budget.
+The answer depends only on the problem, the judge and the budget, unless a KeyboardInterrupt ends
+the search; then the answer is the best assignment so far.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
+from math import comb, prod
 from typing import Final, Literal
 
+import numpy as np
+
 from understudy_devices.base.progress import Report, silent
-from understudy_devices.consolidation.placement import exhaustive, packing
-from understudy_devices.consolidation.placement.limits import Limits
+from understudy_devices.consolidation.placement import exhaustive
+from understudy_devices.consolidation.placement.forecast import PILED_UP, Forecast
+from understudy_devices.consolidation.placement.local_search import LocalSearch
+from understudy_devices.consolidation.placement.packing import pack
 from understudy_devices.consolidation.placement.problem import (
     Assignment,
     Device,
     Judge,
     Members,
     Problem,
+    Sketch,
     Verdict,
+    bound,
     each,
-    excess,
     listed,
     over,
+    ratio,
 )
-from understudy_devices.consolidation.placement.repair import neighbours
 from understudy_devices.consolidation.placement.verdicts import OutOfBudget, Verdicts
 
-BUDGET = 500  # most judgements, each of a set of VMs on a device
-GUESSES = 40
-TRIES = 30  # most changes to an assignment without an improvement
-WORST = 10.0  # a larger excess counts as this value
+BUDGET = 1000  # most judgements, each of a set of VMs on a device
+STARTS = 6  # of the local search, near the best assignment, before each sketch
+PAUSE = 4  # sketched assignments without an improvement, after which the best is judged
+STALE = 40  # and after which the search ends
+WORST = 3  # VMs that miss their targets by most, which are judged alone
+LONGER = 40  # judgements that the search goes on for, at least, after it has found an assignment
+BETTER = 0.999  # of the worst ratio: a smaller improvement counts as none
+FEW = 10**9  # assignments that are tried one by one
 
 Kind = Literal["found", "none exists", "none found"]
 FOUND: Final = "found"
@@ -52,8 +63,8 @@ class Outcome:
     """The result of a search.
 
     reason: why no assignment was found, in one line; empty if an assignment was found.
-    assignment: the assignment found or, if none was found, the judged assignment nearest to the
-    targets; None if no assignment was judged.  verdicts: the verdict on each device of that
+    assignment: the assignment found or, if none was found, the assignment nearest to the targets;
+    None if not all devices of one were judged.  verdicts: the verdict on each device of that
     assignment.  conflict: VMs that can't be placed together, if they are the reason.  judged: the
     number of judgements.
     """
@@ -66,28 +77,55 @@ class Outcome:
     judged: int
 
 
-def place(problem: Problem, judge: Judge, budget: int = BUDGET, report: Report = silent) -> Outcome:
-    """Search for an assignment; ask the judge at most `budget` times."""
-    return _Search(problem, judge, budget, report).outcome()
+def place(
+    problem: Problem,
+    judge: Judge,
+    budget: int = BUDGET,
+    report: Report = silent,
+    sketch: Sketch | None = None,
+) -> Outcome:
+    """Search for an assignment; ask the judge, and for sketches, at most `budget` times."""
+    return _Search(problem, judge, budget, report, sketch).outcome()
 
 
 class _Search:
-    """One search: its judgements, the VMs' limits, and the assignment nearest to the targets."""
+    """One search: its judgements, the forecast, and the best assignments so far.
 
-    def __init__(self, problem: Problem, judge: Judge, budget: int, report: Report) -> None:
+    The nearest assignment is the best that was judged; the best by sketches may be better.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        judge: Judge,
+        budget: int,
+        report: Report,
+        sketch: Sketch | None = None,
+    ) -> None:
         self._problem = problem
-        self._verdicts = Verdicts(problem, judge, budget, report)
+        self._verdicts = Verdicts(problem, judge, budget, report, sketch)
         self._budget = budget
-        self._limits = Limits(problem)
+        self._forecast = Forecast(problem)
+        servers = np.array([float(device.servers) for device in problem.devices])
+        self._search = LocalSearch(
+            problem,
+            lambda on, devices: self._forecast.ratios(on, servers[devices]),
+            self._measured,
+        )
+        self._learnt: set[tuple[int, Members]] = set()
+        self._best: Assignment = ()
         self._nearest: Assignment | None = None
-        self._distance = float("inf")
+        self._distance = float("inf")  # of the nearest: its worst upper bound, as a ratio
 
     def outcome(self) -> Outcome:
         """Carry out the steps in order until a step finds an answer."""
         try:
-            return self._by_load() or self._guessed() or self._mended() or self._exhausted()
-        except OutOfBudget:
-            return self._outcome(UNKNOWN, self._so_far())
+            return self._by_load() or self._improved() or self._exhausted()
+        except (OutOfBudget, KeyboardInterrupt) as end:
+            if self._distance <= 1:
+                return self._outcome(FOUND, "")
+            interrupted = isinstance(end, KeyboardInterrupt)
+            return self._outcome(UNKNOWN, self._so_far(interrupted=interrupted))
 
     def _by_load(self) -> Outcome | None:
         problem = self._problem
@@ -102,48 +140,81 @@ class _Search:
         alone = [vm for vm in each(problem.everyone) if problem.load(problem.largest, 1 << vm) >= 1]
         return self._lonely(alone) if alone else None
 
-    def _guessed(self) -> Outcome | None:
-        for guess in self._guesses():
-            if self._distance_of(guess) == 0:
-                return self._outcome(FOUND, "")
-            failing = self._failing(guess)
-            largest = self._problem.largest
-            alone = [vm for vm in failing if not self._verdicts.fits(largest, 1 << vm)]
-            if alone:
-                return self._lonely(alone)
-        return None
+    def _improved(self) -> Outcome | None:
+        """Improve the best assignment until that takes too long."""
+        reserve = 2 * len(self._problem.devices)  # a sketch, and the judgement of the best
+        stale, until = 0, self._budget - reserve
+        while stale < STALE:
+            better = self._better()
+            stale = 0 if better else stale + (1 if better is False else STALE // PAUSE)
+            if self._verdicts.judged > until:
+                break
+            if self._seems_right() if better else stale in (PAUSE, STALE // PAUSE):
+                before = self._distance
+                if self._judge(self._best) <= 1 < before:
+                    judged = self._verdicts.judged
+                    until = min(until, judged + max(judged, LONGER))
+                elif self._distance > 1 and (impossible := self._alone(self._best)):
+                    return impossible
+        self._judge(self._best)
+        return self._outcome(FOUND, "") if self._distance <= 1 else self._alone(self._best)
 
-    def _guesses(self) -> Iterator[Assignment]:
-        """Yield guesses without duplicates; the judgements of one guess improve the next guess."""
-        tried: set[Assignment] = set()
-        before: Assignment | None = None
-        for _ in range(GUESSES):
-            guess = packing.pack(self._problem, self._limits.likely(), before)
-            if guess in tried:
-                guess = packing.pack(self._problem, self._limits.possible(), before)
-            if guess in tried:
-                return
-            tried.add(guess)
-            yield guess
-            before = guess
+    def _seems_right(self) -> bool:
+        """Return whether by sketches the best assignment meets all targets, which none did yet."""
+        return self._worst(self._best)[0] <= 1 < self._distance
 
-    def _mended(self) -> Outcome | None:
-        nearest = self._nearest
-        assert nearest is not None  # there was at least one guess
-        while (device := self._worst(nearest)) is not None:
-            distance = self._distance
-            for other in islice(neighbours(self._verdicts, nearest, device), TRIES):
-                if self._distance_of(other) < distance:
-                    nearest = other
-                    break
-            else:
-                return None
-        return self._outcome(FOUND, "")
+    def _better(self) -> bool | None:
+        """Sketch the most promising assignment that is not sketched yet; return whether it is
+        better than the best one, or None if the local search comes to no such assignment."""
+        near = self._best or self._search.spread()
+        promising: list[tuple[tuple[float, ...], Assignment]] = []
+        for start in (*self._search.starts(near, STARTS if self._best else 0), self._sorted()):
+            assignment, ratios = self._search.improved(start)
+            if any(self._measured(d, on) is None for d, on in enumerate(assignment)):
+                promising.append((tuple(sorted(ratios, reverse=True)), assignment))
+        if not promising and self._best:
+            return None
+        assignment = min(promising)[1] if promising else near
+        self._sketch(assignment)
+        worst = self._worst(assignment)
+        before = self._worst(self._best) if self._best else (float("inf"),)
+        if worst < before:
+            self._best = assignment
+        share = f"{min(worst, before)[0]:.1%}"
+        self._verdicts.phase = f"improve; the worst p95 so far is {share} of its target"
+        return worst[0] < BETTER * before[0]
+
+    def _sorted(self) -> Assignment:
+        """Return an assignment in which VMs that tolerate the same utilisation share devices."""
+        servers = [device.servers for device in self._problem.devices]
+        limits = self._forecast.limits(sum(servers) / len(servers))
+        return pack(self._problem, limits.tolist(), self._best or None)
+
+    def _sketch(self, assignment: Assignment) -> None:
+        pairs = list(zip(self._problem.devices, assignment, strict=True))
+        self._verdicts.sketches(pairs)
+        for device, on in pairs:
+            if (device.servers, on) not in self._learnt:
+                self._learnt.add((device.servers, on))
+                self._forecast.learn(device, list(each(on)), self._verdict(device, on))
+
+    def _measured(self, device: int, on: Members) -> float | None:
+        """Return the highest ratio to a target on a device, of a verdict or a sketch."""
+        verdict = self._verdicts.glance(self._problem.devices[device], on)
+        return None if verdict is None else min(PILED_UP, ratio(self._problem, verdict))
+
+    def _worst(self, assignment: Assignment) -> tuple[float, ...]:
+        """Return the ratios of all devices, the worst first."""
+        ratios = [self._measured(d, on) for d, on in enumerate(assignment)]
+        return tuple(sorted((one for one in ratios if one is not None), reverse=True))
 
     def _exhausted(self) -> Outcome:
+        if self._assignments() > FEW:
+            raise OutOfBudget
+        self._verdicts.phase = "try all assignments"
         while assignment := exhaustive.assign(self._verdicts, self._problem.everyone):
-            # At distance 0, every set was judged, not only concluded to fit.
-            if self._distance_of(assignment) == 0:
+            # Now every set is judged, not only concluded to fit.
+            if self._judge(assignment) <= 1:
                 return self._outcome(FOUND, "")
         members, sure = exhaustive.conflict(self._verdicts, self._problem.everyone)
         names = listed([self._problem.vms[vm].name for vm in each(members)])
@@ -157,35 +228,45 @@ class _Search:
             members,
         )
 
-    def _distance_of(self, assignment: Assignment) -> float:
-        """Return how far an assignment is from meeting all targets; 0 if it meets all targets."""
-        distance = 0.0
+    def _assignments(self) -> int:
+        """Return the number of assignments, where VMs of one kind are interchangeable."""
+        last = len(self._problem.devices) - 1
+        kinds = [(vm.kind, vm.target_ms) for vm in self._problem.vms]
+        return prod(comb(kinds.count(kind) + last, last) for kind in set(kinds))
+
+    def _judge(self, assignment: Assignment) -> float:
+        """Judge the assignment; return its worst upper bound, relative to the target."""
+        pairs = zip(self._problem.devices, assignment, strict=True)
+        worst = max(bound(self._problem, self._verdicts.of(*pair)) for pair in pairs)
+        if worst < self._distance or self._nearest is None:
+            self._nearest, self._distance = assignment, worst
+        return worst
+
+    def _alone(self, assignment: Assignment) -> Outcome | None:
+        """Return that there is no assignment if a VM that misses its target here would miss it even
+        alone on the largest device.  Judge the VMs in question, of which there may be many, only
+        after one of the worst."""
+        largest = self._problem.largest
+        late = [vm for _, vm in self._late(assignment)]
+        if all(self._verdicts.fits(largest, 1 << vm) for vm in late[:WORST]):
+            return None
+        return self._lonely(
+            [vm for vm in sorted(late) if not self._verdicts.fits(largest, 1 << vm)]
+        )
+
+    def _late(self, assignment: Assignment) -> list[tuple[Device, int]]:
+        """Return the VMs that miss their targets with their devices, the worst first."""
+        late = []
         for device, on in zip(self._problem.devices, assignment, strict=True):
-            verdict = self._verdicts.of(device, on)
-            self._limits.learn(device, on, verdict)
-            distance += min(WORST, excess(self._problem, verdict))
-        if distance < self._distance:
-            self._nearest, self._distance = assignment, distance
-        return distance
+            for vm, p95 in self._verdict(device, on).items():
+                above = over(self._problem, vm, p95)
+                if not above <= 0:  # NaN in a sketch
+                    late.append((-p95.mean_ms / self._problem.vms[vm].target_ms, vm, device))
+        return [(device, vm) for _, vm, device in sorted(late, key=lambda one: one[:2])]
 
-    def _worst(self, assignment: Assignment) -> int | None:
-        """Return the index of the device whose VMs miss their targets by the largest fraction.
-
-        Return None if no VM misses its target.
-        """
-        pairs = zip(self._problem.devices, assignment, strict=True)
-        far = [excess(self._problem, self._verdicts.of(*pair)) for pair in pairs]
-        return far.index(max(far)) if max(far) > 0 else None
-
-    def _failing(self, assignment: Assignment) -> list[int]:
-        pairs = zip(self._problem.devices, assignment, strict=True)
-        verdicts = [self._verdicts.of(*pair) for pair in pairs]
-        return [
-            vm
-            for verdict in verdicts
-            for vm, one in verdict.items()
-            if over(self._problem, vm, one) > 0
-        ]
+    def _verdict(self, device: Device, on: Members) -> Verdict:
+        """Return what is known of VMs on a device, perhaps only a sketch."""
+        return self._verdicts.glance(device, on) or self._verdicts.of(device, on)
 
     def _lonely(self, vms: list[int]) -> Outcome:
         largest = self._problem.largest
@@ -204,39 +285,40 @@ class _Search:
         load = self._problem.load(device, members)
         if load >= 1:
             return f"{name} asks for {load:.2f} times what {device.name} can do"
-        p95 = self._verdicts.of(device, members)[vm]
+        p95 = self._verdict(device, members)[vm]
         if p95.mean_ms == float("inf"):
             return f"requests of {name} pile up"
-        sure = f" or up to {p95.most_ms:.4g}" if p95.mean_ms <= target_ms else ""
+        sure = f" or up to {p95.most_ms:.4g}" if p95.mean_ms <= target_ms <= p95.most_ms else ""
         return f"{name} has a p95 of {p95.mean_ms:.4g} ms{sure} for {target_ms:.4g}"
 
-    def _so_far(self) -> str:
+    def _so_far(self, *, interrupted: bool) -> str:
         """Return why the search has no answer."""
         looked = self._verdicts.judged
         tried = f"sets of VMs tried on a device: {looked}"
-        if self._nearest is None:
+        best = self._nearest or self._best
+        if not best:
             return f"{tried}, too few to judge one assignment; allow more"
-        failing = self._failing(self._nearest)
-        worst = self._worst(self._nearest)
-        assert worst is not None
-        device, on = self._problem.devices[worst], self._nearest[worst]
-        verdict = self._verdicts.of(device, on)
-        vm = max(verdict, key=lambda vm: over(self._problem, vm, verdict[vm]))
+        late = self._late(best)
+        device, vm = late[0]
+        on = best[self._problem.devices.index(device)]
+        missed = f"{len(late)} of {len(self._problem.vms)} VMs miss their target, the worst"
+        if self._nearest is None:
+            missed = "each device was simulated only once; the worst VM is"
         hint = (
-            "there may be one: allow more tries"
-            if looked >= self._budget
+            "interrupted: there may be one"
+            if interrupted
+            else "there may be one: allow more tries"
+            if looked + len(self._problem.devices) >= self._budget
             else "there may be one, but there are too many assignments to try them all"
         )
         return (
-            f"{tried}; in the nearest assignment {len(failing)} of {len(self._problem.vms)} VMs "
-            f"miss their target, the worst on {device.name}: {self._words(device, on, vm)}; {hint}"
+            f"{tried}; in the nearest assignment {missed} on {device.name}: "
+            f"{self._words(device, on, vm)}; {hint}"
         )
 
     def _outcome(self, kind: Kind, reason: str, conflict: Members = 0) -> Outcome:
-        nearest = self._nearest
+        nearest = self._nearest or self._best or None
         verdicts = (
-            tuple(map(self._verdicts.of, self._problem.devices, nearest))
-            if nearest is not None
-            else ()
+            tuple(map(self._verdict, self._problem.devices, nearest)) if nearest is not None else ()
         )
         return Outcome(kind, reason, nearest, verdicts, conflict, self._verdicts.judged)

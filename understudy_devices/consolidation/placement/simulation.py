@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from understudy_devices.base.errors import Unstable
 from understudy_devices.consolidation.placement.problem import P95, Device, Verdict
-from understudy_devices.consolidation.replications import Replications
+from understudy_devices.consolidation.replications import Replications, outcome, simulated
 from understudy_devices.consolidation.scenario import Scenario, Tenant
 from understudy_devices.consolidation.vm import NS_PER_MS
-from understudy_devices.engine import Engine
+from understudy_devices.engine import Answer, Engine
 from understudy_devices.measure.comparison import Estimate, estimate
 from understudy_devices.native.open_queue import QueueFigures
 
@@ -55,11 +55,31 @@ class Simulated:
             return dict.fromkeys(vms, P95(float("inf"), float("inf")))
         return {vm: _bounded(one) for vm, one in zip(vms, estimates, strict=True)}
 
+    def sketch(self, pairs: Sequence[tuple[Device, tuple[int, ...]]]) -> list[Verdict]:
+        """Simulate one replication of each set of VMs on its device, all side by side."""
+        items, keys = {}, []
+        for device, vms in pairs:
+            scenario = Scenario(tuple(self.tenants[vm] for vm in vms), device.servers)
+            replications = Replications(scenario, self.seed, self.engine, self.at_once)
+            key, item = replications.first((self.merge,) * len(vms))
+            items[key] = item
+            keys.append(key)
+        answers = dict(self.engine.run(simulated, items))
+        return [_sketched(vms, answers[key]) for (_, vms), key in zip(pairs, keys, strict=True)]
+
     def _is_clear(self, vms: tuple[int, ...], estimates: Sequence[Estimate]) -> bool:
         targets_ms = [self.targets_ms[vm] for vm in vms]
         pairs = list(zip(estimates, targets_ms, strict=True))
         one_is_above = any(one.mean - (one.half_width or 0) > target for one, target in pairs)
         return one_is_above or all(_bounded(one).most_ms <= target for one, target in pairs)
+
+
+def _sketched(vms: tuple[int, ...], answer: Answer) -> Verdict:
+    figures = outcome(answer)
+    if isinstance(figures, Unstable):
+        return dict.fromkeys(vms, P95(float("inf"), float("inf")))
+    times_ms = [each.response_percentiles[95] / NS_PER_MS for each in figures.each]
+    return {vm: P95(time, float("nan")) for vm, time in zip(vms, times_ms, strict=True)}
 
 
 def _p95(figures: Sequence[QueueFigures], k: int) -> Estimate:

@@ -7,6 +7,7 @@ also fits without one of its VMs or with more servers.  Devices with the same nu
 interchangeable.
 """
 
+from collections.abc import Sequence
 from math import inf
 
 from understudy_devices.base.progress import Report, silent
@@ -16,10 +17,13 @@ from understudy_devices.consolidation.placement.problem import (
     Judge,
     Members,
     Problem,
+    Sketch,
     Verdict,
+    bound,
     each,
-    excess,
 )
+
+Placed = tuple[Device, Members]
 
 
 class OutOfBudget(Exception):  # noqa: N818 - how a search ends, not an error
@@ -27,22 +31,31 @@ class OutOfBudget(Exception):  # noqa: N818 - how a search ends, not an error
 
 
 class Verdicts:
-    """Verdicts of a judge; the judge is called at most `budget` times.
+    """Verdicts of a judge, and sketches: quick verdicts, from which nothing is concluded.
 
-    judged: the number of judgements made. unsure: the number of sets that failed although every
-    VM's mean 95th percentile met its target, since some upper bound did not.
+    budget: the most judgements, sketches included.  judged: the number of judgements made.  unsure:
+    the number of sets that failed although every VM's mean 95th percentile met its target, since
+    some upper bound did not.  phase: what the search reports as its progress.
     """
 
     def __init__(
-        self, problem: Problem, judge: Judge, budget: int, report: Report = silent
+        self,
+        problem: Problem,
+        judge: Judge,
+        budget: int,
+        report: Report = silent,
+        sketch: Sketch | None = None,
     ) -> None:
-        """Start without verdicts."""
+        """Start without verdicts.  Without `sketch`, the judge makes the sketches too."""
         self.problem = problem
         self.judged = self.unsure = 0
+        self.phase = "try VMs on devices"
         self._judge = judge
+        self._sketch = sketch
         self._budget = budget
         self._report = report
         self._made: dict[tuple[int, Members], Verdict] = {}
+        self._sketched: dict[tuple[int, Members], Verdict] = {}
         self._fit: list[tuple[int, Members]] = []
         self._failed: list[tuple[int, Members]] = []
 
@@ -60,13 +73,39 @@ class Verdicts:
             self._ask(device, first)
         return self.problem.transferred(self._made[device.servers, first], members)
 
+    def sketches(self, pairs: Sequence[Placed]) -> None:
+        """Sketch these sets of VMs on devices if there is no verdict or sketch yet.
+
+        May raise OutOfBudget.
+        """
+        new: dict[tuple[int, Members], Placed] = {}
+        for device, members in pairs:
+            if members and self.glance(device, members) is None:
+                first = self.problem.canonical(members)
+                new[device.servers, first] = (device, first)
+        if self._sketch is None:
+            for device, first in new.values():
+                self._ask(device, first)
+        elif new:
+            self._spend(len(new))
+            sketches = self._sketch([(device, tuple(each(on))) for device, on in new.values()])
+            self._sketched |= zip(new, sketches, strict=True)
+
+    def glance(self, device: Device, members: Members) -> Verdict | None:
+        """Return the verdict on the VMs, or a sketch of it; None if there is neither."""
+        if not members or self.problem.load(device, members) >= 1:
+            return self.of(device, members)
+        key = (device.servers, self.problem.canonical(members))
+        verdict = self._made.get(key) or self._sketched.get(key)
+        return verdict and self.problem.transferred(verdict, members)
+
     def fits(self, device: Device, members: Members) -> bool:
         """Return whether the device can bear the VMs; judge them if this is unknown.
 
         May raise OutOfBudget.
         """
         known = self.known(device, members)
-        return excess(self.problem, self.of(device, members)) == 0 if known is None else known
+        return bound(self.problem, self.of(device, members)) <= 1 if known is None else known
 
     def known(self, device: Device, members: Members) -> bool | None:
         """Return whether the device can bear the VMs, without a judgement; None if unknown."""
@@ -75,7 +114,7 @@ class Verdicts:
         first, servers = self.problem.canonical(members), device.servers
         verdict = self._made.get((servers, first))
         if verdict is not None:
-            return excess(self.problem, verdict) == 0
+            return bound(self.problem, verdict) <= 1
         if any(n >= servers and bad & first == bad for n, bad in self._failed):
             return False
         if not first or any(n <= servers and good & first == first for n, good in self._fit):
@@ -83,20 +122,23 @@ class Verdicts:
         return None
 
     def _ask(self, device: Device, first: Members) -> None:
-        if self.judged >= self._budget:
-            raise OutOfBudget
-        self._report("try VMs on devices", self.judged / self._budget)
-        self.judged += 1
+        self._spend(1)
         verdict = self._judge(device, tuple(each(first)))
         self._made[device.servers, first] = verdict
         one = (device.servers, first)
-        if excess(self.problem, verdict) == 0:
+        if bound(self.problem, verdict) <= 1:
             self._fit = [other for other in self._fit if not _tells_more(one, other)] + [one]
         else:
             self.unsure += all(
                 p95.mean_ms <= self.problem.vms[vm].target_ms for vm, p95 in verdict.items()
             )
             self._failed = [bad for bad in self._failed if not _tells_more(bad, one)] + [one]
+
+    def _spend(self, judgements: int) -> None:
+        if self.judged + judgements > self._budget:
+            raise OutOfBudget
+        self._report(self.phase, self.judged / self._budget)
+        self.judged += judgements
 
 
 def _tells_more(one: tuple[int, Members], other: tuple[int, Members]) -> bool:

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""Iterated local search (Lourenço, Martin and Stützle 2003) for an assignment with a low worst
+ratio of a 95th percentile to its target, by ratios that a function estimates in microseconds.
+
+A step moves a VM out of the worst device, or swaps it for a VM of another device, so that the worse
+of both changed devices becomes as good as possible.  Where no step helps, a few random swaps lead
+to another start.
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy_devices.consolidation.placement.problem import (
+    Assignment,
+    Members,
+    Problem,
+    each,
+    together,
+)
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+STEPS = 300  # most steps from a start
+CHANGES = 2000  # most changes that a step compares; of more, a random sample
+TRIED = 20  # most changes of a step for which a measured ratio is looked up
+BETTER = 1 - 1e-6
+SWAPS = (1, 2, 3, 5)  # random swaps that lead to another start, in turn
+
+Ratios = Callable[[Array, Ints], Array]
+"""(N,), estimated ratios for N sets of VMs, (N, number of VMs), each on a device, (N,)."""
+
+Measured = Callable[[int, Members], float | None]
+"""The measured ratio of a set of VMs on a device, or None."""
+
+
+class LocalSearch:
+    """The search; the caller may change what both functions return between two calls."""
+
+    def __init__(self, problem: Problem, ratios: Ratios, measured: Measured, seed: int = 1) -> None:
+        """Search with random numbers from the seed."""
+        self._problem = problem
+        self._ratios = ratios
+        self._measured = measured
+        self._random = np.random.default_rng(seed)
+
+    def improved(self, start: Assignment) -> tuple[Assignment, tuple[float, ...]]:
+        """Return the assignment after all steps that help, and its devices' ratios."""
+        on = self._matrix(start)
+        now = self._of(on)
+        for _ in range(STEPS):
+            step = self._step(on, now)
+            if step is None:
+                break
+            for device, members, ratio in step:
+                on[device], now[device] = members, ratio
+        return _assignment(on), tuple(now.tolist())
+
+    def starts(self, near: Assignment, count: int) -> Iterator[Assignment]:
+        """Yield the assignment itself, and `count` others near to it."""
+        yield near
+        for number in range(count):
+            where = self._where(near)
+            for _ in range(SWAPS[number % len(SWAPS)]):
+                one, other = self._random.integers(len(where), size=2)
+                where[one], where[other] = where[other], where[one]
+            yield tuple(together(np.flatnonzero(where == d).tolist()) for d in range(len(near)))
+
+    def spread(self) -> Assignment:
+        """Return an assignment of equal utilisations: VMs in descending order of load, each on the
+        device whose utilisation with it is lowest."""
+        problem = self._problem
+        busy = [0.0] * len(problem.devices)
+        members = [0] * len(problem.devices)
+        for vm in sorted(range(len(problem.vms)), key=lambda vm: -problem.vms[vm].erlangs):
+            after = [
+                (busy[d] + problem.vms[vm].erlangs) / device.servers
+                for d, device in enumerate(problem.devices)
+            ]
+            best = after.index(min(after))
+            busy[best] += problem.vms[vm].erlangs
+            members[best] |= 1 << vm
+        return tuple(members)
+
+    def _where(self, assignment: Assignment) -> Ints:
+        where = np.zeros(len(self._problem.vms), np.int64)
+        for device, members in enumerate(assignment):
+            where[list(each(members))] = device
+        return where
+
+    def _matrix(self, assignment: Assignment) -> Array:
+        where = self._where(assignment)
+        matrix: Array = (where == np.arange(len(assignment))[:, None]).astype(np.float64)
+        return matrix
+
+    def _of(self, on: Array) -> Array:
+        ratios = self._ratios(on, np.arange(len(on)))
+        known = [self._measured(d, _members(row)) for d, row in enumerate(on)]
+        pairs = zip(known, ratios.tolist(), strict=True)
+        return np.array([ratio if one is None else one for one, ratio in pairs])
+
+    def _step(self, on: Array, now: Array) -> list[tuple[int, Array, float]] | None:
+        """Return the changed devices, each with its VMs and ratio; None if no change helps."""
+        worst = int(now.argmax())
+        out, into, target = self._changes(on, worst)
+        if not len(out):
+            return None
+        rows = np.arange(len(out))
+        here = np.repeat(on[worst][None], len(out), axis=0)
+        there = on[target]
+        here[rows, out] = 0
+        there[rows, out] = 1
+        swaps = into >= 0
+        here[rows[swaps], into[swaps]] = 1
+        there[rows[swaps], into[swaps]] = 0
+        left = self._ratios(here, np.full(len(out), worst))
+        joined = self._ratios(there, target)
+        worse = np.maximum(left, joined)
+        for row in np.argsort(worse, kind="stable")[:TRIED].tolist():
+            if worse[row] >= now[worst] * BETTER:
+                break
+            device = int(target[row])
+            one = self._measured(worst, _members(here[row]))
+            other = self._measured(device, _members(there[row]))
+            after = (
+                float(left[row]) if one is None else one,
+                float(joined[row]) if other is None else other,
+            )
+            if max(after) < now[worst] * BETTER:
+                return [(worst, here[row], after[0]), (device, there[row], after[1])]
+        return None
+
+    def _changes(self, on: Array, worst: int) -> tuple[Ints, Ints, Ints]:
+        """Return each change: the VM that leaves the device, the VM that replaces it or -1, and the
+        other device."""
+        inside = np.flatnonzero(on[worst])
+        outside = np.flatnonzero(1 - on[worst])
+        others = np.array([d for d in range(len(on)) if d != worst], np.int64)
+        where = on.argmax(axis=0)
+        out = np.concatenate([np.repeat(inside, len(others)), np.repeat(inside, len(outside))])
+        into = np.concatenate(
+            [np.full(len(inside) * len(others), -1), np.tile(outside, len(inside))]
+        )
+        target = np.concatenate([np.tile(others, len(inside)), where[into[into >= 0]]])
+        if len(out) > CHANGES:
+            chosen = np.sort(self._random.choice(len(out), CHANGES, replace=False))
+            return out[chosen], into[chosen], target[chosen]
+        return out, into, target
+
+
+def _members(row: Array) -> Members:
+    return together(np.flatnonzero(row).tolist())
+
+
+def _assignment(on: Array) -> Assignment:
+    return tuple(_members(row) for row in on)

@@ -166,7 +166,7 @@ def test_a_budget_that_is_used_up_is_no_proof(vms: Path) -> None:
 
 def test_a_bad_trace_is_named_and_left_out_if_wanted(vms: Path) -> None:
     Path("vms/bad.csv").write_text("no trace\n")
-    write(Path("vms/short.parquet"), 1, requests=20)
+    write(Path("vms/short.parquet"), 1, requests=15)
     words = ("place", "--each", "vms", "--devices", "a=16", "--p95", "60", "--accept-poor-fit")
     refused = understudy(*words, "--out", "run")
     assert (refused.exit_code, Path("run").exists()) == (2, False)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a search for an assignment reports: its reason, and the figures of the nearest one."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import inf
 
 import pytest
@@ -102,37 +102,6 @@ def test_a_budget_that_is_used_up() -> None:
         "sets of VMs tried on a device: 1; in the nearest assignment 3 of 3 VMs miss their target, "
         "the worst on b: vm0 has a p95 of 12 ms for 10; there may be one: allow more tries"
     )
-
-
-def test_an_interruption_keeps_the_best_so_far() -> None:
-    """The judge is interrupted at its second call; sketches were made before."""
-
-    def interrupted(device: Device, on: tuple[int, ...]) -> Verdict:
-        raise KeyboardInterrupt
-
-    outcome = place(
-        problem(1, 1),
-        interrupted,
-        sketch=lambda pairs: [{vm: P95(9.0, float("nan")) for vm in on} for _, on in pairs],
-    )
-    assert outcome.kind == UNKNOWN
-    assert outcome.assignment is not None
-    assert "each device was simulated only once" in outcome.reason
-    assert "interrupted: there may be one" in outcome.reason
-
-
-def test_an_interruption_after_an_assignment_is_found_returns_it() -> None:
-    calls: list[object] = []
-
-    def sketch(pairs: Sequence[tuple[Device, tuple[int, ...]]]) -> list[Verdict]:
-        calls.append(pairs)
-        if len(calls) > 1:
-            raise KeyboardInterrupt
-        return [{vm: P95(9.0, float("nan")) for vm in on} for _, on in pairs]
-
-    vms = problem(1, 1.5, 0.5, 2, 0.3, devices=(B, B))
-    outcome = place(vms, judge(lambda on: (9.0, 9.5)), sketch=sketch)
-    assert (outcome.kind, len(calls)) == (FOUND, 2)
 
 
 def test_too_many_assignments_are_not_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import re
 import runpy
 import shlex
 import subprocess
+from collections.abc import Iterable
 from contextlib import chdir
 from pathlib import Path
 
@@ -261,7 +262,17 @@ def desk(tmp_path: Path) -> Path:
             Path(folder, "run.csv.gz").write_bytes(trace)
         for name in ("hm_0.csv.gz", "hm_1.csv.gz", "vm3.csv.gz"):
             Path(name).write_bytes(trace)
+        rows = [(n, f"{4096 * (n % 700)}", n % 2 + 419) for n in range(1, 1001)]
+        write_lines("alibaba.csv", (f"{of},R,{at},4096,{1000 * n}" for n, at, of in rows))
+        write_lines("mine.txt", (f"{n / 1000},R,{n % 700},4096,350" for n, _, _ in rows))
+        for name in ("a.csv", "b.csv"):
+            write_lines(name, (f"{n},R,4096,{draw(2) + 0.1:.3f}" for n, _, _ in rows))
     return tmp_path
+
+
+def write_lines(name: str, lines: Iterable[str]) -> None:
+    """Write a file in this folder."""
+    Path(name).write_text("".join(f"{line}\n" for line in lines))
 
 
 @pytest.mark.slow

@@ -121,7 +121,7 @@ def test_closed_thinks_since_the_last_answer(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"sector": None}, "no column sector"),
+        ({"sector": None}, "does not say where on the disk"),
         ({"sectors": [8, 0, 8, 8]}, "row 2: sectors: 0 is impossible"),
         ({"sector": [8, -1, 80, 0]}, "row 2: sector: -1 is impossible"),
         ({"arrival_ns": [100, 300, -150, 900]}, "row 3: arrival_ns: -150 is impossible"),

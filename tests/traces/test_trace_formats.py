@@ -70,7 +70,7 @@ def test_requests_of_blkparse(tmp_path: Path) -> None:
 
 
 def test_blkparse_of_which_a_part_was_not_seen(tmp_path: Path) -> None:
-    """One completion has no issue, since the trace began later. One request is issued twice."""
+    """One completion has no issue, since the trace began later. One line is there twice."""
     lines = BLKPARSE.splitlines(keepends=True)
     early = lines[0].replace("Q ", "C ").replace("223490", "5000")
     trace = load(written(tmp_path, early + "".join([*lines[:6], lines[5], *lines[6:]])))
@@ -79,7 +79,7 @@ def test_blkparse_of_which_a_part_was_not_seen(tmp_path: Path) -> None:
         "discards": 1,
         "flushes without data": 1,
         "issued, but not seen to complete": 1,
-        "issued again before it was completed": 1,
+        "events that are there twice in a row": 1,
         "completed, but not seen to be issued": 1,
     }
 

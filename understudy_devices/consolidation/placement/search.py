@@ -12,8 +12,7 @@
 3. Without such an assignment, try every assignment, if there are few (`exhaustive.py`).  This step
    finds an assignment, proves that there is none, or gives up after too many tries.
 
-The answer depends only on the problem, the judge and the budget, unless a KeyboardInterrupt ends
-the search; then the answer is the best assignment so far.
+The answer depends only on the problem, the judge and the budget.
 """
 
 from dataclasses import dataclass
@@ -121,11 +120,10 @@ class _Search:
         """Carry out the steps in order until a step finds an answer."""
         try:
             return self._by_load() or self._improved() or self._exhausted()
-        except (OutOfBudget, KeyboardInterrupt) as end:
+        except OutOfBudget:
             if self._distance <= 1:
                 return self._outcome(FOUND, "")
-            interrupted = isinstance(end, KeyboardInterrupt)
-            return self._outcome(UNKNOWN, self._so_far(interrupted=interrupted))
+            return self._outcome(UNKNOWN, self._so_far())
 
     def _by_load(self) -> Outcome | None:
         problem = self._problem
@@ -291,7 +289,7 @@ class _Search:
         sure = f" or up to {p95.most_ms:.4g}" if p95.mean_ms <= target_ms <= p95.most_ms else ""
         return f"{name} has a p95 of {p95.mean_ms:.4g} ms{sure} for {target_ms:.4g}"
 
-    def _so_far(self, *, interrupted: bool) -> str:
+    def _so_far(self) -> str:
         """Return why the search has no answer."""
         looked = self._verdicts.judged
         tried = f"sets of VMs tried on a device: {looked}"
@@ -305,9 +303,7 @@ class _Search:
         if self._nearest is None:
             missed = "each device was simulated only once; the worst VM is"
         hint = (
-            "interrupted: there may be one"
-            if interrupted
-            else "there may be one: allow more tries"
+            "there may be one: allow more tries"
             if looked + len(self._problem.devices) >= self._budget
             else "there may be one, but there are too many assignments to try them all"
         )

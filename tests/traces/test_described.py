@@ -66,6 +66,12 @@ def test_other_columns(tmp_path: Path) -> None:
         load(str(tmp_path / "t"), Form(columns=names))
 
 
+def test_a_1_that_is_a_read(tmp_path: Path) -> None:
+    lines = "1 1 8 8\n2 0 8 8\n3 read 8 8\n4 w 8 8\n"
+    for op, ops in (("op", [1, 0, 0, 1]), ("op_1read", [0, 1, 0, 1])):
+        assert traced(tmp_path, lines, f"time_s,{op},lba,bytes").op.tolist() == ops
+
+
 def test_windows_clock(tmp_path: Path) -> None:
     """Its ticks of 100 ns since 1601 do not fit into 64 bits as ns."""
     lines = "128166372003061629,8,8,413\n128166372003061639,8,8,1\n"
@@ -100,6 +106,7 @@ def test_without_places(tmp_path: Path) -> None:
         ("time_s,bytes", "--columns: a place, as lba, or a response time, as latency_us, is need"),
         ("time_s,time_ms,lba,bytes", "--columns: time_UNIT is there twice; write - for one"),
         ("time_s,lba,offset,bytes", "--columns: lba or lba_4k or offset is there twice"),
+        ("time_s,op,op_1read,lba,bytes", "--columns: op or op_1read is there twice"),
         ("time_s,lba,bytes,latency_s,completion_s", "latency and completion are there"),
     ],
 )

@@ -11,6 +11,7 @@ from understudy_devices.base.errors import UserError
 from understudy_devices.cli.main import main
 from understudy_devices.traces.characterise import characterise
 from understudy_devices.traces.faults import pauses
+from understudy_devices.traces.form import Form
 from understudy_devices.traces.read import load, recorded
 
 DAY_S = 86_400
@@ -95,3 +96,28 @@ def test_a_clock_that_is_off_by_1000(tmp_path: Path) -> None:
     refused = understudy("consolidate", first, second, "--queue-depth", "1")
     assert refused.exit_code == 2
     assert "b.csv 799 s, 1,000 times as long: check the units" in refused.stderr
+
+
+def gaps(requests: int = 400) -> list[int]:
+    """Return gaps in ns without order, of mean 1 s."""
+    return [(n * 7919) % requests * 2 * S // requests for n in range(requests)]
+
+
+@pytest.mark.parametrize("latency", ["", ",latency_us"])
+def test_a_column_that_is_no_clock(latency: str, tmp_path: Path) -> None:
+    lines = "".join(f"{gap},{8 * n},8{',100' * bool(latency)}\n" for n, gap in enumerate(gaps()))
+    file, form = written(tmp_path / "t", lines), Form(columns=f"time_ns,lba,sectors{latency}")
+    with pytest.raises(UserError, match=r"of 400 requests came after a later arrival .*a gap"):
+        load(file, form)
+    done = understudy("trace", "info", file, "--columns", str(form.columns))
+    assert (done.exit_code, "not usable" in done.stdout) == (1, True)
+
+
+def test_other_orders_are_no_fault(tmp_path: Path) -> None:
+    """Lines in order of completion, and three runs one after the other."""
+    ends = range(10 * S, 10 * S + 400)
+    rows = [f"{end - gap},{end - gap},{end},8,8\n" for end, gap in zip(ends, gaps(), strict=True)]
+    late = load(written(tmp_path / "t", HEADER + "".join(rows)))
+    assert (late.out_of_order > 200, late.backward) == (True, 0)
+    thrice = HEADER + "".join(served(begin_ns) for begin_ns in (200, 100, 0))
+    assert load(written(tmp_path / "u", thrice)).out_of_order > 600

@@ -327,6 +327,8 @@ def _quantiles(values: Floats) -> Floats:
 
 
 def _notes(trace: Trace, instant: int) -> Iterator[str]:
+    if trace.assumed:
+        yield f"assumed: {trace.assumed}"
     if trace.losses:
         yield trace.losses
     if trace.out_of_order:

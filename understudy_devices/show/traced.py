@@ -108,6 +108,8 @@ def losses(trace: Trace) -> Iterator[str]:
             f"{len(trace.volumes):,} volumes, of which one at a time can be replayed, as "
             f"{trace.name}:{trace.volumes[0]}: {listed(trace.volumes)}"
         )
+    if trace.assumed:
+        yield f"assumed: {trace.assumed}"
     if trace.losses:
         yield trace.losses
     if trace.out_of_order:

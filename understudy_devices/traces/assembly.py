@@ -25,6 +25,8 @@ class Gathered:
         self._volumes: dict[Any, int] = {}
         self._latest_ns: int | None = None
         self._out_of_order = 0
+        self._backward = dict.fromkeys(TIMES[:2], 0)
+        self._last_ns: dict[str, int] = {}
 
     def put(
         self, columns: Mapping[str, Ints], owners: pl.Series, volumes: pl.Series | None
@@ -32,6 +34,7 @@ class Gathered:
         """Add at least one row; all calls must have the same columns."""
         self.requests += len(owners)
         self._see_order(columns["arrival_ns"])
+        self._see_steps(columns)
         named = {"owner": _numbers(owners, self._owners)}
         if volumes is not None:
             named["volume"] = _numbers(volumes, self._volumes)
@@ -73,6 +76,7 @@ class Gathered:
             left_out=left_out,
             broken=broken,
             out_of_order=self._out_of_order,
+            backward=min(self._backward[name] for name in TIMES[:2] if name in columns),
         )
 
     def _see_order(self, arrival_ns: Ints) -> None:
@@ -81,6 +85,15 @@ class Gathered:
         latest_ns = np.maximum(np.maximum.accumulate(arrival_ns), first)
         self._out_of_order += int((arrival_ns < latest_ns).sum())
         self._latest_ns = int(latest_ns[-1])
+
+    def _see_steps(self, columns: Mapping[str, Ints]) -> None:
+        """Count rows whose time is before that of the previous row."""
+        for name, count in self._backward.items():
+            if name in columns:
+                times = columns[name]
+                steps = np.diff(times, prepend=self._last_ns.get(name, times[0]))
+                self._backward[name] = count + int((steps < 0).sum())
+                self._last_ns[name] = int(times[-1])
 
 
 def _numbers(names: pl.Series, known: dict[Any, int]) -> Ints:

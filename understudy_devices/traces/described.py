@@ -6,7 +6,8 @@
 | time_UNIT | arrival; UNIT is s, ms, us, ns or 100ns (Windows); decimals are allowed |
 | latency_UNIT | response time |
 | dispatch_UNIT, completion_UNIT | times on the same clock as the arrival |
-| op | a word that begins with r or w, or 0 and 1; others are counted and left out |
+| op | a word that begins with r or w, or 0 (read) and 1; others are counted and left out |
+| op_1read | the same, but 1 is a read and 0 a write (DiskSim, FlashNet) |
 | lba, lba_4k, offset | first sector of 512 bytes, first block of 4,096 bytes, or first byte |
 | sectors, blocks_4k, bytes, kib | size |
 | owner, volume | words |
@@ -41,7 +42,8 @@ UNITS = {"s": 9, "ms": 6, "us": 3, "ns": 0, "100ns": 0}  # decimals that are kep
 TIMES = ("time", "latency", "dispatch", "completion")
 PLACES = {"lba": SECTOR_BYTES, "lba_4k": 4096, "offset": 1}  # bytes
 SIZES = {"sectors": SECTOR_BYTES, "blocks_4k": 4096, "bytes": 1, "kib": 1024}
-WORDS = ("op", "owner", "volume")
+READS = {"op": "0", "op_1read": "1"}
+WORDS = (*READS, "owner", "volume")
 SKIPPED = "-"
 NAMES = (*(f"{time}_UNIT" for time in TIMES), *WORDS, *PLACES, *SIZES, SKIPPED)
 SEPARATORS = (b",", b"\t", b";", b"|")
@@ -83,8 +85,8 @@ class Columns:
     def _check(self) -> None:
         groups: list[tuple[str, list[str]]] = [
             *((f"{time}_UNIT", [f"{time}_{unit}" for unit in UNITS]) for time in TIMES),
-            *((" or ".join(group), list(group)) for group in (PLACES, SIZES)),
-            *((name, [name]) for name in WORDS),
+            *((" or ".join(group), list(group)) for group in (PLACES, SIZES, READS)),
+            *((name, [name]) for name in ("owner", "volume")),
         ]
         for words, group in groups:
             if len([name for name in self.names if name in group]) > 1:
@@ -157,8 +159,8 @@ def _converter(columns: Columns, tick_ns: int) -> Callable[[text.Fields], Readin
             made["response_ns"] = since(fields, "completion", ticks)
         if columns.unit("dispatch") and "response_ns" in made:
             made["wait_ns"] = since(fields, "dispatch", ticks)
-        if "op" in columns.names:
-            made["op"] = _ops(fields)
+        if op := columns.one_of([*READS]):
+            made["op"] = _ops(fields, op)
         for name in ("owner", "volume"):
             if name in columns.names:
                 made[name] = fields.words(name)
@@ -183,10 +185,10 @@ def _place(fields: text.Fields, columns: Columns) -> dict[str, Ints]:
     return {"sector": sector, "sectors": np.where(sizes == 0, 0, sectors)}
 
 
-def _ops(fields: text.Fields) -> pl.Series:
+def _ops(fields: text.Fields, name: str) -> pl.Series:
     """Return read, write and other."""
-    first = fields.words("op").str.slice(0, 1).str.to_lowercase()
+    first = fields.words(name).str.slice(0, 1).str.to_lowercase()
     known = first.is_in(["r", "w", "0", "1", "d", "t", "u", "f", "s", "n"])
-    fields.refuse(~known, "op", "is neither a read nor a write")
-    names = {"r": "read", "0": "read", "w": "write", "1": "write"}
-    return first.replace_strict(names, default="other")
+    fields.refuse(~known, name, "is neither a read nor a write")
+    digits = {"0": "write", "1": "write"} | {READS[name]: "read"}
+    return first.replace_strict({"r": "read", "w": "write", **digits}, default="other")

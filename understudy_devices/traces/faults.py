@@ -2,8 +2,8 @@
 """What makes a trace useless as the load of a disk, and what a reader of its figures must know.
 
 `fault` names the first of: a file that breaks off; events missing of most requests; each request
-twice; response times that are longer than the trace.  `pauses` are not faults: they are what
-separates several runs in one file.
+twice; response times that are longer than the trace; times that are no clock.
+`pauses` are not faults: they are what separates several runs in one file.
 """
 
 from collections.abc import Iterator
@@ -18,6 +18,7 @@ from understudy_devices.traces.trace import Ints, Trace
 REQUESTS_LEAST = 100  # fewer requests have gaps of any length by chance
 PAUSE_SHARE = 0.1  # of the time from the first arrival to the last completion
 TWICE_LEAST = 10  # requests
+BACKWARD_SHARE = 1 / 3  # of requests; a column of random numbers has 1/2
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,12 @@ def fault(trace: Trace) -> str | None:
         return (
             "most response times are longer than the time from the first arrival to the last; "
             "check the units of its times"
+        )
+    if _no_clock(trace):
+        return (
+            f"{trace.out_of_order:,} of {len(trace):,} requests came after a later arrival in the "
+            "file: its time is probably a gap between requests (add them up), or the lines are "
+            "sorted by another clock (sort them by this one)"
         )
     return None
 
@@ -105,3 +112,16 @@ def _longer_than_arrivals(trace: Trace) -> bool:
         for part in file_arrays.blocks(len(trace))
     )
     return whole_ns > 0 and 2 * long > len(trace)
+
+
+def _no_clock(trace: Trace) -> bool:
+    """Return whether most rows are out of order, by arrival and by completion, as if by chance.
+
+    A file in order of completion, or of several volumes one after the other, has few rows that
+    are before the previous row.
+    """
+    return (
+        len(trace) >= REQUESTS_LEAST
+        and 2 * trace.out_of_order > len(trace)
+        and trace.backward > BACKWARD_SHARE * len(trace)
+    )

@@ -78,8 +78,11 @@ def recorded(text: str, form: Form = ANY) -> Trace:
     """
     path, scheduler, seed = parts(text)
     slowdown, choice = 1, Choice(text, scheduler, seed)
-    gathered, left_out, broken = Gathered(), Counter[str](), None
+    gathered, left_out = Gathered(), Counter[str]()
+    broken: str | None = None
+    assumed: str | None = None
     for piece in _pieces(path, form):
+        assumed = piece.assumed or assumed
         left_out.update(piece.left_out)
         broken = piece.broken or broken
         if not piece.frame.height:
@@ -95,8 +98,9 @@ def recorded(text: str, form: Form = ANY) -> Trace:
             gathered.put(columns, rows.owners(frame, path), rows.volumes(frame, path))
     choice.check()
     if not gathered.requests:
-        raise UserError(f"{path}: no request in it")
-    return gathered.trace(text, slowdown, left_out=dict(+left_out), broken=broken)
+        raise UserError(f"{path}: {_empty(left_out, broken)}")
+    trace = gathered.trace(text, slowdown, left_out=dict(+left_out), broken=broken)
+    return replace(trace, assumed=assumed)
 
 
 def every_run(text: str) -> list[str]:
@@ -151,9 +155,13 @@ def _pieces(path: Path, form: Form = ANY) -> Iterator[Reading]:
     except ValueError as error:
         raise UserError(f"{path}: {error}") from error
     if not requests:
-        reasons = [f"{count:,} {why}" for why, count in (+left_out).items()]
-        why = "; ".join(["no request in it", *reasons, *filter(None, [broken])])
-        raise UserError(f"{path}: {why}")
+        raise UserError(f"{path}: {_empty(left_out, broken)}")
+
+
+def _empty(left_out: Counter[str], broken: str | None) -> str:
+    """Return in one line why there is no request."""
+    reasons = [f"{count:,} {why}" for why, count in (+left_out).items()]
+    return "; ".join(["no request in it", *reasons, *filter(None, [broken])])
 
 
 def _numbered(frame: pl.DataFrame, before: int, path: Path) -> pl.DataFrame:

@@ -34,6 +34,8 @@ class Trace:
     left_out: Mapping[str, int] = field(default_factory=dict)  # records not in the trace, by reason
     broken: str | None = None  # where the file breaks off, if it does
     out_of_order: int = 0  # requests that arrived before an earlier one in the file
+    backward: int = 0  # requests that arrived before the previous one in the file, and completed so
+    assumed: str | None = None  # what the file does not say, and the reader assumes
     placed: bool = True  # whether `sector` is known; if not, it is 0 for each request
     volume: Ints | None = None  # the place in `volumes` of each request's volume
     volumes: tuple[str, ...] = ()  # disks with their own sectors; empty if the format names none

@@ -31,6 +31,18 @@ def touched(offset_bytes: Number, size_bytes: Number) -> tuple[Number, Number]:
     return first, end - first
 
 
+def bytes_doubt(frame: pl.DataFrame, time: str) -> str | None:
+    """Return why the sectors of a text without names are probably bytes, or None: all places and
+    sizes are multiples of 512.  `time` is the first column for --columns.
+    """
+    if ((frame["sector"] | frame["sectors"]) % SECTOR_BYTES != 0).any():
+        return None
+    return (
+        "all places and sizes are multiples of 512, so they are probably bytes and not sectors: "
+        f"describe them, as --columns {time},volume,offset,bytes,op_1read (op if 1 is a write)"
+    )
+
+
 def timed(pieces: Iterable[Reading], tick_ns: int) -> Iterator[Reading]:
     """Convert the column `ticks` (none negative) to arrival_ns, in ns after the earliest tick of
     the first block of rows.  If there is a column response_ns, convert it to completion_ns, and

@@ -6,14 +6,17 @@ and `read`, which yields tables with the columns of requests.parquet, or raises 
 `read` counts the records that it leaves out, and reports where a file breaks off.
 
 If a file may have requests of several disks, each with its own sectors from 0, the tables have a
-column `volume`, or the module has `OWNERS_ARE_VOLUMES`, which is true.
+column `volume`, or the module has `OWNERS_ARE_VOLUMES`, which is true.  If a file does not say
+something that `read` assumes, the module has `ASSUMES`, a sentence for the user.  If files of
+another kind may look alike, the module has `doubt`, which returns from a table why its file is
+probably not of this format, or None; --format overrules it.
 """
 
 import pkgutil
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from importlib import import_module
-from typing import BinaryIO, Protocol, cast
+from typing import Any, BinaryIO, Protocol, cast
 
 import polars as pl
 
@@ -68,7 +71,7 @@ def read(file: BinaryIO, form: Form = ANY) -> Iterator[Reading]:
         return
     for one in FORMATS:
         if form.format == _name(one) if form.format else one.recognises(head):
-            yield from _read(one, content)
+            yield from _read(one, content, sure=bool(form.format))
             return
     if not head:
         content.read(1)
@@ -82,11 +85,27 @@ def read(file: BinaryIO, form: Form = ANY) -> Iterator[Reading]:
     )
 
 
-def _read(one: Format, content: BinaryIO) -> Iterator[Reading]:
+def _read(one: Format, content: BinaryIO, *, sure: bool) -> Iterator[Reading]:
+    pieces = one.read(content)
+    if not sure and hasattr(one, "doubt"):
+        pieces = _undoubted(one, pieces)
     if getattr(one, "OWNERS_ARE_VOLUMES", False):
-        yield from _whole(map(_with_volumes, one.read(content)), content)
-    else:
-        yield from _whole(one.read(content), content)
+        pieces = map(_with_volumes, pieces)
+    yield from _whole(pieces, content)
+    yield Reading(assumed=getattr(one, "ASSUMES", None))
+
+
+def _undoubted(one: Any, pieces: Iterator[Reading]) -> Iterator[Reading]:
+    """Yield the pieces; ValueError if the first one with rows is in doubt."""
+    first = True
+    for piece in pieces:
+        if first and piece.frame.height:
+            first = False
+            if reason := one.doubt(piece.frame):
+                raise ValueError(
+                    f"{reason}, or name the format (--format {_name(one)}) if they are sectors"
+                )
+        yield piece
 
 
 def _whole(pieces: Iterable[Reading], content: BinaryIO) -> Iterator[Reading]:

@@ -2,8 +2,8 @@
 """biosnoop.bt of bpftrace: `TIME(ms) DISK COMM PID LAT(ms)`, or with `DISK ID` as two numbers.
 
 A line is a request that has completed at TIME.  Both times are whole ms.  There is neither a place
-nor a size nor a direction: each request counts as a read of SIZE_BYTES, and the number of such
-requests is given as a note.  So the trace is enough for consolidate, and not for a replay.
+nor a size nor a direction: each request counts as a read of SIZE_BYTES, which `ASSUMES` says.  So
+the trace is enough for consolidate, and not for a replay.
 """
 
 import re
@@ -26,6 +26,9 @@ LINE = re.compile(
 HEAD_LINES = 20
 MS = 10**6
 SIZE_BYTES = 4096
+ASSUMES = (
+    f"each request is a read of {SIZE_BYTES:,} bytes: biosnoop.bt prints neither size nor kind"
+)
 INTS = ("arrival_ns", "completion_ns", "sectors", "owner")
 COLUMNS = {**dict.fromkeys(INTS, pl.Int64), "volume": pl.String}
 PIECE_ROWS = 2**17

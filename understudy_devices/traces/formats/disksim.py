@@ -14,10 +14,20 @@ import polars as pl
 
 from understudy_devices.traces import text
 from understudy_devices.traces.reading import Reading
-from understudy_devices.traces.units import OFFSET_MAX_BYTES, SECTOR_BYTES, SIZE_MAX_BYTES, timed
+from understudy_devices.traces.units import (
+    OFFSET_MAX_BYTES,
+    SECTOR_BYTES,
+    SIZE_MAX_BYTES,
+    bytes_doubt,
+    timed,
+)
 
 NAME = "DiskSim's"
 OWNERS_ARE_VOLUMES = True
+ASSUMES = (
+    "times are ms, places and sizes sectors, and 1 is a read, as in DiskSim's traces; if not, "
+    "describe the columns (--columns)"
+)
 COLUMNS = ("time", "device", "lba", "size", "flags")
 LINE = re.compile(rb"^\s*\d+\.\d+[ \t]+\d+[ \t]+\d+[ \t]+\d+[ \t]+[0-9a-fA-F]+\s*$")
 MS_DIGITS = 6
@@ -26,6 +36,11 @@ MS_DIGITS = 6
 def recognises(head: bytes) -> bool:
     """Return whether the first line has a time with decimals, three whole numbers and flags."""
     return bool(LINE.match(text.first_line(head)))
+
+
+def doubt(frame: pl.DataFrame) -> str | None:
+    """Return why the file is probably of another kind, or None."""
+    return bytes_doubt(frame, "time_ms")
 
 
 def read(file: BinaryIO) -> Iterator[Reading]:

@@ -13,10 +13,20 @@ import polars as pl
 
 from understudy_devices.traces import text
 from understudy_devices.traces.reading import Reading
-from understudy_devices.traces.units import OFFSET_MAX_BYTES, SECTOR_BYTES, SIZE_MAX_BYTES, timed
+from understudy_devices.traces.units import (
+    OFFSET_MAX_BYTES,
+    SECTOR_BYTES,
+    SIZE_MAX_BYTES,
+    bytes_doubt,
+    timed,
+)
 
 NAME = "MQSim's or SSDsim's"
 OWNERS_ARE_VOLUMES = True
+ASSUMES = (
+    "times are ns, places and sizes sectors, and 1 is a read, as in MQSim's traces; if not, "
+    "describe the columns (--columns)"
+)
 COLUMNS = ("time", "device", "lba", "size", "type")
 LINE = re.compile(rb"^\s*\d+[ \t]+\d+[ \t]+\d+[ \t]+\d+[ \t]+[01]\s*$")
 
@@ -24,6 +34,11 @@ LINE = re.compile(rb"^\s*\d+[ \t]+\d+[ \t]+\d+[ \t]+\d+[ \t]+[01]\s*$")
 def recognises(head: bytes) -> bool:
     """Return whether the first line has five whole numbers, the last of them 0 or 1."""
     return bool(LINE.match(text.first_line(head)))
+
+
+def doubt(frame: pl.DataFrame) -> str | None:
+    """Return why the file is probably of another kind, or None."""
+    return bytes_doubt(frame, "time_ns")
 
 
 def read(file: BinaryIO) -> Iterator[Reading]:

@@ -14,6 +14,7 @@ from rich.console import Console
 from understudy_devices.api import call, options
 from understudy_devices.api import vms as of_vms
 from understudy_devices.api.call import Out
+from understudy_devices.api.place_constraints import Rules, rules
 from understudy_devices.api.vms import Vms
 from understudy_devices.api.watch import Heard, Watch
 from understudy_devices.base import run_folder
@@ -57,6 +58,10 @@ def place(
     p95_ms: float | None = None,
     targets_ms: Mapping[str, float] | str | None = None,
     copies: Mapping[str, int] | str | None = None,
+    capacities_gb: Mapping[str, float] | str | None = None,
+    sizes_gb: Mapping[str, float] | str | None = None,
+    together: str | Sequence[str] = (),
+    apart: str | Sequence[str] = (),
     merge: float = 1,
     traced_on: int | None = None,
     budget: int = BUDGET,
@@ -89,6 +94,10 @@ def place(
             p95_ms=p95_ms,
             targets_ms=targets_ms,
             copies=copies,
+            capacities_gb=capacities_gb,
+            sizes_gb=sizes_gb,
+            together=together,
+            apart=apart,
             merge=merge,
             traced_on=traced_on,
             budget=budget,
@@ -195,6 +204,7 @@ class Question:
     named: Mapping[str, Path]
     guests: Sequence[Guest]
     devices: tuple[Device, ...]
+    rules: Rules
     merge: float
     budget: int
     traced_on: int | None
@@ -227,7 +237,14 @@ class Question:
                     where.engine,
                     where.at_once,
                 )
-                problem = Problem(demands(guest_list, read, self.merge), self.devices)
+                problem = Problem(
+                    demands(guest_list, read, self.merge),
+                    self.devices,
+                    self.rules.on(
+                        [device.name for device in self.devices],
+                        [guest.name for guest in guest_list],
+                    ),
+                )
                 outcome = search(problem, judge, self.budget, report, judge.sketch)
             trusted = trust.of_placement(list(read.values()), self.merge)
             placed = self._shown(problem, outcome, trusted)
@@ -279,6 +296,7 @@ class Question:
                 if guest.name not in {one.name for one in problem.vms}
             ],
             "budget": self.budget,
+            **self.rules.as_json(),
         }
         document = answer.document(self.command, inputs, problem, outcome, trusted)
         return Placement(
@@ -299,6 +317,10 @@ def ask(
     p95_ms: Any = None,
     targets_ms: Any = None,
     copies: Any = None,
+    capacities_gb: Any = None,
+    sizes_gb: Any = None,
+    together: Any = (),
+    apart: Any = (),
     merge: Any = 1,
     traced_on: Any = None,
     budget: Any = BUDGET,
@@ -313,9 +335,11 @@ def ask(
     command: str | None = None,
 ) -> Question:
     """Check the arguments of `place`; `command` is the command line, if somebody typed one."""
-    depths, targets, several = (
-        options.text(value or "") or "" for value in (queue_depths, targets_ms, copies)
+    depths, targets, several, capacities, sizes = (
+        options.text(value or "") or ""
+        for value in (queue_depths, targets_ms, copies, capacities_gb, sizes_gb)
     )
+    groups = [of_vms.arguments(value or ()) for value in (together, apart)]
     where = _devices(depths)
     folders = of_vms.arguments(each)
     texts = of_vms.arguments(vms)
@@ -328,6 +352,8 @@ def ask(
         else options.number("--p95-ms", p95_ms, TARGET_LEAST_MS, TARGET_MOST_MS)
     )
     guest_list = _guests(named, several, limit, targets)
+    names = [guest.name for guest in guest_list]
+    checked = rules([device.name for device in where], names, capacities, sizes, *groups)
     factor = options.text(merge) or ""
     wrong = f"--merge: {factor}: write a value from 1"
     value = of_vms.number(factor, 1, of_vms.MERGE_MOST, wrong)
@@ -340,6 +366,8 @@ def ask(
         "p95_ms": p95_ms,
         "targets_ms": targets or None,
         "copies": several or None,
+        "capacities_gb": capacities or None,
+        "sizes_gb": sizes or None,
         "merge": None if value == 1 else merge,
         "traced_on": servers,
         "budget": None if most == BUDGET else most,
@@ -348,10 +376,17 @@ def ask(
         "bad_traces": None if bad_traces == BAD_TRACES[0] else bad_traces,
     }
     return Question(
-        command or options.command("place", typed, words=texts, repeated={"each": folders}),
+        command
+        or options.command(
+            "place",
+            typed,
+            words=texts,
+            repeated={"each": folders, "together": groups[0], "apart": groups[1]},
+        ),
         named,
         guest_list,
         where,
+        checked,
         value,
         most,
         servers,

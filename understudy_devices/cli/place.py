@@ -61,6 +61,32 @@ EXAMPLE = (
     "--copies", metavar="NAME=N,...", default="", help="Place N VMs that behave like this one."
 )
 @click.option(
+    "--capacities-gb",
+    "capacities",
+    metavar="NAME=GB,...",
+    default="",
+    help="The devices' capacities; needs --sizes-gb.",
+)
+@click.option(
+    "--sizes-gb",
+    "sizes",
+    metavar="NAME=GB,...",
+    default="",
+    help="The VMs' sizes. A trace does not show them.",
+)
+@click.option(
+    "--together",
+    metavar="NAME,...",
+    multiple=True,
+    help="VMs that must share a device; repeat the option for other VMs.",
+)
+@click.option(
+    "--apart",
+    metavar="NAME,...",
+    multiple=True,
+    help="VMs of which no two may share a device; repeat the option for other VMs.",
+)
+@click.option(
     "--merge",
     metavar="VALUE",
     default="1",
@@ -98,6 +124,10 @@ def command(
     p95: float | None,
     targets: str,
     copies: str,
+    capacities: str,
+    sizes: str,
+    together: tuple[str, ...],
+    apart: tuple[str, ...],
     merge: str,
     traced_on: int | None,
     budget: int,
@@ -128,6 +158,10 @@ def command(
         p95_ms=p95,
         targets_ms=targets,
         copies=copies,
+        capacities_gb=capacities,
+        sizes_gb=sizes,
+        together=together,
+        apart=apart,
         merge=merge,
         traced_on=traced_on,
         budget=budget,

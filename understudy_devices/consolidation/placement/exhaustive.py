@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Search all assignments, if necessary, for one in which every device can bear its VMs.
+"""Search all assignments, if necessary, for one in which every device can bear its VMs, and that
+meets the problem's constraints.
 
-The search is depth-first.  At each step it places the VM with the fewest possible devices.  Of
-assignments that differ only by exchanging equal VMs or equal devices, the search tries only one.
+The search is depth-first.  At each step it places the VM with the fewest possible devices, and the
+VMs that must share a device with it.  Of assignments that differ only by exchanging equal VMs or
+equal devices, the search tries only one.
 """
 
 from collections.abc import Iterator
@@ -20,7 +22,7 @@ def assign(verdicts: Verdicts, members: Members, looks: int = LOOKS) -> Assignme
     """
     problem = verdicts.problem
     stack: list[Assignment] = [(0,) * len(problem.devices)]
-    seen = set(stack)
+    seen: set[tuple[float, ...]] = set()
     for _ in range(looks // (len(problem.vms) * len(problem.devices))):
         if not stack:
             return None
@@ -76,25 +78,32 @@ def _children(verdicts: Verdicts, assignment: Assignment, left: Members) -> Iter
     ]
     if problem.erlangs(left) >= sum(rooms):
         return
-    choices = {vm: _choices(verdicts, assignment, vm) for vm in each(left)}
-    vm = min(choices, key=lambda vm: (len(choices[vm]), -problem.vms[vm].erlangs))
-    for d in sorted(choices[vm], key=lambda d: rooms[d]):
-        yield (*assignment[:d], assignment[d] | 1 << vm, *assignment[d + 1 :])
+    choices = {
+        unit & left: _choices(verdicts, assignment, unit & left)
+        for unit in problem.units
+        if unit & left
+    }
+    unit = min(choices, key=lambda unit: (len(choices[unit]), -problem.erlangs(unit)))
+    for d in sorted(choices[unit], key=lambda d: rooms[d]):
+        yield (*assignment[:d], assignment[d] | unit, *assignment[d + 1 :])
 
 
-def _choices(verdicts: Verdicts, assignment: Assignment, vm: int) -> list[int]:
-    """Return the devices that may be able to bear the VM in addition to their VMs."""
+def _choices(verdicts: Verdicts, assignment: Assignment, unit: Members) -> list[int]:
+    """Return the devices that may be able to bear these VMs in addition to their VMs."""
+    problem = verdicts.problem
     return [
         d
-        for d, device in enumerate(verdicts.problem.devices)
-        if verdicts.known(device, assignment[d] | 1 << vm) is not False
+        for d, device in enumerate(problem.devices)
+        if problem.constraints.allow(d, assignment[d] | unit)
+        and verdicts.known(device, assignment[d] | unit) is not False
     ]
 
 
-def _signature(problem: Problem, assignment: Assignment) -> Assignment:
+def _signature(problem: Problem, assignment: Assignment) -> tuple[float, ...]:
     """Return a key that is the same for equivalent assignments."""
+    capacities = problem.constraints.capacities_gb or (0.0,) * len(assignment)
     alike = [
-        (device.servers, problem.canonical(on))
-        for device, on in zip(problem.devices, assignment, strict=True)
+        (device.servers, capacity, problem.interchanged(on))
+        for device, capacity, on in zip(problem.devices, capacities, assignment, strict=True)
     ]
     return tuple(value for pair in sorted(alike) for value in pair)

@@ -4,7 +4,7 @@ ratio of a 95th percentile to its target, by ratios that a function estimates in
 
 A step moves a VM out of the worst device, or swaps it for a VM of another device, so that the worse
 of both changed devices becomes as good as possible.  Where no step helps, a few random swaps lead
-to another start.
+to another start.  VMs that must share a device (a unit) move as one.
 """
 
 from collections.abc import Callable, Iterator
@@ -45,6 +45,11 @@ class LocalSearch:
         self._ratios = ratios
         self._measured = measured
         self._random = np.random.default_rng(seed)
+        units = problem.units
+        self._units = np.array(
+            [[unit >> vm & 1 for vm in range(len(problem.vms))] for unit in units]
+        )
+        self._first = self._units.argmax(axis=1)
 
     def improved(self, start: Assignment) -> tuple[Assignment, tuple[float, ...]]:
         """Return the assignment after all steps that help, and its devices' ratios."""
@@ -62,26 +67,30 @@ class LocalSearch:
         """Yield the assignment itself, and `count` others near to it."""
         yield near
         for number in range(count):
-            where = self._where(near)
+            of_units = self._where(near)[self._first]
             for _ in range(SWAPS[number % len(SWAPS)]):
-                one, other = self._random.integers(len(where), size=2)
-                where[one], where[other] = where[other], where[one]
+                one, other = self._random.integers(len(of_units), size=2)
+                of_units[one], of_units[other] = of_units[other], of_units[one]
+            where = of_units[self._units.argmax(axis=0)]
             yield tuple(together(np.flatnonzero(where == d).tolist()) for d in range(len(near)))
 
     def spread(self) -> Assignment:
-        """Return an assignment of equal utilisations: VMs in descending order of load, each on the
-        device whose utilisation with it is lowest."""
+        """Return an assignment of equal utilisations: units in descending order of load, each on
+        the device whose utilisation with it is lowest, of those that allow it."""
         problem = self._problem
         busy = [0.0] * len(problem.devices)
         members = [0] * len(problem.devices)
-        for vm in sorted(range(len(problem.vms)), key=lambda vm: -problem.vms[vm].erlangs):
+        for unit in sorted(problem.units, key=lambda unit: -problem.erlangs(unit)):
             after = [
-                (busy[d] + problem.vms[vm].erlangs) / device.servers
+                (
+                    not problem.constraints.allow(d, members[d] | unit),
+                    (busy[d] + problem.erlangs(unit)) / device.servers,
+                )
                 for d, device in enumerate(problem.devices)
             ]
             best = after.index(min(after))
-            busy[best] += problem.vms[vm].erlangs
-            members[best] |= 1 << vm
+            busy[best] += problem.erlangs(unit)
+            members[best] |= unit
         return tuple(members)
 
     def _where(self, assignment: Assignment) -> Ints:
@@ -107,14 +116,11 @@ class LocalSearch:
         out, into, target = self._changes(on, worst)
         if not len(out):
             return None
-        rows = np.arange(len(out))
-        here = np.repeat(on[worst][None], len(out), axis=0)
-        there = on[target]
-        here[rows, out] = 0
-        there[rows, out] = 1
         swaps = into >= 0
-        here[rows[swaps], into[swaps]] = 1
-        there[rows[swaps], into[swaps]] = 0
+        leave = self._units[out]
+        enter = np.where(swaps[:, None], self._units[into], 0)
+        here = on[worst] - leave + enter
+        there = on[target] + leave - enter
         left = self._ratios(here, np.full(len(out), worst))
         joined = self._ratios(there, target)
         worse = np.maximum(left, joined)
@@ -133,8 +139,9 @@ class LocalSearch:
         return None
 
     def _changes(self, on: Array, worst: int) -> tuple[Ints, Ints, Ints]:
-        """Return each change: the VM that leaves the device, the VM that replaces it or -1, and the
-        other device."""
+        """Return each change: the unit that leaves the device, the unit that replaces it or -1, and
+        the other device."""
+        on = on[:, self._first]
         inside = np.flatnonzero(on[worst])
         outside = np.flatnonzero(1 - on[worst])
         others = np.array([d for d in range(len(on)) if d != worst], np.int64)

@@ -3,15 +3,23 @@
 
 A device's fullness is its utilisation divided by the lowest limit of its VMs.  The search moves
 VMs out of the fullest device, or exchanges them for VMs of other devices.  As a result, VMs with
-low limits share devices.
+low limits share devices.  VMs that must share a device are packed as one; the other constraints
+are ignored.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy_devices.consolidation.placement.problem import Assignment, Problem, each, together
+from understudy_devices.consolidation.placement.problem import (
+    Assignment,
+    Members,
+    Problem,
+    each,
+    together,
+)
 from understudy_devices.consolidation.placement.segments import cut
 
 Array = NDArray[np.float64]
@@ -27,6 +35,11 @@ def pack(problem: Problem, limits: Sequence[float], before: Assignment | None = 
     limits: each VM's limit for its device's utilisation, above 0.  before: an assignment to change
     as little as possible.
     """
+    units = problem.units
+    if len(units) < len(problem.vms):
+        lowest = [min(limits[vm] for vm in each(unit)) for unit in units]
+        packed = pack(_of_units(problem), lowest, before and _by_unit(units, before))
+        return tuple(sum(units[rank] for rank in each(on)) for on in packed)
     starts = [_spread(problem), cut(problem, limits)]
     if before is not None:
         starts.insert(0, _places(problem, before))
@@ -37,6 +50,21 @@ def pack(problem: Problem, limits: Sequence[float], before: Assignment | None = 
         if before is not None and packing.fullest <= 1:
             break
     return min(packings, key=lambda packing: packing.fullest).assignment
+
+
+def _of_units(problem: Problem) -> Problem:
+    """Return the problem in which each unit is a VM, without constraints."""
+    demands = [
+        replace(problem.vms[min(each(unit))], erlangs=problem.erlangs(unit))
+        for unit in problem.units
+    ]
+    return Problem(tuple(demands), problem.devices)
+
+
+def _by_unit(units: Sequence[Members], assignment: Assignment) -> Assignment:
+    return tuple(
+        together(rank for rank, unit in enumerate(units) if on & unit & -unit) for on in assignment
+    )
 
 
 def _places(problem: Problem, assignment: Assignment) -> list[int]:

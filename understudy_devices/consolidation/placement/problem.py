@@ -9,12 +9,12 @@ VM's 95th percentile, and an additional server raises no VM's 95th percentile.  
 true for a queue; a simulation's noise may violate them slightly.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import groupby
 
-Members = int  # a set of VMs, with a bit for each VM
+from understudy_devices.consolidation.placement.constraints import Constraints
+from understudy_devices.consolidation.placement.constraints import Members as Members
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,7 @@ class Problem:
 
     vms: tuple[Demand, ...]
     devices: tuple[Device, ...]
+    constraints: Constraints = field(default_factory=Constraints)
 
     def __post_init__(self) -> None:
         """Check the problem."""
@@ -110,12 +111,18 @@ class Problem:
         return self.erlangs(members) / device.servers
 
     def canonical(self, members: Members) -> Members:
-        """Return the equivalent set in which the VMs of each kind are the first VMs of that
-        kind."""
-        for kind in self._several:
-            count = (members & kind[-1]).bit_count()
-            members = members & ~kind[-1] | kind[count]
-        return members
+        """Return the set with the same 95th percentiles in which the VMs of each kind are the first
+        VMs of that kind."""
+        return _first(self._several, members)
+
+    def interchanged(self, members: Members) -> Members:
+        """Return the canonical set if only VMs with the same constraints are interchanged."""
+        return _first(self._interchangeable, members)
+
+    @cached_property
+    def units(self) -> list[Members]:
+        """Return the sets of VMs that must share a device; most are a single VM."""
+        return self.constraints.units(len(self.vms))
 
     def transferred(self, verdict: Verdict, members: Members) -> Verdict:
         """Return the verdict on `members`, given the verdict on `canonical(members)`."""
@@ -130,19 +137,35 @@ class Problem:
     @cached_property
     def _several(self) -> list[list[Members]]:
         """Return, for each kind with several VMs, the sets of its first 0, 1, 2 ... VMs."""
+        return _firsts([(vm.kind, vm.target_ms) for vm in self.vms])
 
-        def kind(vm: int) -> tuple[str, float]:
-            return (self.vms[vm].kind, self.vms[vm].target_ms)
+    @cached_property
+    def _interchangeable(self) -> list[list[Members]]:
+        return _firsts(self.kinds)
 
-        ordered = sorted(range(len(self.vms)), key=lambda vm: (kind(vm), vm))
-        groups = []
-        for _, alike in groupby(ordered, key=kind):
-            firsts = [0]
-            for vm in alike:
-                firsts.append(firsts[-1] | 1 << vm)
-            if len(firsts) > 2:
-                groups.append(firsts)
-        return groups
+    @cached_property
+    def kinds(self) -> list[Hashable]:
+        """Return a key for each VM; VMs with the same key are interchangeable."""
+        return [
+            (vm.kind, vm.target_ms, *self.constraints.distinguish(rank))
+            for rank, vm in enumerate(self.vms)
+        ]
+
+
+def _first(several: list[list[Members]], members: Members) -> Members:
+    for firsts in several:
+        count = (members & firsts[-1]).bit_count()
+        members = members & ~firsts[-1] | firsts[count]
+    return members
+
+
+def _firsts(keys: Sequence[Hashable]) -> list[list[Members]]:
+    """Return, for each key of several VMs, the sets of its first 0, 1, 2 ... VMs."""
+    groups: dict[Hashable, list[Members]] = {}
+    for vm, key in enumerate(keys):
+        firsts = groups.setdefault(key, [0])
+        firsts.append(firsts[-1] | 1 << vm)
+    return [firsts for firsts in groups.values() if len(firsts) > 2]
 
 
 Assignment = tuple[Members, ...]

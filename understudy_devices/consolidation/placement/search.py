@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Find an assignment that meets all targets, and improve it; or say why there is none.
 
-1. Refuse a problem that is impossible by load alone.
+1. Refuse a problem that is impossible by load or size alone.
 2. Find the assignment with the lowest worst ratio of a 95th percentile to its target, by iterated
    local search (`local_search.py`) on a forecast (`forecast.py`), from the best assignment so far
    and from one in which VMs that tolerate the same utilisation share devices (`packing.py`).  The
    forecast's best assignment is sketched, the forecast learns from the sketch, and so on.  Where
    sketches no longer improve, the judge judges the best one.  VMs that miss their targets are also
    judged alone on the largest device: if one misses its target there too, there is no assignment.
-   After an assignment that meets all targets, the search goes on for as long as it took.
+   After an assignment that meets all targets, the search goes on for as long as it took.  An
+   assignment that breaks a constraint (`constraints.py`) counts as worse than any other in the
+   local search, and is never sketched or judged.
 3. Without such an assignment, try every assignment, if there are few (`exhaustive.py`).  This step
    finds an assignment, proves that there is none, or gives up after too many tries.
 
@@ -49,6 +51,7 @@ STALE = 40  # and after which the search ends
 WORST = 3  # VMs that miss their targets by most, which are judged alone
 LONGER = 40  # judgements that the search goes on for, at least, after it has found an assignment
 BETTER = 0.999  # of the worst ratio: a smaller improvement counts as none
+FORBIDDEN = 1e6  # the ratio of a device with twice the allowed VMs, in the local search
 FEW = 10**9  # assignments that are tried one by one
 
 Kind = Literal["found", "none exists", "none found"]
@@ -108,7 +111,10 @@ class _Search:
         servers = np.array([float(device.servers) for device in problem.devices])
         self._search = LocalSearch(
             problem,
-            lambda on, devices: self._forecast.ratios(on, servers[devices]),
+            lambda on, devices: np.maximum(
+                self._forecast.ratios(on, servers[devices]),
+                FORBIDDEN * problem.constraints.excess(on, devices),
+            ),
             self._measured,
         )
         self._learnt: set[tuple[int, Members]] = set()
@@ -136,7 +142,33 @@ class _Search:
                 "on some device requests pile up; add servers, or leave VMs out",
             )
         alone = [vm for vm in each(problem.everyone) if problem.load(problem.largest, 1 << vm) >= 1]
-        return self._lonely(alone) if alone else None
+        return self._lonely(alone) if alone else self._by_size()
+
+    def _by_size(self) -> Outcome | None:
+        """Return that there is no assignment if VMs, or VMs that must share a device, are too
+        large."""
+        problem, limits = self._problem, self._problem.constraints
+        for unit in problem.units:
+            load = problem.load(problem.largest, unit)
+            if load >= 1:
+                words = f"asks for {load:.2f} times what {problem.largest.name} can do"
+            elif limits.capacities_gb and limits.size_gb(unit) > max(limits.capacities_gb):
+                words = (
+                    f"needs {limits.size_gb(unit):g} GB, and the largest capacity is "
+                    f"{max(limits.capacities_gb):g} GB"
+                )
+            else:
+                continue
+            names = listed([problem.vms[vm].name for vm in each(unit)])
+            return self._outcome(IMPOSSIBLE, f"{names} on one device {words}; part them", unit)
+        needed = limits.size_gb(problem.everyone)
+        if limits.capacities_gb and needed > sum(limits.capacities_gb):
+            return self._outcome(
+                IMPOSSIBLE,
+                f"the VMs need {needed:g} GB, but all devices together have "
+                f"{sum(limits.capacities_gb):g} GB; add capacity, or leave VMs out",
+            )
+        return None
 
     def _improved(self) -> Outcome | None:
         """Improve the best assignment until that takes too long."""
@@ -144,6 +176,9 @@ class _Search:
         stale, until = 0, self._budget - reserve
         while stale < STALE:
             better = self._better()
+            if not self._best:  # no assignment yet that meets the constraints
+                stale += STALE // PAUSE
+                continue
             stale = 0 if better else stale + (1 if better is False else STALE // PAUSE)
             if self._verdicts.judged > until:
                 break
@@ -154,6 +189,8 @@ class _Search:
                     until = min(until, judged + max(judged, LONGER))
                 elif self._distance > 1 and (impossible := self._alone(self._best)):
                     return impossible
+        if not self._best:
+            return None
         self._judge(self._best)
         return self._outcome(FOUND, "") if self._distance <= 1 else self._alone(self._best)
 
@@ -165,12 +202,16 @@ class _Search:
         """Sketch the most promising assignment that is not sketched yet; return whether it is
         better than the best one, or None if the local search comes to no such assignment."""
         near = self._best or self._search.spread()
+        limits = self._problem.constraints
+        starts = STARTS if self._best or limits else 0
         promising: list[tuple[tuple[float, ...], Assignment]] = []
-        for start in (*self._search.starts(near, STARTS if self._best else 0), self._sorted()):
+        for start in (*self._search.starts(near, starts), self._sorted()):
             assignment, ratios = self._search.improved(start)
-            if any(self._measured(d, on) is None for d, on in enumerate(assignment)):
+            if limits.allow_all(assignment) and any(
+                self._measured(d, on) is None for d, on in enumerate(assignment)
+            ):
                 promising.append((tuple(sorted(ratios, reverse=True)), assignment))
-        if not promising and self._best:
+        if not promising and (self._best or not limits.allow_all(near)):
             return None
         assignment = min(promising)[1] if promising else near
         self._sketch(assignment)
@@ -197,7 +238,10 @@ class _Search:
                 self._forecast.learn(device, list(each(on)), self._verdict(device, on))
 
     def _measured(self, device: int, on: Members) -> float | None:
-        """Return the highest ratio to a target on a device, of a verdict or a sketch."""
+        """Return the highest ratio to a target on a device, of a verdict or a sketch; None if it is
+        unknown or if a constraint forbids these VMs there."""
+        if not self._problem.constraints.allow(device, on):
+            return None
         verdict = self._verdicts.glance(self._problem.devices[device], on)
         return None if verdict is None else min(PILED_UP, ratio(self._problem, verdict))
 
@@ -221,7 +265,8 @@ class _Search:
         doubt = f"; {unsure} sets of VMs failed by less than is certain" if unsure else ""
         return self._outcome(
             IMPOSSIBLE,
-            f"in every assignment of {names} ({members.bit_count()} VMs) one misses its target; "
+            f"in every assignment of {names} ({members.bit_count()} VMs) one misses its target"
+            f"{' or breaks a constraint' if self._problem.constraints else ''}; "
             f"{fewest}{doubt}; add servers, or relax a target",
             members,
         )
@@ -229,7 +274,7 @@ class _Search:
     def _assignments(self) -> int:
         """Return the number of assignments, where VMs of one kind are interchangeable."""
         last = len(self._problem.devices) - 1
-        kinds = [(vm.kind, vm.target_ms) for vm in self._problem.vms]
+        kinds = self._problem.kinds
         return prod(comb(kinds.count(kind) + last, last) for kind in set(kinds))
 
     def _judge(self, assignment: Assignment) -> float:
@@ -294,6 +339,8 @@ class _Search:
         looked = self._verdicts.judged
         tried = f"sets of VMs tried on a device: {looked}"
         best = self._nearest or self._best
+        if not best and self._problem.constraints:
+            return f"{tried}; no assignment meets the constraints so far; relax them, or allow more"
         if not best:
             return f"{tried}, too few to judge one assignment; allow more"
         late = self._late(best)

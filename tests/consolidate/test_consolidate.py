@@ -3,6 +3,7 @@
 own results."""
 
 import json
+import re
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -203,7 +204,8 @@ def test_what_if(traces: Path) -> None:
 
 
 def test_too_much_is_said_with_what_would_do(traces: Path) -> None:
-    done = understudy("consolidate", "web.parquet", "mail.parquet", *LITTLE[2:], "--depth", "4")
+    words = ("--depth", "4", "--service-times", "response")
+    done = understudy("consolidate", "web.parquet", "mail.parquet", *LITTLE[2:], *words)
     assert done.exit_code == 0
     assert "the VMs ask for 1.28 times what 4 servers can do: waiting times" in done.stderr
     assert (
@@ -247,13 +249,18 @@ def test_what_was_not_checked_is_said(traces: Path) -> None:
 
 
 def test_servers_that_a_trace_contradicts(traces: Path) -> None:
-    """The trace has more requests in service than the servers given, so some completed too
-    early."""
+    """The trace has more requests in service than the servers given.  The command is refused, and
+    names a number of servers that it accepts, with which no request waits."""
     write(Path("wide.parquet"), 5, gap_ms=1.0)
-    document = answered("wide.parquet", "--depth", "4", "--replications", "2")
-    assert document["trusted"] is False
-    [because] = document["because"]
-    assert "completed before one of 4 servers could have taken them" in because
+    refused = understudy("consolidate", "wide.parquet", "--depth", "4", "--replications", "2")
+    assert refused.exit_code == 2
+    assert "wide: the trace contradicts --queue-depth 4: alone" in refused.output
+    assert "completed before one of 4 servers could have taken them" in refused.output
+    [most] = re.findall(r"try --queue-depth (\d+) \(at most \1 requests", refused.output)
+    words = ("wide.parquet", "--depth", most, "--replications", "4")
+    [vm] = answered(*words)["vms"]
+    alone_ms = vm["alone"]["mean_response_ms"]
+    assert vm["together"]["mean_response_ms"] == pytest.approx(alone_ms, rel=0.1)
 
 
 @pytest.mark.parametrize(
@@ -350,7 +357,7 @@ def test_a_run_folder_has_a_run_a_seed(traces: Path) -> None:
     assert done.exit_code == 2
     file = "both/requests.parquet"
     assert f"{file}: name one scheduler, as {file}:fcfs; there are: fcfs, sfq" in done.stderr
-    [vm] = answered(f"both={file}:sfq", *LITTLE)["vms"]
+    [vm] = answered(f"both={file}:sfq", "--replications", "4", "--depth", "32")["vms"]
     assert vm["runs"] == [f"{file}:sfq:1"]
 
 

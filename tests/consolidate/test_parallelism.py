@@ -18,7 +18,13 @@ from independent_consolidation import (
     responses,
 )
 
-from understudy_devices.consolidation.parallelism import Trace, contradicts, estimated
+from understudy_devices.consolidation.parallelism import (
+    Trace,
+    consistent,
+    contradicts,
+    estimated,
+)
+from understudy_devices.consolidation.service_times import served
 
 
 def trace(requests: Requests, times: Floats) -> Trace:
@@ -96,3 +102,14 @@ def test_a_number_of_servers_far_from_what_a_trace_shows() -> None:
     far = contradicts([full], 32)
     assert far
     assert far.servers == 4
+
+
+def test_a_consistent_number_is_the_estimate_or_the_most_outstanding() -> None:
+    """With the second number no request waits.  It is used if nothing else agrees with the trace:
+    here since requests are served in another order."""
+    assert consistent([in_order(exponential, 8, 0.8)]).servers in range(7, 10)
+    arrival_ns, response_ns = at_random(4, 0.9)
+    shown = consistent([(arrival_ns, response_ns)])
+    assert shown.servers > 8
+    assert served(arrival_ns, response_ns, shown.servers).waited == 0
+    assert served(arrival_ns, response_ns, shown.servers - 1).waited > 0

@@ -190,7 +190,9 @@ class Question:
         heard.watch.start(self.command)
         if not self.depth_is_given:
             heard.say(f"--queue-depth {self.depth.servers}: {self.depth.source}")
-        reading = of_vms.Reading(self.reduction, self.accept_poor_fit, self.jobs, heard.say)
+        reading = of_vms.Reading(
+            self.reduction, self.accept_poor_fit, self.jobs, heard.say, self._check
+        )
         with (
             call.folder(out, "-".join(["consolidate", *self.named])[:LABEL]) as folder,
             of_vms.opened(out, cluster, self.jobs, heard.say) as where,
@@ -222,11 +224,32 @@ class Question:
                 heard.watch.wrote(folder, "result.json, replications.parquet, report.html")
         return replace(consolidated, notices=tuple(heard.notices))
 
+    def _check(self, machines: Sequence[vm.VirtualMachine]) -> None:
+        """Raise a UserError if many requests of a VM contradict the number of servers.
+
+        A prediction would let requests wait that did not wait on the device.
+        """
+        wrong = [one for one in machines if any(run.contradiction for run in one.runs)]
+        if not wrong:
+            return
+        machine = wrong[0]
+        reason = next(run.contradiction for run in machine.runs if run.contradiction)
+        shown = [parallelism.consistent(_timings(one)) for one in wrong]
+        enough = max(shown, key=lambda one: one.servers)
+        if enough.servers > SERVERS_MOST:
+            advice = f"{enough.how}, more than {SERVERS_MOST:,} servers: a trace with less load"
+        else:
+            advice = f"--queue-depth {enough.servers} ({enough.how})"
+        source = f", which is from {self.depth.source}" if not self.depth_is_given else ""
+        raise UserError(
+            f"{machine.name}: the trace contradicts --queue-depth {self.depth.servers}{source}: "
+            f"{reason}; try {advice}"
+        )
+
     def _contradictions(self, tenants: Sequence[Tenant]) -> Iterator[str]:
         """Yield what traces say against the given number of servers."""
         for machine in (tenant.vm for tenant in tenants if self.depth_is_given):
-            runs = [(run.arrivals.arrival_ns, run.response_ns) for run in machine.runs]
-            shown = parallelism.contradicts(runs, self.depth.servers)
+            shown = parallelism.contradicts(_timings(machine), self.depth.servers)
             if shown:
                 yield (
                     f"{machine.name}: the trace shows {shown.servers} served at once, not "
@@ -249,6 +272,10 @@ class Question:
             consolidated.render(document, predictions, self.changes),
             tuple(consolidated.doubts(predictions[0])),
         )
+
+
+def _timings(machine: vm.VirtualMachine) -> list[parallelism.Trace]:
+    return [(run.arrivals.arrival_ns, run.response_ns) for run in machine.runs]
 
 
 def ask(

@@ -38,12 +38,16 @@ MERGE_MOST = 10_000.0
 
 @dataclass(frozen=True)
 class Reading:
-    """The options for reading traces and fitting service times."""
+    """The options for reading traces and fitting service times.
+
+    `check` is called with all VMs before the fit, and may raise a UserError.
+    """
 
     reduction: vm.Reduction
     accept_poor_fit: bool
     jobs: int | None
     say: Callable[[str], None]
+    check: Callable[[Sequence[vm.VirtualMachine]], None] = lambda machines: None
 
     def tenants(
         self, vms: Mapping[str, Path], weights: Mapping[str, int], folder: Path, report: Report
@@ -58,6 +62,7 @@ class Reading:
             for rank, (name, path) in enumerate(vms.items())
         ]
         _check_lengths(machines)
+        self.check(machines)
         count = itertools.count(1)
 
         def advance(name: str) -> None:

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy_devices.consolidation.service_times import served
+from understudy_devices.consolidation.service_times import DISAGREE, served
 from understudy_devices.native.arrays import I64
+from understudy_devices.traces.characterise import most_outstanding
 
 Array = NDArray[np.float64]
 
@@ -55,6 +56,20 @@ def contradicts(traces: Sequence[Trace], servers: int) -> Parallelism | None:
     if known and max(known.servers, servers) > WIDE * min(known.servers, servers):
         return known
     return None
+
+
+def consistent(traces: Sequence[Trace]) -> Parallelism:
+    """Return a D that these traces do not contradict: the estimate if they agree with it, otherwise
+    the largest number of outstanding requests, with which none of them waits."""
+    known = estimated(traces)
+    if known and all(_agrees(trace, known.servers) for trace in traces):
+        return known
+    most = max(most_outstanding(at_ns, at_ns + response_ns) for at_ns, response_ns in traces)
+    return Parallelism(most, f"at most {most} requests are outstanding")
+
+
+def _agrees(trace: Trace, servers: int) -> bool:
+    return served(*trace, servers).beyond <= DISAGREE * len(trace[1])
 
 
 def _by_order(traces: Sequence[Trace]) -> Parallelism | None:

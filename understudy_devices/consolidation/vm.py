@@ -270,6 +270,7 @@ def _reduced(trace: Trace, folder: Path, how: Reduction) -> Run:
     response_ns, instant = _lasted(begin_ns, end_ns)
     service = _served(trace, arrival_ns, response_ns, how)
     contradiction = None if service.agrees else _contradiction(service, how.servers)
+    instead = f"{contradiction}; response times are used instead" if contradiction else None
     many = service.beyond > DISAGREE * len(response_ns)
     of_each = file_arrays.each(lambda part: pieces(part, how.limit_blocks), sectors)
     folder.mkdir(parents=True)
@@ -280,7 +281,7 @@ def _reduced(trace: Trace, folder: Path, how: Reduction) -> Run:
         splitting_ratio=splitting_ratio(of_each),
         sizes=bins(trace.sectors),
         interarrival_ms=_quantiles(gaps_ms(arrival_ns)),
-        notes=tuple(filter(None, [*_notes(trace, instant), contradiction])),
+        notes=tuple(filter(None, [*_notes(trace, instant), instead])),
         contradiction=contradiction if many else None,
     )
 
@@ -341,6 +342,5 @@ def _notes(trace: Trace, instant: int) -> Iterator[str]:
 def _contradiction(service: Served, servers: int | None) -> str:
     return (
         f"alone {service.beyond:,} completed before one of {servers} servers could have taken "
-        "them: the device served more at once, or in another order; response times are used "
-        "instead"
+        "them: the device served more at once, or in another order"
     )

@@ -74,7 +74,7 @@ MOMENTS = {
     "convert": Moment(("trace", "convert", "vm.csv", "vm.parquet"), seconds=0.8),
     "disks": Moment(("disks",)),
     "card": Moment(("card", "generate", "zach1", *OUT)),
-    "place": Moment((*PLACE, "--p95", "12", *OUT), "try VMs", seconds=0.5),
+    "place": Moment((*PLACE, "--p95", "12", *OUT), "improve", seconds=0.5),
     "dry run": Moment((*IN_VM, "--dry-run"), seconds=3, cache=Home.with_kernel),
 }
 IN_VMS = {

@@ -113,7 +113,7 @@ def test_each_vm_has_a_device_and_meets_its_target(vms: Path) -> None:
 
 
 def test_a_device_is_as_consolidate_predicts_it(vms: Path) -> None:
-    document = placed("--each", "vms", "--devices", "a=9,b=4", "--p95", "40")
+    document = placed("--each", "vms", "--devices", "a=11,b=10", "--p95", "40")
     for device in document["devices"]:
         names = [one["name"] for one in device["vms"]]
         words = ["consolidate", *(f"vms/{name}.parquet" for name in names), "--json"]

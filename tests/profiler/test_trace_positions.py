@@ -4,6 +4,7 @@ and traces that do not show the layout.
 """
 
 import random
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -216,4 +217,9 @@ def test_the_cheetah_comes_out_as_in_the_library(tmp_path: Path) -> None:
     assert CliRunner().invoke(main, [*words, "--out", str(out)]).exit_code == 0
     mine, theirs = device.load(str(out)), device.load("cheetah-9lp")
     for section in ("seek", "rotation", "layout", "throughput", "buffer", "facts"):
-        assert getattr(mine, section) == getattr(theirs, section)
+        assert _rounded(getattr(mine, section)) == _rounded(getattr(theirs, section))
+
+
+def _rounded(section: object) -> str:
+    """Return a section's text, to eight digits: processors differ in the last ones."""
+    return re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.8f}", repr(section))

@@ -37,8 +37,8 @@ bool confine_is_full(void);
 bool confine_calls(void);
 
 /*
- * If the signal SIGSYS stopped fstat(), return from that call with a regular file without times, one
- * that differs from every other, as the loader needs; else return false.
+ * If SIGSYS stopped an fstat(), answer that call and return true: it gets a regular file without
+ * times that differs from every other file, as the loader needs. Otherwise return false.
  */
 bool confine_describes_file(const siginfo_t *info, ucontext_t *context);
 

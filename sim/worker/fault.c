@@ -25,7 +25,6 @@ static struct {
 	uintptr_t top; /* near the beginning of the process's own stack */
 } watch;
 
-#define SIGNALLED 128 /* exit status minus the signal's number, as in a shell */
 #define DEEP (1u << 20) /* a stack of fewer bytes is not used up */
 #define NEAR (1u << 16) /* a function's variables are seldom larger */
 

@@ -5,6 +5,8 @@
 
 #include "../../core/port.h"
 
+#define SIGNALLED 128 /* exit status minus the signal's number, as in a shell */
+
 /**
  * struct fault - the code that was running when a signal arrived
  * @signal: the signal, or 0

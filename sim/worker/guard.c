@@ -5,17 +5,16 @@
  * told its child to go on, the child waits for ever.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fault.h"
 #include "guard.h"
 
 #define EXIT_NOT_FOUND 127
 #define LAST_SECONDS 1 /* for the command to end by itself */
-#define SIGNALLED 128
 
 static void interrupt_poll(int signal)
 {

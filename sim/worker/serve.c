@@ -12,7 +12,6 @@
 #define CALLS_AT_ONCE 64
 #define PAGE 4096u
 #define GUARD (64 * PAGE)
-#define SIGNALLED 128 /* exit status minus the signal's number, as in a shell */
 
 static struct {
 	int calls_file;

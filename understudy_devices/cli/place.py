@@ -110,7 +110,7 @@ EXAMPLE = (
     "--bad-traces",
     type=click.Choice(BAD_TRACES),
     default=BAD_TRACES[0],
-    help="What to do if a trace can't be read or its service times fit poorly: end with an error, "
+    help="What to do if a trace can't be used: end with an error, "
     "or name its VM and place the others.",
 )
 @vms_given.with_options

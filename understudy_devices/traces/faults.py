@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What makes a trace useless as the load of a disk, and what a reader of its figures must know.
 
-`fault` names the first of: a file that breaks off; events missing of most requests; each request
-twice; response times that are longer than the trace; times that are no clock.
-`pauses` are not faults: they are what separates several runs in one file.
+Faults are, in the order in which `fault` looks for them: a file that breaks off; events missing of
+most requests; each request twice; response times longer than the trace; times that are no clock.
+Pauses, which separate several runs in one file, are not faults.
 """
 
 from collections.abc import Iterator

@@ -10,8 +10,8 @@ import fcntl
 import hashlib
 import json
 import os
-import re
 import random
+import re
 import signal
 import subprocess
 import time

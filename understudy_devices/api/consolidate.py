@@ -18,6 +18,7 @@ from understudy_devices.api.vms import Vms
 from understudy_devices.api.watch import Heard, Watch
 from understudy_devices.base import parquet, run_folder
 from understudy_devices.base.errors import UserError
+from understudy_devices.base.progress import Report
 from understudy_devices.consolidation import answer, parallelism, prediction, vm, what_if
 from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS
 from understudy_devices.consolidation.prediction import (
@@ -189,22 +190,21 @@ class Question:
         heard = Heard(watch or Watch())
         heard.watch.start(self.command)
         if not self.depth_is_given:
-            heard.say(f"--queue-depth {self.depth.servers}: {self.depth.source}")
-        reading = of_vms.Reading(
-            self.reduction, self.accept_poor_fit, self.jobs, heard.say, self._check
-        )
+            heard.say(self.depth.line)
         with (
             call.folder(out, "-".join(["consolidate", *self.named])[:LABEL]) as folder,
             of_vms.opened(out, cluster, self.jobs, heard.say) as where,
         ):
             workspace = where.folder
             with heard.watch.phases("consolidate") as report:
-                tenants = tuple(reading.tenants(self.named, self.shares, workspace, report))
-                for line in self._contradictions(tenants):
+                ends = [
+                    Scenario(self._tenants(servers, workspace, heard, report), servers)
+                    for servers in self.depth.ends
+                ]
+                for line in self._contradictions(ends[0].tenants):
                     heard.say(line)
-                scenario = Scenario(tenants, self.depth.servers)
                 others = [
-                    what_if.changed(scenario, one, workspace / str(one)) for one in self.changes
+                    what_if.changed(ends[0], one, workspace / str(one)) for one in self.changes
                 ]
                 predictions = [
                     prediction.predict(
@@ -212,8 +212,10 @@ class Question:
                         self.effort,
                         report,
                     )
-                    for each in (scenario, *others)
+                    for each in (*ends, *others)
                 ]
+            if len(ends) > 1:
+                predictions[:2] = [replace(predictions[0], other_end=predictions[1])]
             consolidated = self._shown(predictions)
             heard.watch.answered(consolidated)
             if folder:
@@ -223,6 +225,19 @@ class Question:
             if folder:
                 heard.watch.wrote(folder, "result.json, replications.parquet, report.html")
         return replace(consolidated, notices=tuple(heard.notices))
+
+    def _tenants(
+        self, servers: int, workspace: Path, heard: Heard, report: Report
+    ) -> tuple[Tenant, ...]:
+        """Read the traces for a device with this number of servers."""
+        reading = of_vms.Reading(
+            replace(self.reduction, servers=servers),
+            self.accept_poor_fit,
+            self.jobs,
+            heard.say if servers == self.depth.servers else _ignore,
+            self._check,
+        )
+        return tuple(reading.tenants(self.named, self.shares, workspace / f"{servers}", report))
 
     def _check(self, machines: Sequence[vm.VirtualMachine]) -> None:
         """Raise a UserError if many requests of a VM contradict the number of servers.
@@ -274,6 +289,10 @@ class Question:
         )
 
 
+def _ignore(line: str) -> None:
+    """Say nothing: it has been said for the other D."""
+
+
 def _timings(machine: vm.VirtualMachine) -> list[parallelism.Trace]:
     return [(run.arrivals.arrival_ns, run.response_ns) for run in machine.runs]
 
@@ -313,7 +332,6 @@ def ask(
     of_disk = None if disk is None else options.names("--disk", disk)
     device = depth.find(servers, of_disk, named, common.form)
     options.choice("--service-times", service_times, (SERVED, RESPONSE))
-    alone = None if service_times == RESPONSE else device.servers
     typed = {
         "queue_depth": servers,
         "disk": of_disk,
@@ -332,7 +350,13 @@ def ask(
         shares,
         device,
         variations,
-        vm.Reduction(common.limit, common.arrivals, alone, common.form),
+        vm.Reduction(
+            common.limit,
+            common.arrivals,
+            device.servers,
+            common.form,
+            waits=service_times != RESPONSE,
+        ),
         effort,
         accept_poor_fit,
         common.seed,

@@ -47,7 +47,8 @@ NOT_CHECKED = (
     "depth",
     type=click.IntRange(1, SERVERS_MOST),
     help="Number of requests that the device serves at once (its servers)  [default: the servers "
-    "of --disk, or of the disk that all run folders were recorded on].",
+    "of --disk, or of the disk that all run folders were recorded on, or what the traces show; "
+    "otherwise the answer is for the smallest and the largest D that make sense].",
 )
 @click.option(
     "--disk",

@@ -8,8 +8,8 @@ True means that it was checked and is within the limit.  None means that it was 
 
 from collections.abc import Iterator, Sequence
 
-from understudy_devices.consolidation.replications import Merge
-from understudy_devices.consolidation.scenario import Scenario, Tenant
+from understudy_devices.consolidation.prediction import Prediction
+from understudy_devices.consolidation.scenario import Tenant
 from understudy_devices.measure.trust import Trust
 
 SAMPLED = (
@@ -23,11 +23,15 @@ INTERVALS = (
 )
 
 
-def of_prediction(scenario: Scenario, merge: Merge) -> Trust:
+def of_prediction(prediction: Prediction) -> Trust:
     """Return how far a prediction of VMs on one device may be trusted."""
-    serves = f"that the device serves {scenario.servers} at once"
-    checks = ("a run of these VMs together", f"{serves} and {_merges(max(merge))}")
-    return _verdict(scenario.tenants, checks)
+    servers, other = prediction.scenario.servers, prediction.other_end
+    most = f" to {other.scenario.servers}" if other else ""
+    serves = f"that the device serves {servers}{most} at once"
+    merges = _merges(max(prediction.merge))
+    return _verdict(
+        prediction.scenario.tenants, ("a run of these VMs together", f"{serves} and {merges}")
+    )
 
 
 def of_placement(tenants: Sequence[Tenant], merge: float) -> Trust:

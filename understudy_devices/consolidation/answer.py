@@ -98,6 +98,7 @@ def _vm(prediction: Prediction, tenant: Tenant, beside: Together, product_form_m
             **_percentiles(vm.percentiles_ms),
             "requests_per_s": 1000 * vm.rate_per_ms,
             "in_system": vm.in_system,
+            **{name: one.as_json() for name, one in vm.directions.items()},
         },
         "together": {
             "mean_response_ms": beside.mean.mean,
@@ -108,6 +109,7 @@ def _vm(prediction: Prediction, tenant: Tenant, beside: Together, product_form_m
             "merge_value": beside.merge,
             "split_ratio": vm.splitting_ratio,
             "product_form_ms": product_form_ms,
+            **{name: one.as_json() for name, one in beside.directions.items()},
         },
         "service_times": _fitted(tenant.fitted),
     }

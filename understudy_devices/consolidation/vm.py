@@ -23,6 +23,7 @@ from understudy_devices.base import file_arrays
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.plain import plain
 from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS, pieces, splitting_ratio
+from understudy_devices.consolidation.directions import Times, of_directions
 from understudy_devices.consolidation.sampling import Sample, judge
 from understudy_devices.consolidation.service_times import DISAGREE, Served, served
 from understudy_devices.native.arrays import I64
@@ -120,6 +121,13 @@ class VirtualMachine:
     def mean_response_ms(self) -> float:
         """Return R, the mean response time of the VM alone, in ms."""
         return float(self.response_ms.mean())
+
+    @cached_property
+    def directions(self) -> dict[str, Times]:
+        """Return the figures of reads and of writes of the VM alone."""
+        response_ns = file_arrays.joined([run.response_ns for run in self.runs])
+        write = file_arrays.joined([run.arrivals.write for run in self.runs])
+        return of_directions(response_ns, write)
 
     @cached_property
     def percentiles_ms(self) -> dict[int, float]:
@@ -264,8 +272,8 @@ def _reduced(trace: Trace, folder: Path, how: Reduction) -> Run:
     begin_ns = trace.arrival_ns
     if how.by == "issue" and trace.dispatch_ns is not None:
         begin_ns = trace.dispatch_ns
-    begin_ns, end_ns, sectors = file_arrays.ordered(
-        begin_ns, begin_ns, trace.completed_ns(), trace.sectors
+    begin_ns, end_ns, sectors, op = file_arrays.ordered(
+        begin_ns, begin_ns, trace.completed_ns(), trace.sectors, trace.op
     )
     origin_ns = begin_ns[0]
     arrival_ns = file_arrays.each(lambda part: part - origin_ns, begin_ns)
@@ -278,7 +286,7 @@ def _reduced(trace: Trace, folder: Path, how: Reduction) -> Run:
     folder.mkdir(parents=True)
     return Run(
         name=trace.name,
-        arrivals=write_arrivals(folder, arrival_ns, of_each, _bounded(service.service_ns)),
+        arrivals=write_arrivals(folder, arrival_ns, of_each, _bounded(service.service_ns), op),
         response_ns=_kept(folder / "response_ns.npy", response_ns),
         splitting_ratio=splitting_ratio(of_each),
         sizes=bins(trace.sectors),

@@ -12,9 +12,10 @@ from understudy_devices.consolidation.disk_answer import doubts
 from understudy_devices.consolidation.disk_prediction import DiskPrediction
 from understudy_devices.consolidation.trust import SAMPLED_ON_DISK, of_disk
 from understudy_devices.show import inline, notebook, page
+from understudy_devices.show.directions import DIRECTIONS
 from understudy_devices.show.grid import Grid
 from understudy_devices.show.inline import COLOURS, Drawing
-from understudy_devices.show.on_disk.table import DIRECTIONS, HEADINGS, directions, rows
+from understudy_devices.show.on_disk.table import HEADINGS, directions, rows
 
 __all__ = ["html", "render", "show", "text"]
 

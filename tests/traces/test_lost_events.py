@@ -125,13 +125,14 @@ def test_any_events_of_a_few_places(seed: int) -> None:
 
 def test_issues_only(tmp_path: Path) -> None:
     """Without any completion, arrivals can be replayed, and response times are not to be had."""
-    lines = printed([event(5, "Q", 8), event(7, "D", 8), event(9, "D", 16), event(11, "D", 8)])
-    (tmp_path / "t").write_bytes(lines)
-    trace = load(str(tmp_path / "t"))
-    assert trace.arrival_ns.tolist() == [0, 4, 6]
-    assert trace.left_out == {}
-    with pytest.raises(UserError, match="has arrivals only"):
-        trace.response_ns()
+    events = [event(5, "Q", 8), event(7, "D", 8), event(9, "D", 16), event(11, "D", 8)]
+    for content in (printed(events), one_file(events)):
+        (tmp_path / "t").write_bytes(content)
+        trace = load(str(tmp_path / "t"))
+        assert trace.arrival_ns.tolist() == [0, 4, 6]
+        assert trace.left_out == {}
+        with pytest.raises(UserError, match="has arrivals only"):
+            trace.response_ns()
 
 
 def of_three_cpus() -> dict[int, bytes]:

@@ -4,8 +4,8 @@
 The scenario is simulated for resamples of the traces (sampling.py).  Response times near saturation
 are skewed to the right, so the spread is that of the logarithm of the resamples' means, and the
 upper limit is raised by the distance from a log-normal median to its mean (Cox's method: Land 1972,
-Zhou and Gao 1997).  The interval also includes the error of the replications.  Several runs of a VM
-make it narrower.
+Zhou and Gao 1997).  The spread is stretched if a trace has long-range dependence (sampling.py).
+The interval also includes the error of the replications.  Several runs of a VM make it narrower.
 """
 
 import math
@@ -63,9 +63,10 @@ def spreads(replications: Replications, merge: Merge) -> tuple[Spread, ...]:
         return tuple(Spread(math.inf, 1.0) for _ in tenants)
     runs = min(len({run.name for run in tenant.vm.runs}) for tenant in tenants)
     freedom = runs * min(run.sample.freedom for tenant in tenants for run in tenant.vm.runs)
+    stretch = max(run.sample.stretch for tenant in tenants for run in tenant.vm.runs)
     together = 1 / (1 / freedom + 1 / (RESAMPLES - 1))
     return tuple(
-        Spread(_deviation(stable, k) * math.sqrt(part / runs), together)
+        Spread(_deviation(stable, k) * stretch * math.sqrt(part / runs), together)
         for k in range(len(tenants))
     )
 

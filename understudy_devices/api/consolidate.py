@@ -11,7 +11,7 @@ from typing import Any, cast
 import polars as pl
 from rich.console import Console
 
-from understudy_devices.api import call, depth, options
+from understudy_devices.api import call, depth, on_disk, options
 from understudy_devices.api import vms as of_vms
 from understudy_devices.api.call import Out
 from understudy_devices.api.vms import Vms
@@ -31,6 +31,7 @@ from understudy_devices.consolidation.prediction import (
 )
 from understudy_devices.consolidation.replications import Replications
 from understudy_devices.consolidation.scenario import SERVERS_MOST, WEIGHT_MOST, Scenario, Tenant
+from understudy_devices.device import profile
 from understudy_devices.engine.cluster import Request
 
 SERVED, RESPONSE = "served", "response"
@@ -53,6 +54,8 @@ def consolidate(
     *,
     queue_depth: int | None = None,
     disk: str | os.PathLike[str] | None = None,
+    schedulers: str | Sequence[str] | None = None,
+    virtual_size: int | str | None = None,
     weights: Mapping[str, int] | str | None = None,
     merge: float | str = UNMERGED,
     service_times: str = SERVED,
@@ -60,7 +63,7 @@ def consolidate(
     precision: float = PRECISION,
     what_if: Sequence[str] | str = (),
     split: int | str = LIMIT_BLOCKS,
-    arrivals: str = "issue",
+    arrivals: str | None = None,
     accept_poor_fit: bool = False,
     columns: str | Sequence[str] | None = None,
     format: str | None = None,
@@ -83,6 +86,8 @@ def consolidate(
             vms,
             queue_depth=queue_depth,
             disk=disk,
+            schedulers=schedulers,
+            virtual_size=virtual_size,
             weights=weights,
             merge=merge,
             service_times=service_times,
@@ -182,6 +187,7 @@ class Question:
     seed: int
     jobs: int | None
     depth_is_given: bool
+    disk: on_disk.SimulatedDisk | None = None
 
     def answer(
         self, out: Out = None, watch: Watch | None = None, cluster: Request | None = None
@@ -189,10 +195,12 @@ class Question:
         """Read the traces, fit the service times, and simulate, here or on a cluster."""
         heard = Heard(watch or Watch())
         heard.watch.start(self.command)
+        if self.disk and (answer := self._on_disk(self.disk, heard, out, cluster)):
+            return answer
         if not self.depth_is_given:
             heard.say(self.depth.line)
         with (
-            call.folder(out, "-".join(["consolidate", *self.named])[:LABEL]) as folder,
+            call.folder(out, self._label) as folder,
             of_vms.opened(out, cluster, self.jobs, heard.say) as where,
         ):
             workspace = where.folder
@@ -216,14 +224,37 @@ class Question:
                 ]
             if len(ends) > 1:
                 predictions[:2] = [replace(predictions[0], other_end=predictions[1])]
-            consolidated = self._shown(predictions)
-            heard.watch.answered(consolidated)
-            if folder:
-                consolidated.fill(folder)
-            for doubt in consolidated.notices:
-                heard.doubt(doubt)
-            if folder:
-                heard.watch.wrote(folder, "result.json, replications.parquet, report.html")
+            return self._finished(self._shown(predictions), heard, folder)
+
+    def _on_disk(
+        self, disk: on_disk.SimulatedDisk, heard: Heard, out: Out, cluster: Request | None
+    ) -> Consolidated | None:
+        """Simulate the disk; return None if a trace does not say where requests were."""
+        with heard.watch.phases("consolidate") as report:
+            guests = disk.guests(self.named, self.shares, self.reduction.form, report)
+        if not disk.is_possible(guests, cluster is not None, heard.say):
+            return None
+        with call.folder(out, self._label) as folder:
+            with heard.watch.phases("consolidate") as report:
+                predictions = disk.predictions(guests, self.effort, self.seed, self.jobs, report)
+            shown = disk.shown(self.command, self.seed, self.effort, predictions)
+            return self._finished(Consolidated(self.command, **shown), heard, folder)
+
+    @property
+    def _label(self) -> str:
+        return "-".join(["consolidate", *self.named])[:LABEL]
+
+    def _finished(
+        self, consolidated: Consolidated, heard: Heard, folder: Path | None
+    ) -> Consolidated:
+        """Show the result, write it, and say what is in doubt."""
+        heard.watch.answered(consolidated)
+        if folder:
+            consolidated.fill(folder)
+        for doubt in consolidated.notices:
+            heard.doubt(doubt)
+        if folder:
+            heard.watch.wrote(folder, "result.json, replications.parquet, report.html")
         return replace(consolidated, notices=tuple(heard.notices))
 
     def _tenants(
@@ -302,6 +333,8 @@ def ask(
     *,
     queue_depth: Any = None,
     disk: Any = None,
+    schedulers: Any = None,
+    virtual_size: Any = None,
     weights: Any = None,
     merge: Any = UNMERGED,
     service_times: Any = SERVED,
@@ -309,7 +342,7 @@ def ask(
     precision: Any = PRECISION,
     changes: Any = (),
     split: Any = LIMIT_BLOCKS,
-    arrivals: Any = "issue",
+    arrivals: Any = None,
     accept_poor_fit: bool = False,
     columns: Any = None,
     format: Any = None,
@@ -331,10 +364,27 @@ def ask(
     servers = options.optional("--queue-depth", queue_depth, 1, SERVERS_MOST)
     of_disk = None if disk is None else options.names("--disk", disk)
     device = depth.find(servers, of_disk, named, common.form)
+    only_of_an_array = {
+        "--merge": options.text(merge) != options.text(UNMERGED),
+        "--service-times": service_times != SERVED,
+        "--what-if": changed,
+        "--split": options.text(split) != options.text(LIMIT_BLOCKS),
+        "--accept-poor-fit": accept_poor_fit,
+    }
+    simulated = on_disk.simulated_disk(
+        None if of_disk is None else profile.load(of_disk),
+        schedulers,
+        virtual_size,
+        arrivals,
+        shares,
+        [option for option, is_given in only_of_an_array.items() if is_given],
+    )
     options.choice("--service-times", service_times, (SERVED, RESPONSE))
     typed = {
         "queue_depth": servers,
         "disk": of_disk,
+        "schedulers": None if schedulers is None else options.names("--schedulers", schedulers),
+        "virtual_size": virtual_size,
         "weights": options.text(weights or "") or None,
         "merge": None if merge == UNMERGED else merge,
         "service_times": None if service_times == SERVED else service_times,
@@ -362,6 +412,7 @@ def ask(
         common.seed,
         common.jobs,
         depth_is_given=bool(servers),
+        disk=simulated,
     )
 
 

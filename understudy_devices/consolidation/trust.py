@@ -22,6 +22,18 @@ INTERVALS = (
     "or merging in the device"
 )
 
+SAMPLED_ON_DISK = (
+    "95 % intervals cover where each VM begins in its run, and that each trace is only a sample of "
+    "a VM that does not change. They do not cover a VM that sends later requests because earlier "
+    "ones take longer, or a disk that differs from its profile"
+)
+
+
+def of_disk(name: str) -> Trust:
+    """Return how far a prediction of VMs on a simulated disk may be trusted."""
+    profile = f"that the disk is as its profile {name}, and arrivals do not depend on it"
+    return Trust(None, ("a run of these VMs together", profile))
+
 
 def of_prediction(prediction: Prediction) -> Trust:
     """Return how far a prediction of VMs on one device may be trusted."""

@@ -4,7 +4,7 @@
 import platform as machine
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, isnan
 from typing import Any
 
 from understudy_devices import __version__
@@ -29,6 +29,12 @@ class Placed:
 
     vm: Demand
     p95: P95
+
+    @property
+    def verified(self) -> bool:
+        """Return whether there is an upper bound for the VM's 95th percentile, from several
+        replications."""
+        return not isnan(self.p95.most_ms)
 
     @property
     def meets(self) -> bool:
@@ -72,6 +78,7 @@ def document(
         **trust.as_json(),
         "outcome": outcome.kind,
         "reason": outcome.reason,
+        "interrupted": outcome.interrupted,
         "conflict": [problem.vms[vm].name for vm in each(outcome.conflict)],
         "ci95_covers": INTERVALS,
         "simulated_devices": outcome.judged,
@@ -99,7 +106,7 @@ def _device(one: Occupied) -> dict[str, Any]:
                 "target_p95_ms": placed.vm.target_ms,
                 "p95_response_ms": _finite(placed.p95.mean_ms),
                 "p95_at_most_ms": _finite(placed.p95.most_ms),
-                "meets_target": placed.meets,
+                "meets_target": placed.meets if placed.verified else None,
             }
             for placed in one.placed
         ],
@@ -107,5 +114,5 @@ def _device(one: Occupied) -> dict[str, Any]:
 
 
 def _finite(time_ms: float) -> float | None:
-    """Return the time, or None if the queue grows without limit."""
+    """Return the time, or None if the queue grows without limit, or the time is unknown."""
     return time_ms if isfinite(time_ms) else None

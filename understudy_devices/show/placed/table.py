@@ -2,7 +2,7 @@
 """Prints an assignment: devices and their loads, VMs and their 95th percentiles, times in ms."""
 
 from collections.abc import Sequence
-from math import isfinite
+from math import isfinite, isnan
 
 from rich.console import Console
 
@@ -16,7 +16,7 @@ from understudy_devices.show.grid import Block, Grid
 DEVICE = ("servers", "VMs", "load", "nearest to its target", "of it")
 VM = ("load", "alone\n(ms)", "p95\n(ms)", "at most\n(ms)", "target\n(ms)", "")
 WORDS = ("nearest to its target",)
-MISSED = "missed"
+MISSED, UNVERIFIED = "missed", "not verified"
 
 
 def show(problem: Problem, outcome: Outcome, trust: Trust, console: Console) -> None:
@@ -54,6 +54,8 @@ def sentences(problem: Problem, outcome: Outcome, trust: Trust) -> list[str]:
         answer = "every VM's p95 is at most its target"
     else:
         answer = f"{outcome.kind}: {outcome.reason}"
+    if outcome.interrupted and outcome.kind == FOUND:
+        answer += "; interrupted: a longer search may find more room"
     return [demand, answer, str(trust), INTERVALS]
 
 
@@ -80,12 +82,19 @@ def _vm(one: Occupied, placed: Placed) -> tuple[str, ...]:
         _ms(placed.p95.mean_ms),
         _ms(placed.p95.most_ms),
         f"{placed.vm.target_ms:,g}",
-        "" if placed.meets else MISSED,
+        _word(placed),
     )
 
 
+def _word(placed: Placed) -> str:
+    if not placed.verified:
+        return UNVERIFIED
+    return "" if placed.meets else MISSED
+
+
 def _share(placed: Placed) -> float:
-    return placed.p95.most_ms / placed.vm.target_ms
+    time_ms = placed.p95.most_ms if placed.verified else placed.p95.mean_ms
+    return time_ms / placed.vm.target_ms
 
 
 def _percent(share: float) -> str:
@@ -93,4 +102,6 @@ def _percent(share: float) -> str:
 
 
 def _ms(time: float) -> str:
+    if isnan(time):
+        return "-"
     return f"{time:,.3f}" if isfinite(time) else "piles up"

@@ -3,7 +3,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,12 +18,13 @@ from understudy_devices.api.placed import Placement
 from understudy_devices.api.vms import Vms
 from understudy_devices.api.watch import Heard, Watch
 from understudy_devices.base.errors import UserError
+from understudy_devices.base.stopping import Stopped
 from understudy_devices.consolidation import trust, vm
 from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS
-from understudy_devices.consolidation.placement import answer
+from understudy_devices.consolidation.placement import answer, confirmation
 from understudy_devices.consolidation.placement.guests import Guest, demands, guests, multiplied
 from understudy_devices.consolidation.placement.problem import Device, Problem
-from understudy_devices.consolidation.placement.search import BUDGET, Outcome, Stops
+from understudy_devices.consolidation.placement.search import BUDGET, FOUND, Outcome, Stops
 from understudy_devices.consolidation.placement.search import place as search
 from understudy_devices.consolidation.placement.simulation import Simulated
 from understudy_devices.consolidation.scenario import SERVERS_MOST
@@ -156,6 +157,10 @@ class Question:
                     ),
                 )
                 outcome = search(problem, judge, self.budget, report, judge.sketch, stops)
+                if outcome.kind == FOUND and not outcome.interrupted:
+                    with suppress(Stopped), stops():
+                        limits_ms = confirmation.limits_ms(judge, problem, outcome, report)
+                        outcome = replace(outcome, limits_ms=limits_ms)
             trusted = trust.of_placement(list(read.values()), self.merge)
             placed = self._shown(problem, outcome, trusted)
             heard.watch.answered(placed)

@@ -23,6 +23,7 @@ MEASURES = {
     "p95_at_most_ms": pl.Float64,
     "target_p95_ms": pl.Float64,
     "meets_target": pl.Boolean,
+    "uncertain": pl.Boolean,
 }
 
 
@@ -68,7 +69,8 @@ class Placement:
         """Return a row for each VM on its device.
 
         `p95_response_ms` is the predicted 95th percentile of its response times, and
-        `p95_at_most_ms` the upper limit of the 95 % interval; null if requests pile up.
+        `p95_at_most_ms` the upper limit of the 95 % interval of its mean over replications; null if
+        requests pile up.  `uncertain`: the VM meets its target, but another trace of it might not.
         """
         rows = [
             {"device": device["name"], "vm": each["name"], "load": each["load"]}

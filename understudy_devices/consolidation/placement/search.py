@@ -18,9 +18,9 @@ The answer depends only on the problem, the judge and the budget, unless the sea
 (base/stopping.py): then it is the best assignment so far, perhaps only sketched.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import comb, prod
 from typing import Final, Literal
 
@@ -76,6 +76,7 @@ class Outcome:
     None if not all devices of one were judged.  verdicts: the verdict on each device of that
     assignment.  conflict: VMs that can't be placed together, if they are the reason.  judged: the
     number of judgements.  interrupted: whether the search was stopped before its end.
+    limits_ms: the 95 % interval of each VM's 95th percentile, if it was computed (confirmation.py).
     """
 
     kind: Kind
@@ -85,6 +86,7 @@ class Outcome:
     conflict: Members
     judged: int
     interrupted: bool = False
+    limits_ms: Mapping[int, tuple[float, float]] = field(default_factory=dict)
 
 
 def place(

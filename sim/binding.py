@@ -173,6 +173,9 @@ struct sim_summary {
     u64 *counters, *prefetcher_counters, *replacer_counters;
 };
 const char *sim_check(const struct sim_input *input, u64 rows, u64 extents);
+#define EXPLAIN_BYTES ...
+const char *sim_explain(const struct sim_input *input, const struct sim_summary *summary,
+                        int error, char *text);
 
 /* core/optimal_order.h */
 struct optimal_order { u64 *position; u32 *order; ...; };
@@ -398,6 +401,7 @@ SOURCE = """
 #include "core/optimal_order.h"
 #include "host/serve/timed_disk.h"
 #include "sim/check.h"
+#include "sim/explain.h"
 #include "sim/registry.h"
 #include "sim/service_times.h"
 #include "sim/worker/arrivals_file.h"

@@ -11,14 +11,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-HEADERS = {
-    "workload": "sim/registry.h",
-    "scheduler": "tests/core/schedulers.h",
-    "prefetcher": "tests/core/policies.h",
-    "replacer": "tests/core/policies.h",
-}
 TEXT = """\
-#include "{header}"
+#include "sim/registry.h"
 
 {declarations}
 
@@ -49,7 +43,7 @@ def text(kind: str, sources: Sequence[Path]) -> str:
         names += [f"{kind}_{name}" for name in registered]
     declarations = "\n".join(f"extern const struct {kind} *const {name};" for name in names)
     entries = "\n".join(f"\t&{name}," for name in names)
-    return TEXT.format(kind=kind, header=HEADERS[kind], declarations=declarations, entries=entries)
+    return TEXT.format(kind=kind, declarations=declarations, entries=entries)
 
 
 if __name__ == "__main__":

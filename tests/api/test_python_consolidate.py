@@ -104,7 +104,6 @@ def test_nothing_is_left() -> None:
         ({"vms": 7}, "no VM: a int is no list"),
         ({"vms": {"web": "nothing.csv"}}, "No such file"),
         ({"queue_depth": 0}, "--queue-depth: 0 is outside 1 to 1024"),
-        ({"queue_depth": None}, "--queue-depth: not given, and no trace shows"),
         ({"weights": {"db": 2}}, "--weights: no VM is called db"),
         ({"merge": 0.5}, "--merge: 0.5: write common"),
         ({"service_times": "quick"}, "--service-times: quick is none of its choices"),

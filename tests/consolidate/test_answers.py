@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What result.json says of a prediction and of a placement, and how far each may be trusted."""
 
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,7 @@ def test_a_prediction(predicted: Prediction) -> None:
     ])  # fmt: skip
     assert given["inputs"] == {
         "command": "understudy", "seed": 7, "depth": 4, "depth_from": "asked for",
-        "merge": "common", "precision": 0.1,
+        "depth_most": None, "merge": "common", "precision": 0.1,
     }  # fmt: skip
     assert given["device"] == pytest.approx(
         {"servers": 4, "offered_load": 0.25, "load_with_merging": 0.125, "fewest_servers": 2}, abs=1
@@ -130,11 +131,15 @@ def test_no_placement() -> None:
     ("merge", "merges"), [(1.0, "merges nothing"), (1.125, "merges up to 1.12 requests")]
 )
 def test_what_was_never_checked_is_said(web: Tenant, merge: float, merges: str) -> None:
-    trust = of_prediction(Scenario((web, web), 4), (1.0, merge))
+    prediction = Prediction(Scenario((web, web), 4), Effort(), (1.0, merge), (), (), 0)
+    trust = of_prediction(prediction)
     assert trust.trusted is None
     assert trust.because == (
         "a run of these VMs together", f"that the device serves 4 at once and {merges}"
     )  # fmt: skip
+    most = replace(prediction, scenario=Scenario((web, web), 9))
+    trust = of_prediction(replace(prediction, other_end=most))
+    assert trust.because[1] == f"that the device serves 4 to 9 at once and {merges}"
     trust = of_placement([web], merge)
     assert trust.trusted is None
     assert trust.because[0] == "a run of VMs together"
@@ -150,7 +155,7 @@ def test_what_is_contradicted_is_said(web: Tenant, tmp_path: Path) -> None:
         fitted(5),
     )
     for trust in (
-        of_prediction(Scenario((web, poor, odd), 4), (1.0,)),
+        of_prediction(Prediction(Scenario((web, poor, odd), 4), Effort(), (1.0,), (), (), 0)),
         of_placement([web, poor, odd], 1),
     ):
         assert trust.trusted is False

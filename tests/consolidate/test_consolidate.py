@@ -277,10 +277,6 @@ def test_servers_that_a_trace_contradicts(traces: Path) -> None:
             "understudy trace convert cut.csv OUT.parquet keeps what can be read",
         ),
         (["web.parquet", "--depth", "2000"], "--queue-depth"),
-        (
-            ["web.parquet"],
-            "--queue-depth: not given, and no trace shows how many requests",
-        ),
         (["web.parquet", "--disk", "vespa"], 'unknown disk "vespa"'),
         (
             ["web.parquet", *LITTLE, "--disk", "array-32"],
@@ -375,18 +371,16 @@ def test_who_says_how_many_the_device_serves(traces: Path) -> None:
     assert result["device"]["servers"] == 1
     for other, says in (
         ("narrow", "wide: 32 (recorded on array-32), narrow: 1 (recorded on cheetah-9lp)"),
-        ("web.parquet", "what traces say: wide: 32 (recorded on array-32)"),
+        ("web.parquet", "wide: 32 (recorded on array-32): give the number"),
     ):
         done = understudy("consolidate", "wide", other)
         assert done.exit_code == 2
-        assert "--queue-depth: not given" in done.stderr
-        assert says in done.stderr
+        assert f"--queue-depth: not given, and traces say: {says}" in done.stderr
     document = json.loads(Path("narrow/result.json").read_text())
     document["inputs"] |= {"platform": "real", "depth": 8}
     Path("narrow/result.json").write_text(json.dumps(document))
-    done = understudy("consolidate", "narrow")
-    assert done.exit_code == 2
-    assert "what traces say" not in done.stderr
+    result = answered("narrow", "--replications", "2")
+    assert "no trace shows how many" in result["inputs"]["depth_from"]
     Path("many.toml").write_text('[array]\nservers = 2000\nservice_ms = 1.0\nsource = "nobody"\n')
     done = understudy("consolidate", "web.parquet", "--disk", "many.toml")
     assert done.exit_code == 2
@@ -409,6 +403,28 @@ def test_the_traces_show_how_many_the_device_serves(traces: Path) -> None:
     done = understudy("consolidate", "one.parquet", "--queue-depth", "8", "--replications", "2")
     assert "one: the trace shows 1 served at once, not 8: " in done.stderr
     assert "check --queue-depth" in done.stderr
+
+
+def test_an_unknown_depth_is_bracketed(traces: Path) -> None:
+    """Requests overlap, and none shows that it waited: the answer covers the smallest D that the
+    traces do not contradict, and the D with which no request waits."""
+    done = understudy("consolidate", "web.parquet", "mail.parquet", "--replications", "2")
+    assert done.exit_code == 0, done.output
+    [low, high] = re.findall(r"tried: (\d+), the smallest D .*, and (\d+), with", done.stderr)[0]
+    result = answered("web.parquet", "mail.parquet", "--replications", "2")
+    assert (result["inputs"]["depth"], result["inputs"]["depth_most"]) == (int(low), int(high))
+    ends = result["depths"]
+    assert [end["device"]["servers"] for end in ends] == [int(low), int(high)]
+    for k, vm in enumerate(result["vms"]):
+        each = [end["vms"][k]["together"] for end in ends]
+        assert vm["together"]["mean_response_ms"] == each[0]["mean_response_ms"]
+        assert each[1]["mean_response_ms"] == pytest.approx(vm["alone"]["mean_response_ms"], 0.1)
+        low_ms, high_ms = vm["together"]["ci95_ms"]
+        assert low_ms == min(one["ci95_ms"][0] for one in each)
+        assert high_ms == max(one["ci95_ms"][1] for one in each)
+    assert result["trusted"] is None
+    assert f"serves {low} to {high} at once" in result["because"][1]
+    assert f"with D={high}, the largest" in done.stdout
 
 
 def test_requests_that_the_vm_merged_are_one(traces: Path) -> None:

@@ -20,9 +20,12 @@ from independent_consolidation import (
 
 from understudy_devices.consolidation.parallelism import (
     Trace,
+    _agrees,
+    _by_throughput,
     consistent,
     contradicts,
     estimated,
+    limits,
 )
 from understudy_devices.consolidation.service_times import served
 
@@ -73,10 +76,31 @@ def test_a_device_that_serves_in_order(service: Draw, servers: int) -> None:
 
 @pytest.mark.parametrize("servers", [2, 4, 8])
 def test_a_device_that_serves_in_another_order(servers: int) -> None:
-    known = estimated([at_random(servers, 0.95), at_random(servers, 0.9)])
+    """The throughput stops growing at D, but the trace contradicts that requests wait in order."""
+    traces = [at_random(servers, 0.95), at_random(servers, 0.9)]
+    known = _by_throughput(traces)
     assert known
     assert abs(known.servers - servers) <= max(1, servers // 8)
     assert "the throughput does not grow" in known.how
+    assert estimated(traces) is None
+
+
+def test_limits_of_an_unknown_number() -> None:
+    """The smallest number is one with which few requests complete too early; with the largest, none
+    of any VM waits."""
+    traces = [in_order(exponential, 32, 0.2), at_random(4, 0.9)]
+    low, high = limits([[traces[0]], [traces[1]]])
+    assert all(_agrees(trace, low) for trace in traces)
+    assert not all(_agrees(trace, low - 1) for trace in traces)
+    alone = [consistent([trace]).servers for trace in traces]
+    assert high == sum(alone)
+    assert limits([traces])[1] == max(alone)
+
+
+def test_one_at_a_time_may_be_any_device() -> None:
+    trace = np.arange(100) * 1000, np.full(100, 500)
+    assert limits([[trace]]) == (1, 1)
+    assert limits([[trace], [trace], [trace, trace]]) == (1, 3)
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The prefetchers and replacement policies linked into a program.  Each registers with
- * SCHEDULERS_IN_A_LIST; sim/registry.py writes the lists when the program is built.
- */
+/* The prefetchers and replacement policies linked into a program (sim/registry.h). */
 #ifndef UNDERSTUDY_TEST_POLICIES_H
 #define UNDERSTUDY_TEST_POLICIES_H
 
 #include "../../sim/page_cache.h"
-
-u32 prefetcher_count(void);
-u32 replacer_count(void);
-
-/* In no particular order. */
-const struct prefetcher *prefetcher_get(u32 index);
-const struct replacer *replacer_get(u32 index);
+#include "../../sim/registry.h"
 
 /* Return the policy of that name, or NULL. */
 const struct prefetcher *prefetcher_find(const char *name);

@@ -11,13 +11,14 @@ from typing import Any, cast
 import polars as pl
 from rich.console import Console
 
-from understudy_devices.api import call, depth, options
+from understudy_devices.api import call, depth, on_disk, options
 from understudy_devices.api import vms as of_vms
 from understudy_devices.api.call import Out
 from understudy_devices.api.vms import Vms
 from understudy_devices.api.watch import Heard, Watch
 from understudy_devices.base import parquet, run_folder
 from understudy_devices.base.errors import UserError
+from understudy_devices.base.progress import Report
 from understudy_devices.consolidation import answer, parallelism, prediction, vm, what_if
 from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS
 from understudy_devices.consolidation.prediction import (
@@ -30,6 +31,7 @@ from understudy_devices.consolidation.prediction import (
 )
 from understudy_devices.consolidation.replications import Replications
 from understudy_devices.consolidation.scenario import SERVERS_MOST, WEIGHT_MOST, Scenario, Tenant
+from understudy_devices.device import profile
 from understudy_devices.engine.cluster import Request
 
 SERVED, RESPONSE = "served", "response"
@@ -52,6 +54,8 @@ def consolidate(
     *,
     queue_depth: int | None = None,
     disk: str | os.PathLike[str] | None = None,
+    schedulers: str | Sequence[str] | None = None,
+    virtual_size: int | str | None = None,
     weights: Mapping[str, int] | str | None = None,
     merge: float | str = UNMERGED,
     service_times: str = SERVED,
@@ -59,7 +63,7 @@ def consolidate(
     precision: float = PRECISION,
     what_if: Sequence[str] | str = (),
     split: int | str = LIMIT_BLOCKS,
-    arrivals: str = "issue",
+    arrivals: str | None = None,
     accept_poor_fit: bool = False,
     columns: str | Sequence[str] | None = None,
     format: str | None = None,
@@ -82,6 +86,8 @@ def consolidate(
             vms,
             queue_depth=queue_depth,
             disk=disk,
+            schedulers=schedulers,
+            virtual_size=virtual_size,
             weights=weights,
             merge=merge,
             service_times=service_times,
@@ -181,6 +187,7 @@ class Question:
     seed: int
     jobs: int | None
     depth_is_given: bool
+    disk: on_disk.SimulatedDisk | None = None
 
     def answer(
         self, out: Out = None, watch: Watch | None = None, cluster: Request | None = None
@@ -188,23 +195,24 @@ class Question:
         """Read the traces, fit the service times, and simulate, here or on a cluster."""
         heard = Heard(watch or Watch())
         heard.watch.start(self.command)
+        if self.disk and (answer := self._on_disk(self.disk, heard, out, cluster)):
+            return answer
         if not self.depth_is_given:
-            heard.say(f"--queue-depth {self.depth.servers}: {self.depth.source}")
-        reading = of_vms.Reading(
-            self.reduction, self.accept_poor_fit, self.jobs, heard.say, self._check
-        )
+            heard.say(self.depth.line)
         with (
-            call.folder(out, "-".join(["consolidate", *self.named])[:LABEL]) as folder,
+            call.folder(out, self._label) as folder,
             of_vms.opened(out, cluster, self.jobs, heard.say) as where,
         ):
             workspace = where.folder
             with heard.watch.phases("consolidate") as report:
-                tenants = tuple(reading.tenants(self.named, self.shares, workspace, report))
-                for line in self._contradictions(tenants):
+                ends = [
+                    Scenario(self._tenants(servers, workspace, heard, report), servers)
+                    for servers in self.depth.ends
+                ]
+                for line in self._contradictions(ends[0].tenants):
                     heard.say(line)
-                scenario = Scenario(tenants, self.depth.servers)
                 others = [
-                    what_if.changed(scenario, one, workspace / str(one)) for one in self.changes
+                    what_if.changed(ends[0], one, workspace / str(one)) for one in self.changes
                 ]
                 predictions = [
                     prediction.predict(
@@ -212,17 +220,55 @@ class Question:
                         self.effort,
                         report,
                     )
-                    for each in (scenario, *others)
+                    for each in (*ends, *others)
                 ]
-            consolidated = self._shown(predictions)
-            heard.watch.answered(consolidated)
-            if folder:
-                consolidated.fill(folder)
-            for doubt in consolidated.notices:
-                heard.doubt(doubt)
-            if folder:
-                heard.watch.wrote(folder, "result.json, replications.parquet, report.html")
+            if len(ends) > 1:
+                predictions[:2] = [replace(predictions[0], other_end=predictions[1])]
+            return self._finished(self._shown(predictions), heard, folder)
+
+    def _on_disk(
+        self, disk: on_disk.SimulatedDisk, heard: Heard, out: Out, cluster: Request | None
+    ) -> Consolidated | None:
+        """Simulate the disk; return None if a trace does not say where requests were."""
+        with heard.watch.phases("consolidate") as report:
+            guests = disk.guests(self.named, self.shares, self.reduction.form, report)
+        if not disk.is_possible(guests, cluster is not None, heard.say):
+            return None
+        with call.folder(out, self._label) as folder:
+            with heard.watch.phases("consolidate") as report:
+                predictions = disk.predictions(guests, self.effort, self.seed, self.jobs, report)
+            shown = disk.shown(self.command, self.seed, self.effort, predictions)
+            return self._finished(Consolidated(self.command, **shown), heard, folder)
+
+    @property
+    def _label(self) -> str:
+        return "-".join(["consolidate", *self.named])[:LABEL]
+
+    def _finished(
+        self, consolidated: Consolidated, heard: Heard, folder: Path | None
+    ) -> Consolidated:
+        """Show the result, write it, and say what is in doubt."""
+        heard.watch.answered(consolidated)
+        if folder:
+            consolidated.fill(folder)
+        for doubt in consolidated.notices:
+            heard.doubt(doubt)
+        if folder:
+            heard.watch.wrote(folder, "result.json, replications.parquet, report.html")
         return replace(consolidated, notices=tuple(heard.notices))
+
+    def _tenants(
+        self, servers: int, workspace: Path, heard: Heard, report: Report
+    ) -> tuple[Tenant, ...]:
+        """Read the traces for a device with this number of servers."""
+        reading = of_vms.Reading(
+            replace(self.reduction, servers=servers),
+            self.accept_poor_fit,
+            self.jobs,
+            heard.say if servers == self.depth.servers else _ignore,
+            self._check,
+        )
+        return tuple(reading.tenants(self.named, self.shares, workspace / f"{servers}", report))
 
     def _check(self, machines: Sequence[vm.VirtualMachine]) -> None:
         """Raise a UserError if many requests of a VM contradict the number of servers.
@@ -274,6 +320,10 @@ class Question:
         )
 
 
+def _ignore(line: str) -> None:
+    """Say nothing: it has been said for the other D."""
+
+
 def _timings(machine: vm.VirtualMachine) -> list[parallelism.Trace]:
     return [(run.arrivals.arrival_ns, run.response_ns) for run in machine.runs]
 
@@ -283,6 +333,8 @@ def ask(
     *,
     queue_depth: Any = None,
     disk: Any = None,
+    schedulers: Any = None,
+    virtual_size: Any = None,
     weights: Any = None,
     merge: Any = UNMERGED,
     service_times: Any = SERVED,
@@ -290,7 +342,7 @@ def ask(
     precision: Any = PRECISION,
     changes: Any = (),
     split: Any = LIMIT_BLOCKS,
-    arrivals: Any = "issue",
+    arrivals: Any = None,
     accept_poor_fit: bool = False,
     columns: Any = None,
     format: Any = None,
@@ -312,11 +364,27 @@ def ask(
     servers = options.optional("--queue-depth", queue_depth, 1, SERVERS_MOST)
     of_disk = None if disk is None else options.names("--disk", disk)
     device = depth.find(servers, of_disk, named, common.form)
+    only_of_an_array = {
+        "--merge": options.text(merge) != options.text(UNMERGED),
+        "--service-times": service_times != SERVED,
+        "--what-if": changed,
+        "--split": options.text(split) != options.text(LIMIT_BLOCKS),
+        "--accept-poor-fit": accept_poor_fit,
+    }
+    simulated = on_disk.simulated_disk(
+        None if of_disk is None else profile.load(of_disk),
+        schedulers,
+        virtual_size,
+        arrivals,
+        shares,
+        [option for option, is_given in only_of_an_array.items() if is_given],
+    )
     options.choice("--service-times", service_times, (SERVED, RESPONSE))
-    alone = None if service_times == RESPONSE else device.servers
     typed = {
         "queue_depth": servers,
         "disk": of_disk,
+        "schedulers": None if schedulers is None else options.names("--schedulers", schedulers),
+        "virtual_size": virtual_size,
         "weights": options.text(weights or "") or None,
         "merge": None if merge == UNMERGED else merge,
         "service_times": None if service_times == SERVED else service_times,
@@ -332,12 +400,19 @@ def ask(
         shares,
         device,
         variations,
-        vm.Reduction(common.limit, common.arrivals, alone, common.form),
+        vm.Reduction(
+            common.limit,
+            common.arrivals,
+            device.servers,
+            common.form,
+            waits=service_times != RESPONSE,
+        ),
         effort,
         accept_poor_fit,
         common.seed,
         common.jobs,
         depth_is_given=bool(servers),
+        disk=simulated,
     )
 
 

@@ -3,7 +3,7 @@
 
 D is the value of --queue-depth, or it is in the disk's profile, or in the run folders that hold the
 VMs' traces.  If none of these has D, it is estimated from the traces (parallelism.py).  If they do
-not show it, the command is refused.
+not show it, the answer is for the smallest and the largest D that make sense.
 """
 
 import json
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from understudy_devices.base.errors import UserError
-from understudy_devices.consolidation.parallelism import estimated
+from understudy_devices.consolidation.parallelism import estimated, limits
 from understudy_devices.consolidation.scenario import SERVERS_MOST
 from understudy_devices.consolidation.vm import timings
 from understudy_devices.device import profile
@@ -20,7 +20,10 @@ from understudy_devices.traces.form import Form
 from understudy_devices.traces.read import REQUESTS, parts
 
 UNKNOWN = (
-    "--queue-depth: not given, and no trace shows how many requests the device serves at once: "
+    "no trace shows how many requests the device serves at once (D); tried: {}, the smallest D "
+    "that no trace contradicts, and {}, with which no request waits"
+)
+WHICH = (
     "give the number, as --queue-depth 8, or the device, as --disk array-32. A rotating disk "
     "serves 1, an array as many as it has servers. No device serves more than the kernel sends it "
     "(cat /sys/block/X/device/queue_depth; for NVMe, queue/nr_requests)"
@@ -29,16 +32,32 @@ UNKNOWN = (
 
 @dataclass(frozen=True)
 class Depth:
-    """D, and the source of D for messages."""
+    """D, and the source of D for messages.
+
+    most: the largest D that makes sense, if D is unknown.  Then `servers` is the smallest.
+    """
 
     servers: int
     source: str
+    most: int | None = None
+
+    @property
+    def ends(self) -> tuple[int, ...]:
+        """Return D, or its smallest and its largest value if they differ."""
+        return tuple(dict.fromkeys((self.servers, self.most or self.servers)))
+
+    @property
+    def line(self) -> str:
+        """Return what to say about a D that was not given."""
+        if self.most is None:
+            return f"--queue-depth {self.servers}: {self.source}"
+        return f"--queue-depth: {self.source}; to narrow the answer, {WHICH}"
 
 
 def find(servers: int | None, disk: str | None, vms: Mapping[str, Path], form: Form) -> Depth:
     """Return D of the device that these VMs will share.
 
-    Raise a UserError if D is unknown, or if the traces' run folders have different values.
+    Raise a UserError if the traces' run folders have different values, or if only some have one.
     """
     if servers and disk:
         raise UserError("--disk: not with --queue-depth, which already gives the number of servers")
@@ -48,18 +67,20 @@ def find(servers: int | None, disk: str | None, vms: Mapping[str, Path], form: F
         return _within(Depth(profile.load(disk).servers, f"--disk {disk}"))
     recorded = {name: _recorded(path) for name, path in vms.items()}
     known = {name: one for name, one in recorded.items() if one}
-    if not known and (estimate := _estimated(vms, form)):
-        return estimate
+    if not known:
+        return _estimated(vms, form)
     if len(known) < len(recorded) or len(set(known.values())) > 1:
         claims = ", ".join(f"{name}: {one.servers} ({one.source})" for name, one in known.items())
-        raise UserError(f"{UNKNOWN}{f'; what traces say: {claims}' if claims else ''}")
+        raise UserError(f"--queue-depth: not given, and traces say: {claims}: {WHICH}")
     return _within(next(iter(known.values())))
 
 
-def _estimated(vms: Mapping[str, Path], form: Form) -> Depth | None:
-    runs = [run for path in vms.values() for run in timings(path, form)]
-    shown = estimated(runs)
-    return Depth(shown.servers, f"estimated from the traces: {shown.how}") if shown else None
+def _estimated(vms: Mapping[str, Path], form: Form) -> Depth:
+    runs = [timings(path, form) for path in vms.values()]
+    if shown := estimated([one for each in runs for one in each]):
+        return Depth(shown.servers, f"estimated from the traces: {shown.how}")
+    low, high = (min(end, SERVERS_MOST) for end in limits(runs))
+    return Depth(low, UNKNOWN.format(low, high), high)
 
 
 def _within(depth: Depth) -> Depth:

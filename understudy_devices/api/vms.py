@@ -61,7 +61,7 @@ class Reading:
             self._read(name, path, folder / str(rank), rank / len(vms), report)
             for rank, (name, path) in enumerate(vms.items())
         ]
-        _check_lengths(machines)
+        check_lengths([(run.name, run.span_ns) for one in machines for run in one.runs])
         self.check(machines)
         count = itertools.count(1)
 
@@ -92,16 +92,15 @@ class Reading:
         return machine
 
 
-def _check_lengths(machines: Sequence[vm.VirtualMachine]) -> None:
-    """Refuse runs of such different lengths that most of one would not be simulated, since all end
-    where the shortest does; usually the unit of one clock is wrong."""
-    runs = [run for machine in machines for run in machine.runs]
-    short, long = (end(runs, key=lambda run: run.span_ns) for end in (min, max))
-    if long.span_ns > LENGTHS_MOST * short.span_ns:
+def check_lengths(runs: Sequence[tuple[str, int]]) -> None:
+    """Refuse runs (name and length in ns) of such different lengths that most of one would not be
+    simulated, since all end where the shortest does; usually the unit of one clock is wrong."""
+    (short, short_ns), (long, long_ns) = (end(runs, key=lambda run: run[1]) for end in (min, max))
+    if long_ns > LENGTHS_MOST * short_ns:
         raise UserError(
-            f"{short.name} lasts {short.span_ns / 1e9:.4g} s and {long.name} "
-            f"{long.span_ns / 1e9:.4g} s, {long.span_ns / short.span_ns:,.0f} times as long: check "
-            "the units of their times, or give runs of similar length"
+            f"{short} lasts {short_ns / 1e9:.4g} s and {long} {long_ns / 1e9:.4g} s, "
+            f"{long_ns / short_ns:,.0f} times as long: check the units of their times, or give "
+            "runs of similar length"
         )
 
 
@@ -203,12 +202,13 @@ class Common:
 def common(
     split: Any, arrivals: Any, seed: Any, jobs: Any, columns: Any = None, format: Any = None
 ) -> Common:
-    """Check the options of both functions."""
-    options.choice("--arrivals", arrivals, ARRIVALS)
+    """Check the options of both functions; `arrivals` may be None, the default."""
+    by: vm.Arrival = ARRIVALS[0] if arrivals is None else arrivals
+    options.choice("--arrivals", by, ARRIVALS)
     form = options.form(columns, format)
     typed = {
         "split": None if split == LIMIT_BLOCKS else split,
-        "arrivals": None if arrivals == ARRIVALS[0] else arrivals,
+        "arrivals": arrivals,
         "seed": None if seed == 1 else seed,
         "jobs": jobs,
         "columns": form.columns,
@@ -216,7 +216,7 @@ def common(
     }
     return Common(
         limit_blocks(options.text(split) or ""),
-        arrivals,
+        by,
         options.within("--seed", seed, 0, SEED_MOST),
         options.optional("--jobs", jobs, 1, JOBS_MOST),
         form,

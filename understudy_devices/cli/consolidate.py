@@ -28,6 +28,8 @@ EXAMPLE = "Example: understudy consolidate web=vm1/ mail=vm2/ vm3.csv.gz --queue
 NOT_CHECKED = (
     "depth",
     "disk",
+    "schedulers",
+    "virtual_size",
     "weights",
     "service",
     "changes",
@@ -47,12 +49,25 @@ NOT_CHECKED = (
     "depth",
     type=click.IntRange(1, SERVERS_MOST),
     help="Number of requests that the device serves at once (its servers)  [default: the servers "
-    "of --disk, or of the disk that all run folders were recorded on].",
+    "of --disk, or of the disk that all run folders were recorded on, or what the traces show; "
+    "otherwise the answer is for the smallest and the largest D that make sense].",
 )
 @click.option(
     "--disk",
     metavar="NAME|FILE",
-    help="The device's profile, of which only the number of servers is used (1 for a disk).",
+    help="The device's profile. A disk with a head is simulated with the recorded requests; of an "
+    "array, only the number of servers is used.",
+)
+@click.option(
+    "--schedulers",
+    metavar="NAME,...",
+    help="Schedulers of a simulated disk, as for understudy predict [default: sfq].",
+)
+@click.option(
+    "--virtual-size",
+    metavar="SIZE",
+    help="Size of a simulated disk, as 73.4G or 2929687s (sectors) [default: that of the real "
+    "disk].",
 )
 @click.option(
     "--weights", metavar="NAME=N,...", default="", help="Shares of the device; 1 if not named."
@@ -106,11 +121,13 @@ def command(
     vms: tuple[str, ...],
     depth: int | None,
     disk: str | None,
+    schedulers: str | None,
+    virtual_size: str | None,
     weights: str,
     split: str,
     merge: str,
     service: str,
-    arrivals: vm.Arrival,
+    arrivals: vm.Arrival | None,
     replications: int | None,
     precision: float,
     changes: tuple[str, ...],
@@ -140,6 +157,8 @@ def command(
         vms,
         queue_depth=depth,
         disk=disk,
+        schedulers=schedulers,
+        virtual_size=virtual_size,
         weights=weights,
         merge=merge,
         service_times=service,

@@ -139,7 +139,7 @@ def command(
     budget: int,
     bad_traces: str,
     split: str,
-    arrivals: vm.Arrival,
+    arrivals: vm.Arrival | None,
     accept_poor_fit: bool,
     columns: str | None,
     format: str | None,

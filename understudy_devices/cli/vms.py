@@ -22,9 +22,8 @@ OPTIONS = (
     click.option(
         "--arrivals",
         type=click.Choice(["issue", "queue"]),
-        default="issue",
         help="When a request arrives, in traces that have both times: when the VM issues it, or "
-        "when it is queued.",
+        "when it is queued [default: issue; on a simulated disk, queue].",
     ),
     click.option(
         "--accept-poor-fit", is_flag=True, help="Use fitted service times even if they fit poorly."

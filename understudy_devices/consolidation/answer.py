@@ -6,6 +6,7 @@ The schema of result.json is understudy.consolidation/1; times are in ms.
 
 import platform as machine
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -33,6 +34,7 @@ def document(
     """Return the content of result.json: an answer for the given scenario and for each changed
     one."""
     others = zip(changes, predictions[1:], strict=True)
+    ends = [replace(predictions[0], other_end=None), predictions[0].other_end]
     return {
         "schema": SCHEMA,
         "inputs": {
@@ -40,11 +42,13 @@ def document(
             "seed": seed,
             "depth": predictions[0].scenario.servers,
             "depth_from": depth_from,
+            "depth_most": ends[1].scenario.servers if ends[1] else None,
             "merge": predictions[0].effort.merge,
             "precision": predictions[0].effort.precision,
         },
         "environment": {"understudy": __version__, "python": machine.python_version()},
         **as_json(predictions[0]),
+        "depths": [as_json(end) for end in ends if end] if ends[1] else [],
         "what_if": [{"change": str(change), **as_json(other)} for change, other in others],
     }
 
@@ -54,7 +58,7 @@ def as_json(prediction: Prediction) -> dict[str, Any]:
     scenario = prediction.scenario
     rows = zip(scenario.tenants, prediction.together, scenario.product_form_ms(), strict=True)
     return {
-        **of_prediction(scenario, prediction.merge).as_json(),
+        **of_prediction(prediction).as_json(),
         "vms": [_vm(prediction, *row) for row in rows],
         "device": {
             "servers": scenario.servers,

@@ -63,16 +63,22 @@ def spreads(replications: Replications, merge: Merge) -> tuple[Spread, ...]:
         return tuple(Spread(math.inf, 1.0) for _ in tenants)
     runs = min(len({run.name for run in tenant.vm.runs}) for tenant in tenants)
     freedom = runs * min(run.sample.freedom for tenant in tenants for run in tenant.vm.runs)
+    return tuple(spread_of(_means(stable, k), part, runs, freedom) for k in range(len(tenants)))
+
+
+def spread_of(means: Sequence[float], part: float, runs: int, freedom: float) -> Spread:
+    """Return the spread of a VM's mean from its means in resamples.
+
+    part: the simulated part of a run's length. runs: the number of runs that the VM has. freedom:
+    the degrees of freedom of all of them.
+    """
+    deviation = float(np.std(np.log(means), ddof=1)) if len(means) > 1 else math.inf
     together = 1 / (1 / freedom + 1 / (RESAMPLES - 1))
-    return tuple(
-        Spread(_deviation(stable, k) * math.sqrt(part / runs), together)
-        for k in range(len(tenants))
-    )
+    return Spread(deviation * math.sqrt(part / runs), together)
 
 
-def _deviation(figures: Sequence[QueueFigures], k: int) -> float:
-    means = [one.each[k].response.mean for one in figures if one.each[k].requests]
-    return float(np.std(np.log(means), ddof=1)) if len(means) > 1 else math.inf
+def _means(figures: Sequence[QueueFigures], k: int) -> list[float]:
+    return [one.each[k].response.mean for one in figures if one.each[k].requests]
 
 
 def _quantile(freedom: float) -> float:

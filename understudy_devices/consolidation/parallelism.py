@@ -9,7 +9,11 @@ Two methods, of which the first is exact for a device that takes requests in ord
   is known if enough requests waited.
 * D by maximum likelihood from the throughput at each number of outstanding requests, which grows up
   to D and then stays constant (Little's law; Pesto, SoCC 2011, and BASIL, FAST 2010, fit the same
-  bend in latencies).  D is known if a throughput that goes on growing is far less likely.
+  bend in latencies).  D is known if a throughput that goes on growing is far less likely, and if
+  the trace does not contradict this D: a drive whose throughput bends for another reason does.
+
+If neither shows D, it is within limits: traces contradict a D that is too small, and D matters no
+more if no request waits.
 """
 
 from collections.abc import Sequence
@@ -46,8 +50,38 @@ class Parallelism:
 
 def estimated(traces: Sequence[Trace]) -> Parallelism | None:
     """Return D of the device on which these traces were recorded; None if they do not show it."""
-    parts = [(arrival_ns[:EXAMINED], response_ns[:EXAMINED]) for arrival_ns, response_ns in traces]
-    return _by_order(parts) or _by_throughput(parts)
+    parts = _beginnings(traces)
+    known = _by_order(parts) or _by_throughput(parts)
+    return known if known and all(_agrees(trace, known.servers) for trace in traces) else None
+
+
+def limits(vms: Sequence[Sequence[Trace]]) -> tuple[int, int]:
+    """Return the smallest D that no trace contradicts, and a D with which no request waits if all
+    VMs share the device, whenever their runs begin.  There is a sequence of runs for each VM."""
+    least = max(_least(trace) for runs in vms for trace in runs)
+    return least, max(least, sum(max(map(_most, runs)) for runs in vms))
+
+
+def _least(trace: Trace) -> int:
+    """Return the smallest D with which few requests complete before a server could be free."""
+    [part] = _beginnings([trace])
+    low, high = 0, _most(part)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _agrees(part, middle) else (middle, high)
+    most = _most(trace)
+    while high < most and not _agrees(trace, high):
+        high = min(2 * high, most)
+    return high
+
+
+def _most(trace: Trace) -> int:
+    arrival_ns, response_ns = trace
+    return most_outstanding(arrival_ns, arrival_ns + response_ns)
+
+
+def _beginnings(traces: Sequence[Trace]) -> list[Trace]:
+    return [(arrival_ns[:EXAMINED], response_ns[:EXAMINED]) for arrival_ns, response_ns in traces]
 
 
 def contradicts(traces: Sequence[Trace], servers: int) -> Parallelism | None:
@@ -61,10 +95,9 @@ def contradicts(traces: Sequence[Trace], servers: int) -> Parallelism | None:
 def consistent(traces: Sequence[Trace]) -> Parallelism:
     """Return a D that these traces do not contradict: the estimate if they agree with it, otherwise
     the largest number of outstanding requests, with which none of them waits."""
-    known = estimated(traces)
-    if known and all(_agrees(trace, known.servers) for trace in traces):
+    if known := estimated(traces):
         return known
-    most = max(most_outstanding(at_ns, at_ns + response_ns) for at_ns, response_ns in traces)
+    most = max(map(_most, traces))
     return Parallelism(most, f"at most {most} requests are outstanding")
 
 

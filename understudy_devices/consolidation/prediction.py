@@ -75,6 +75,8 @@ class Prediction:
 
     searches: how the merge value, or each VM's merge value, was found; empty if it was given.
     spread: how far each VM's mean may be off because traces are samples; empty if unknown.
+    other_end: the prediction for the largest D that makes sense, if D is unknown.  Then the
+    scenario has the smallest one, and each mean's interval covers both predictions' intervals.
     """
 
     scenario: Scenario
@@ -84,6 +86,7 @@ class Prediction:
     replications: tuple[QueueFigures, ...]
     expected: float  # requests in the system, Eq. 7
     spread: tuple[Spread, ...] = ()
+    other_end: "Prediction | None" = None
 
     @cached_property
     def together(self) -> list[Together]:
@@ -110,7 +113,7 @@ class Prediction:
         mean = estimate([one.response.mean / NS_PER_MS for one in each])
         return Together(
             mean=mean,
-            limits_ms=self.spread[k].limits(mean) if self.spread else limits_of(mean),
+            limits_ms=self._limits(k, mean),
             percentiles={
                 percent: _mean([one.response_percentiles[percent] for one in each]) / NS_PER_MS
                 for percent in percents
@@ -120,6 +123,13 @@ class Prediction:
             in_system=_mean([one.in_system for one in each]),
             merge=self.merge[k],
         )
+
+    def _limits(self, k: int, mean: Estimate) -> tuple[float, float] | None:
+        own = self.spread[k].limits(mean) if self.spread else limits_of(mean)
+        other = self.other_end and self.other_end.together[k].limits_ms
+        if not own or not other:
+            return own
+        return min(own[0], other[0]), max(own[1], other[1])
 
 
 def predict(

@@ -8,8 +8,8 @@ True means that it was checked and is within the limit.  None means that it was 
 
 from collections.abc import Iterator, Sequence
 
-from understudy_devices.consolidation.replications import Merge
-from understudy_devices.consolidation.scenario import Scenario, Tenant
+from understudy_devices.consolidation.prediction import Prediction
+from understudy_devices.consolidation.scenario import Tenant
 from understudy_devices.measure.trust import Trust
 
 SAMPLED = (
@@ -22,12 +22,28 @@ INTERVALS = (
     "or merging in the device"
 )
 
+SAMPLED_ON_DISK = (
+    "95 % intervals cover where each VM begins in its run, and that each trace is only a sample of "
+    "a VM that does not change. They do not cover a VM that sends later requests because earlier "
+    "ones take longer, or a disk that differs from its profile"
+)
 
-def of_prediction(scenario: Scenario, merge: Merge) -> Trust:
+
+def of_disk(name: str) -> Trust:
+    """Return how far a prediction of VMs on a simulated disk may be trusted."""
+    profile = f"that the disk is as its profile {name}, and arrivals do not depend on it"
+    return Trust(None, ("a run of these VMs together", profile))
+
+
+def of_prediction(prediction: Prediction) -> Trust:
     """Return how far a prediction of VMs on one device may be trusted."""
-    serves = f"that the device serves {scenario.servers} at once"
-    checks = ("a run of these VMs together", f"{serves} and {_merges(max(merge))}")
-    return _verdict(scenario.tenants, checks)
+    servers, other = prediction.scenario.servers, prediction.other_end
+    most = f" to {other.scenario.servers}" if other else ""
+    serves = f"that the device serves {servers}{most} at once"
+    merges = _merges(max(prediction.merge))
+    return _verdict(
+        prediction.scenario.tenants, ("a run of these VMs together", f"{serves} and {merges}")
+    )
 
 
 def of_placement(tenants: Sequence[Tenant], merge: float) -> Trust:

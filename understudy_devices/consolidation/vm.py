@@ -196,14 +196,16 @@ class Reduction:
 
     limit_blocks: longer requests are split. by: whether a request arrives when it is issued or when
     it is queued. servers: the number of servers of the device on which the VM ran alone, from which
-    service times are computed.  If it is None, response times are used as service times.  form: how
-    the traces' files are read.
+    service times are computed.  If it is None, response times are used as service times.  waits:
+    whether requests of a VM alone may have waited; otherwise response times are used, too.  form:
+    how the traces' files are read.
     """
 
     limit_blocks: int = LIMIT_BLOCKS
     by: Arrival = "issue"
     servers: int | None = None
     form: Form = field(default_factory=Form)
+    waits: bool = True
 
 
 def read(name: str, path: Path, folder: Path, how: Reduction) -> VirtualMachine:
@@ -310,7 +312,8 @@ def _served(trace: Trace, arrival_ns: I64, response_ns: I64, how: Reduction) -> 
         return Served(response_ns, 0, 0)
     if how.by == "queue" and trace.dispatch_ns is not None:
         return Served(_lasted(trace.dispatch_ns, trace.completed_ns())[0], 0, 0)
-    return served(arrival_ns, response_ns, how.servers)
+    service = served(arrival_ns, response_ns, how.servers)
+    return service if how.waits else replace(service, service_ns=response_ns)
 
 
 def _kept(file: Path, values: I64) -> I64:

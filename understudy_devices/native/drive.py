@@ -81,6 +81,23 @@ class Drive:
         for name in self.placed(where):
             shared.point(name)
 
+    def numbers(self, where: str) -> dict[str, int]:
+        """Return the settings by their names in core/drive/settings.c, and the disk's capacity and
+        the lengths of its arrays by the names of their members, for a drive in `where`.
+        """
+        settings = {
+            name: int(lib.sched_field_value(self._device, field)[0])
+            for name, field in _FIELDS.items()
+        }
+        disk = self._drive.disk
+        return settings | {
+            f"{where}.disk.capacity_sectors": int(disk.capacity_sectors),
+            f"{where}.disk.seek.nr_points": int(disk.seek.nr_points),
+            f"{where}.disk.transfer.nr_points": int(disk.transfer.nr_points),
+            f"{where}.disk.tracks.nr_zones": int(disk.tracks.nr_zones),
+            f"{where}.disk.tracks.nr_slips": int(disk.tracks.nr_slips),
+        }
+
     def placed(self, where: str) -> dict[str, U64]:
         """Return the arrays to which a drive in the member `where` points, by the names of the
         pointers.

@@ -4,6 +4,7 @@
 import errno
 import os
 
+from understudy_devices._core import ffi, lib
 from understudy_devices.base.errors import RunFailed, Unstable
 from understudy_devices.native import worker
 from understudy_devices.native.cell import no_memory
@@ -31,25 +32,20 @@ def failure(simulation: Simulation, job: worker.Job, figures: Figures) -> RunFai
             f"wait or are served; {how}; take {advice}",
             load,
         )
-    oldest = f"request {job.structure.summary.oldest:,}"
-    reasons = {
-        errno.ENOMEM: f"no memory: {no_memory(int(job.structure.refused_bytes))}",
-        errno.EDEADLK: f"it holds {oldest} back for ever: repeated dispatches return nothing",
-        errno.ETIMEDOUT: f"it never chooses {oldest}, while other requests arrive",
-        errno.ENODATA: "the page cache holds everything that is read, so no more requests "
-        "come: take fewer requests, or a smaller cache",
-        errno.ELOOP: "the processes loop without ever thinking or waiting",
-        errno.ETIME: "the clock would overflow, after 292 years",
-        errno.ENOENT: "the workload has no files, or no table, to read",
-        errno.ENOSPC: "the disk is smaller than one request",
-        errno.ENODEV: "needs a disk's model: an array and a target have none; take a disk, or "
-        "another scheduler",
-        errno.EBADMSG: "a file of arrivals is incomplete: it changed while it was read",
-        errno.EOPNOTSUPP: "the device takes several requests as one, and the scheduler has no "
-        "more(): take one that has, or a disk",
-        errno.EINVAL: "the scheduler or the workload rejects its input",
-    }
-    return RunFailed(f"{simulation.scheduler}: {reasons.get(code, _other(code))}")
+    if code == errno.ENOMEM:
+        words = f"no memory: {no_memory(int(job.structure.refused_bytes))}"
+    else:
+        words = _explained(job) or _other(code)
+    return RunFailed(f"{simulation.scheduler}: {words}")
+
+
+def _explained(job: worker.Job) -> str | None:
+    """Return the words for an error of the engine."""
+    structure = job.structure
+    text = ffi.new("char[]", lib.EXPLAIN_BYTES)
+    parts = (ffi.addressof(structure, "input"), ffi.addressof(structure, "summary"))
+    words = lib.sim_explain(*parts, structure.error, text)
+    return None if words == ffi.NULL else str(ffi.string(words).decode(errors="replace"))
 
 
 def _part(simulation: Simulation, part: int) -> str:

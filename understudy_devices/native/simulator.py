@@ -14,13 +14,13 @@ import numpy as np
 from understudy_devices._core import ffi, lib
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.device.target import Target
-from understudy_devices.native import descriptions, registry, worker
+from understudy_devices.native import descriptions, members, registry, worker
 from understudy_devices.native.arrays import Columns
 from understudy_devices.native.drive import Drive
 from understudy_devices.native.failures import failure
 from understudy_devices.native.figures import Figures, figures_of
 from understudy_devices.native.request import OPS
-from understudy_devices.native.simulation import Array, Simulation, struct_workload, workloads
+from understudy_devices.native.simulation import Array, Simulation, struct_workload
 
 TIME_MAX_NS = 2**62
 
@@ -118,19 +118,23 @@ class _Call:
 
     def __init__(self, simulation: Simulation, keep_rows: bool) -> None:
         self._scheduler = descriptions.scheduler(simulation.scheduler)
-        self._workload = workloads()[simulation.workload]
         self._simulation = simulation
         self._keep_rows = keep_rows
         device = simulation.device
-        arrays = self._choice() | self._classes() | self._files() | self._table()
+        arrays = members.arrays(simulation)
         if isinstance(device, Drive):
             arrays |= device.placed("drive")
         self.job = worker.Job(worker.SIMULATE, arrays | self._room())
         self.input = self.job.structure.input
         self.summary = self.job.structure.summary
-        self._fill_choice()
-        self._fill_device()
-        self._fill_world()
+        self.input.workload = struct_workload(simulation.workload)
+        self.job.structure.workload = simulation.workload.encode()
+        for name, value in members.numbers(simulation).items():
+            _set(self.job.structure, name, value)
+        if isinstance(device, Drive):
+            device.copy_to(self.job, "drive")
+            self.input.drive = ffi.addressof(self.job.structure, "drive")
+        self.job.structure.has_target = not isinstance(device, Drive | Array)
         if keep_rows:
             self.input.columns = ffi.addressof(self.job.structure, "columns")
 
@@ -160,68 +164,6 @@ class _Call:
         names = (counter.name for counter in described.counters)
         return dict(zip(names, map(int, self.job.arrays[array]), strict=True))
 
-    def _choice(self) -> dict[str, Any]:
-        simulation = self._simulation
-        parameters = self._workload.parameters
-        return {
-            "input.tunables": descriptions.tunable_values(self._scheduler, simulation.tunables),
-            "input.parameters": descriptions.field_values(
-                simulation.workload, "parameter", parameters, simulation.parameters
-            ),
-        } | {
-            f"input.cache.policies.{name}_tunables": descriptions.tunable_values(
-                policy.described, policy.tunables
-            )
-            for name, policy in (simulation.cache.policies if simulation.cache else {}).items()
-        }
-
-    def _classes(self) -> dict[str, Any]:
-        simulation = self._simulation
-        return {
-            f"input.{name}": self._column(name, values, kind, simulation.processes)
-            for name, values, kind in (
-                ("weight", simulation.weights, np.uint32),
-                ("io_class", simulation.io_classes, np.uint8),
-                ("level", simulation.levels, np.uint8),
-            )
-            if values is not None
-        }
-
-    def _files(self) -> dict[str, Any]:
-        layout = self._simulation.layout
-        if layout is None:
-            return {}
-        files = len(layout.bytes)
-        extents = len(layout.start)
-        return {
-            f"input.world.layout.{name}": self._column(name, values, np.uint64, length)
-            for name, values, length in (
-                ("bytes", layout.bytes, files),
-                ("first", layout.first, files + 1),
-                ("start", layout.start, extents),
-                ("length", layout.length, extents),
-            )
-        }
-
-    def _table(self) -> dict[str, Any]:
-        rows = self._simulation.rows
-        if rows is None:
-            return {}
-        count = len(rows.think_ns)
-        cost_ns = np.zeros(count, np.uint64) if rows.cost_ns is None else rows.cost_ns
-        return {
-            f"input.world.rows.{name}": self._column(name, values, kind, length)
-            for name, values, kind, length in (
-                ("first", rows.first, np.uint64, self._simulation.processes + 1),
-                ("think_ns", rows.think_ns, np.uint64, count),
-                ("sector", rows.sector, np.uint64, count),
-                ("cost_ns", cost_ns, np.uint64, count),
-                ("sectors", rows.sectors, np.uint32, count),
-                ("owner", rows.owner, np.uint32, count),
-                ("op", rows.op, np.uint8, count),
-            )
-        }
-
     def _room(self) -> dict[str, worker.Room]:
         """Return the arrays that the job fills with its results."""
         rows = self._simulation.requests
@@ -240,66 +182,12 @@ class _Call:
         }
         return columns | counters
 
-    def _fill_choice(self) -> None:
-        simulation = self._simulation
-        self.input.workload = struct_workload(simulation.workload)
-        self.job.structure.workload = simulation.workload.encode()
-        _set(
-            self.input,
-            requests=simulation.requests,
-            max_pending=simulation.max_pending,
-            merge_sectors=simulation.merge_sectors,
-            gap_ns=simulation.gap_ns,
-            ask_ns=simulation.ask_ns,
-        )
 
-    def _fill_device(self) -> None:
-        device = self._simulation.device
-        depth = self._simulation.depth
-        array = device if isinstance(device, Array) else Array(1)
-        _set(
-            self.input.array,
-            servers=array.servers,
-            mean_service_ns=array.mean_service_ns,
-            exponential=array.exponential,
-        )
-        _set(self.input, depth=array.servers if depth is None else depth)
-        if isinstance(device, Drive):
-            device.copy_to(self.job, "drive")
-            self.input.drive = ffi.addressof(self.job.structure, "drive")
-        self.job.structure.has_target = not isinstance(device, Drive | Array)
-
-    def _fill_world(self) -> None:
-        simulation = self._simulation
-        _set(
-            self.input.world,
-            capacity_sectors=simulation.capacity_sectors,
-            seed=simulation.seed,
-            processes=simulation.processes,
-        )
-        if simulation.layout:
-            _set(self.input.world.layout, files=len(simulation.layout.bytes))
-        if simulation.cache:
-            _set(
-                self.input.cache,
-                bytes=simulation.cache.bytes,
-                page_sectors=simulation.cache.page_sectors,
-                read_ahead_pages=simulation.cache.read_ahead_pages,
-            )
-
-    def _column(self, name: str, values: Any, kind: type[np.generic], length: int) -> Any:
-        array = np.asarray(values)
-        if array.shape != (length,):
-            raise ValueError(f"{name} has {array.size} entries, not {length}")
-        limit = 256 ** np.dtype(kind).itemsize
-        if not (array.min(initial=0) >= 0 and array.max(initial=0) < limit):
-            raise ValueError(f"{name}: not every entry is from 0 to {limit - 1}")
-        return np.ascontiguousarray(array, kind)
-
-
-def _set(structure: Any, **values: int) -> None:
-    for name, value in values.items():
-        try:
-            setattr(structure, name, value)
-        except OverflowError:
-            raise ValueError(f"{name} is {value}, negative or far too large") from None
+def _set(structure: Any, name: str, value: int) -> None:
+    *path, member = name.split(".")
+    for part in path:
+        structure = getattr(structure, part)
+    try:
+        setattr(structure, member, value)
+    except OverflowError:
+        raise ValueError(f"{member} is {value}, negative or far too large") from None

@@ -29,10 +29,7 @@ def render(
             "rows": table.rows(first),
             "sentences": [*table.sentences(first), *table.doubts(first)],
             "fewer_headings": table.LESS,
-            "what_if": [
-                (str(change), table.fewer(other))
-                for change, other in zip(changes, predictions[1:], strict=True)
-            ],
+            "what_if": table.others(predictions, changes),
             "figures": figures.draw(first),
             "fit_headings": table.FIT,
             "fits": table.fits(first),

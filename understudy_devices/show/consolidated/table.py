@@ -45,11 +45,16 @@ def whole(prediction: Prediction) -> Grid:
 
 
 def changed(predictions: Sequence[Prediction], changes: Sequence[Change]) -> list[Grid]:
-    """Return the tables of the predictions with one change."""
-    return [
-        Grid(LESS, [fewer(other)], f"with {change}")
-        for change, other in zip(changes, predictions[1:], strict=True)
-    ]
+    """Return the tables of the largest D, if D is unknown, and of predictions with one change."""
+    return [Grid(LESS, [block], f"with {name}") for name, block in others(predictions, changes)]
+
+
+def others(predictions: Sequence[Prediction], changes: Sequence[Change]) -> list[tuple[str, Block]]:
+    """Return the name and the block of each prediction but the first."""
+    most = predictions[0].other_end
+    ends = [(f"D={most.scenario.servers}, the largest", fewer(most))] if most else []
+    changed = zip(changes, predictions[1:], strict=True)
+    return [*ends, *((str(change), fewer(other)) for change, other in changed)]
 
 
 def rows(prediction: Prediction) -> Block:
@@ -86,8 +91,14 @@ def sentences(prediction: Prediction) -> Iterator[str]:
         f"the VMs ask for {scenario.offered_load:.0%} of what {scenario.servers} servers can "
         f"do{merged}; {len(prediction.replications)} replications"
     )
+    if prediction.other_end:
+        yield (
+            f"the number of requests that the device serves at once (D) is unknown: means and p95 "
+            f"are those for {scenario.servers}, and each 95 % interval covers those for "
+            f"{scenario.servers} and {prediction.other_end.scenario.servers}"
+        )
     yield SAMPLED
-    yield str(of_prediction(scenario, prediction.merge))
+    yield str(of_prediction(prediction))
 
 
 def doubts(prediction: Prediction) -> Iterator[str]:

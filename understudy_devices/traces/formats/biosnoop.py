@@ -8,7 +8,7 @@ or S, is ignored.  With -t of libbpf-tools the first column is TIMESTAMP, a time
 time more than 12 hours before the previous one is on the next day.  Each disk is a volume, each
 process an owner.  Requests whose disk or sector biosnoop did not know are left out and counted.
 
-The header may be absent if a user names the format; then a line with two times has QUE.
+The header may be absent, as behind grep; then a line with two times has QUE.
 """
 
 import re
@@ -20,7 +20,7 @@ import polars as pl
 from understudy_devices.traces.events import direction
 from understudy_devices.traces.ftrace_lines import EVENTS_LOST
 from understudy_devices.traces.reading import NO_LENGTH, Reading
-from understudy_devices.traces.text import lines, shown_line
+from understudy_devices.traces.text import first_line, lines, shown_line
 from understudy_devices.traces.units import OFFSET_MAX_BYTES, SECTOR_BYTES, SIZE_MAX_BYTES
 
 NAME = "biosnoop's"
@@ -47,8 +47,9 @@ Row = tuple[int, int, int, int, int, int, str, str]
 
 
 def recognises(head: bytes) -> bool:
-    """Return whether one of the first lines is the header."""
-    return any(map(HEADER.match, head.split(b"\n")[:HEAD_LINES]))
+    """Return whether one of the first lines is the header, or the first line a request."""
+    first = LINE.match(first_line(head).decode(errors="replace").strip())
+    return bool(first and first["disk"]) or any(map(HEADER.match, head.split(b"\n")[:HEAD_LINES]))
 
 
 class _Clock:

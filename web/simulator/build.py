@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""Build the simulator as a WebAssembly module with all schedulers and policies of this project.
+
+Usage: python web/simulator/build.py FOLDER
+
+Zig, from PyPI, compiles core/, sim/ and sim/wasm/.  It makes two files in FOLDER:
+* simulator.wasm: the module.  It imports nothing.
+* simulator.o: the same without a scheduler.  A page links it with a scheduler that it has compiled.
+"""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+SOURCES = ("core/*.c", "core/drive/*.c", "sim/*.c", "sim/workloads/*.c", "sim/wasm/*.c")
+LISTS = {
+    "workload": "sim/workloads",
+    "prefetcher": "core/prefetch",
+    "replacer": "core/replacement",
+    "scheduler": "core/schedulers",
+}
+# Two errors of Linux that WASI lacks; its own numbers are below 100.
+FLAGS = ("-target", "wasm32-wasi", "-std=gnu11", "-O2", "-DETIME=1062", "-DENODATA=1061")
+LINKED = ("-DSCHEDULERS_IN_A_LIST", "-mexec-model=reactor", "-flto", "-s", "-Wl,--gc-sections")
+
+
+def main() -> None:
+    """Build both files."""
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as temporary:
+        lists = {kind: _list(kind, Path(temporary)) for kind in LISTS}
+        ours = [source for kind in LISTS if kind != "workload" for source in _sources(LISTS[kind])]
+        common = [source for pattern in SOURCES for source in sorted(CHECKOUT.glob(pattern))]
+        common.append(CHECKOUT / "sim/worker/describe.c")
+        _zig(*LINKED, "-o", folder / "simulator.wasm", *common, *ours, *lists.values())
+
+
+def _list(kind: str, folder: Path) -> Path:
+    """Write the C file with the list of one kind of part (sim/registry.py)."""
+    output = folder / f"{kind}s.c"
+    registry = CHECKOUT / "sim/registry.py"
+    _run(sys.executable, "-S", registry, kind, output, *_sources(LISTS[kind]))
+    return output
+
+
+def _sources(folder: str) -> list[Path]:
+    return sorted((CHECKOUT / folder).glob("*.c"))
+
+
+def _zig(*arguments: str | Path) -> None:
+    _run(sys.executable, "-m", "ziglang", "cc", *FLAGS, "-I", CHECKOUT, *arguments)
+
+
+def _run(*command: str | Path) -> None:
+    if subprocess.run([str(part) for part in command]).returncode:
+        raise SystemExit(f"{Path(command[0]).name}: failed; its messages are above")
+
+
+if __name__ == "__main__":
+    main()

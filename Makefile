@@ -19,7 +19,7 @@ SOURCES := pyproject.toml constraints.txt scripts/ninja meson.build tests/meson.
 COMPILED := .venv/compiled
 
 .PHONY: help setup demo check check-core check-python test lint test-core test-python test-slow \
-	test-debug-kernel bench wheel image mutants nightly docs artifact clean
+	test-debug-kernel bench wheel image mutants nightly studio docs artifact clean
 
 setup: $(COMPILED) ## install what is missing
 
@@ -112,6 +112,9 @@ image: ## an image for Docker and Podman, from Debian's packages and the wheel, 
 
 mutants: setup ## a sample of mutants: do the tests notice? (docs/decisions/0024-mutants.md)
 	python -m tests.mutants $(MUTANTS)
+
+studio: setup ## the page that simulates disks, for any web server, in build/studio (docs/studio.md)
+	python web/build.py build/studio
 
 docs: setup ## the site, with search, in build/site
 	python -m manual site

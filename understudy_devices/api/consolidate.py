@@ -286,7 +286,7 @@ class Question:
             advice = f"{enough.how}, more than {SERVERS_MOST:,} servers: a trace with less load"
         else:
             advice = f"--queue-depth {enough.servers} ({enough.how})"
-        source = f", which is from {self.depth.source}" if not self.depth_is_given else ""
+        source = "" if self.depth_is_given else f" ({self.depth.source})"
         raise UserError(
             f"{machine.name}: the trace contradicts --queue-depth {self.depth.servers}{source}: "
             f"{reason}; try {advice}"

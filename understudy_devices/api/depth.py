@@ -19,6 +19,7 @@ from understudy_devices.device import profile
 from understudy_devices.traces.form import Form
 from understudy_devices.traces.read import REQUESTS, parts
 
+ALONE = "no trace has two requests at once, so a VM alone waits with no D; tried: 1"
 UNKNOWN = (
     "no trace shows how many requests the device serves at once (D); tried: {}, the smallest D "
     "that no trace contradicts, and {}, with which no request waits"
@@ -80,7 +81,7 @@ def _estimated(vms: Mapping[str, Path], form: Form) -> Depth:
     if shown := estimated([one for each in runs for one in each]):
         return Depth(shown.servers, f"estimated from the traces: {shown.how}")
     low, high = (min(end, SERVERS_MOST) for end in limits(runs))
-    return Depth(low, UNKNOWN.format(low, high), high)
+    return Depth(low, UNKNOWN.format(low, high) if low < high else ALONE, high)
 
 
 def _within(depth: Depth) -> Depth:

@@ -19,7 +19,10 @@ from understudy_devices.device import profile
 from understudy_devices.traces.form import Form
 from understudy_devices.traces.read import REQUESTS, parts
 
-ALONE = "no trace has two requests at once, so a VM alone waits with no D; tried: 1"
+ALONE = (
+    "no trace shows how many requests the device serves at once (D), since none has two requests "
+    "at once; tried: 1"
+)
 UNKNOWN = (
     "no trace shows how many requests the device serves at once (D); tried: {}, the smallest D "
     "that no trace contradicts, and {}, with which no request waits"

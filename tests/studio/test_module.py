@@ -19,7 +19,8 @@ from understudy_devices.api.predict import ask
 from understudy_devices.ask.experiment import Experiment
 from understudy_devices.device import profile
 from understudy_devices.device.profile import catalogue
-from understudy_devices.native.page_job import page_job
+from understudy_devices.native import members
+from understudy_devices.native.drive import Drive
 from understudy_devices.native.simulation import Simulation
 from understudy_devices.native.simulator import COLUMNS, run
 from understudy_devices.platforms.sim import in_simulator
@@ -47,6 +48,26 @@ def in_node(program: str, files: list[Path], lines: list[dict[str, Any]]) -> lis
     text = "\n".join(map(json.dumps, lines))
     done = subprocess.run(command, input=text, stdout=subprocess.PIPE, text=True, check=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def page_job(simulation: Simulation) -> dict[str, Any]:
+    """Return a simulation as the module gets it; numbers of up to 64 bits are strings."""
+    numbers, arrays = members.numbers(simulation), members.arrays(simulation)
+    if simulation.layout:
+        numbers["extents"] = len(simulation.layout.start)
+    if simulation.rows:
+        numbers["rows"] = len(simulation.rows.think_ns)
+    if isinstance(simulation.device, Drive):
+        numbers |= simulation.device.numbers("device.drive")
+        arrays |= simulation.device.placed("device.drive")
+    policies = simulation.cache.policies if simulation.cache else {}
+    return {
+        "scheduler": simulation.scheduler,
+        "workload": simulation.workload,
+        **{kind: policy.described.name for kind, policy in policies.items()},
+        "numbers": {name: str(value) for name, value in numbers.items()},
+        "arrays": {name: [str(value) for value in array] for name, array in arrays.items()},
+    }
 
 
 def in_page(module: Path, jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:

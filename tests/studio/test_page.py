@@ -161,6 +161,23 @@ def test_a_question_that_cannot_be_simulated_is_answered_in_words(page: Page) ->
     expect(page.locator("tbody tr").first).to_contain_text("unstable")
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("requests", "0", "--requests: 0 is outside 1 to 100000000"),
+        ("processes", "1.5", "--processes: 1.5 is not a whole number"),
+        ("seed", str(2**60), "--seed: 1152921504606847000 is too large for the page"),
+        ("gap us", "-1", "--gap-us: -1 is outside 0 to"),
+    ],
+)
+def test_a_wrong_value_is_refused_in_words(page: Page, field: str, value: str, words: str) -> None:
+    """Each scheduler's row has the reason; the field is marked."""
+    simulated(page)
+    page.get_by_label(field).fill(value)
+    expect(page.locator("tbody tr").first).to_contain_text(words)
+    expect(page.get_by_label(field)).to_have_attribute("aria-invalid", "true")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_anyone_can_use_it(page: Page, width: int, scheme: str) -> None:

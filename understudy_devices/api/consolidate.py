@@ -6,17 +6,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import polars as pl
 from rich.console import Console
 
 from understudy_devices.api import call, depth, on_disk, options
 from understudy_devices.api import vms as of_vms
+from understudy_devices.api.answered import Answered
 from understudy_devices.api.call import Out
 from understudy_devices.api.vms import Vms
 from understudy_devices.api.watch import Heard, Watch
-from understudy_devices.base import parquet, run_folder
+from understudy_devices.base import parquet
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.progress import Report
 from understudy_devices.consolidation import answer, parallelism, prediction, vm, what_if
@@ -106,7 +107,7 @@ def consolidate(
 
 
 @dataclass(frozen=True, repr=False)
-class Consolidated:
+class Consolidated(Answered):
     """The response times of VMs alone and together.
 
     `replications` has a row for each VM in each simulation of the given scenario.
@@ -136,40 +137,9 @@ class Consolidated:
         ]
         return pl.DataFrame(rows, schema=MEASURES, orient="row")
 
-    @property
-    def trusted(self) -> bool | None:
-        """Return True if everything was checked and is within the limits, None if something was
-        not checked, and False if something is outside its limits."""
-        return cast("bool | None", self.document["trusted"])
-
-    @property
-    def because(self) -> tuple[str, ...]:
-        """Return what was not checked, or is outside its limits."""
-        return tuple(self.document["because"])
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the content of result.json."""
-        return dict(self.document)
-
-    def write(self, folder: str | os.PathLike[str]) -> Path:
-        """Write a new run folder, as --out does."""
-        with run_folder.reserved(Path(folder), "") as place:
-            self.fill(place)
-        return Path(folder)
-
-    def fill(self, folder: Path) -> None:
-        """Write the files into an empty folder."""
-        with run_folder.filled(folder) as partial:
-            parquet.write(self.replications, partial / "replications.parquet")
-            run_folder.write(partial, self.as_json(), self.page)
-
-    def __repr__(self) -> str:
-        """Return what the command prints."""
-        return "\n".join([self.text, *self.notices])
-
-    def _repr_html_(self) -> str:
-        """Return the tables and a picture for a notebook."""
-        return self.html
+    def write_tables(self, folder: Path) -> None:
+        """Write the table of replications."""
+        parquet.write(self.replications, folder / "replications.parquet")
 
 
 @dataclass(frozen=True)

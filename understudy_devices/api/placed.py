@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: MIT
 """The result of `place`."""
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import polars as pl
 from rich.console import Console
 
-from understudy_devices.base import run_folder
+from understudy_devices.api.answered import Answered
 from understudy_devices.consolidation.placement.search import FOUND
 
 MEASURES = {
@@ -28,7 +26,7 @@ MEASURES = {
 
 
 @dataclass(frozen=True, repr=False)
-class Placement:
+class Placement(Answered):
     """An assignment of VMs to devices, with the predicted times."""
 
     command: str
@@ -80,37 +78,3 @@ class Placement:
             for each in device["vms"]
         ]
         return pl.DataFrame(rows, schema=MEASURES)
-
-    @property
-    def trusted(self) -> bool | None:
-        """Return True if everything was checked and is within the limits, None if something was
-        not checked, and False if something is outside its limits."""
-        return cast("bool | None", self.document["trusted"])
-
-    @property
-    def because(self) -> tuple[str, ...]:
-        """Return what was not checked, or is outside its limits."""
-        return tuple(self.document["because"])
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the content of result.json."""
-        return dict(self.document)
-
-    def write(self, folder: str | os.PathLike[str]) -> Path:
-        """Write a new run folder, as --out does."""
-        with run_folder.reserved(Path(folder), "") as place:
-            self.fill(place)
-        return Path(folder)
-
-    def fill(self, folder: Path) -> None:
-        """Write the files into an empty folder."""
-        with run_folder.filled(folder) as partial:
-            run_folder.write(partial, self.as_json(), self.page)
-
-    def __repr__(self) -> str:
-        """Return what the command prints."""
-        return "\n".join([self.text, *self.notices])
-
-    def _repr_html_(self) -> str:
-        """Return the tables and a picture for a notebook."""
-        return self.html

@@ -29,7 +29,7 @@ from understudy_devices.consolidation.intervals import (
     limits_of,
     spread_of,
 )
-from understudy_devices.consolidation.prediction import BATCH, MOST, Effort
+from understudy_devices.consolidation.prediction import BATCH, MOST, Effort, is_narrow
 from understudy_devices.consolidation.sampling import Sample, judge
 from understudy_devices.consolidation.shared_disk import Guest, Requests
 from understudy_devices.engine import Engine
@@ -260,8 +260,5 @@ def _sampled(runs: Sequence[tuple[Trace, Served]]) -> Sample:
 
 
 def _is_narrow(replications: Sequence[Sequence[Figures]], precision: float) -> bool:
-    for each in zip(*replications, strict=True):
-        mean = estimate([one.all.mean_ms for one in each])
-        if mean.half_width is None or mean.half_width > precision * mean.mean:
-            return False
-    return True
+    each = zip(*replications, strict=True)
+    return is_narrow([estimate([one.all.mean_ms for one in own]) for own in each], precision)

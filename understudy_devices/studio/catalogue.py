@@ -20,6 +20,7 @@ from understudy_devices.api import options
 from understudy_devices.ask.device import Device
 from understudy_devices.ask.experiment import Run
 from understudy_devices.ask.parameters import KEY, Parameter, Parameters
+from understudy_devices.ask.policies import PREFETCH, REPLACEMENT
 from understudy_devices.ask.setting import OnSim
 from understudy_devices.ask.tunables import following
 from understudy_devices.ask.workloads import WORKLOADS
@@ -52,6 +53,8 @@ def catalogue() -> dict[str, Any]:
     return {
         "capacity_sectors": CAPACITY_BYTES // SECTOR_BYTES,
         "defaults": {"disk": options.DISK, "workload": options.WORKLOAD},
+        "policies": {"prefetcher": PREFETCH.default, "replacer": REPLACEMENT.default},
+        "schedulers": registry.ours(),
         "workloads": [_workload(WORKLOADS[name]) for name in OFFERED],
         "run": _options([Run]),
         "device": _options([Device]),

@@ -29,6 +29,8 @@ export interface DiskName {
 export interface Catalogue {
   capacity_sectors: number;
   defaults: { disk: string; workload: string };
+  policies: { prefetcher: string; replacer: string };
+  schedulers: string[];
   workloads: Workload[];
   run: Option[];
   device: Option[];
@@ -52,3 +54,15 @@ export interface Files {
 }
 
 export type Values = Record<string, number | null>;
+
+/** Return what is wrong with a value, in words for people, or null. */
+export function wrongWith(option: Option, value: number): string | null {
+  if (option.kind === "int" && !Number.isInteger(value))
+    return `${option.option}: ${value} is not a whole number`;
+  if (option.kind === "int" && !Number.isSafeInteger(value))
+    return `${option.option}: ${value} is too large for the page; use the command`;
+  const { low, high } = option;
+  if ((low !== null && value < low) || (high !== null && value > Number(high)))
+    return `${option.option}: ${value} is outside ${low} to ${high}`;
+  return null;
+}

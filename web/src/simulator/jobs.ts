@@ -3,6 +3,7 @@
  * From options to a job of the module, as understudy_devices/platforms/sim/in_simulator.py makes
  * one; tests/studio compares both.
  */
+import { wrongWith } from "./catalogue.ts";
 import type { Catalogue, Disk, DiskName, Files, Values } from "./catalogue.ts";
 import type { Field, Job, Part } from "./module.ts";
 
@@ -76,8 +77,8 @@ export function jobOf(question: Question, around: Surroundings): Job {
     "input.requests": BigInt(value("requests")),
     "input.max_pending": BigInt(mostPending(question, processes, cache, depth)),
     "input.merge_sectors": BigInt(name.is_array ? 0 : LINUX_MAX_SECTORS),
-    "input.gap_ns": nanoseconds(1000, value("gap_us")),
-    "input.ask_ns": nanoseconds(1000, value("ask_us")),
+    "input.gap_ns": scaled(1000, value("gap_us")),
+    "input.ask_ns": scaled(1000, value("ask_us")),
     "input.depth": BigInt(depth),
     "input.array.servers": 1n,
     "input.array.mean_service_ns": 0n,
@@ -108,8 +109,7 @@ export function jobOf(question: Question, around: Surroundings): Job {
     numbers["input.cache.read_ahead_pages"] = BigInt(
       Math.floor((cache.readAheadKib * KIB) / cache.pageBytes),
     );
-    job.prefetcher = "doubling";
-    job.replacer = "lru";
+    Object.assign(job, around.catalogue.policies);
     for (const kind of ["prefetcher", "replacer"] as const)
       arrays[`input.cache.policies.${kind}_tunables`] = chosen(
         around.part(kind, job[kind]!).tunables,
@@ -133,24 +133,26 @@ function ofDrive(name: DiskName, depth: number, seed: number): Record<string, bi
 
 type Reader = (field: string) => number;
 
-/** Return a function that reads an option: given, or its default, or 0. */
+/** Return a function that reads an option: given and possible, or its default, or 0. */
 function reader(question: Question, catalogue: Catalogue): Reader {
   const workload = catalogue.workloads.find(({ name }) => name === question.workload);
   if (!workload) throw new Impossible(`there is no workload ${question.workload}`);
-  const options = [
-    ...workload.options,
-    ...catalogue.run,
-    ...catalogue.device,
-    ...catalogue.simulator,
-  ];
-  const defaults = Object.fromEntries(options.map((option) => [option.field, option.default]));
-  return (field) => question.values[field] ?? defaults[field] ?? 0;
+  const options = [workload.options, catalogue.run, catalogue.device, catalogue.simulator].flat();
+  const values = Object.fromEntries(
+    options.map((option) => {
+      const value = question.values[option.field] ?? null;
+      const wrong = value === null ? null : wrongWith(option, value);
+      if (wrong) throw new Impossible(wrong);
+      return [option.field, value ?? option.default];
+    }),
+  );
+  return (field) => values[field] ?? 0;
 }
 
 function simulated(question: Question, value: Reader, around: Surroundings): Simulated {
   const thinking = {
     writes_percent: value("writes_percent"),
-    think_ns: Number(nanoseconds(1e6, value("think_ms"))),
+    think_ns: Number(scaled(1e6, value("think_ms"))),
   };
   const bare = { layout: null, cache: null };
   switch (question.workload) {
@@ -170,7 +172,7 @@ function simulated(question: Question, value: Reader, around: Surroundings): Sim
     case "surge-buffered":
       return {
         engine: "surge",
-        parameters: { think_scale_milli: Number(nanoseconds(1000, value("think_scale"))) },
+        parameters: { think_scale_milli: Number(scaled(1000, value("think_scale"))) },
         layout: surgeLayout(around.files),
         cache: question.workload === "surge-direct" ? null : surgeCache(question, value, around),
       };
@@ -254,7 +256,7 @@ function chosen(fields: Field[], values: Record<string, bigint>): bigint[] {
   });
 }
 
-function nanoseconds(scale: number, value: number): bigint {
+function scaled(scale: number, value: number): bigint {
   return BigInt(halfEven(scale * value));
 }
 

@@ -45,6 +45,7 @@ export class Simulations {
       files: question.workload.startsWith("surge") ? await this.surgeFiles() : null,
       question,
     };
+    signal.throwIfAborted(); // a later question may already use the worker
     const reply = await this.ask(request, signal);
     const milliseconds = "milliseconds" in reply ? reply.milliseconds : performance.now() - began;
     return { question, ...reply, milliseconds };
@@ -72,7 +73,6 @@ export class Simulations {
         const error = `no answer in ${PATIENCE_MS / 1000} s: it was stopped`;
         end(() => resolve({ id: request.id, error }));
       }, PATIENCE_MS);
-      if (signal.aborted) return abort();
       signal.addEventListener("abort", abort);
       worker.onmessage = ({ data }: MessageEvent<Reply>) => end(() => resolve(data));
       worker.postMessage(request);

@@ -98,7 +98,7 @@ DEBUG_KERNELS ?= $(HOME)/kernels
 test-debug-kernel: setup ## kernel modules under a kernel that looks for mistakes; hours (docs/kernels.md)
 	UNDERSTUDY_KERNEL="$$(scripts/debug-kernel $(DEBUG_KERNELS))" && \
 	export UNDERSTUDY_KERNEL CARD_CYCLES=1000 SOAK_REQUESTS=1000000 MODULE_CYCLES=500 && \
-	python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder -m "not exact" \
+	python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder --timeout 0 -m "not exact" \
 		$(DEBUG_TESTS:%=tests/vm/test_%.py)
 
 bench: setup ## the benchmarks (docs/benchmarks.md)

@@ -20,7 +20,7 @@ from understudy_devices.api.watch import Heard, Watch
 from understudy_devices.base import parquet
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.progress import Report
-from understudy_devices.consolidation import answer, parallelism, prediction, vm, what_if
+from understudy_devices.consolidation import alone, answer, parallelism, prediction, vm, what_if
 from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS
 from understudy_devices.consolidation.prediction import (
     COMMON,
@@ -176,8 +176,7 @@ class Question:
             workspace = where.folder
             with heard.watch.phases("consolidate") as report:
                 ends = [
-                    Scenario(self._tenants(servers, workspace, heard, report), servers)
-                    for servers in self.depth.ends
+                    self._scenario(servers, where, heard, report) for servers in self.depth.ends
                 ]
                 for line in self._contradictions(ends[0].tenants):
                     heard.say(line)
@@ -227,18 +226,26 @@ class Question:
             heard.watch.wrote(folder, "result.json, replications.parquet, report.html")
         return replace(consolidated, notices=tuple(heard.notices))
 
-    def _tenants(
-        self, servers: int, workspace: Path, heard: Heard, report: Report
-    ) -> tuple[Tenant, ...]:
-        """Read the traces for a device with this number of servers."""
+    def _scenario(
+        self, servers: int, where: of_vms.Where, heard: Heard, report: Report
+    ) -> Scenario:
+        """Read the traces for a device with this number of servers, and compare each VM with its
+        model.
+        """
+        say = heard.say if servers == self.depth.servers else _ignore
         reading = of_vms.Reading(
             replace(self.reduction, servers=servers),
             self.accept_poor_fit,
             self.jobs,
-            heard.say if servers == self.depth.servers else _ignore,
+            say,
             self._check,
         )
-        return tuple(reading.tenants(self.named, self.shares, workspace / f"{servers}", report))
+        folder = where.folder / f"{servers}"
+        tenants = tuple(reading.tenants(self.named, self.shares, folder, report))
+        report("compare each VM with its model", 0)
+        device = Replications(Scenario(tenants, servers), self.seed, where.engine, where.at_once)
+        compared = (alone.settled(one, device, self.accept_poor_fit, say) for one in tenants)
+        return Scenario(tuple(compared), servers)
 
     def _check(self, machines: Sequence[vm.VirtualMachine]) -> None:
         """Raise a UserError if many requests of a VM contradict the number of servers.

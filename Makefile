@@ -19,7 +19,7 @@ SOURCES := pyproject.toml constraints.txt scripts/ninja meson.build tests/meson.
 COMPILED := .venv/compiled
 
 .PHONY: help setup demo check check-core check-python test lint test-core test-python test-slow \
-	test-debug-kernel bench wheel image mutants nightly docs artifact clean
+	test-debug-kernel bench wheel image mutants nightly studio docs artifact clean
 
 setup: $(COMPILED) ## install what is missing
 
@@ -98,7 +98,7 @@ DEBUG_KERNELS ?= $(HOME)/kernels
 test-debug-kernel: setup ## kernel modules under a kernel that looks for mistakes; hours (docs/kernels.md)
 	UNDERSTUDY_KERNEL="$$(scripts/debug-kernel $(DEBUG_KERNELS))" && \
 	export UNDERSTUDY_KERNEL CARD_CYCLES=1000 SOAK_REQUESTS=1000000 MODULE_CYCLES=500 && \
-	python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder -m "not exact" \
+	python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder --timeout 0 -m "not exact" \
 		$(DEBUG_TESTS:%=tests/vm/test_%.py)
 
 bench: setup ## the benchmarks (docs/benchmarks.md)
@@ -112,6 +112,9 @@ image: ## an image for Docker and Podman, from Debian's packages and the wheel, 
 
 mutants: setup ## a sample of mutants: do the tests notice? (docs/decisions/0024-mutants.md)
 	python -m tests.mutants $(MUTANTS)
+
+studio: setup ## the page that simulates disks, for any web server, in build/studio (docs/studio.md)
+	python web/build.py build/studio
 
 docs: setup ## the site, with search, in build/site
 	python -m manual site

@@ -301,6 +301,7 @@ struct blktrace {
     u64 value, records, offset;
     u32 device;
     u64 left_out[...];
+    bool completed;
     ...;
 };
 struct blktrace *blktrace_new(void);

@@ -43,6 +43,16 @@ def runs_of_50(random: np.random.Generator, count: int) -> Floats:
     return level[begin : begin + count] * random.lognormal(-0.045, 0.3, count)
 
 
+def long_range(random: np.random.Generator, count: int) -> Floats:
+    """Levels with periods of many lengths: the sum of on-off sources whose periods are Pareto, with
+    a Hurst parameter of 0.75 (Willinger, Taqqu, Sherman and Wilson 1997)."""
+    level = np.zeros(count)
+    for _ in range(8):
+        ends = np.cumsum(np.ceil(5 * random.pareto(1.5, count + 10) + 5)) - random.integers(count)
+        level += (np.searchsorted(ends, np.arange(count)) + random.integers(2)) % 2
+    return (level + 1) / 5 * random.lognormal(-0.045, 0.3, count)
+
+
 def bursts(random: np.random.Generator, count: int) -> Floats:
     """Geometric numbers of short gaps, then a long one."""
     return np.where(random.random(count) < 0.1, 7.3, 0.3) * random.exponential(1.0, count)
@@ -85,6 +95,8 @@ ROWS = (
     Row("MMPP", exponential, mmpp, load=0.7),
     Row("runs of 50", runs_of_50, load=0.7),
     Row("runs of 50, bursts", runs_of_50, bursts, servers=4, load=0.6),
+    Row("long-range", long_range, load=0.6),
+    Row("long-range arrivals", exponential, long_range, load=0.6),
 )
 
 

@@ -149,12 +149,12 @@ class Running:
         assert self._code is not None
         return self._code
 
-    def stop(self) -> int:
+    def stop(self, more_seconds: float = 0) -> int:
         """Wait for the end after a signal, and return the exit code.
 
-        The command has STOP_SECONDS, and more if it has to share the processors.
+        The command has STOP_SECONDS and `more_seconds`, and more if it has to share the processors.
         """
-        wait_until_stopped(self._read_until_ended, lambda: self.said)
+        wait_until_stopped(self._read_until_ended, lambda: self.said, more_seconds)
         return self.end()
 
     def _read_until_ended(self) -> bool:
@@ -199,15 +199,17 @@ def _keep_what_is_said() -> None:
     termios.tcsetattr(pty.STDIN_FILENO, termios.TCSANOW, modes)
 
 
-def wait_until_stopped(has_ended: Callable[[], bool], output: Callable[[], str]) -> None:
+def wait_until_stopped(
+    has_ended: Callable[[], bool], output: Callable[[], str], more_seconds: float = 0
+) -> None:
     """Wait until what was stopped has ended; call `has_ended` again and again.
 
-    It has STOP_SECONDS, and more if it has to share the processors.
+    It has STOP_SECONDS and `more_seconds`, and more if it has to share the processors.
     """
     began, most = time.monotonic(), _waiting_for_a_processor()
     while not has_ended():
         most = max(most, _waiting_for_a_processor())
-        allowed = STOP_SECONDS * max(1, most / len(os.sched_getaffinity(0)))
+        allowed = (STOP_SECONDS + more_seconds) * max(1, most / len(os.sched_getaffinity(0)))
         elapsed = time.monotonic() - began
         assert elapsed < allowed, f"{elapsed:.1f} s after it was stopped:\n{output()[-2000:]}"
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from understudy_devices.api.consolidate import Consolidated, consolidate
-    from understudy_devices.api.place import Placement, place
+    from understudy_devices.api.place import place
+    from understudy_devices.api.placed import Placement
     from understudy_devices.api.predict import compare, predict
     from understudy_devices.api.prediction import Pick, Prediction
     from understudy_devices.api.profile import Profiled, profile
@@ -22,7 +23,7 @@ __version__ = "0.2.0"
 _HOME = {
     "Consolidated": "api.consolidate",
     "consolidate": "api.consolidate",
-    "Placement": "api.place",
+    "Placement": "api.placed",
     "place": "api.place",
     "compare": "api.predict",
     "predict": "api.predict",

@@ -35,7 +35,7 @@ EXIT_FAILED = 1
 EXIT_INTERRUPTED = 130
 PR_SET_CHILD_SUBREAPER = 36
 STUCK_SECONDS = 2.0
-LAST_SECONDS = 1.0
+AGAIN_SECONDS = 0.5  # a second signal that comes sooner is part of the first
 # Importing libraries makes a hundred thousand objects, none of which is garbage.  Collections
 # would take a tenth of the import's time.
 GARBAGE_LOOKED_FOR = 100_000
@@ -64,8 +64,9 @@ def main() -> NoReturn:
     with suppress(OSError):  # the worker has already done so, or has ended
         os.setpgid(worker, worker)
     status = _wait(worker)
-    if status is None and any(kind == "!" for kind, _ in _entries(scratch)):
-        _let_end(worker)
+    last_seconds = max((int(text) for kind, text in _entries(scratch) if kind == "!"), default=0)
+    if status is None and last_seconds:
+        _let_end(worker, last_seconds)
     _end_descendants()
     words = _take_away(_entries(scratch))
     if temporary:
@@ -152,15 +153,18 @@ def _pause(worker: int) -> None:
     os.killpg(worker, signal.SIGCONT)
 
 
-def _let_end(worker: int) -> None:
-    """Send SIGTERM to a worker that prints a report when interrupted; wait a second for its end."""
+def _let_end(worker: int, seconds: int) -> None:
+    """Send SIGTERM to a worker that prints a report when interrupted; wait for its end, or for
+    another signal to stop."""
     os.kill(worker, signal.SIGTERM)
-    until = time.monotonic() + LAST_SECONDS
+    began = time.monotonic()
     while not os.waitid(os.P_PID, worker, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-        left = until - time.monotonic()
-        if left <= 0:
+        passed = time.monotonic() - began
+        if passed >= seconds:
             return
-        signal.sigtimedwait({signal.SIGCHLD}, left)
+        heard = signal.sigtimedwait({signal.SIGCHLD, *ENDS}, seconds - passed)
+        if heard and heard.si_signo in ENDS and time.monotonic() - began > AGAIN_SECONDS:
+            return
 
 
 def _end_descendants() -> None:

@@ -177,6 +177,7 @@ static bool take(struct blktrace *trace, const struct record *record)
 		return fail(trace, BLKTRACE_NO_MEMORY, 0);
 	if (!is_next(trace, lane, record) || kind == NO_EVENT)
 		return true;
+	trace->completed |= kind == TRACE_COMPLETE;
 	why = kind == TRACE_SPLIT ? LEFT_OUT_REASONS : why_left_out(record);
 	if (why == LEFT_OUT_REASONS)
 		return put_event(trace, lane, record, kind);
@@ -204,6 +205,18 @@ u64 blktrace_feed(struct blktrace *trace, const u8 *bytes, u64 n)
 	return at;
 }
 
+/* Like match_event(); if the trace has no completions, an issue completes its request. */
+static int match_next(struct blktrace *trace, struct trace_event *event,
+		      struct blktrace_row *row)
+{
+	int made = match_event(&trace->match, event, row);
+
+	if (made || trace->completed || event->kind != TRACE_ISSUE)
+		return made;
+	event->kind = TRACE_COMPLETE;
+	return match_event(&trace->match, event, row);
+}
+
 u64 blktrace_rows(struct blktrace *trace, struct blktrace_row *row, u64 max)
 {
 	struct trace_event event;
@@ -211,7 +224,7 @@ u64 blktrace_rows(struct blktrace *trace, struct blktrace_row *row, u64 max)
 	int made;
 
 	while (n < max && lanes_next(&trace->lanes, &event)) {
-		made = match_event(&trace->match, &event, &row[n]);
+		made = match_next(trace, &event, &row[n]);
 		if (made < 0) {
 			trace->fault = BLKTRACE_NO_MEMORY;
 			break;

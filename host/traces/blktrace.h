@@ -50,13 +50,15 @@ enum blktrace_left_out {
  * @value: the invalid value: a magic number, processor, time, sector or device
  * @records: number of records read from the current file; the next record is at @offset
  * @device: the traced device; valid once @has_device is set
+ * @completed: whether any request completed. If none did, blktrace_rows() returns each issued
+ *	request, as if it completed at once
  */
 struct blktrace {
 	u32 fault;
 	u64 value, records, offset;
 	u32 device;
 	u64 left_out[LEFT_OUT_REASONS];
-	bool has_device, began;
+	bool has_device, completed, began;
 	struct record_layout layout;
 	struct lanes lanes;
 	struct match match;

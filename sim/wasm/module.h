@@ -13,7 +13,7 @@
 
 #include "../check.h"
 
-/* What the module has several of, in order of its name. */
+/* The kinds of parts; module.ts lists them in the same order. */
 enum part_kind { KIND_SCHEDULER, KIND_PREFETCHER, KIND_REPLACER, KIND_WORKLOAD };
 
 /**
@@ -35,7 +35,7 @@ struct module {
 	u64 extents;
 };
 
-/* Set a number of the page; false if it has none of this name, or the value does not fit. */
+/* Set a number; false if there is none of this name, or the value does not fit. */
 bool module_set(struct module *module, const char *name, u64 value);
 
 /*

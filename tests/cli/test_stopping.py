@@ -41,12 +41,13 @@ PROFILE = ("profile", "--device", "image", "--out", "x.toml", "--as", "disk")
 @dataclass(frozen=True)
 class Moment:
     """Stop `words` within `seconds` after the output contains `after`; `cache` prepares the
-    initial cache."""
+    initial cache.  more_seconds: what the command has to print an answer when it is stopped."""
 
     words: tuple[str, ...]
     after: str = ""
     seconds: float = 0.5
     cache: Callable[[Home], Home] = Home.with_what_is_made
+    more_seconds: float = 0
 
 
 RUN_FOLDERS = [
@@ -74,7 +75,7 @@ MOMENTS = {
     "convert": Moment(("trace", "convert", "vm.csv", "vm.parquet"), seconds=0.8),
     "disks": Moment(("disks",)),
     "card": Moment(("card", "generate", "zach1", *OUT)),
-    "place": Moment((*PLACE, "--p95", "12", *OUT), "improve", seconds=0.5),
+    "place": Moment((*PLACE, "--p95", "12", *OUT), "improve", seconds=0.5, more_seconds=20),
     "dry run": Moment((*IN_VM, "--dry-run"), seconds=3, cache=Home.with_kernel),
 }
 IN_VMS = {
@@ -115,7 +116,7 @@ def try_once(home: Home, moment: Moment, draw: random.Random) -> bool:
     running.wait_for(moment.after)
     running.pass_time(draw.uniform(0, moment.seconds))
     stop(running, draw)
-    code = running.stop()
+    code = running.stop(moment.more_seconds)
     assert "Traceback" not in running.said
     assert home.processes() == []
     not_begun = code in [-how for how in SIGNALS] and not running.said.replace("^C", "").strip()

@@ -112,7 +112,8 @@ def test_a_placement() -> None:
     ]  # fmt: skip
     assert a["vms"] == [{
         "name": "mail", "load": 0.25, "alone": {"p95_response_ms": 6}, "target_p95_ms": 10,
-        "p95_response_ms": 11, "p95_at_most_ms": 12, "meets_target": False,
+        "p95_response_ms": 11, "p95_at_most_ms": 12, "p95_ci95_ms": None, "meets_target": False,
+        "uncertain": False,
     }]  # fmt: skip
     assert [(one["name"], one["meets_target"]) for one in b["vms"]] == [("web", True)]
 

@@ -204,14 +204,20 @@ def test_what_if(traces: Path) -> None:
 
 
 def test_too_much_is_said_with_what_would_do(traces: Path) -> None:
-    words = ("--depth", "4", "--service-times", "response")
-    done = understudy("consolidate", "web.parquet", "mail.parquet", *LITTLE[2:], *words)
+    """Two VMs that four servers can serve one by one, but not together."""
+    naive_traces(requests=2000, gap_ms=4)
+    done = understudy("consolidate", "a.parquet", "b.parquet", "--depth", "4", *LITTLE[2:])
     assert done.exit_code == 0
-    assert "the VMs ask for 1.28 times what 4 servers can do: waiting times" in done.stderr
-    assert (
-        "without merging --queue-depth 6 would be stable, or 78% of each VM's requests"
-        in done.stderr
+    load = re.search(r"the VMs ask for ([\d.]+) times what 4 servers can do: waiting", done.stderr)
+    assert load
+    assert float(load[1]) == pytest.approx(2 * SERVICE_MS / 4 / 4, rel=0.05)
+    enough = re.search(
+        r"without merging --queue-depth (\d+) would be stable, or (\d+)% of each VM's requests",
+        done.stderr,
     )
+    assert enough
+    assert 4 * float(load[1]) < int(enough[1]) <= 4 * float(load[1]) + 1
+    assert int(enough[2]) == pytest.approx(100 / float(load[1]), abs=1.5)
 
 
 def test_a_device_that_merges_nothing(traces: Path) -> None:

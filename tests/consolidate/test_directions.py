@@ -9,18 +9,21 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
-from independent_consolidation import Floats, Requests, responses
+from independent_consolidation import Requests, responses
+from numpy.typing import NDArray
 
 from understudy_devices.cli.main import main
 from understudy_devices.consolidation.directions import of_directions, times
 
 pytestmark = pytest.mark.thorough
 
+Bools = NDArray[np.bool_]
+
 SERVERS = 4
 READ_MS, WRITE_MS = 4.0, 16.0
 
 
-def vm(seed: int, write_ms: float, requests: int = 8000) -> tuple[Requests, Floats]:
+def vm(seed: int, write_ms: float, requests: int = 8000) -> tuple[Requests, Bools]:
     """Return the requests of a VM, exponential, and which of them are writes, two of five."""
     draw = np.random.default_rng(seed)
     write = draw.random(requests) < 0.4
@@ -29,7 +32,7 @@ def vm(seed: int, write_ms: float, requests: int = 8000) -> tuple[Requests, Floa
     return Requests(at - at[0], service), write
 
 
-def write_trace(name: str, requests: Requests, write: Floats) -> None:
+def write_trace(name: str, requests: Requests, write: Bools) -> None:
     """Write the trace of the VM alone on the device."""
     arrival_ns = (requests.at * 1e6).astype(np.int64)
     [alone] = responses([requests], [1], SERVERS)

@@ -11,9 +11,13 @@ import pytest
 from coverage_of_intervals import predicted
 from independent_consolidation import (
     ROWS,
+    Draw,
     Requests,
     Row,
+    bursts,
     exponential,
+    lognormal,
+    long_range,
     responses,
     runs_of_50,
     sampled,
@@ -21,14 +25,15 @@ from independent_consolidation import (
 )
 
 from understudy_devices.consolidation.intervals import Spread
-from understudy_devices.consolidation.sampling import LEAST_FREEDOM, Sample, judge
+from understudy_devices.consolidation.sampling import LEAST_FREEDOM, Sample, drift, judge
 from understudy_devices.measure.comparison import Estimate
 
 
 def of(times: Any, gaps: Any = None) -> Sample:
     count = len(times)
     at = np.arange(count) * 1000 if gaps is None else np.cumsum(gaps * 1e6)
-    return judge(at.astype(np.int64), np.maximum(1, times * 1e6).astype(np.int64))
+    service_ns = np.maximum(1, times * 1e6).astype(np.int64)
+    return judge(at.astype(np.int64), service_ns, service_ns)
 
 
 def test_independent_times_need_no_blocks() -> None:
@@ -50,6 +55,28 @@ def test_runs_of_alike_times_stay_in_a_block(of_gaps: bool) -> None:
 def test_a_long_trace_is_judged_by_its_beginning() -> None:
     times = exponential(np.random.default_rng(1), 400_000)
     assert of(times).freedom == pytest.approx(4 * of(times[:100_000]).freedom, rel=0.01)
+
+
+def test_long_range_dependence_stretches_the_spread() -> None:
+    """The variance of batch means decreases slowly, so no block has all of it."""
+
+    def mean_stretch(service: Draw, gaps: Draw) -> float:
+        draws = [np.random.default_rng(seed) for seed in range(8)]
+        return float(np.mean([of(service(one, 1500), gaps(one, 1500)).stretch for one in draws]))
+
+    assert mean_stretch(long_range, exponential) > 1.2
+    assert mean_stretch(exponential, long_range) > 1.2
+    assert mean_stretch(lognormal, bursts) < 1.1
+    assert of(np.ones(100)).stretch == 1
+
+
+def test_a_mean_that_changes() -> None:
+    times = (lognormal(np.random.default_rng(3), 4000) * 1e6).astype(np.int64)
+    assert drift(times) is None
+    assert drift(times[:100]) is None
+    times[2000:] *= 2
+    before, after = drift(times) or (0, 0)
+    assert (before, after) == pytest.approx((1e6, 2e6), rel=0.1)
 
 
 def test_samples_that_say_little() -> None:

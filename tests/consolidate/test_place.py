@@ -185,6 +185,48 @@ def test_a_bad_trace_is_named_and_left_out_if_wanted(vms: Path) -> None:
     assert none.stderr.splitlines()[-1].endswith("no VM has a usable trace; name other traces")
 
 
+def test_vms_stay_within_capacities(vms: Path) -> None:
+    """Only device b has room for mail."""
+    sizes = {"web": 90, "mail": 200, "db": 50, "log": 40}
+    text = ",".join(f"{name}={size}" for name, size in sizes.items())
+    words = ("--each", "vms", "--devices", "a=9,b=9", "--p95", "60", "--sizes-gb", text)
+    document = placed(*words, "--capacities-gb", "a=100,b=300")
+    on = {device["name"]: [one["name"] for one in device["vms"]] for device in document["devices"]}
+    assert "mail" in on["b"]
+    assert sum(sizes[name] for name in on["a"]) <= 100
+    assert sum(sizes[name] for name in on["b"]) <= 300
+    assert document["inputs"]["capacities_gb"] == {"a": 100, "b": 300}
+    assert document["inputs"]["sizes_gb"] == sizes
+    none = placed(*words, "--capacities-gb", "a=100,b=250", code=1)
+    assert none["outcome"] == "none exists"
+    assert none["reason"].startswith("the VMs need 380 GB, but all devices together have 350 GB")
+
+
+def test_vms_share_a_device_or_not_as_given(vms: Path) -> None:
+    words = ("--each", "vms", "--devices", "a=9,b=9", "--p95", "60", "--copies", "log=2")
+    document = placed(*words, "--together", "db,web", "--apart", "log", "--apart", "web,mail")
+    where = {one["name"]: device["name"] for device, one in rows(document)}
+    assert where["db"] == where["web"] != where["mail"]
+    assert where["log"] != where["log#2"]
+    assert document["inputs"]["together"] == [["db", "web"]]
+    assert document["inputs"]["apart"] == [["log", "log#2"], ["mail", "web"]]
+
+
+def test_an_interval_says_whose_target_is_uncertain(vms: Path) -> None:
+    """A trace shows the 95th percentile less precisely than sixteen replications of it do."""
+    words = ("vms/log.parquet", "--devices", "a=8", "--p95")
+    [[_, one]] = rows(placed(*words, "400"))
+    low, high = one["p95_ci95_ms"]
+    assert low < one["p95_response_ms"] < one["p95_at_most_ms"] < high < 400
+    assert not one["uncertain"]
+    between = str((one["p95_at_most_ms"] + high) / 2)
+    [[_, one]] = rows(placed(*words, between))
+    assert one["meets_target"]
+    assert one["uncertain"]
+    done = understudy("place", *words, between, "--out", "run", "--accept-poor-fit")
+    assert "uncertain, since a trace is only a sample: log" in done.stdout
+
+
 def test_copies_are_vms_of_their_own(vms: Path) -> None:
     """Copies differ only in their arrivals; a trace given twice counts as a copy as well."""
     document = placed(
@@ -222,6 +264,7 @@ def test_the_table_and_the_report_show_devices_and_vms(vms: Path) -> None:
     assert document["trusted"] is None
     assert "serves as many requests at once as given and merges nothing" in document["because"][1]
     assert document["ci95_covers"].startswith("95 % intervals cover the random draws")
+    assert "each trace is only a sample" in document["ci95_covers"]
     for sentence in (f"not checked: {'; '.join(document['because'])}", document["ci95_covers"]):
         assert sentence in " ".join(done.stdout.split())
         assert sentence in page

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What a search for an assignment reports: its reason, and the figures of the nearest one."""
 
-from collections.abc import Callable
-from math import inf
+from collections.abc import Callable, Sequence
+from math import inf, nan
 
 import pytest
 
+from understudy_devices.base.stopping import Stopped
 from understudy_devices.consolidation.placement import exhaustive
 from understudy_devices.consolidation.placement.problem import (
     P95,
@@ -205,3 +206,39 @@ def test_an_exhaustive_search_begins_with_the_largest_where_most_is_free() -> No
     verdicts = Verdicts(problem(1, 3, 2, 1), judge(lambda on: (9, 9)), 99)
     assert exhaustive.assign(verdicts, 0b1111) == (0b0001, 0b1110)
     assert exhaustive.assign(verdicts, 0b1001) == (0, 0b1001)
+
+
+@pytest.mark.parametrize("mean_ms", [8.0, 12.0])
+@pytest.mark.parametrize("after", range(12))
+def test_a_search_that_is_stopped_has_its_best_assignment(after: int, mean_ms: float) -> None:
+    """The judge, or the sketch, is interrupted after some calls."""
+    calls = 0
+
+    def judged(device: Device, on: tuple[int, ...]) -> Verdict:
+        nonlocal calls
+        if calls == after:
+            raise Stopped
+        calls += 1
+        # The more VMs, the longer: four VMs on two devices are best in pairs.
+        return {vm: P95(mean_ms + len(on) / 2, mean_ms + len(on)) for vm in on}
+
+    def sketched(pairs: Sequence[tuple[Device, tuple[int, ...]]]) -> list[Verdict]:
+        return [
+            {vm: P95(one.mean_ms, nan) for vm, one in judged(device, on).items()}
+            for device, on in pairs
+        ]
+
+    outcome = place(problem(1, 1, 1, 1), judged, sketch=sketched)
+    if not outcome.interrupted:
+        assert calls <= after
+        return
+    assert calls == after
+    verified = [one.most_ms for verdict in outcome.verdicts for one in verdict.values()]
+    if outcome.kind == FOUND:
+        assert max(verified) <= 10
+    else:
+        assert outcome.kind == UNKNOWN
+        assert outcome.reason.startswith("interrupted; sets of VMs tried on a device: ")
+        assert outcome.reason.endswith("search longer")
+    if outcome.assignment is not None:
+        assert sorted(vm for verdict in outcome.verdicts for vm in verdict) == [0, 1, 2, 3]

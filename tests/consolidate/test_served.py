@@ -59,6 +59,21 @@ def test_a_device_that_does_more_at_once_is_found_out() -> None:
     assert result.beyond > 0
 
 
+def test_a_few_that_contradict_keep_their_response_times() -> None:
+    """One of two hundred requests overtakes those that wait for the server."""
+    arrivals = np.arange(200) * 10
+    responses = np.array([8, 13] * 100)
+    responses[51] = 3  # completes after its arrival, but before the server is free
+    responses[50] = 12
+    result = served(arrivals, responses, 1)
+    assert (result.beyond, result.contradicts) == (0, False)
+    responses[51] = 1
+    result = served(arrivals, responses, 1)
+    assert (result.beyond, result.contradicts) == (1, False)
+    assert result.service_ns[51] == 1
+    assert result.service_ns[2] == 5
+
+
 @pytest.mark.parametrize("by", ["issue", "queue"])
 def test_a_run_has_both(tmp_path: Path, by: str) -> None:
     """Each request is issued 5 ns after it was queued; on one server the second request waits

@@ -233,6 +233,7 @@ static void counts(struct blktrace *trace, u32 reason, u64 count)
 	struct blktrace_row row;
 	u32 i;
 
+	trace->completed = true; /* otherwise issues would be rows */
 	CHECK_EQ(blktrace_rows(trace, &row, 1), 0);
 	trace->left_out[LEFT_OUT_UNCOMPLETED]--;
 	trace->left_out[LEFT_OUT_UNISSUED_QUEUES] = 0;

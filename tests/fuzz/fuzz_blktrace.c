@@ -146,7 +146,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		feed(trace, &program, make_file(&program));
 		records += trace->records;
 	}
-	CHECK(2 * check_rows(trace) + trace->left_out[LEFT_OUT_UNISSUED] +
+	CHECK((1 + trace->completed) * check_rows(trace) +
+		      trace->left_out[LEFT_OUT_UNISSUED] +
 		      trace->left_out[LEFT_OUT_UNCOMPLETED] <=
 	      records);
 	blktrace_free(trace);

@@ -151,6 +151,11 @@ def test_no_permission(tmp_path: Path) -> None:
         ((), "profile: name what to profile: one of --device, --target and --trace"),
         (("--device", "a", "--target", "b:c"), "name what to profile: one of --device"),
         (("--device", "a", "--trace", "b"), "name what to profile: one of --device"),
+        (
+            ("--device", "a", "--columns", "time_s,bytes,latency_s"),
+            "--columns, --format: only with",
+        ),
+        (("--trace", "b", "--columns", "time"), "--columns: time is no column; known are"),
         (("--trace", "b", "--destroy-data"), "--destroy-data: nothing can be written to a trace"),
         (("--device", "a", "--out", "nowhere/x.toml"), "--out: nowhere: no such folder"),
     ],

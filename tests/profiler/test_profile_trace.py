@@ -314,6 +314,19 @@ def test_a_trace_of_any_format(write: Callable[[Recorded, Path], None], tmp_path
     )
 
 
+def test_a_trace_whose_columns_are_described(tmp_path: Path) -> None:
+    rows = recorded(model(), 400)
+    lines = (
+        f"{sent_ns / 1000:.3f} {'RW'[op]} {at} {sectors} {(done_ns - sent_ns) / 1000:.3f}\n"
+        for op, at, sectors, sent_ns, done_ns in zip(*vars(rows).values(), strict=True)
+    )
+    (tmp_path / "trace").write_text("".join(lines))
+    wanted = ("--columns", "time_us,op,lba,sectors,latency_us")
+    done = command(tmp_path, tmp_path / "trace", *wanted)
+    assert done.exit_code == 0, done.output
+    assert "to 400 requests" in (tmp_path / "x.toml").read_text()
+
+
 def test_the_records_of_a_run(tmp_path: Path) -> None:
     """The papers' disk is a curve without rotation, and its own profile replays the run exactly."""
     run = outcome(experiment(scheduler="none", requests=3000))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// node run_jobs.ts MODULE.wasm: read a job a line (understudy_devices/native/page_job.py), and
+// node run_jobs.ts MODULE.wasm: read a job a line (test_module.py), and
 // print a line for each: the rows' digest, the figures and the counters, or the error.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -125,13 +125,14 @@ def test_any_events_of_a_few_places(seed: int) -> None:
 
 def test_issues_only(tmp_path: Path) -> None:
     """Without any completion, arrivals can be replayed, and response times are not to be had."""
-    lines = printed([event(5, "Q", 8), event(7, "D", 8), event(9, "D", 16), event(11, "D", 8)])
-    (tmp_path / "t").write_bytes(lines)
-    trace = load(str(tmp_path / "t"))
-    assert trace.arrival_ns.tolist() == [0, 4, 6]
-    assert trace.left_out == {}
-    with pytest.raises(UserError, match="has arrivals only"):
-        trace.response_ns()
+    events = [event(5, "Q", 8), event(7, "D", 8), event(9, "D", 16), event(11, "D", 8)]
+    for content in (printed(events), one_file(events)):
+        (tmp_path / "t").write_bytes(content)
+        trace = load(str(tmp_path / "t"))
+        assert trace.arrival_ns.tolist() == [0, 4, 6]
+        assert trace.left_out == {}
+        with pytest.raises(UserError, match="has arrivals only"):
+            trace.response_ns()
 
 
 def of_three_cpus() -> dict[int, bytes]:
@@ -162,3 +163,36 @@ def test_the_last_line_is_cut(tmp_path: Path) -> None:
     trace = recorded(str(tmp_path / "t"))
     assert (len(trace), trace.left_out) == (1, {UNCOMPLETED: 1})
     assert trace.broken == "breaks off in line 4: 8,0 0 3 0.000000003 100 C R 8 + 8"
+
+
+def of(device: str, lines: bytes) -> bytes:
+    """Return the lines for another device."""
+    return lines.replace(b"  8,0 ", f"  {device} ".encode())
+
+
+PASSED_ON = "passed on by a device that issued nothing (LVM, RAID, encryption)"
+
+
+@pytest.mark.parametrize("completed", ["", "C"])
+def test_a_device_that_passes_requests_on(completed: str, tmp_path: Path) -> None:
+    """A logical volume queues, and perhaps completes, what its disk issues; nothing is lost."""
+    disk = [event(at * S + rank, what, 64) for at in range(5) for rank, what in enumerate("QDC")]
+    wanted = ("Q", *completed)
+    volume = of("253,0", printed(one for one in disk if one.action in wanted))
+    file = tmp_path / "t"
+    file.write_bytes(of("253,1", volume) + volume + printed(disk))
+    trace = load(str(file))
+    assert (len(trace), trace.volumes) == (5, ("8,0",))
+    assert set(trace.left_out) == {PASSED_ON}
+
+
+def test_what_is_lost_of_another_volume_does_not_count(tmp_path: Path) -> None:
+    whole = printed([event(1, "D", 0), event(2, "C", 0)])
+    lossy = of("8,16", printed([*(event(at, "D", 8 * at) for at in range(9)), event(9, "C", 8)]))
+    file = tmp_path / "t"
+    file.write_bytes(lossy + whole)
+    assert not load(f"{file}:8,0").left_out
+    assert recorded(f"{file}:8,16").left_out == {UNCOMPLETED: 8}
+    assert recorded(str(file)).left_out == {UNCOMPLETED: 8}
+    with pytest.raises(UserError, match="of 8 requests some events are missing, and of only 1"):
+        load(f"{file}:8,16")

@@ -6,20 +6,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import polars as pl
 from rich.console import Console
 
 from understudy_devices.api import call, depth, on_disk, options
 from understudy_devices.api import vms as of_vms
+from understudy_devices.api.answered import Answered
 from understudy_devices.api.call import Out
 from understudy_devices.api.vms import Vms
 from understudy_devices.api.watch import Heard, Watch
-from understudy_devices.base import parquet, run_folder
+from understudy_devices.base import parquet
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.progress import Report
-from understudy_devices.consolidation import answer, parallelism, prediction, vm, what_if
+from understudy_devices.consolidation import alone, answer, parallelism, prediction, vm, what_if
 from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS
 from understudy_devices.consolidation.prediction import (
     COMMON,
@@ -106,7 +107,7 @@ def consolidate(
 
 
 @dataclass(frozen=True, repr=False)
-class Consolidated:
+class Consolidated(Answered):
     """The response times of VMs alone and together.
 
     `replications` has a row for each VM in each simulation of the given scenario.
@@ -136,40 +137,9 @@ class Consolidated:
         ]
         return pl.DataFrame(rows, schema=MEASURES, orient="row")
 
-    @property
-    def trusted(self) -> bool | None:
-        """Return True if everything was checked and is within the limits, None if something was
-        not checked, and False if something is outside its limits."""
-        return cast("bool | None", self.document["trusted"])
-
-    @property
-    def because(self) -> tuple[str, ...]:
-        """Return what was not checked, or is outside its limits."""
-        return tuple(self.document["because"])
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the content of result.json."""
-        return dict(self.document)
-
-    def write(self, folder: str | os.PathLike[str]) -> Path:
-        """Write a new run folder, as --out does."""
-        with run_folder.reserved(Path(folder), "") as place:
-            self.fill(place)
-        return Path(folder)
-
-    def fill(self, folder: Path) -> None:
-        """Write the files into an empty folder."""
-        with run_folder.filled(folder) as partial:
-            parquet.write(self.replications, partial / "replications.parquet")
-            run_folder.write(partial, self.as_json(), self.page)
-
-    def __repr__(self) -> str:
-        """Return what the command prints."""
-        return "\n".join([self.text, *self.notices])
-
-    def _repr_html_(self) -> str:
-        """Return the tables and a picture for a notebook."""
-        return self.html
+    def write_tables(self, folder: Path) -> None:
+        """Write the table of replications."""
+        parquet.write(self.replications, folder / "replications.parquet")
 
 
 @dataclass(frozen=True)
@@ -206,8 +176,7 @@ class Question:
             workspace = where.folder
             with heard.watch.phases("consolidate") as report:
                 ends = [
-                    Scenario(self._tenants(servers, workspace, heard, report), servers)
-                    for servers in self.depth.ends
+                    self._scenario(servers, where, heard, report) for servers in self.depth.ends
                 ]
                 for line in self._contradictions(ends[0].tenants):
                     heard.say(line)
@@ -257,18 +226,26 @@ class Question:
             heard.watch.wrote(folder, "result.json, replications.parquet, report.html")
         return replace(consolidated, notices=tuple(heard.notices))
 
-    def _tenants(
-        self, servers: int, workspace: Path, heard: Heard, report: Report
-    ) -> tuple[Tenant, ...]:
-        """Read the traces for a device with this number of servers."""
+    def _scenario(
+        self, servers: int, where: of_vms.Where, heard: Heard, report: Report
+    ) -> Scenario:
+        """Read the traces for a device with this number of servers, and compare each VM with its
+        model.
+        """
+        say = heard.say if servers == self.depth.servers else _ignore
         reading = of_vms.Reading(
             replace(self.reduction, servers=servers),
             self.accept_poor_fit,
             self.jobs,
-            heard.say if servers == self.depth.servers else _ignore,
+            say,
             self._check,
         )
-        return tuple(reading.tenants(self.named, self.shares, workspace / f"{servers}", report))
+        folder = where.folder / f"{servers}"
+        tenants = tuple(reading.tenants(self.named, self.shares, folder, report))
+        report("compare each VM with its model", 0)
+        device = Replications(Scenario(tenants, servers), self.seed, where.engine, where.at_once)
+        compared = (alone.settled(one, device, self.accept_poor_fit, say) for one in tenants)
+        return Scenario(tuple(compared), servers)
 
     def _check(self, machines: Sequence[vm.VirtualMachine]) -> None:
         """Raise a UserError if many requests of a VM contradict the number of servers.
@@ -286,7 +263,7 @@ class Question:
             advice = f"{enough.how}, more than {SERVERS_MOST:,} servers: a trace with less load"
         else:
             advice = f"--queue-depth {enough.servers} ({enough.how})"
-        source = f", which is from {self.depth.source}" if not self.depth_is_given else ""
+        source = "" if self.depth_is_given else f" ({self.depth.source})"
         raise UserError(
             f"{machine.name}: the trace contradicts --queue-depth {self.depth.servers}{source}: "
             f"{reason}; try {advice}"

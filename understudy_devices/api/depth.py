@@ -19,10 +19,7 @@ from understudy_devices.device import profile
 from understudy_devices.traces.form import Form
 from understudy_devices.traces.read import REQUESTS, parts
 
-UNKNOWN = (
-    "no trace shows how many requests the device serves at once (D); tried: {}, the smallest D "
-    "that no trace contradicts, and {}, with which no request waits"
-)
+UNKNOWN = "no trace shows how many requests the device serves at once (D); tried: "
 WHICH = (
     "give the number, as --queue-depth 8, or the device, as --disk array-32. A rotating disk "
     "serves 1, an array as many as it has servers. No device serves more than the kernel sends it "
@@ -80,7 +77,13 @@ def _estimated(vms: Mapping[str, Path], form: Form) -> Depth:
     if shown := estimated([one for each in runs for one in each]):
         return Depth(shown.servers, f"estimated from the traces: {shown.how}")
     low, high = (min(end, SERVERS_MOST) for end in limits(runs))
-    return Depth(low, UNKNOWN.format(low, high), high)
+    return Depth(low, UNKNOWN + _tried(low, high), high)
+
+
+def _tried(low: int, high: int) -> str:
+    least = f"{low}, the smallest D that no trace contradicts"
+    most = "the largest that is possible" if high == SERVERS_MOST else "with which no request waits"
+    return f"{least}, and {high}, {most}" if low < high else f"{least}; {most}"
 
 
 def _within(depth: Depth) -> Depth:

@@ -2,33 +2,32 @@
 """`place`: assign each VM to a storage device, so that all meet their targets."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
-
-import polars as pl
-from rich.console import Console
+from typing import Any
 
 from understudy_devices.api import call, options
 from understudy_devices.api import vms as of_vms
 from understudy_devices.api.call import Out
 from understudy_devices.api.place_constraints import Rules, rules
+from understudy_devices.api.place_traces import BAD_TRACES, tenants_of
+from understudy_devices.api.placed import Placement
 from understudy_devices.api.vms import Vms
 from understudy_devices.api.watch import Heard, Watch
-from understudy_devices.base import run_folder
 from understudy_devices.base.errors import UserError
-from understudy_devices.base.progress import Report
+from understudy_devices.base.stopping import Stopped
 from understudy_devices.consolidation import trust, vm
 from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS
-from understudy_devices.consolidation.placement import answer
+from understudy_devices.consolidation.placement import answer, confirmation
 from understudy_devices.consolidation.placement.guests import Guest, demands, guests, multiplied
 from understudy_devices.consolidation.placement.problem import Device, Problem
-from understudy_devices.consolidation.placement.search import BUDGET, FOUND, Outcome
+from understudy_devices.consolidation.placement.search import BUDGET, FOUND, Outcome, Stops
 from understudy_devices.consolidation.placement.search import place as search
 from understudy_devices.consolidation.placement.simulation import Simulated
-from understudy_devices.consolidation.scenario import SERVERS_MOST, Tenant
+from understudy_devices.consolidation.scenario import SERVERS_MOST
 from understudy_devices.engine.cluster import Request
 from understudy_devices.measure.trust import Trust
 
@@ -36,18 +35,6 @@ TARGET_MOST_MS = 1e9
 TARGET_LEAST_MS = 1e-6
 COPIES_MOST = 1000
 BUDGET_MOST = 1_000_000
-BAD_TRACES = ("refuse", "leave-out")
-LENGTHS = 2.0  # warn if the longest trace is more than this many times as long as the shortest
-MEASURES = {
-    "device": pl.String,
-    "vm": pl.String,
-    "load": pl.Float64,
-    "alone_p95_response_ms": pl.Float64,
-    "p95_response_ms": pl.Float64,
-    "p95_at_most_ms": pl.Float64,
-    "target_p95_ms": pl.Float64,
-    "meets_target": pl.Boolean,
-}
 
 
 def place(
@@ -75,7 +62,7 @@ def place(
     jobs: int | None = None,
     out: Out = None,
     cluster: Request | None = None,
-) -> "Placement":
+) -> Placement:
     """Find a storage device for each VM, so that all meet their targets.
 
     `vms` has the VMs as for `consolidate`, `each` folders of VMs.  `queue_depths` has the devices,
@@ -113,89 +100,6 @@ def place(
         return question.answer(out, cluster=cluster)
 
 
-@dataclass(frozen=True, repr=False)
-class Placement:
-    """An assignment of VMs to devices, with the predicted times."""
-
-    command: str
-    document: Mapping[str, Any]
-    show: Callable[[Console], None]
-    text: str  # what `show` prints
-    html: str
-    page: str  # report.html
-    notices: tuple[str, ...] = ()
-
-    @property
-    def found(self) -> bool:
-        """Return whether every VM meets its target."""
-        return bool(self.document["outcome"] == FOUND)
-
-    @property
-    def outcome(self) -> str:
-        """Return what the search has shown, in words."""
-        return str(self.document["outcome"])
-
-    @property
-    def reason(self) -> str:
-        """Return why there is no assignment; empty if there is one."""
-        return str(self.document["reason"])
-
-    @cached_property
-    def assignment(self) -> dict[str, str]:
-        """Return the device of each VM; if none meets all targets, the best that was found."""
-        return dict(self.measures.select("vm", "device").rows())
-
-    @cached_property
-    def measures(self) -> pl.DataFrame:
-        """Return a row for each VM on its device.
-
-        `p95_response_ms` is the predicted 95th percentile of its response times, and
-        `p95_at_most_ms` the upper limit of the 95 % interval; null if requests pile up.
-        """
-        rows = [
-            {"device": device["name"], "vm": each["name"], "load": each["load"]}
-            | {"alone_p95_response_ms": each["alone"]["p95_response_ms"]}
-            | {name: each[name] for name in list(MEASURES)[4:]}
-            for device in self.document["devices"]
-            for each in device["vms"]
-        ]
-        return pl.DataFrame(rows, schema=MEASURES)
-
-    @property
-    def trusted(self) -> bool | None:
-        """Return True if everything was checked and is within the limits, None if something was
-        not checked, and False if something is outside its limits."""
-        return cast("bool | None", self.document["trusted"])
-
-    @property
-    def because(self) -> tuple[str, ...]:
-        """Return what was not checked, or is outside its limits."""
-        return tuple(self.document["because"])
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the content of result.json."""
-        return dict(self.document)
-
-    def write(self, folder: str | os.PathLike[str]) -> Path:
-        """Write a new run folder, as --out does."""
-        with run_folder.reserved(Path(folder), "") as place:
-            self.fill(place)
-        return Path(folder)
-
-    def fill(self, folder: Path) -> None:
-        """Write the files into an empty folder."""
-        with run_folder.filled(folder) as partial:
-            run_folder.write(partial, self.as_json(), self.page)
-
-    def __repr__(self) -> str:
-        """Return what the command prints."""
-        return "\n".join([self.text, *self.notices])
-
-    def _repr_html_(self) -> str:
-        """Return the tables and a picture for a notebook."""
-        return self.html
-
-
 @dataclass(frozen=True)
 class Question:
     """A checked request for an assignment."""
@@ -215,9 +119,16 @@ class Question:
     jobs: int | None
 
     def answer(
-        self, out: Out = None, watch: Watch | None = None, cluster: Request | None = None
+        self,
+        out: Out = None,
+        watch: Watch | None = None,
+        cluster: Request | None = None,
+        stops: Stops = nullcontext,
     ) -> Placement:
-        """Read the traces, fit the service times, and search; simulate here or on a cluster."""
+        """Read the traces, fit the service times, and search; simulate here or on a cluster.
+
+        The search runs in the block that `stops` makes (base/stopping.py).
+        """
         heard = Heard(watch or Watch())
         heard.watch.start(self.command)
         reading = of_vms.Reading(self.reduction, self.accept_poor_fit, self.jobs, heard.say)
@@ -227,7 +138,7 @@ class Question:
         ):
             workspace = where.folder
             with heard.watch.phases("place") as report:
-                read = self._read(reading, workspace / "vms", report)
+                read = tenants_of(reading, self.named, self.bad_traces, workspace / "vms", report)
                 guest_list = [guest for guest in self.guests if guest.kind in read]
                 judge = Simulated(
                     multiplied(guest_list, read, workspace / "copies"),
@@ -245,7 +156,11 @@ class Question:
                         [guest.name for guest in guest_list],
                     ),
                 )
-                outcome = search(problem, judge, self.budget, report, judge.sketch)
+                outcome = search(problem, judge, self.budget, report, judge.sketch, stops)
+                if outcome.kind == FOUND and not outcome.interrupted:
+                    with suppress(Stopped), stops():
+                        limits_ms = confirmation.limits_ms(judge, problem, outcome, report)
+                        outcome = replace(outcome, limits_ms=limits_ms)
             trusted = trust.of_placement(list(read.values()), self.merge)
             placed = self._shown(problem, outcome, trusted)
             heard.watch.answered(placed)
@@ -253,34 +168,6 @@ class Question:
                 placed.fill(folder)
                 heard.watch.wrote(folder, "result.json, report.html")
         return replace(placed, notices=tuple(heard.notices))
-
-    def _read(self, reading: of_vms.Reading, folder: Path, report: Report) -> dict[Path, Tenant]:
-        """Read each trace once, even if several VMs use it."""
-        first: dict[Path, str] = {}
-        for name, path in self.named.items():
-            first.setdefault(path.resolve(), name)
-        named = {name: self.named[name] for name in first.values()}
-        tenants = self._tenants(reading, named, folder, report)
-        for line in _warnings_of_lengths(list(tenants.values())):
-            reading.say(line)
-        return {path: tenants[name] for path, name in first.items() if name in tenants}
-
-    def _tenants(
-        self, reading: of_vms.Reading, named: Mapping[str, Path], folder: Path, report: Report
-    ) -> dict[str, Tenant]:
-        """Read all VMs; leave out those that cannot be used, if that is wanted."""
-        if self.bad_traces == BAD_TRACES[0]:
-            tenants = reading.tenants(named, {}, folder, report)
-            return dict(zip(named, tenants, strict=True))
-        notes: list[str] = []
-        try:
-            together = replace(reading, say=notes.append)
-            tenants = together.tenants(named, {}, folder / "all", report)
-        except UserError:
-            return _each_usable(reading, named, folder, report)
-        for line in notes:
-            reading.say(line)
-        return dict(zip(named, tenants, strict=True))
 
     def _shown(self, problem: Problem, outcome: Outcome, trusted: Trust) -> Placement:
         """Return the result, which needs the VMs' files no more."""
@@ -440,30 +327,4 @@ def _refuse_unknown(option: str, name: str, names: Sequence[str]) -> None:
     if name not in names:
         raise UserError(
             f"{option}: no VM is called {name}; there are {', '.join(filter(None, names))}"
-        )
-
-
-def _each_usable(
-    reading: of_vms.Reading, named: Mapping[str, Path], folder: Path, report: Report
-) -> dict[str, Tenant]:
-    """Read one VM after the other, and say why a VM is left out."""
-    usable: dict[str, Tenant] = {}
-    for rank, (name, path) in enumerate(named.items()):
-        try:
-            [usable[name]] = reading.tenants({name: path}, {}, folder / str(rank), report)
-        except UserError as error:
-            reading.say(f"{name}, and every VM with its trace, is left out: {error}")
-    if not usable:
-        raise UserError("--bad-traces: no VM has a usable trace; name other traces")
-    return usable
-
-
-def _warnings_of_lengths(tenants: Sequence[Tenant]) -> Iterator[str]:
-    runs = [run for tenant in tenants for run in tenant.vm.runs]
-    short, long = (choose(runs, key=lambda run: run.arrivals.last_ns) for choose in (min, max))
-    if long.arrivals.last_ns > LENGTHS * short.arrivals.last_ns:
-        yield (
-            f"{short.name} lasts {short.arrivals.last_ns / 1e9:.4g} s and {long.name} "
-            f"{long.arrivals.last_ns / 1e9:.4g} s: on each device, every trace is used only up to "
-            "the length of the shortest one there"
         )

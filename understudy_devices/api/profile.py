@@ -2,7 +2,7 @@
 """`profile`: measure a drive, or take a trace of one, and fit a profile to it."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -22,6 +22,8 @@ from understudy_devices.profiler.targets import factory, journal
 from understudy_devices.profiler.targets.bench import capacity
 from understudy_devices.profiler.targets.disk import facts
 from understudy_devices.profiler.targets.disk.device_file import Disk
+from understudy_devices.traces.form import Form
+from understudy_devices.traces.formats import ANY
 from understudy_devices.traces.read import load
 
 SEED_MOST = 2**63 - 1
@@ -39,6 +41,8 @@ def profile(
     as_disk: bool = False,
     destroy_data: bool = False,
     out: str | os.PathLike[str] | None = None,
+    columns: str | Sequence[str] | None = None,
+    format: str | None = None,
 ) -> "Profiled":
     """Measure a drive and fit a profile to it, which `to_toml()` prints.
 
@@ -50,8 +54,9 @@ def profile(
 
     Instead of a target, `target` may name one ("module:factory"), `device` a whole disk or an
     image file, or `trace` a trace of a drive; `keep` is the profile with the values that no trace
-    reveals.  With `out`, a new .toml file, an interrupted measurement is resumed by the same call,
-    unless the target is an object.
+    reveals, and `columns` or `format` says the form of the trace, as in `trace`.  With `out`, a
+    new .toml file, an interrupted measurement is resumed by the same call, unless the target is an
+    object.
     """
     with call.alone():
         question = ask(
@@ -65,6 +70,8 @@ def profile(
             as_disk=as_disk,
             destroy_data=destroy_data,
             out=out,
+            columns=columns,
+            format=format,
         )
         return question.answer()
 
@@ -139,6 +146,7 @@ class Question:
     method: str
     how: How
     out: Path | None
+    form: Form = ANY
 
     def answer(self, watch: Watch | None = None) -> Profiled:
         """Measure the drive or read the trace, and write the profile."""
@@ -147,6 +155,8 @@ class Question:
             scratch.say_if_interrupted(f"{self.out} was not written")
         if self.trace:
             return self._profiled(self._fitted(self.trace, heard), heard)
+        if self.form != ANY:
+            raise UserError("--columns, --format: only with --trace; a drive is measured instead")
         if self.keep:
             raise UserError("--keep: only with --trace; a drive is measured instead")
         with self._opened(heard) as target:
@@ -169,7 +179,7 @@ class Question:
         if self.how.minutes is not None or self.how.as_disk:
             raise UserError("--minutes, --as: nothing is measured with --trace; leave them out")
         base = load_profile(self.keep) if self.keep else None
-        recording = load(trace)
+        recording = load(trace, self.form)
         try:
             completion_ns = recording.completed_ns()
         except UserError as error:
@@ -250,6 +260,8 @@ def ask(
     as_disk: bool = False,
     destroy_data: bool = False,
     out: Any = None,
+    columns: Any = None,
+    format: Any = None,
     command: str | None = None,
 ) -> Question:
     """Check the arguments of `profile`; `command` is the command line, if somebody typed one."""
@@ -264,6 +276,7 @@ def ask(
         None if minutes is None else options.above_zero("--minutes", minutes),
         as_disk,
     )
+    form = options.form(columns, format)
     typed = {
         "device": device,
         "target": target,
@@ -275,6 +288,8 @@ def ask(
         "minutes": minutes,
         "as": "disk" if as_disk else None,
         "destroy_data": destroy_data,
+        "columns": form.columns,
+        "format": form.format,
     }
     can_be_typed = target is None or isinstance(target, str)
     return Question(
@@ -286,4 +301,5 @@ def ask(
         method,
         how,
         file,
+        form,
     )

@@ -81,7 +81,7 @@ def included(sources: Sequence[str]) -> list[str]:
         new = [name for name in _names_in(waiting.pop(0)) if name not in met]
         met |= dict.fromkeys(new)
         waiting += new
-    return list(met)[len(sources) :]
+    return [name for name in met if name not in sources]
 
 
 def _names_in(name: str) -> list[str]:

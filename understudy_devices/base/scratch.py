@@ -10,7 +10,7 @@ The list is a file of entries, each ended by a zero byte:
 ~PATH   this is a journal of settings to restore
 -PATH   this file or folder is gone
 =WORDS  this is the message to print if the command is interrupted
-!       the command itself prints more when it is interrupted
+!SECS   when it is interrupted, the command itself prints more, within so many seconds
 """
 
 import io
@@ -131,9 +131,9 @@ def say_if_interrupted(words: str) -> None:
     _note("=", words)
 
 
-def report_if_interrupted() -> None:
-    """Make an interruption send SIGTERM to the worker, which then has one second to end."""
-    _note("!", "")
+def report_if_interrupted(seconds: int = 1) -> None:
+    """Make an interruption send SIGTERM to the worker, which then has some seconds to end."""
+    _note("!", str(seconds))
 
 
 @contextmanager

@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: MIT
 """`understudy place`: assign each VM to a storage device."""
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
 
 from understudy_devices.api.place import (
-    BAD_TRACES,
     BUDGET_MOST,
     TARGET_LEAST_MS,
     TARGET_MOST_MS,
     ask,
 )
+from understudy_devices.api.place_traces import BAD_TRACES
+from understudy_devices.api.placed import Placement
+from understudy_devices.base import scratch
 from understudy_devices.base.errors import RunFailed
+from understudy_devices.base.stopping import Stops
 from understudy_devices.cli import vms as vms_given
 from understudy_devices.cli.cluster import with_cluster
 from understudy_devices.cli.session import Answers
@@ -21,6 +25,8 @@ from understudy_devices.consolidation.placement.search import BUDGET
 from understudy_devices.consolidation.scenario import SERVERS_MOST
 from understudy_devices.engine.cluster import Request
 
+EXIT_INTERRUPTED = 130  # docs/decisions/0027-stopping.md
+REPORT_SECONDS = 20  # for the answer of a search that was interrupted
 EXAMPLE = (
     "Example: understudy place --each vms/ --queue-depths fast=64,slow=32,slow2=32 --p95-ms 50 "
     "--targets-ms mail=20"
@@ -147,7 +153,8 @@ def command(
 
     Name the VMs as for understudy consolidate, with traces of each VM running alone.  Exit code 1
     if no assignment is found.  The command then prints why none exists, or the best assignment
-    that it found.  Method: docs/consolidation.md.
+    that it found.  Ctrl-C ends the search: the command then prints the best assignment so far, with
+    exit code 130.  Method: docs/consolidation.md.
 
     With --on-cluster, the simulations are array jobs of Slurm (docs/cluster.md).
     """
@@ -175,6 +182,22 @@ def command(
         jobs=jobs,
         command=line,
     )
-    answer = question.answer(out or True, Answers(as_json=as_json), cluster)
+    stops = Stops(REPORT_SECONDS)
+    watch = Answers(as_json=as_json)
+    answer = question.answer(out or True, watch, cluster, nullcontext if cluster else stops)
+    scratch.say_if_interrupted(_so_far(answer))
+    if stops.asked:
+        raise click.exceptions.Exit(EXIT_INTERRUPTED)
     if not answer.found:
         raise RunFailed(f"{answer.outcome}: {answer.reason}")
+
+
+def _so_far(answer: Placement) -> str:
+    """Return what a search found before the interruption."""
+    if not answer.interrupted:
+        return "the search had ended before, and the answer is complete"
+    if answer.found:
+        return "the assignment meets all targets; a longer search may find one with more room"
+    if answer.assignment:
+        return "the best assignment so far is not known to meet all targets"
+    return "no assignment so far"

@@ -12,6 +12,7 @@ from understudy_devices.api.profile import SEED_MOST, Profiled, ask
 from understudy_devices.cli.session import Printed, console
 from understudy_devices.profiler import methods
 from understudy_devices.show import checks
+from understudy_devices.traces.form import COLUMNS_HELP, FORMAT_HELP
 
 EXAMPLE = (
     "Examples: understudy profile --device /dev/sdX --out mydrive.toml; "
@@ -36,6 +37,8 @@ SEEDS = click.IntRange(0, SEED_MOST)
     metavar="PROFILE",
     help="With --trace: the profile that supplies the values that no trace reveals.",
 )
+@click.option("--columns", metavar="NAME,...", help=f"With --trace. {COLUMNS_HELP}")
+@click.option("--format", metavar="NAME", help=f"With --trace. {FORMAT_HELP}")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Profile to write.")
 @click.option(
     "--method",
@@ -71,6 +74,8 @@ def command(
     name: str | None,
     trace: str | None,
     keep: str | None,
+    columns: str | None,
+    format: str | None,
     out: Path,
     method: str,
     picture: Path | None,
@@ -104,6 +109,8 @@ def command(
         as_disk=kind == "disk",
         destroy_data=destroy_data,
         out=out,
+        columns=columns,
+        format=format,
         command=line,
     )
     draw = _drawing(picture)

@@ -30,7 +30,7 @@ from understudy_devices.show import side_by_side, table
 
 if TYPE_CHECKING:
     from understudy_devices.api.consolidate import Consolidated
-    from understudy_devices.api.place import Placement
+    from understudy_devices.api.placed import Placement
 
 FILE_WIDTH = 120  # width, in characters, of a table that is written to a file or a pipe
 

@@ -29,8 +29,8 @@ from understudy_devices.consolidation.intervals import (
     limits_of,
     spread_of,
 )
-from understudy_devices.consolidation.prediction import BATCH, MOST, Effort
-from understudy_devices.consolidation.sampling import judge
+from understudy_devices.consolidation.prediction import BATCH, MOST, Effort, is_narrow
+from understudy_devices.consolidation.sampling import Sample, judge
 from understudy_devices.consolidation.shared_disk import Guest, Requests
 from understudy_devices.engine import Engine
 from understudy_devices.measure.comparison import Estimate, estimate
@@ -154,14 +154,6 @@ def predict(
 
 
 @dataclass(frozen=True)
-class _Sampled:
-    """What a VM's runs say about its process: the block of a resample, degrees of freedom."""
-
-    block: int
-    freedom: float
-
-
-@dataclass(frozen=True)
 class _Runner:
     """Carries out simulations of these VMs."""
 
@@ -170,7 +162,7 @@ class _Runner:
     engine: Engine
     seed: int
 
-    def alone(self) -> tuple[tuple[Figures, ...], list[_Sampled]]:
+    def alone(self) -> tuple[tuple[Figures, ...], list[Sample]]:
         """Return each VM's figures alone on the disk, and what its runs are samples of."""
         runs = [(k, run) for k, guest in enumerate(self.guests) for run in guest.runs]
         served = self._carried([partial(self._alone, k, run) for k, run in runs])
@@ -198,7 +190,7 @@ class _Runner:
         trace = shared_disk.merged(each, shared_disk.begins(self.guests))
         return self.simulate(trace, self.seed + number, stop)
 
-    def spread(self, samples: Sequence[_Sampled]) -> tuple[Spread, ...]:
+    def spread(self, samples: Sequence[Sample]) -> tuple[Spread, ...]:
         """Return how far each VM's mean may be off, from resamples of the traces."""
         requests = sum(guest.requests / len(guest.runs) for guest in self.guests)
         part = min(1.0, MOST_REQUESTS / requests)
@@ -216,7 +208,8 @@ class _Runner:
         ]
         runs = min(len(guest.runs) for guest in self.guests)
         freedom = runs * min(one.freedom for one in samples)
-        return tuple(spread_of(each, part, runs, freedom) for each in means)
+        stretch = max(one.stretch for one in samples)
+        return tuple(spread_of(each, part, runs, freedom, stretch) for each in means)
 
     def _resampled(
         self, blocks: Sequence[int], part: float, number: int, stop: threading.Event
@@ -257,17 +250,15 @@ def _figures(served: Sequence[Served]) -> Figures:
     return Figures(every, of_directions(response_ns, op), distribution_ms(response_ns))
 
 
-def _sampled(runs: Sequence[tuple[Trace, Served]]) -> _Sampled:
-    each = [judge(run.arrival_ns, served.service_ns) for run, served in runs]
+def _sampled(runs: Sequence[tuple[Trace, Served]]) -> Sample:
+    each = [judge(run.arrival_ns, served.service_ns, served.response_ns) for run, served in runs]
     shortest = min(len(run) for run, _ in runs)
     longest = max(one.block for one in each)
     block = max(longest, min(SHORTEST_BLOCK, max(1, shortest // 4)))
-    return _Sampled(block, min(one.freedom for one in each))
+    stretch = max(one.stretch for one in each)
+    return Sample(block, min(one.freedom for one in each), stretch)
 
 
 def _is_narrow(replications: Sequence[Sequence[Figures]], precision: float) -> bool:
-    for each in zip(*replications, strict=True):
-        mean = estimate([one.all.mean_ms for one in each])
-        if mean.half_width is None or mean.half_width > precision * mean.mean:
-            return False
-    return True
+    each = zip(*replications, strict=True)
+    return is_narrow([estimate([one.all.mean_ms for one in own]) for own in each], precision)

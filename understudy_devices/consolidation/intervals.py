@@ -4,8 +4,8 @@
 The scenario is simulated for resamples of the traces (sampling.py).  Response times near saturation
 are skewed to the right, so the spread is that of the logarithm of the resamples' means, and the
 upper limit is raised by the distance from a log-normal median to its mean (Cox's method: Land 1972,
-Zhou and Gao 1997).  The interval also includes the error of the replications.  Several runs of a VM
-make it narrower.
+Zhou and Gao 1997).  The spread is stretched if a trace has long-range dependence (sampling.py).
+The interval also includes the error of the replications.  Several runs of a VM make it narrower.
 """
 
 import math
@@ -63,18 +63,23 @@ def spreads(replications: Replications, merge: Merge) -> tuple[Spread, ...]:
         return tuple(Spread(math.inf, 1.0) for _ in tenants)
     runs = min(len({run.name for run in tenant.vm.runs}) for tenant in tenants)
     freedom = runs * min(run.sample.freedom for tenant in tenants for run in tenant.vm.runs)
-    return tuple(spread_of(_means(stable, k), part, runs, freedom) for k in range(len(tenants)))
+    stretch = max(run.sample.stretch for tenant in tenants for run in tenant.vm.runs)
+    return tuple(
+        spread_of(_means(stable, k), part, runs, freedom, stretch) for k in range(len(tenants))
+    )
 
 
-def spread_of(means: Sequence[float], part: float, runs: int, freedom: float) -> Spread:
+def spread_of(
+    means: Sequence[float], part: float, runs: int, freedom: float, stretch: float = 1.0
+) -> Spread:
     """Return the spread of a VM's mean from its means in resamples.
 
     part: the simulated part of a run's length. runs: the number of runs that the VM has. freedom:
-    the degrees of freedom of all of them.
+    the degrees of freedom of all of them. stretch: that of the traces' samples (sampling.py).
     """
     deviation = float(np.std(np.log(means), ddof=1)) if len(means) > 1 else math.inf
     together = 1 / (1 / freedom + 1 / (RESAMPLES - 1))
-    return Spread(deviation * math.sqrt(part / runs), together)
+    return Spread(deviation * stretch * math.sqrt(part / runs), together)
 
 
 def _means(figures: Sequence[QueueFigures], k: int) -> list[float]:

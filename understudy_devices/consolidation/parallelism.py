@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy_devices.consolidation.service_times import DISAGREE, served
+from understudy_devices.consolidation.service_times import served
 from understudy_devices.native.arrays import I64
 from understudy_devices.traces.characterise import most_outstanding
 
@@ -102,7 +102,7 @@ def consistent(traces: Sequence[Trace]) -> Parallelism:
 
 
 def _agrees(trace: Trace, servers: int) -> bool:
-    return served(*trace, servers).beyond <= DISAGREE * len(trace[1])
+    return not served(*trace, servers).contradicts
 
 
 def _by_order(traces: Sequence[Trace]) -> Parallelism | None:

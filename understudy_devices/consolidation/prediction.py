@@ -98,7 +98,7 @@ class Prediction:
     @property
     def converged(self) -> bool:
         """Return whether each mean's interval is as narrow as `precision` requires."""
-        return _is_narrow([one.mean for one in self.together], self.effort.precision)
+        return is_narrow([one.mean for one in self.together], self.effort.precision)
 
     @property
     def load(self) -> float:
@@ -224,7 +224,7 @@ def _replicated(
         means = [
             estimate([run.each[k].response.mean for run in figures]) for k in range(len(merge))
         ]
-        if not effort.replications and _is_narrow(means, effort.precision):
+        if not effort.replications and is_narrow(means, effort.precision):
             break
     return figures
 
@@ -236,7 +236,8 @@ def _teller(report: Report, most: int, numbers: range) -> Callable[[], None]:
     return lambda: report(phase, (next(done) + 1) / most)
 
 
-def _is_narrow(means: Sequence[Estimate], precision: float) -> bool:
+def is_narrow(means: Sequence[Estimate], precision: float) -> bool:
+    """Return whether half the width of each interval is at most `precision` times its mean."""
     return all(
         one.half_width is not None and one.half_width <= precision * one.mean for one in means
     )

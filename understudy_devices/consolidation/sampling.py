@@ -13,8 +13,15 @@ a skewed sample are those of its few longest times.  So the interval takes Stude
 degrees of freedom as there are independent times that decide the second moment.  If a trace is so
 short that its autocorrelation does not end, it may be a part of a single episode.  Then there is
 one degree of freedom.
+
+Real traces often have long-range dependence: the variance of the means of batches decreases more
+slowly than one over their length (Leland, Taqqu, Willinger and Wilson 1994; for disks, Gomez and
+Santonja 2000).  Then no block is long enough.  So the variance of the mean is computed from batches
+of many lengths, and a power of the length is fitted from a block to an eighth of the trace.  If it
+grows clearly, the spread of resamples is stretched by this growth.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +36,11 @@ FEWEST_BLOCKS = 4
 LEAST_FREEDOM = 1.5
 NO_END = 1.0  # degrees of freedom if the autocorrelation goes on at all examined lags
 MOST_LAGS = 2000
+FEWEST_BATCHES, MOST_BATCHES = 8, 1024
+LEAST_SCALES = 3
+CLEAR = 1.0  # standard errors
+SHORTEST_BATCH = 10
+DRIFTS = 3.0  # standard errors; with 14 degrees of freedom chance exceeds it once in a hundred
 FLAT = 5  # so many consecutive autocorrelations are small where a series has none left
 
 
@@ -37,14 +49,18 @@ class Sample:
     """What a trace says about its process.
 
     block: requests in a block of a resample. freedom: degrees of freedom of the spread, at least 1.
+    stretch: by which factor the mean's standard error is larger than blocks of this length show.
     """
 
     block: int
     freedom: float
+    stretch: float = 1.0
 
 
-def judge(arrival_ns: NDArray[np.int64], service_ns: NDArray[np.int64]) -> Sample:
-    """Return the block length and the degrees of freedom of a trace of two requests or more."""
+def judge(
+    arrival_ns: NDArray[np.int64], service_ns: NDArray[np.int64], response_ns: NDArray[np.int64]
+) -> Sample:
+    """Return what a trace of two requests or more says about its process."""
     gaps = np.diff(arrival_ns[: EXAMINED + 1]).astype(np.float64)
     times = service_ns[:EXAMINED].astype(np.float64)
     share = len(service_ns) / len(times)
@@ -57,7 +73,60 @@ def judge(arrival_ns: NDArray[np.int64], service_ns: NDArray[np.int64]) -> Sampl
     block = min(max(1, round(longest)), max(1, len(service_ns) // FEWEST_BLOCKS))
     if not all(own.ends for own in memories):
         return Sample(block, NO_END)
-    return Sample(block, max(LEAST_FREEDOM, share * min(counts) - 1))
+    requests = len(arrival_ns)
+    stretch = max(
+        _stretch(lambda count: _mean_gaps(arrival_ns, count), requests - 1, block),
+        _stretch(lambda count: _means(response_ns, count), requests, block),
+    )
+    return Sample(block, max(LEAST_FREEDOM, share * min(counts) - 1), stretch)
+
+
+def _stretch(batched: Callable[[int], Array], length: int, block: int) -> float:
+    """Return the growth of the mean's standard error from batches of a block to an eighth.
+
+    batched: returns the means of so many batches.
+    """
+    most = min(MOST_BATCHES, length // block)
+    counts = [FEWEST_BATCHES << power for power in range(16) if FEWEST_BATCHES << power <= most]
+    if len(counts) < LEAST_SCALES:
+        return 1.0
+    errors = [float(batched(count).var(ddof=1)) / count for count in counts]
+    if min(errors) <= 0:
+        return 1.0
+    lengths = -np.log(counts)
+    weights = (np.array(counts) - 1) / 2  # one over the variance of a logarithm
+    middle = np.average(lengths, weights=weights)
+    squares = float((weights * (lengths - middle) ** 2).sum())
+    slope = float((weights * (lengths - middle) * np.log(errors)).sum()) / squares
+    if slope < CLEAR / np.sqrt(squares):
+        return 1.0
+    return float(np.exp(slope / 2 * np.log(length / block / FEWEST_BATCHES)))
+
+
+def drift(times: NDArray[np.int64]) -> tuple[float, float] | None:
+    """Return the means of both halves of a series if they differ significantly, otherwise None.
+
+    The standard error is that of batches of a sixteenth of the series.
+    """
+    if len(times) < 2 * FEWEST_BATCHES * SHORTEST_BATCH:
+        return None
+    before, after = _means(times, 2 * FEWEST_BATCHES).reshape(2, FEWEST_BATCHES)
+    error = np.sqrt((before.var(ddof=1) + after.var(ddof=1)) / FEWEST_BATCHES)
+    if abs(before.mean() - after.mean()) <= DRIFTS * error:
+        return None
+    return float(before.mean()), float(after.mean())
+
+
+def _means(times: NDArray[np.int64], count: int) -> Array:
+    """Return the means of so many batches of equal length."""
+    length = len(times) // count
+    sums = np.add.reduceat(times[: count * length], np.arange(count) * length)
+    return np.asarray(sums / length, np.float64)
+
+
+def _mean_gaps(at_ns: NDArray[np.int64], count: int) -> Array:
+    length = (len(at_ns) - 1) // count
+    return np.asarray(np.diff(at_ns[np.arange(count + 1) * length]) / length, np.float64)
 
 
 def _deciding(times: Array) -> float:

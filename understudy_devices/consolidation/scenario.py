@@ -5,12 +5,16 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from understudy_devices.base.cache import digest
 from understudy_devices.consolidation import product_form
 from understudy_devices.consolidation.fit import Fitted
 from understudy_devices.consolidation.vm import NS_PER_MS, VirtualMachine
 from understudy_devices.native.service_times import ServiceTimes
+
+if TYPE_CHECKING:
+    from understudy_devices.consolidation.alone import Alone
 
 SERVERS_MOST = 1024  # the limit of sfq's depth
 WEIGHT_MOST = 10_000
@@ -21,12 +25,14 @@ class Tenant:
     """A VM with its share of the device.
 
     fitted: the process fitted to its service times, in ns.  weight: its share relative to the
-    shares of other VMs, for SFQ(D).
+    shares of other VMs, for SFQ(D).  alone: how the model compares with the trace (alone.py); None:
+    not compared.
     """
 
     vm: VirtualMachine
     fitted: Fitted
     weight: int = 1
+    alone: "Alone | None" = None
 
     @cached_property
     def service(self) -> ServiceTimes:

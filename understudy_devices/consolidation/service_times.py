@@ -4,10 +4,10 @@
 The paper uses response times as service times, since the requests of a VM that runs alone do not
 wait (ICPE 2011, section 4.2.2).  But requests do wait if a burst has more requests than the device
 serves at once.  In the model used here, a request's service begins when a server is free.  Servers
-take requests in order of arrival, like SFQ(D) with a single class.  A trace contradicts the model
-if a request completes before its service could have begun.  Then the device served more requests at
-once, or in another order.  For such a trace, response times are used as service times, as in the
-paper.
+take requests in order of arrival, like SFQ(D) with a single class.  A request contradicts the model
+if it completes before its service could have begun.  Then the device served more requests at once,
+or in another order.  The response time of such a request is used as its service time.  If many
+requests of a trace contradict the model, all its response times are used, as in the paper.
 """
 
 import heapq
@@ -19,7 +19,7 @@ from understudy_devices.base import file_arrays
 from understudy_devices.native.arrays import I64
 from understudy_devices.traces.characterise import most_outstanding
 
-DISAGREE = 0.01  # share of waiting requests that may complete before a server could be free
+DISAGREE = 0.01  # share of requests that may complete before a server could be free
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,14 @@ class Served:
         order."""
         return self.beyond <= DISAGREE * self.waited
 
+    @property
+    def contradicts(self) -> bool:
+        """Return whether so many requests of the trace contradict the model that it is refused."""
+        return self.beyond > DISAGREE * len(self.service_ns)
+
 
 def served(arrival_ns: I64, response_ns: I64, servers: int) -> Served:
-    """Return the trace's service times; its response times if the trace contradicts the model."""
+    """Return the trace's service times; its response times if many contradict the model."""
     service_ns = file_arrays.Column(np.int64)
     latest_ns = np.empty(0, np.int64)
     waited = beyond = 0
@@ -55,7 +60,7 @@ def served(arrival_ns: I64, response_ns: I64, servers: int) -> Served:
         beyond += int(early.sum())
         service_ns.put(np.where(early, responses, completed - begins))
     result = Served(service_ns.array(), waited, beyond)
-    return result if result.agrees else replace(result, service_ns=response_ns)
+    return replace(result, service_ns=response_ns) if result.contradicts else result
 
 
 def _begins(arrived: I64, completed: I64, latest: I64, servers: int) -> tuple[I64, I64]:

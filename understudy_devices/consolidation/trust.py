@@ -65,6 +65,11 @@ def _contradicted(tenants: Sequence[Tenant]) -> Iterator[str]:
     for tenant in tenants:
         for reason in () if tenant.recorded else tenant.fitted.report.poor:
             yield f"{tenant.vm.name}: fitted poorly: {reason}"
+        if tenant.alone and tenant.alone.is_off:
+            yield (
+                f"{tenant.vm.name}: the model of the VM alone has a mean response time of "
+                f"{tenant.alone}"
+            )
         for run in tenant.vm.runs:
             if run.contradiction:
                 yield f"{run.name}: {run.contradiction}"

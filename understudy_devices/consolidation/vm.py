@@ -24,8 +24,8 @@ from understudy_devices.base.errors import UserError
 from understudy_devices.base.plain import plain
 from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS, pieces, splitting_ratio
 from understudy_devices.consolidation.directions import Times, of_directions
-from understudy_devices.consolidation.sampling import Sample, judge
-from understudy_devices.consolidation.service_times import DISAGREE, Served, served
+from understudy_devices.consolidation.sampling import Sample, drift, judge
+from understudy_devices.consolidation.service_times import Served, served
 from understudy_devices.native.arrays import I64
 from understudy_devices.native.arrivals import SERVICE_MAX_NS, Arrivals, write_arrivals
 from understudy_devices.traces.characterise import bins, gaps_ms, percentiles
@@ -84,7 +84,7 @@ class Run:
     @cached_property
     def sample(self) -> Sample:
         """Return what the run says about the process that it is a sample of."""
-        return judge(self.arrivals.arrival_ns, self.service_ns)
+        return judge(self.arrivals.arrival_ns, self.service_ns, self.response_ns)
 
     def in_system(self, until_ns: int | None = None) -> float:
         """Return N_iso (Eq. 7), the mean number of outstanding requests.
@@ -281,7 +281,6 @@ def _reduced(trace: Trace, folder: Path, how: Reduction) -> Run:
     service = _served(trace, arrival_ns, response_ns, how)
     contradiction = None if service.agrees else _contradiction(service, how.servers)
     instead = f"{contradiction}; response times are used instead" if contradiction else None
-    many = service.beyond > DISAGREE * len(response_ns)
     of_each = file_arrays.each(lambda part: pieces(part, how.limit_blocks), sectors)
     folder.mkdir(parents=True)
     return Run(
@@ -291,8 +290,8 @@ def _reduced(trace: Trace, folder: Path, how: Reduction) -> Run:
         splitting_ratio=splitting_ratio(of_each),
         sizes=bins(trace.sectors),
         interarrival_ms=_quantiles(gaps_ms(arrival_ns)),
-        notes=tuple(filter(None, [*_notes(trace, instant), instead])),
-        contradiction=contradiction if many else None,
+        notes=tuple(filter(None, [*_notes(trace, instant), instead, _drift_note(response_ns)])),
+        contradiction=contradiction if service.contradicts else None,
     )
 
 
@@ -348,6 +347,16 @@ def _notes(trace: Trace, instant: int) -> Iterator[str]:
     yield from pauses_note(trace)
     if instant:
         yield f"{instant:,} took no time by the trace's clock; counted as {SHORTEST_NS} ns"
+
+
+def _drift_note(response_ns: I64) -> str | None:
+    if not (means := drift(response_ns)):
+        return None
+    before, after = (mean / NS_PER_MS for mean in means)
+    return (
+        f"the mean response time changes, from {before:.4g} ms in the first half to {after:.4g} ms "
+        "in the second; the 95 % interval assumes that the VM does not change"
+    )
 
 
 def _contradiction(service: Served, servers: int | None) -> str:

@@ -79,6 +79,13 @@ class Blktrace:
             if count:
                 yield {name: rows[name][:count].astype(np.int64) for name in names}
 
+    @property
+    def completed(self) -> bool:
+        """Return whether any request completed; if none did, rows() yields issued requests, whose
+        arrivals alone are known.
+        """
+        return bool(self._trace.completed)
+
     def left_out(self) -> dict[LeftOut, int]:
         """Return the number of records that are in no row, by reason; call this after rows()."""
         counts = self._trace.left_out

@@ -2,8 +2,10 @@
 """Requests from the events of a block layer, which a text lists: queued, issued, completed.
 
 A format's reader calls `put` for each event, in the order of the file, and yields what `pieces`
-returns.  Events of different devices belong to different volumes.  host/traces/match.h says which
-events belong together, and what is counted as lost.  A file without any completion has arrivals
+returns.  Events of different devices belong to different volumes, and losses are counted for each.
+host/traces/match.h says which events belong together, and what is counted as lost.  If another
+device issued requests, a device that issued none passed its requests on (device mapper), and lost
+none.  A file without any completion has arrivals
 only: those of all requests that were issued.
 """
 
@@ -26,6 +28,7 @@ from understudy_devices.traces.reading import (
     NO_REQUEST,
     NO_TRANSFER,
     REISSUED,
+    REMAPPED,
     UNCOMPLETED,
     UNISSUED,
     UNISSUED_QUEUES,
@@ -33,7 +36,7 @@ from understudy_devices.traces.reading import (
 )
 
 TWICE = "events that are there twice in a row"
-ISSUE, COMPLETE = int(Kind.ISSUE), int(Kind.COMPLETE)
+ISSUE, COMPLETE, SPLIT = int(Kind.ISSUE), int(Kind.COMPLETE), int(Kind.SPLIT)
 PIECE_EVENTS = 2**17
 TIME_MAX_NS = 2**62
 LARGEST = {"time": TIME_MAX_NS, "sector": 2**47, "sectors": 2**31, "process": 2**32 - 1}
@@ -49,6 +52,8 @@ class _Device:
     events: list[Event] = field(default_factory=list)
     last: Event | None = None
     lines: list[int] = field(default_factory=list)
+    issued: bool = False  # some request
+    left_out: Counter[str] = field(default_factory=Counter)
 
 
 @lru_cache(256)
@@ -67,6 +72,16 @@ def direction(rwbs: str) -> int | str:
     return FLUSHES if "F" in rwbs else NO_TRANSFER
 
 
+def sectors_of(kind: int, sector: int, mark: bytes, number: int) -> int:
+    """Return the sectors of an event that a text shows as `sector + number` or `sector / number`.
+
+    A split (/) has the sector at which the second part begins; then the result is the first part's.
+    """
+    if kind != SPLIT:
+        return number
+    return max(number - sector, 0) if mark == b"/" else 0
+
+
 class Events:
     """The events of all devices of a file."""
 
@@ -74,14 +89,13 @@ class Events:
         """Begin without events; `mend` tells how a user sorts the lines by time."""
         self._mend = mend
         self._devices: dict[str, _Device] = {}
-        self._left_out: Counter[str] = Counter()
         self._waiting = 0
         self._some = False
         self._uncompleted: dict[str, file_arrays.Column] | None = {}  # until a request completes
 
-    def leave_out(self, why: str) -> None:
+    def leave_out(self, device: str, why: str) -> None:
         """Count a request that has no row."""
-        self._left_out[why] += 1
+        self._device(device).left_out[why] += 1
 
     def put(
         self, line: int, device: str, kind: int, rwbs: str, place: tuple[int, int, int, int]
@@ -92,16 +106,17 @@ class Events:
             self._uncompleted = None
         if isinstance(op, str) or not place[2]:
             if kind == ISSUE:
-                self.leave_out(op if isinstance(op, str) else NO_LENGTH)
+                self.leave_out(device, op if isinstance(op, str) else NO_LENGTH)
             return
         if place[0] > TIME_MAX_NS or max(place[1:]) > LEAST_MAX:
             _check(line, place)
-        one = self._devices.get(device) or self._devices.setdefault(device, _Device())
+        one = self._device(device)
         event = (*place, kind, op)
         if event == one.last:
-            self.leave_out(TWICE)
+            one.left_out[TWICE] += 1
             return
         one.last = event
+        one.issued |= kind == ISSUE
         one.events.append(event)
         one.lines.append(line)
         self._waiting += 1
@@ -118,16 +133,27 @@ class Events:
             yield from self._arrivals(self._uncompleted)
         else:
             for one in self._devices.values():
-                matcher = one.matcher
-                self._left_out[UNISSUED] += matcher.unissued
-                self._left_out[UNCOMPLETED] += matcher.uncompleted
-                self._left_out[REISSUED] += matcher.reissued
-                self._left_out[UNISSUED_QUEUES] += matcher.unissued_queues
-        left_out = dict(+self._left_out)
+                self._count_losses(one)
+        counts = {name: dict(+one.left_out) for name, one in self._devices.items()}
         if not self._some:
-            counts = [f"{count:,} {why}" for why, count in left_out.items()]
-            raise ValueError("; ".join([NO_REQUEST, *counts]))
-        yield Reading(left_out=left_out)
+            every = sum((Counter(one) for one in counts.values()), Counter[str]())
+            reasons = [f"{count:,} {why}" for why, count in every.items()]
+            raise ValueError("; ".join([NO_REQUEST, *reasons]))
+        for name, left_out in counts.items():
+            yield Reading(left_out=left_out, volume=name)
+
+    def _count_losses(self, one: _Device) -> None:
+        matcher, left_out = one.matcher, one.left_out
+        if not one.issued and any(other.issued for other in self._devices.values()):
+            left_out[REMAPPED] += max(matcher.unissued_queues, matcher.unissued)
+            return
+        left_out[UNISSUED] += matcher.unissued
+        left_out[UNCOMPLETED] += matcher.uncompleted
+        left_out[REISSUED] += matcher.reissued
+        left_out[UNISSUED_QUEUES] += matcher.unissued_queues
+
+    def _device(self, name: str) -> _Device:
+        return self._devices.get(name) or self._devices.setdefault(name, _Device())
 
     def _requests(self) -> Iterator[Reading]:
         for name, one in self._devices.items():
@@ -160,7 +186,9 @@ class Events:
                 if len(rows["op"]):
                     self._some = True
                     yield Reading(_frame(rows, name, TIMES[:1]))
-            self._left_out[UNISSUED_QUEUES] += matcher.unissued_queues
+            one = self._devices[name]
+            why = UNISSUED_QUEUES if one.issued else REMAPPED
+            one.left_out[why] += matcher.unissued_queues
 
     def _check_order(self, rows: Columns, lines: list[int]) -> None:
         arrival_ns, dispatch_ns, completion_ns = (rows[name] for name in TIMES)

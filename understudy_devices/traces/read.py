@@ -83,7 +83,8 @@ def recorded(text: str, form: Form = ANY) -> Trace:
     assumed: str | None = None
     for piece in _pieces(path, form):
         assumed = piece.assumed or assumed
-        left_out.update(piece.left_out)
+        if choice.counts(piece.volume):
+            left_out.update(piece.left_out)
         broken = piece.broken or broken
         if not piece.frame.height:
             continue

@@ -15,6 +15,7 @@ DISCARDS = "discards"
 PASSTHROUGH = "passthrough commands"
 REISSUED = "issued again before it was completed"
 UNISSUED_QUEUES = "queued, but not seen to be issued or merged"
+REMAPPED = "passed on by a device that issued nothing (LVM, RAID, encryption)"
 LOST = (UNISSUED, UNCOMPLETED, REISSUED, UNISSUED_QUEUES)  # for lack of an event of the request
 NO_REQUEST = "no request in it was both issued (D) and completed (C)"
 
@@ -27,6 +28,7 @@ class Reading:
     says in one line where the file breaks off; None if this block is complete.  If `relative` is
     true, times count from the arrival of some request, so the times of earlier requests are
     negative.  `assumed` says in one line what the file does not say, and the reader assumes.
+    `volume` is the volume that `left_out` counts; None if it counts the whole file.
     """
 
     frame: pl.DataFrame = field(default_factory=pl.DataFrame)
@@ -34,3 +36,4 @@ class Reading:
     broken: str | None = None
     relative: bool = False
     assumed: str | None = None
+    volume: str | None = None

@@ -74,6 +74,12 @@ class Choice:
             return frame
         return frame.filter(names == self._volume)
 
+    def counts(self, volume: str | None) -> bool:
+        """Return whether what was left out of a volume, or of the file (None), is left out of the
+        chosen part.
+        """
+        return volume is None or self._scheduler is None or volume == self._volume
+
     def check(self) -> None:
         """Raise UserError if the table names runs and not exactly one is chosen, or if the chosen
         volume is not in it; call this after all rows."""

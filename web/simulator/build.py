@@ -3,9 +3,7 @@
 
 Usage: python web/simulator/build.py FOLDER
 
-Zig, from PyPI, compiles core/, sim/ and sim/wasm/.  It makes two files in FOLDER:
-* simulator.wasm: the module.  It imports nothing.
-* simulator.o: the same without a scheduler.  A page links it with a scheduler that it has compiled.
+Zig, from PyPI, compiles core/, sim/ and sim/wasm/ to FOLDER/simulator.wasm, which imports nothing.
 """
 
 import subprocess
@@ -27,7 +25,7 @@ LINKED = ("-DSCHEDULERS_IN_A_LIST", "-mexec-model=reactor", "-flto", "-s", "-Wl,
 
 
 def main() -> None:
-    """Build both files."""
+    """Build the module."""
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary:

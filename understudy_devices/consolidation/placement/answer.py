@@ -4,7 +4,7 @@
 import platform as machine
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, isnan
 from typing import Any
 
 from understudy_devices import __version__
@@ -17,7 +17,7 @@ from understudy_devices.consolidation.placement.problem import (
     each,
 )
 from understudy_devices.consolidation.placement.search import Outcome
-from understudy_devices.consolidation.trust import INTERVALS
+from understudy_devices.consolidation.trust import INTERVALS, SAMPLED
 from understudy_devices.measure.trust import Trust
 
 SCHEMA = "understudy.placement/1"
@@ -25,15 +25,27 @@ SCHEMA = "understudy.placement/1"
 
 @dataclass(frozen=True)
 class Placed:
-    """A VM on its device, with its predicted times."""
+    """A VM on its device, with its predicted times; limits_ms as in Outcome."""
 
     vm: Demand
     p95: P95
+    limits_ms: tuple[float, float] | None = None
+
+    @property
+    def verified(self) -> bool:
+        """Return whether there is an upper bound for the VM's 95th percentile, from several
+        replications."""
+        return not isnan(self.p95.most_ms)
 
     @property
     def meets(self) -> bool:
         """Return whether the upper bound for the VM's 95th percentile is at most its target."""
         return self.p95.most_ms <= self.vm.target_ms
+
+    @property
+    def uncertain(self) -> bool:
+        """Return whether another trace of the same VM might show that it misses its target."""
+        return self.meets and self.limits_ms is not None and self.limits_ms[1] > self.vm.target_ms
 
 
 @dataclass(frozen=True)
@@ -51,7 +63,7 @@ def occupied(problem: Problem, outcome: Outcome) -> list[Occupied]:
         return []
     rows = zip(problem.devices, outcome.assignment, outcome.verdicts, strict=True)
     return [
-        Occupied(device, problem.load(device, on), tuple(_placed(problem, verdict)))
+        Occupied(device, problem.load(device, on), tuple(_placed(problem, outcome, verdict)))
         for device, on, verdict in rows
     ]
 
@@ -72,8 +84,9 @@ def document(
         **trust.as_json(),
         "outcome": outcome.kind,
         "reason": outcome.reason,
+        "interrupted": outcome.interrupted,
         "conflict": [problem.vms[vm].name for vm in each(outcome.conflict)],
-        "ci95_covers": INTERVALS,
+        "ci95_covers": SAMPLED if outcome.limits_ms else INTERVALS,
         "simulated_devices": outcome.judged,
         "vms": len(problem.vms),
         "offered_load": busy / sum(device.servers for device in problem.devices),
@@ -81,9 +94,9 @@ def document(
     }
 
 
-def _placed(problem: Problem, verdict: Verdict) -> Iterator[Placed]:
+def _placed(problem: Problem, outcome: Outcome, verdict: Verdict) -> Iterator[Placed]:
     for vm, p95 in verdict.items():
-        yield Placed(problem.vms[vm], p95)
+        yield Placed(problem.vms[vm], p95, outcome.limits_ms.get(vm))
 
 
 def _device(one: Occupied) -> dict[str, Any]:
@@ -99,7 +112,9 @@ def _device(one: Occupied) -> dict[str, Any]:
                 "target_p95_ms": placed.vm.target_ms,
                 "p95_response_ms": _finite(placed.p95.mean_ms),
                 "p95_at_most_ms": _finite(placed.p95.most_ms),
-                "meets_target": placed.meets,
+                "p95_ci95_ms": placed.limits_ms and [*map(_finite, placed.limits_ms)],
+                "meets_target": placed.meets if placed.verified else None,
+                "uncertain": placed.uncertain,
             }
             for placed in one.placed
         ],
@@ -107,5 +122,5 @@ def _device(one: Occupied) -> dict[str, Any]:
 
 
 def _finite(time_ms: float) -> float | None:
-    """Return the time, or None if the queue grows without limit."""
+    """Return the time, or None if the queue grows without limit, or the time is unknown."""
     return time_ms if isfinite(time_ms) else None

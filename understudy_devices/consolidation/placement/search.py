@@ -14,16 +14,20 @@
 3. Without such an assignment, try every assignment, if there are few (`exhaustive.py`).  This step
    finds an assignment, proves that there is none, or gives up after too many tries.
 
-The answer depends only on the problem, the judge and the budget.
+The answer depends only on the problem, the judge and the budget, unless the search is stopped
+(base/stopping.py): then it is the best assignment so far, perhaps only sketched.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 from math import comb, prod
 from typing import Final, Literal
 
 import numpy as np
 
 from understudy_devices.base.progress import Report, silent
+from understudy_devices.base.stopping import Stopped
 from understudy_devices.consolidation.placement import exhaustive
 from understudy_devices.consolidation.placement.forecast import PILED_UP, Forecast
 from understudy_devices.consolidation.placement.local_search import LocalSearch
@@ -55,6 +59,9 @@ FORBIDDEN = 1e6  # the ratio of a device with twice the allowed VMs, in the loca
 FEW = 10**9  # assignments that are tried one by one
 
 Kind = Literal["found", "none exists", "none found"]
+Stops = Callable[[], AbstractContextManager[None]]
+"""Makes a block that may raise Stopped."""
+
 FOUND: Final = "found"
 IMPOSSIBLE: Final = "none exists"
 UNKNOWN: Final = "none found"
@@ -68,7 +75,8 @@ class Outcome:
     assignment: the assignment found or, if none was found, the assignment nearest to the targets;
     None if not all devices of one were judged.  verdicts: the verdict on each device of that
     assignment.  conflict: VMs that can't be placed together, if they are the reason.  judged: the
-    number of judgements.
+    number of judgements.  interrupted: whether the search was stopped before its end.
+    limits_ms: the 95 % interval of each VM's 95th percentile, if it was computed (confirmation.py).
     """
 
     kind: Kind
@@ -77,6 +85,8 @@ class Outcome:
     verdicts: tuple[Verdict, ...]
     conflict: Members
     judged: int
+    interrupted: bool = False
+    limits_ms: Mapping[int, tuple[float, float]] = field(default_factory=dict)
 
 
 def place(
@@ -85,9 +95,15 @@ def place(
     budget: int = BUDGET,
     report: Report = silent,
     sketch: Sketch | None = None,
+    stops: Stops = nullcontext,
 ) -> Outcome:
     """Search for an assignment; ask the judge, and for sketches, at most `budget` times."""
-    return _Search(problem, judge, budget, report, sketch).outcome()
+    search = _Search(problem, judge, budget, report, sketch)
+    try:
+        with stops():
+            return search.outcome()
+    except Stopped:
+        return search.so_far()
 
 
 class _Search:
@@ -129,7 +145,21 @@ class _Search:
         except OutOfBudget:
             if self._distance <= 1:
                 return self._outcome(FOUND, "")
-            return self._outcome(UNKNOWN, self._so_far())
+            return self._outcome(UNKNOWN, self._reason())
+
+    def so_far(self) -> Outcome:
+        """Return the best assignment so far, without another judgement."""
+        best = self._best
+        if best and self._distance > 1:
+            if self._nearest is not None and self._worst(best) < self._worst(self._nearest):
+                self._nearest = None
+            if not self._late(best):  # its devices were judged, each in another assignment
+                self._judge(best)
+        if self._distance <= 1:
+            outcome = self._outcome(FOUND, "")
+        else:
+            outcome = self._outcome(UNKNOWN, f"interrupted; {self._reason(interrupted=True)}")
+        return replace(outcome, interrupted=True)
 
     def _by_load(self) -> Outcome | None:
         problem = self._problem
@@ -334,7 +364,7 @@ class _Search:
         sure = f" or up to {p95.most_ms:.4g}" if p95.mean_ms <= target_ms <= p95.most_ms else ""
         return f"{name} has a p95 of {p95.mean_ms:.4g} ms{sure} for {target_ms:.4g}"
 
-    def _so_far(self) -> str:
+    def _reason(self, *, interrupted: bool = False) -> str:
         """Return why the search has no answer."""
         looked = self._verdicts.judged
         tried = f"sets of VMs tried on a device: {looked}"
@@ -342,15 +372,18 @@ class _Search:
         if not best and self._problem.constraints:
             return f"{tried}; no assignment meets the constraints so far; relax them, or allow more"
         if not best:
-            return f"{tried}, too few to judge one assignment; allow more"
+            more = "search longer" if interrupted else "allow more"
+            return f"{tried}, too few to judge one assignment; {more}"
         late = self._late(best)
         device, vm = late[0]
         on = best[self._problem.devices.index(device)]
         missed = f"{len(late)} of {len(self._problem.vms)} VMs miss their target, the worst"
         if self._nearest is None:
-            missed = "each device was simulated only once; the worst VM is"
+            missed = "not every device was simulated more than once; the worst VM is"
         hint = (
-            "there may be one: allow more tries"
+            "there may be one: search longer"
+            if interrupted
+            else "there may be one: allow more tries"
             if looked + len(self._problem.devices) >= self._budget
             else "there may be one, but there are too many assignments to try them all"
         )

@@ -84,9 +84,10 @@ def _targets(occupancies: Sequence[Occupied]) -> Figure:
 
 
 def _target(axes: Axes, place: int, placed: Placed, colour: str) -> None:
+    most_ms = placed.p95.most_ms if placed.verified else placed.p95.mean_ms
     mean, most = (
         min(WIDEST, time / placed.vm.target_ms) if isfinite(time) else WIDEST
-        for time in (placed.p95.mean_ms, placed.p95.most_ms)
+        for time in (placed.p95.mean_ms, most_ms)
     )
     axes.plot([place, place], [mean, most], color=colour, linewidth=1.6)
     axes.plot(place, mean, "o" if placed.meets else "x", color=colour, markersize=4)

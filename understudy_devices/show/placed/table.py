@@ -2,21 +2,21 @@
 """Prints an assignment: devices and their loads, VMs and their 95th percentiles, times in ms."""
 
 from collections.abc import Sequence
-from math import isfinite
+from math import isfinite, isnan
 
 from rich.console import Console
 
 from understudy_devices.consolidation.placement.answer import Occupied, Placed, occupied
-from understudy_devices.consolidation.placement.problem import Problem
+from understudy_devices.consolidation.placement.problem import Problem, listed
 from understudy_devices.consolidation.placement.search import FOUND, Outcome
-from understudy_devices.consolidation.trust import INTERVALS
+from understudy_devices.consolidation.trust import INTERVALS, SAMPLED
 from understudy_devices.measure.trust import Trust
 from understudy_devices.show.grid import Block, Grid
 
 DEVICE = ("servers", "VMs", "load", "nearest to its target", "of it")
-VM = ("load", "alone\n(ms)", "p95\n(ms)", "at most\n(ms)", "target\n(ms)", "")
+VM = ("load", "alone\n(ms)", "p95\n(ms)", "at most\n(ms)", "95 %\n(ms)", "target\n(ms)", "")
 WORDS = ("nearest to its target",)
-MISSED = "missed"
+MISSED, UNVERIFIED, UNCERTAIN = "missed", "not verified", "uncertain"
 
 
 def show(problem: Problem, outcome: Outcome, trust: Trust, console: Console) -> None:
@@ -52,9 +52,15 @@ def sentences(problem: Problem, outcome: Outcome, trust: Trust) -> list[str]:
     )
     if outcome.kind == FOUND:
         answer = "every VM's p95 is at most its target"
+        placed = [one for device in occupied(problem, outcome) for one in device.placed]
+        names = [one.vm.name for one in placed if one.uncertain]
+        if names:
+            answer += f"; uncertain, since a trace is only a sample: {listed(names)}"
     else:
         answer = f"{outcome.kind}: {outcome.reason}"
-    return [demand, answer, str(trust), INTERVALS]
+    if outcome.interrupted and outcome.kind == FOUND:
+        answer += "; interrupted: a longer search may find more room"
+    return [demand, answer, str(trust), SAMPLED if outcome.limits_ms else INTERVALS]
 
 
 def devices(occupancies: Sequence[Occupied]) -> Block:
@@ -79,18 +85,34 @@ def _vm(one: Occupied, placed: Placed) -> tuple[str, ...]:
         _ms(placed.vm.alone_ms),
         _ms(placed.p95.mean_ms),
         _ms(placed.p95.most_ms),
+        "-" if placed.limits_ms is None else " to ".join(map(_limit, placed.limits_ms)),
         f"{placed.vm.target_ms:,g}",
-        "" if placed.meets else MISSED,
+        _word(placed),
     )
 
 
+def _word(placed: Placed) -> str:
+    if not placed.verified:
+        return UNVERIFIED
+    if placed.uncertain:
+        return UNCERTAIN
+    return "" if placed.meets else MISSED
+
+
 def _share(placed: Placed) -> float:
-    return placed.p95.most_ms / placed.vm.target_ms
+    time_ms = placed.p95.most_ms if placed.verified else placed.p95.mean_ms
+    return time_ms / placed.vm.target_ms
 
 
 def _percent(share: float) -> str:
     return f"{share:.0%}" if isfinite(share) else "piles up"
 
 
+def _limit(time: float) -> str:
+    return f"{time:,.3g}" if isfinite(time) else "any"
+
+
 def _ms(time: float) -> str:
+    if isnan(time):
+        return "-"
     return f"{time:,.3f}" if isfinite(time) else "piles up"

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from understudy_devices.native.matching import Kind
-from understudy_devices.traces.events import Events, direction
+from understudy_devices.traces.events import Events, direction, sectors_of
 from understudy_devices.traces.reading import PASSTHROUGH, Reading
 from understudy_devices.traces.text import lines, shown_line
 
@@ -32,7 +32,7 @@ KINDS: dict[bytes, int] = {
     b"D": int(Kind.ISSUE),
     b"C": int(Kind.COMPLETE),
 }
-ISSUE, SPLIT = int(Kind.ISSUE), int(Kind.SPLIT)
+ISSUE = int(Kind.ISSUE)
 MEND = ": blkparse -s"
 
 
@@ -57,15 +57,13 @@ def read(file: BinaryIO) -> Iterator[Reading]:
 
 
 def _put(events: Events, line: int, kind: int, event: "re.Match[bytes]") -> None:
-    rwbs = event["rwbs"].decode()
+    device, rwbs = event["device"].decode(), event["rwbs"].decode()
     if not event["sector"]:
         if kind == ISSUE:
             why = direction(rwbs)
-            events.leave_out(why if isinstance(why, str) else PASSTHROUGH)
+            events.leave_out(device, why if isinstance(why, str) else PASSTHROUGH)
         return
     time_ns = int(event["s"]) * 10**9 + int(event["ns"])
-    sector, sectors = int(event["sector"]), int(event["sectors"])
-    if kind == SPLIT:  # the second number is the sector at which the second part begins
-        sectors = max(sectors - sector, 0) if event["split"] == b"/" else 0
-    place = (time_ns, sector, sectors, int(event["pid"]))
-    events.put(line, event["device"].decode(), kind, rwbs, place)
+    sector = int(event["sector"])
+    sectors = sectors_of(kind, sector, event["split"], int(event["sectors"]))
+    events.put(line, device, kind, rwbs, (time_ns, sector, sectors, int(event["pid"])))

@@ -10,6 +10,8 @@ A file is read together with the files of other CPUs in its folder (traces/per_c
 A file that `blktrace -o -` has written contains the records of all CPUs.  The parser's contract
 is in host/traces/blktrace.h.
 
+Without any completion, the arrivals of all issued requests are known.
+
 Requests that move no data (flushes, discards, passthrough) are counted when issued.  In version
 7, a command that makes the device itself write zeroes looks like a write.  A file breaks off at
 the first impossible record; the records before it are used.
@@ -43,6 +45,7 @@ NAME = "blktrace's binary records"
 MAGICS = ((MAGIC >> 8).to_bytes(3, "big"), (MAGIC >> 8).to_bytes(3, "little"))
 OP = pl.when(pl.col("op") == 0).then(pl.lit("read")).otherwise(pl.lit("write"))
 VERSIONS_END = 32
+ENDS = ("dispatch_ns", "completion_ns")
 MISSING = "files of other CPUs are missing (make an empty file for a CPU that was idle)"
 LEFT_OUT = {
     LeftOut.UNISSUED: UNISSUED,
@@ -75,7 +78,8 @@ def read(file: BinaryIO) -> Iterator[Reading]:
     some = False
     for columns in trace.rows():
         some = True
-        yield Reading(pl.DataFrame(columns).with_columns(op=OP))
+        frame = pl.DataFrame(columns).with_columns(op=OP)
+        yield Reading(frame if trace.completed else frame.drop(ENDS))
     left_out = {LEFT_OUT[why]: count for why, count in trace.left_out().items()}
     if not some:
         what = [f"{count:,} {why}" for why, count in left_out.items()]

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from understudy_devices.native.matching import Kind
-from understudy_devices.traces.events import Events
+from understudy_devices.traces.events import Events, sectors_of
 from understudy_devices.traces.ftrace_lines import EVENTS_LOST, LINE, events_in, lost, time_ns
 from understudy_devices.traces.reading import Reading
 from understudy_devices.traces.text import lines, shown_line
@@ -31,7 +31,6 @@ KINDS: dict[bytes, int] = {
     b"block_rq_issue": int(Kind.ISSUE),
     b"block_rq_complete": int(Kind.COMPLETE),
 }
-SPLIT = int(Kind.SPLIT)
 MEND = " (perf script and trace-cmd report do so)"
 
 
@@ -64,8 +63,7 @@ def _put(events: Events, number: int, kind: int, line: "re.Match[bytes]") -> Non
     values = VALUES.match(line["values"])
     if not values:
         raise ValueError(f"line {number}: no {line['event'].decode()}: {shown_line(line[0])}")
-    sector, sectors = int(values["sector"]), int(values["sectors"])
-    if kind == SPLIT:  # the second number is the sector at which the second part begins
-        sectors = max(sectors - sector, 0) if values["split"] == b"/" else 0
+    sector = int(values["sector"])
+    sectors = sectors_of(kind, sector, values["split"], int(values["sectors"]))
     place = (time_ns(line), sector, sectors, int(line["pid"]))
     events.put(number, values["device"].decode(), kind, values["rwbs"].decode(), place)

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MIT
+"""The page with the simulator, in a real browser: it has the command's figures."""
+
+import gzip
+import shlex
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from built_page import built
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from understudy_devices.api.predict import ask
+from understudy_devices.measure.metrics import Summary
+from understudy_devices.platforms.sim import in_simulator
+
+CHROMIUM = "/usr/bin/chromium"
+LONG = 60_000  # ms; a busy machine
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves files, and prints nothing."""
+
+    extensions_map = SimpleHTTPRequestHandler.extensions_map | {".wasm": "application/wasm"}
+
+    def log_message(self, format: str, *values: Any) -> None:
+        """Print nothing."""
+
+
+@pytest.fixture(scope="module")
+def page_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the page."""
+    return built(tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def address(page_folder: Path) -> Iterator[str]:
+    """Serve the page's files as any web server would."""
+    handler = partial(Quiet, directory=str(page_folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Start Debian's Chromium."""
+    if not Path(CHROMIUM).exists():
+        pytest.fail("no Chromium: apt-get install chromium")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    """Open the page; it asks no other host, and reports no error."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.set_default_timeout(LONG)
+    asked: list[str] = []
+    errors: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on(
+        "console", lambda message: errors.append(message.text) if message.type == "error" else None
+    )
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(address)
+    yield page
+    context.close()
+    assert errors == []
+    assert [url for url in asked if not url.startswith((address, "data:", "blob:"))] == []
+
+
+def simulated(page: Page) -> dict[str, list[str]]:
+    """Wait until nothing runs; return the table's cells by scheduler."""
+    expect(page.get_by_role("button", name="Cancel")).to_have_count(0, timeout=LONG)
+    rows = page.locator("tbody tr")
+    expect(rows.last).to_be_visible(timeout=LONG)
+    return {
+        row.locator("th").inner_text(): row.locator("td").all_inner_texts() for row in rows.all()
+    }
+
+
+def by_command(command: str) -> dict[str, Summary]:
+    """Run the command that the page shows."""
+    words = shlex.split(command)
+    assert words[:2] == ["understudy", "predict"]
+    options = {
+        name.removeprefix("--").replace("-", "_"): value
+        for name, value in zip(words[2::2], words[3::2], strict=True)
+    }
+    question = ask(
+        "predict",
+        **{"disk": "cheetah-15k4", "workload": "surge-direct"} | options,
+        on="sim",
+        seeds=1,
+        tunables=None,
+        jobs=None,
+    )
+    experiments = question.planned()["sim"]
+    return {one.scheduler.name: in_simulator.summarise(one, lambda *_: None) for one in experiments}
+
+
+def check(page: Page) -> None:
+    """The page's table has the figures of the command that it shows, to four digits."""
+    cells = simulated(page)
+    expected = by_command(page.locator(".command code").inner_text())
+    assert list(cells) == list(expected)
+    for scheduler, summary in expected.items():
+        figures = [float(text.replace(",", "")) for text in cells[scheduler]]
+        assert figures[:5] == pytest.approx(
+            [
+                summary.mean_service_ms,
+                summary.var_service_ms2,
+                summary.mean_response_ms,
+                summary.var_response_ms2,
+                summary.throughput_sectors_per_ms,
+            ],
+            rel=5e-4,
+        )
+
+
+def test_the_first_view_has_figures_and_pictures(page: Page) -> None:
+    """Nothing has to be pressed."""
+    check(page)
+    expect(page.locator("figure canvas")).to_have_count(4)
+
+
+def test_each_choice_changes_the_command_and_the_figures(page: Page) -> None:
+    """Workload, disk, schedulers and options, one after the other."""
+    simulated(page)
+    page.get_by_label("workload").select_option("random")
+    page.get_by_label("disk").select_option("hp-c3323a")
+    page.get_by_role("checkbox", name="sstf").uncheck()
+    page.get_by_role("checkbox", name="sptf").check()
+    page.get_by_label("processes").fill("12")
+    page.get_by_label("writes").fill("30")
+    page.get_by_label("requests").fill("2000")
+    page.get_by_role("button", name="Run").click()
+    assert page.locator(".command code").inner_text() == (
+        "understudy predict --workload random --disk hp-c3323a --schedulers cats,clook,fcfs,sptf "
+        "--processes 12 --writes 30 --requests 2000"
+    )
+    check(page)
+
+
+def test_a_question_that_cannot_be_simulated_is_answered_in_words(page: Page) -> None:
+    """An open workload without a rate; then one that is too fast."""
+    page.get_by_label("workload").select_option("poisson")
+    assert simulated(page)["fcfs"] == ["--workload: poisson needs --rate"]
+    page.get_by_label("rate").fill("100000")
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator("tbody tr").first).to_contain_text("unstable")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("requests", "0", "--requests: 0 is outside 1 to 100000000"),
+        ("processes", "1.5", "--processes: 1.5 is not a whole number"),
+        ("seed", str(2**60), "--seed: 1152921504606847000 is too large for the page"),
+        ("gap us", "-1", "--gap-us: -1 is outside 0 to"),
+    ],
+)
+def test_a_wrong_value_is_refused_in_words(page: Page, field: str, value: str, words: str) -> None:
+    """Each scheduler's row has the reason; the field is marked."""
+    simulated(page)
+    page.get_by_label(field).fill(value)
+    expect(page.locator("tbody tr").first).to_contain_text(words)
+    expect(page.get_by_label(field)).to_have_attribute("aria-invalid", "true")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_anyone_can_use_it(page: Page, width: int, scheme: str) -> None:
+    """No finding of axe-core; no scrolling sideways."""
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    page.set_viewport_size({"width": width, "height": 900})
+    simulated(page)
+    findings = Axe().run(page)
+    assert findings.violations_count == 0, findings.generate_report()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_missing_file_is_named(browser: Browser, address: str) -> None:
+    """Half of the page was copied to the server."""
+    page = browser.new_page()
+    page.route("**/simulator.wasm", lambda route: route.fulfill(status=404))
+    page.goto(address)
+    expect(page.get_by_role("alert")).to_contain_text("data/simulator.wasm: 404")
+    page.close()
+
+
+def test_the_first_view_is_small(page_folder: Path) -> None:
+    """All files of the first view, compressed, are under 300 kB."""
+    first = [*page_folder.glob("assets/*"), page_folder / "index.html"]
+    first += [
+        page_folder / "data" / name for name in ("simulator.wasm", "catalogue.json", "files.json")
+    ]
+    assert sum(len(gzip.compress(file.read_bytes(), 9)) for file in first) < 300_000

@@ -87,7 +87,7 @@ def test_other_files_are_not_opened(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=message):
             Arrivals.open(tmp_path)
     file.write_bytes(whole + b"\0")
-    with pytest.raises(ValueError, match="71 bytes, not the 73 of 3 requests"):
+    with pytest.raises(ValueError, match="74 bytes, not the 73 of 3 requests"):
         Arrivals.open(tmp_path)
     file.write_bytes(b"x" * len(whole))
     with pytest.raises(ValueError, match="no file of arrivals: begins with b'xxxxxxxx'"):

@@ -97,7 +97,7 @@ def test_other_files_are_not_opened(tmp_path: Path) -> None:
         Arrivals.open(tmp_path)
     file.write_bytes(whole)
     spoil(file, 8, 2**63)
-    with pytest.raises(ValueError, match="70 bytes, not the"):
+    with pytest.raises(ValueError, match="73 bytes, not the"):
         Arrivals.open(tmp_path)
     file.unlink()
     file.mkdir()

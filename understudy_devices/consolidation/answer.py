@@ -16,7 +16,7 @@ from understudy_devices.consolidation.fit import Fitted
 from understudy_devices.consolidation.fit_report import Figures
 from understudy_devices.consolidation.prediction import Prediction, Together
 from understudy_devices.consolidation.scenario import Tenant
-from understudy_devices.consolidation.trust import SAMPLED, of_prediction
+from understudy_devices.consolidation.trust import ALIGNED, SAMPLED, of_prediction
 from understudy_devices.consolidation.vm import NS_PER_MS
 from understudy_devices.consolidation.what_if import Change
 from understudy_devices.native.open_queue import ClassFigures
@@ -80,7 +80,7 @@ def as_json(prediction: Prediction) -> dict[str, Any]:
         ],
         "replications": len(prediction.replications),
         "converged": prediction.converged,
-        "ci95_covers": SAMPLED,
+        "ci95_covers": ALIGNED if prediction.scenario.aligned else SAMPLED,
     }
 
 

@@ -157,7 +157,10 @@ def predict(
     searches = finder.searches(effort.merge)
     merge = finder.merge(effort.merge, searches)
     figures = _replicated(replications, merge, effort, report)
-    report("resamples of the traces", 0)
+    spread: tuple[Spread, ...] = ()
+    if not replications.scenario.aligned:
+        report("resamples of the traces", 0)
+        spread = spreads(replications, merge)
     return Prediction(
         replications.scenario,
         effort,
@@ -165,7 +168,7 @@ def predict(
         searches,
         tuple(figures),
         sum(finder.expected),
-        spreads(replications, merge),
+        spread,
     )
 
 

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from understudy_devices.consolidation.fit import Fitted
 from understudy_devices.consolidation.prediction import Prediction
-from understudy_devices.consolidation.trust import SAMPLED, of_prediction
+from understudy_devices.consolidation.trust import ALIGNED, SAMPLED, of_prediction
 from understudy_devices.consolidation.vm import NS_PER_MS
 from understudy_devices.consolidation.what_if import Change
 from understudy_devices.show.directions import DIRECTIONS, direction_rows
@@ -111,7 +111,7 @@ def sentences(prediction: Prediction) -> Iterator[str]:
             f"are those for {scenario.servers}, and each 95 % interval covers those for "
             f"{scenario.servers} and {prediction.other_end.scenario.servers}"
         )
-    yield SAMPLED
+    yield ALIGNED if scenario.aligned else SAMPLED
     yield str(of_prediction(prediction))
 
 

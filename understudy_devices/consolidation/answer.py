@@ -92,6 +92,7 @@ def _vm(prediction: Prediction, tenant: Tenant, beside: Together, product_form_m
         "notes": {run.name: list(run.notes) for run in vm.runs if run.notes},
         "requests": vm.requests,
         "weight": tenant.weight,
+        "cap": tenant.cap and {"limits": str(tenant.cap), "mean_wait_ms": vm.waited_ms},
         "utilisation": tenant.erlangs / prediction.scenario.servers,
         "alone": {
             "mean_response_ms": vm.mean_response_ms,

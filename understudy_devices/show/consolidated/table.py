@@ -105,6 +105,12 @@ def sentences(prediction: Prediction) -> Iterator[str]:
         f"the VMs ask for {scenario.offered_load:.0%} of what {scenario.servers} servers can "
         f"do{merged}; {len(prediction.replications)} replications"
     )
+    for tenant in scenario.tenants:
+        if tenant.cap:
+            yield (
+                f"{tenant.vm.name}: capped at {tenant.cap}, where a request waits "
+                f"{tenant.vm.waited_ms:.4g} ms on average before the device"
+            )
     if prediction.other_end:
         yield (
             f"the number of requests that the device serves at once (D) is unknown: means and p95 "

@@ -54,6 +54,10 @@ static void sum_up_each(struct sim *sim, const struct pending *part)
 			continue;
 		moments_add(&process->response, response_ns);
 		histogram_add(&process->responses, response_ns);
+		if (part->io.op != IO_WRITE)
+			continue;
+		moments_add(&process->write_response, response_ns);
+		histogram_add(&process->write_responses, response_ns);
 	}
 }
 

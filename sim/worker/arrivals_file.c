@@ -7,7 +7,7 @@
 
 #include "arrivals_file.h"
 
-#define ROW_BYTES (2 * sizeof(u64) + sizeof(u16))
+#define ROW_BYTES (2 * sizeof(u64) + sizeof(u16) + sizeof(u8))
 
 static int take(const char *memory, u64 bytes, struct arrivals *arrivals)
 {
@@ -22,6 +22,7 @@ static int take(const char *memory, u64 bytes, struct arrivals *arrivals)
 	arrivals->arrival_ns = (const u64 *)(memory + sizeof(*header));
 	arrivals->service_ns = arrivals->arrival_ns + count;
 	arrivals->pieces = (const u16 *)(arrivals->service_ns + count);
+	arrivals->write = (const u8 *)(arrivals->pieces + count);
 	return 0;
 }
 

@@ -98,6 +98,7 @@ static bool customers_step(void *state, u32 process, struct step *step)
 		.sectors = 1,
 		.owner = process,
 		.more = customer->pieces,
+		.op = arrivals_walk_write(&customer->walk) ? IO_WRITE : IO_READ,
 	};
 	return true;
 }

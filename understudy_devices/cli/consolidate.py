@@ -20,6 +20,7 @@ from understudy_devices.cli import vms as vms_given
 from understudy_devices.cli.cluster import with_cluster
 from understudy_devices.cli.session import Answers
 from understudy_devices.consolidation import vm
+from understudy_devices.consolidation.alignment import BEGIN, CLOCK
 from understudy_devices.consolidation.prediction import MOST, PRECISION, UNMERGED
 from understudy_devices.consolidation.scenario import SERVERS_MOST
 from understudy_devices.engine.cluster import Request
@@ -35,6 +36,7 @@ NOT_CHECKED = (
     "changes",
     "split",
     "arrivals",
+    "align",
     "columns",
     "format",
     "accept_poor_fit",
@@ -107,6 +109,13 @@ NOT_CHECKED = (
     "such VMs).",
 )
 @click.option(
+    "--align",
+    type=click.Choice([BEGIN, CLOCK]),
+    default=BEGIN,
+    help="Lay all VMs' runs at one begin, in any hour of each; or each at its own time, by the "
+    "clock of its trace (clock).",
+)
+@click.option(
     "--self-check",
     is_flag=True,
     help="Check predictions against a kernel: Postmark and FFSB run in VMs, alone and together, in "
@@ -128,6 +137,7 @@ def command(
     merge: str,
     service: str,
     arrivals: vm.Arrival | None,
+    align: str,
     replications: int | None,
     precision: float,
     changes: tuple[str, ...],
@@ -167,6 +177,7 @@ def command(
         changes=changes,
         split=split,
         arrivals=arrivals,
+        align=align,
         accept_poor_fit=accept_poor_fit,
         columns=columns,
         format=format,

@@ -16,7 +16,7 @@ from understudy_devices.consolidation.fit import Fitted
 from understudy_devices.consolidation.fit_report import Figures
 from understudy_devices.consolidation.prediction import Prediction, Together
 from understudy_devices.consolidation.scenario import Tenant
-from understudy_devices.consolidation.trust import SAMPLED, of_prediction
+from understudy_devices.consolidation.trust import ALIGNED, SAMPLED, of_prediction
 from understudy_devices.consolidation.vm import NS_PER_MS
 from understudy_devices.consolidation.what_if import Change
 from understudy_devices.native.open_queue import ClassFigures
@@ -80,7 +80,7 @@ def as_json(prediction: Prediction) -> dict[str, Any]:
         ],
         "replications": len(prediction.replications),
         "converged": prediction.converged,
-        "ci95_covers": SAMPLED,
+        "ci95_covers": ALIGNED if prediction.scenario.aligned else SAMPLED,
     }
 
 
@@ -98,6 +98,7 @@ def _vm(prediction: Prediction, tenant: Tenant, beside: Together, product_form_m
             **_percentiles(vm.percentiles_ms),
             "requests_per_s": 1000 * vm.rate_per_ms,
             "in_system": vm.in_system,
+            **{name: one.as_json() for name, one in vm.directions.items()},
         },
         "together": {
             "mean_response_ms": beside.mean.mean,
@@ -108,6 +109,7 @@ def _vm(prediction: Prediction, tenant: Tenant, beside: Together, product_form_m
             "merge_value": beside.merge,
             "split_ratio": vm.splitting_ratio,
             "product_form_ms": product_form_ms,
+            **{name: one.as_json() for name, one in beside.directions.items()},
         },
         "service_times": _fitted(tenant.fitted),
     }

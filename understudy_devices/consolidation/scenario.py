@@ -62,10 +62,14 @@ class Tenant:
 
 @dataclass(frozen=True)
 class Scenario:
-    """The VMs that share a device, and its number of servers."""
+    """The VMs that share a device, and its number of servers.
+
+    aligned: the VMs' runs are of the same time, so each replication has their recorded arrivals.
+    """
 
     tenants: tuple[Tenant, ...]
     servers: int
+    aligned: bool = False
 
     @property
     def offered_load(self) -> float:

@@ -117,6 +117,7 @@ def _rotated(run: Run, turn: float, folder: Path) -> Run:
             file_arrays.joined(begun_ns),
             _rolled(run.arrivals.pieces, first),
             _rolled(run.service_ns, first),
+            _rolled(run.arrivals.write, first),
         ),
         response_ns=_rolled(run.response_ns, first),
     )

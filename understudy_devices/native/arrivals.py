@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Arrivals of one class of requests, in a file that the simulator maps.
 
-In a folder, the file `arrivals` has a header, and columns of arrival times, service times and
-numbers of pieces (sim/worker/arrivals_file.h), 18 bytes per request. Since the simulator maps the
-file, all simulations on a machine share the file's pages in the page cache. The simulator checks
-every value itself; if a value is wrong, `refuse` finds and reports it.
+In a folder, the file `arrivals` has a header, and columns of arrival times, service times, numbers
+of pieces and directions (sim/worker/arrivals_file.h), 19 bytes per request. Since the simulator
+maps the file, all simulations on a machine share the file's pages in the page cache. The simulator
+checks every value itself; if a value is wrong, `refuse` finds and reports it.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ SERVICE_MAX_NS = int(lib.RECORDED_SERVICE_MAX)
 BLOCK = 1 << 20  # requests checked at once
 FILE = "arrivals"
 HEADER_BYTES = ffi.sizeof("struct arrivals_header")
-ROW_BYTES = 18
+ROW_BYTES = 19
 
 Whole = npt.NDArray[np.integer[Any]]
 
@@ -70,6 +70,12 @@ class Arrivals:
         return _pieces(self.path, self.requests)
 
     @cached_property
+    def write(self) -> npt.NDArray[np.uint8]:
+        """Return which requests are writes, 0 or 1, as a mapped array of shape (requests,)."""
+        begin = HEADER_BYTES + 18 * self.requests
+        return np.memmap(self.path, np.uint8, "r", begin, (self.requests,))
+
+    @cached_property
     def content(self) -> str:
         """Return a digest of the file."""
         with self.path.open("rb") as file:
@@ -86,13 +92,15 @@ def write_arrivals(
     arrival_ns: npt.ArrayLike,
     pieces: npt.ArrayLike,
     service_ns: npt.ArrayLike | None = None,
+    write: npt.ArrayLike | None = None,
 ) -> Arrivals:
     """Write requests, in order of arrival, into an existing folder.
 
     arrival_ns: times from 0 to below 2^62, in ascending order. pieces: the number of pieces that
     each request was split into, from 1 to 65,535 (ICPE 2011, Eq. 3). service_ns: the service time
-    of each piece of the request, from 1 to 2^46 ns; if it is None, 1 ns. The file appears when it
-    is complete. Raises ValueError for the first impossible request.
+    of each piece of the request, from 1 to 2^46 ns; if it is None, 1 ns. write: 1 for a write, 0
+    for a read; if it is None, all are reads. The file appears when it is complete. Raises
+    ValueError for the first impossible request.
     """
     instants, counts = _whole("arrival_ns", arrival_ns), _whole("pieces", pieces)
     if instants.shape != counts.shape:
@@ -107,7 +115,7 @@ def write_arrivals(
     if wrong:
         raise ValueError(wrong)
     path = Path(folder).absolute() / FILE
-    _write(path, instants, times, counts)
+    _write(path, instants, times, counts, _directions(write, len(instants)))
     return Arrivals(path, len(instants), int(instants[-1]))
 
 
@@ -134,13 +142,37 @@ def check_unchanged(files: list[Arrivals], error: Exception) -> None:
             raise RunFailed(f"{arrivals.path}: changed while it was read; keep it") from error
 
 
-def _write(path: Path, instants: Whole, times: Whole, counts: Whole) -> None:
+def _write(path: Path, instants: Whole, times: Whole, counts: Whole, write: Whole) -> None:
     header = np.array([lib.ARRIVALS_MAGIC, len(instants)], np.uint64)
     with scratch.replacing(path) as temporary, temporary.open("wb") as file:
         file.write(header.tobytes())
-        for column, kind in ((instants, np.uint64), (times, np.uint64), (counts, np.uint16)):
+        columns = (
+            (instants, np.uint64),
+            (times, np.uint64),
+            (counts, np.uint16),
+            (write, np.uint8),
+        )
+        for column, kind in columns:
             for begin in range(0, len(column), BLOCK):
                 file.write(column[begin : begin + BLOCK].astype(kind).tobytes())
+
+
+def _directions(values: npt.ArrayLike | None, requests: int) -> Whole:
+    """Return which requests are writes, checked; none if the values are None."""
+    if values is None:
+        return np.broadcast_to(np.int64(0), (requests,))
+    write = _whole("write", values)
+    if len(write) != requests:
+        raise ValueError(
+            f"{requests:,} arrivals, but {len(write):,} directions: give both for each"
+        )
+    for begin in range(0, requests, BLOCK):
+        part = write[begin : begin + BLOCK]
+        bad = np.flatnonzero((part < 0) | (part > 1))
+        if len(bad):
+            place = int(bad[0])
+            raise ValueError(f"request {begin + place:,}: write is {part[place]}: has to be 0 or 1")
+    return write
 
 
 def _service_times(values: npt.ArrayLike | None, requests: int) -> Whole:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
+from understudy_devices.api import recorded
 from understudy_devices.base import scratch
-from understudy_devices.campaign import recorded
 from understudy_devices.show.perfetto import runs
 from understudy_devices.show.traced import counted
 

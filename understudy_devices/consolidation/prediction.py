@@ -17,12 +17,13 @@ import numpy as np
 from understudy_devices.base.errors import Unstable
 from understudy_devices.base.progress import Report, silent
 from understudy_devices.consolidation import merge_value
+from understudy_devices.consolidation.directions import Times, averaged
 from understudy_devices.consolidation.intervals import Spread, limits_of, spreads
 from understudy_devices.consolidation.replications import Merge, Replications
 from understudy_devices.consolidation.scenario import Scenario
 from understudy_devices.consolidation.vm import NS_PER_MS, Floats
 from understudy_devices.measure.comparison import Estimate, estimate
-from understudy_devices.native.open_queue import QueueFigures
+from understudy_devices.native.open_queue import DirectionFigures, QueueFigures
 
 BATCH = 10
 MOST = 200
@@ -67,6 +68,7 @@ class Together:
     requests: float
     in_system: float
     merge: float
+    directions: dict[str, Times]
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,11 @@ class Prediction:
             requests=_mean([one.requests for one in each]),
             in_system=_mean([one.in_system for one in each]),
             merge=self.merge[k],
+            directions={
+                name: averaged([_times(one.directions[name]) for one in each])
+                for name in each[0].directions
+                if all(name in one.directions for one in each)
+            },
         )
 
     def _limits(self, k: int, mean: Estimate) -> tuple[float, float] | None:
@@ -130,6 +137,11 @@ class Prediction:
         if not own or not other:
             return own
         return min(own[0], other[0]), max(own[1], other[1])
+
+
+def _times(figures: DirectionFigures) -> Times:
+    percentiles = {percent: ns / NS_PER_MS for percent, ns in figures.percentiles.items()}
+    return Times(figures.requests, figures.mean / NS_PER_MS, percentiles)
 
 
 def predict(
@@ -145,7 +157,10 @@ def predict(
     searches = finder.searches(effort.merge)
     merge = finder.merge(effort.merge, searches)
     figures = _replicated(replications, merge, effort, report)
-    report("resamples of the traces", 0)
+    spread: tuple[Spread, ...] = ()
+    if not replications.scenario.aligned:
+        report("resamples of the traces", 0)
+        spread = spreads(replications, merge)
     return Prediction(
         replications.scenario,
         effort,
@@ -153,7 +168,7 @@ def predict(
         searches,
         tuple(figures),
         sum(finder.expected),
-        spreads(replications, merge),
+        spread,
     )
 
 

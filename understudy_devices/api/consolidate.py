@@ -27,7 +27,7 @@ from understudy_devices.consolidation import (
     what_if,
 )
 from understudy_devices.consolidation.alignment import BEGIN, CLOCK
-from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS
+from understudy_devices.consolidation.arrivals import NO_SPLIT
 from understudy_devices.consolidation.caps import Cap
 from understudy_devices.consolidation.prediction import (
     COMMON,
@@ -61,7 +61,7 @@ def consolidate(
     replications: int | None = None,
     precision: float = PRECISION,
     what_if: Sequence[str] | str = (),
-    split: int | str = LIMIT_BLOCKS,
+    split: int | str = NO_SPLIT,
     arrivals: str | None = None,
     align: str = BEGIN,
     accept_poor_fit: bool = False,
@@ -164,16 +164,12 @@ class Question:
                 others = [
                     what_if.changed(ends[0], one, workspace / str(one)) for one in self.changes
                 ]
-                predictions = [
-                    prediction.predict(
-                        Replications(each, self.seed, where.engine, where.at_once),
-                        self.effort,
-                        report,
-                    )
-                    for each in (*ends, *others)
-                ]
-            if len(ends) > 1:
-                predictions[:2] = [replace(predictions[0], other_end=predictions[1])]
+
+                def predict(scenario: Scenario) -> Prediction:
+                    device = Replications(scenario, self.seed, where.engine, where.at_once)
+                    return prediction.predict(device, self.effort, report)
+
+                predictions = [prediction.of_ends(ends, predict), *map(predict, others)]
             return self._finished(self._shown(predictions), heard, folder)
 
     def _on_disk(
@@ -307,7 +303,7 @@ def ask(
     replications: Any = None,
     precision: Any = PRECISION,
     changes: Any = (),
-    split: Any = LIMIT_BLOCKS,
+    split: Any = NO_SPLIT,
     arrivals: Any = None,
     align: Any = BEGIN,
     accept_poor_fit: bool = False,
@@ -339,7 +335,7 @@ def ask(
         "--service-times": service_times != SERVED,
         "--what-if": changed,
         "--cap": capped,
-        "--split": options.text(split) != options.text(LIMIT_BLOCKS),
+        "--split": options.text(split) != NO_SPLIT,
         "--accept-poor-fit": accept_poor_fit,
     }
     simulated = on_disk.simulated_disk(

@@ -42,6 +42,7 @@ def document(
             "seed": seed,
             "depth": predictions[0].scenario.servers,
             "depth_from": depth_from,
+            "depth_overloaded": predictions[0].overloaded,
             "depth_most": ends[1].scenario.servers if ends[1] else None,
             "merge": predictions[0].effort.merge,
             "precision": predictions[0].effort.precision,

@@ -23,7 +23,7 @@ from understudy_devices.base import file_arrays
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.plain import plain
 from understudy_devices.consolidation.alignment import Window, cut
-from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS, pieces, splitting_ratio
+from understudy_devices.consolidation.arrivals import UNSPLIT, pieces, splitting_ratio
 from understudy_devices.consolidation.directions import Times, of_directions
 from understudy_devices.consolidation.sampling import Sample, drift, judge
 from understudy_devices.consolidation.service_times import Served, served
@@ -219,7 +219,7 @@ class Reduction:
     the time 0 of the run.
     """
 
-    limit_blocks: int = LIMIT_BLOCKS
+    limit_blocks: int = UNSPLIT
     by: Arrival = "issue"
     servers: int | None = None
     form: Form = field(default_factory=Form)

@@ -117,6 +117,12 @@ def sentences(prediction: Prediction) -> Iterator[str]:
             f"are those for {scenario.servers}, and each 95 % interval covers those for "
             f"{scenario.servers} and {prediction.other_end.scenario.servers}"
         )
+    if prediction.overloaded:
+        yield (
+            f"the number of requests that the device serves at once (D) is unknown: the figures "
+            f"are those for {scenario.servers}; with {prediction.overloaded} requests would wait "
+            "ever longer, so the 95 % intervals have no upper limit"
+        )
     yield ALIGNED if scenario.aligned else SAMPLED
     yield str(of_prediction(prediction))
 

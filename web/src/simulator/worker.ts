@@ -3,6 +3,7 @@
 import type { Catalogue, Disk, Files } from "./catalogue.ts";
 import { jobOf, type Question } from "./jobs.ts";
 import { Simulator, type Result } from "./module.ts";
+import { buffersOf, recordedOf, type Recorded } from "../views/recorded.ts";
 
 export interface Request {
   id: number;
@@ -13,8 +14,11 @@ export interface Request {
   question: Question;
 }
 
+/** What the page gets of a result: the rows are prepared for drawing. */
+export type Shown = Omit<Result, "rows"> & { recorded: Recorded };
+
 export type Reply =
-  | { id: number; result: Result; milliseconds: number }
+  | { id: number; result: Shown; milliseconds: number }
   | { id: number; error: string };
 
 let simulator: Simulator | undefined;
@@ -23,8 +27,7 @@ self.onmessage = async ({ data }: MessageEvent<Request>) => {
   try {
     simulator ??= await Simulator.load(data.module);
     const reply = answer(simulator, data);
-    const columns = Object.values(reply.result.rows).map((column) => column.buffer as ArrayBuffer);
-    self.postMessage(reply, { transfer: columns });
+    self.postMessage(reply, { transfer: buffersOf(reply.result.recorded) });
   } catch (error) {
     const reply: Reply = { id: data.id, error: (error as Error).message };
     self.postMessage(reply);
@@ -37,6 +40,7 @@ function answer(simulator: Simulator, request: Request) {
   const part = simulator.part.bind(simulator);
   const job = jobOf(question, { catalogue, name, disk: disk.data, files, part });
   const began = performance.now();
-  const result = simulator.run(job);
-  return { id, result, milliseconds: performance.now() - began };
+  const { rows, ...rest } = simulator.run(job);
+  const milliseconds = performance.now() - began;
+  return { id, result: { ...rest, recorded: recordedOf(rows) }, milliseconds };
 }

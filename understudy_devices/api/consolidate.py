@@ -37,7 +37,12 @@ from understudy_devices.consolidation.prediction import (
     Prediction,
 )
 from understudy_devices.consolidation.replications import Replications
-from understudy_devices.consolidation.scenario import SERVERS_MOST, WEIGHT_MOST, Scenario
+from understudy_devices.consolidation.scenario import (
+    SERVERS_MOST,
+    WEIGHT_MOST,
+    Scenario,
+    Tenant,
+)
 from understudy_devices.device import profile
 from understudy_devices.engine.cluster import Request
 

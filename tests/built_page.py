@@ -4,6 +4,7 @@
 """
 
 import fcntl
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,9 @@ from places import CHECKOUT
 def built(factory: pytest.TempPathFactory) -> Path:
     """Return the folder with the page's files."""
     folder = CHECKOUT / "build" / "studio"
-    with (factory.getbasetemp().parent / "studio is built").open("a+") as lock:
+    own = factory.getbasetemp()
+    run = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    with (run / "studio is built").open("a+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not lock.tell():
             command = [sys.executable, str(CHECKOUT / "web/build.py"), str(folder)]

@@ -5,8 +5,8 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -290,35 +290,35 @@ def test_a_path_in_the_folder_may_be_named(folder: Path) -> None:
 # The command.
 
 
-def lines_of(process: "subprocess.Popen[str]") -> Iterator[str]:
-    assert process.stdout
-    yield from process.stdout
+@contextmanager
+def studio_of(folder: Path) -> Iterator[str]:
+    """Start the studio of a folder; yield the link that it prints, and end it with Ctrl-C."""
+    words = ["understudy", "studio", str(folder)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as studio:
+        assert studio.stdout
+        try:
+            yield studio.stdout.readline().strip()
+        finally:
+            studio.send_signal(signal.SIGINT)
+        assert studio.wait(60) == 130
+
+
+def asked(link: str) -> httpx.Client:
+    """Return a client with the link's token."""
+    address, _, token = link.partition("/studio.html?token=")
+    headers = {"Authorization": f"Bearer {token}"}
+    return httpx.Client(base_url=address, headers=headers, timeout=120)
 
 
 @pytest.mark.thorough
-def test_an_experiment_goes_on_when_the_studio_ends(
-    page_folder: Path, folder: Path, tmp_path: Path
-) -> None:
+def test_an_experiment_goes_on_when_the_studio_ends(page_folder: Path, folder: Path) -> None:
     """The next studio follows it."""
-    words = ["understudy", "studio", str(folder)]
-    number = None
-    for turn in range(2):
-        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as studio:
-            address, _, token = next(lines_of(studio)).strip().partition("?token=")
-            headers = {"Authorization": f"Bearer {token}"}
-            with httpx.Client(base_url=address, headers=headers, timeout=60) as own:
-                if turn == 0:
-                    answer = own.post("/api/experiments", json={"words": SLOW})
-                    number = answer.json()["number"]
-                else:
-                    [one] = own.get("/api/experiments").json()["experiments"]
-                    assert (one["number"], one["state"]) == (number, "running")
-                    assert own.post(f"/api/experiments/{number}/cancel").status_code == 200
-                    assert "event: ended" in own.get(f"/api/experiments/{number}/events").text
-            studio.send_signal(signal.SIGINT)
-            assert studio.wait(60) == 130
-    [one] = experiments.every(folder)
-    deadline = time.monotonic() + 60
-    while one.state == "running" and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert one.state == "cancelled"
+    with studio_of(folder) as link, asked(link) as client:
+        number = client.post("/api/experiments", json={"words": SLOW}).json()["number"]
+    with studio_of(folder) as link, asked(link) as client:
+        [one] = client.get("/api/experiments").json()["experiments"]
+        assert (one["number"], one["state"]) == (number, "running")
+        assert client.post(f"/api/experiments/{number}/cancel").status_code == 200
+        assert "event: ended" in client.get(f"/api/experiments/{number}/events").text
+    [kept] = experiments.every(folder)
+    assert kept.state == "cancelled"

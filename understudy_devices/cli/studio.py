@@ -12,6 +12,7 @@ from understudy_devices.base.errors import UserError
 
 EXIT_INTERRUPTED = 130  # docs/decisions/0027-stopping.md
 PORT_MAX = 65535
+BACKLOG = 128
 
 
 @click.command("studio", epilog="Example: understudy studio results/")
@@ -42,7 +43,7 @@ def command(folder: Path, port: int) -> int:
         number = listener.getsockname()[1]
         token = secrets.token_urlsafe(24)
         app = server.application(folder.resolve(), built, token, number)
-        click.echo(f"http://127.0.0.1:{number}/?token={token}")
+        click.echo(f"http://127.0.0.1:{number}/studio.html?token={token}")
         click.echo(f"the studio of {folder.resolve()}; Ctrl-C ends it", err=True)
         scratch.say_if_interrupted("the studio has ended; its experiments go on")
         config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off")
@@ -55,6 +56,7 @@ def _listening(port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(("127.0.0.1", port))
+        listener.listen(BACKLOG)
     except OSError as error:
         listener.close()
         raise UserError(f"--port {port}: {error.strerror}; take another, or 0") from error

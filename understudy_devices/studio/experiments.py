@@ -33,7 +33,8 @@ from understudy_devices.base import scratch
 from understudy_devices.base.errors import UserError
 
 FOLDER = ".studio"
-COMMANDS = ("predict", "sweep", "consolidate", "place", "compare-runs")
+WRITE = ("predict", "sweep", "consolidate", "place")  # a run folder
+COMMANDS = (*WRITE, "compare-runs")
 WORDS_MOST = 200
 LETTERS_MOST = 2000
 RUNNING, DONE, FAILED, CANCELLED, LOST = "running", "done", "failed", "cancelled", "lost"
@@ -122,12 +123,13 @@ def start(folder: Path, words: Sequence[str]) -> Experiment:
     """
     check(folder, words)
     own = _new(folder / FOLDER)
-    run = f"{own.name}-{words[0]}"
+    run = f"{own.name}-{words[0]}" if words[0] in WRITE else None
+    out = ["--out", run] if run else []
     request = {"words": list(words), "run": run, "began_s": time.time()}
     _write(own / "request.json", request)
     environment = {name: value for name, value in os.environ.items() if name != "TMPDIR"}
     keeper = subprocess.Popen(
-        [sys.executable, "-P", "-m", "understudy_devices.studio.keeper", own, *words, "--out", run],
+        [sys.executable, "-P", "-m", "understudy_devices.studio.keeper", own, *words, *out],
         cwd=folder,
         env=environment,
         stdin=subprocess.DEVNULL,

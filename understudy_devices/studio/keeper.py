@@ -15,9 +15,7 @@ import sys
 import time
 from pathlib import Path
 
-import understudy_devices
-
-MAIN = Path(understudy_devices.__file__).parent / "__main__.py"
+MAIN = Path(__file__).parents[1] / "__main__.py"
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 """`consolidate`: predict the response times of VMs that will share one storage device."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,6 @@ from understudy_devices.consolidation import (
     alone,
     answer,
     caps,
-    parallelism,
     prediction,
     vm,
     what_if,
@@ -38,7 +37,12 @@ from understudy_devices.consolidation.prediction import (
     Prediction,
 )
 from understudy_devices.consolidation.replications import Replications
-from understudy_devices.consolidation.scenario import SERVERS_MOST, WEIGHT_MOST, Scenario, Tenant
+from understudy_devices.consolidation.scenario import (
+    SERVERS_MOST,
+    WEIGHT_MOST,
+    Scenario,
+    Tenant,
+)
 from understudy_devices.device import profile
 from understudy_devices.engine.cluster import Request
 
@@ -121,7 +125,6 @@ class Question:
     accept_poor_fit: bool
     seed: int
     jobs: int | None
-    depth_is_given: bool
     disk: on_disk.SimulatedDisk | None = None
     aligned: bool = False  # whether VMs are laid at their own times (alignment.py)
     caps: Mapping[str, Cap] = field(default_factory=dict)
@@ -148,7 +151,7 @@ class Question:
     def _answer(self, heard: Heard, out: Out, cluster: Request | None) -> Consolidated:
         if self.disk and (answer := self._on_disk(self.disk, heard, out, cluster)):
             return answer
-        if not self.depth_is_given:
+        if not self.depth.is_given:
             heard.say(self.depth.line)
         with (
             call.folder(out, self._label) as folder,
@@ -159,7 +162,7 @@ class Question:
                 ends = [
                     self._scenario(servers, where, heard, report) for servers in self.depth.ends
                 ]
-                for line in self._contradictions(ends[0].tenants):
+                for line in self.depth.contradictions([tenant.vm for tenant in ends[0].tenants]):
                     heard.say(line)
                 others = [
                     what_if.changed(ends[0], one, workspace / str(one)) for one in self.changes
@@ -216,7 +219,7 @@ class Question:
             self.accept_poor_fit,
             self.jobs,
             say,
-            self._check,
+            self.depth.check,
         )
         folder = where.folder / f"{servers}"
         tenants = tuple(reading.tenants(self.named, self.shares, folder, report))
@@ -230,38 +233,6 @@ class Question:
         name = tenant.vm.name
         cap = self.caps.get(name)
         return caps.capped(tenant, cap, folder / f"capped {name}", say) if cap else tenant
-
-    def _check(self, machines: Sequence[vm.VirtualMachine]) -> None:
-        """Raise a UserError if many requests of a VM contradict the number of servers.
-
-        A prediction would let requests wait that did not wait on the device.
-        """
-        wrong = [one for one in machines if any(run.contradiction for run in one.runs)]
-        if not wrong:
-            return
-        machine = wrong[0]
-        reason = next(run.contradiction for run in machine.runs if run.contradiction)
-        shown = [parallelism.consistent(_timings(one)) for one in wrong]
-        enough = max(shown, key=lambda one: one.servers)
-        if enough.servers > SERVERS_MOST:
-            advice = f"{enough.how}, more than {SERVERS_MOST:,} servers: a trace with less load"
-        else:
-            advice = f"--queue-depth {enough.servers} ({enough.how})"
-        source = "" if self.depth_is_given else f" ({self.depth.source})"
-        raise UserError(
-            f"{machine.name}: the trace contradicts --queue-depth {self.depth.servers}{source}: "
-            f"{reason}; try {advice}"
-        )
-
-    def _contradictions(self, tenants: Sequence[Tenant]) -> Iterator[str]:
-        """Yield what traces say against the given number of servers."""
-        for machine in (tenant.vm for tenant in tenants if self.depth_is_given):
-            shown = parallelism.contradicts(_timings(machine), self.depth.servers)
-            if shown:
-                yield (
-                    f"{machine.name}: the trace shows {shown.servers} served at once, not "
-                    f"{self.depth.servers}: {shown.how}; check --queue-depth"
-                )
 
     def _shown(self, predictions: Sequence[Prediction]) -> Consolidated:
         """Return the result, which needs the VMs' files no more."""
@@ -283,10 +254,6 @@ class Question:
 
 def _ignore(line: str) -> None:
     """Say nothing: it has been said for the other D."""
-
-
-def _timings(machine: vm.VirtualMachine) -> list[parallelism.Trace]:
-    return [(run.arrivals.arrival_ns, run.response_ns) for run in machine.runs]
 
 
 def ask(
@@ -387,7 +354,6 @@ def ask(
         accept_poor_fit,
         common.seed,
         common.jobs,
-        depth_is_given=bool(servers),
         disk=simulated,
         aligned=align == CLOCK,
         caps=capped,

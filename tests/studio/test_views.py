@@ -288,3 +288,44 @@ def test_a_run_of_one_scheduler_and_one_request_is_shown(page: Page) -> None:
     expect(page.get_by_label("cats at the cursor")).to_contain_text("0.00 ms: head at")
     expect(page.get_by_label("Comparison")).to_have_count(0)
     expect(page.get_by_text(", p99.9 ")).to_have_count(1)
+
+
+@pytest.mark.parametrize(
+    ("workload", "disk", "field", "value", "zones"),
+    [
+        ("random", "vesper-zoned", "processes", "3", True),
+        ("surge-buffered", "cheetah-9lp", "processes", "5", True),
+        ("random", "detailed-10k", "queue depth", "8", True),
+        ("poisson", "array-32", "rate", "50", False),
+    ],
+)
+def test_every_kind_of_disk_is_drawn(
+    page: Page, workload: str, disk: str, field: str, value: str, zones: bool
+) -> None:
+    """Curves, zones in tracks, a queue in the drive, and an array, which has no head."""
+    simulated(page)
+    page.get_by_label("requests").fill("500")
+    page.get_by_label("workload").select_option(workload)
+    page.get_by_label("disk", exact=True).select_option(disk)
+    page.get_by_label(field).fill(value)
+    simulated(page)
+    service = page.get_by_label("Service time of fcfs against distance")
+    expect(page.get_by_label("How fast sectors pass")).to_have_count(int(zones))
+    if not zones:
+        expect(service).to_have_count(0)
+        return
+    dots = service.evaluate(
+        """async canvas => {
+            canvas.scrollIntoView();
+            const context = canvas.getContext("2d");
+            const colours = () => {
+                const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+                return new Set(new Uint32Array(data.buffer)).size;
+            };
+            while (colours() < 4) await new Promise(requestAnimationFrame);
+            return colours();
+        }"""
+    )
+    assert dots >= 4  # background, dots, model, text
+    findings = Axe().run(page)
+    assert findings.violations_count == 0, findings.generate_report()

@@ -42,5 +42,5 @@ function answer(simulator: Simulator, request: Request) {
   const began = performance.now();
   const { rows, ...rest } = simulator.run(job);
   const milliseconds = performance.now() - began;
-  return { id, result: { ...rest, recorded: recordedOf(rows) }, milliseconds };
+  return { id, result: { ...rest, recorded: recordedOf(rows, disk.data) }, milliseconds };
 }

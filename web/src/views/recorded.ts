@@ -3,8 +3,10 @@
  * A simulated run, prepared for drawing: times in ms, the orders in which things happened, and the
  * extremes of what is drawn.  The worker makes it.
  */
+import type { Disk } from "../simulator/catalogue.ts";
 import type { Rows } from "../simulator/module.ts";
 import { extremesOf, type Extremes } from "./extremes.ts";
+import { mechanicsOf, type Mechanics } from "./mechanics.ts";
 import { countTo, orderOf } from "./order.ts";
 
 const NS_PER_MS = 1e6;
@@ -45,9 +47,10 @@ export interface Recorded {
   /** Response times in ascending order. */
   responses: Float64Array;
   end: number;
+  disk: Mechanics | null;
 }
 
-export function recordedOf(rows: Rows): Recorded {
+export function recordedOf(rows: Rows, disk: Disk): Recorded {
   const arrival = inMs(rows.arrival_ns);
   const dispatch = inMs(rows.dispatch_ns);
   const start = inMs(rows.start_ns);
@@ -78,6 +81,7 @@ export function recordedOf(rows: Rows): Recorded {
     fewest: extremesOf(countAfter(dispatches, arrival, -1)),
     responses,
     end: completion.reduce((last, time) => Math.max(last, time), 0),
+    disk: mechanicsOf(disk),
   };
 }
 

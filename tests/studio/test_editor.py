@@ -41,7 +41,7 @@ def write(page: Page, text: str) -> None:
 
 def messages(page: Page) -> list[str]:
     """Wait until the text is compiled and simulated; return the messages."""
-    status = page.get_by_role("status")
+    status = page.get_by_role("status", name="Compiler")
     expect(status).not_to_contain_text("ompiling", timeout=LONG)
     expect(status).not_to_contain_text("oading", timeout=LONG)
     return page.get_by_role("list", name="Messages").get_by_role("listitem").all_inner_texts()
@@ -51,7 +51,7 @@ def test_the_template_runs_beside_others(editing: Page) -> None:
     """It is fcfs, so it has the figures of fcfs; nothing is compiled before the user asks."""
     page = editing
     assert list(simulated(page)) == ["fcfs"]
-    expect(page.get_by_role("status")).to_have_text("Not compiled yet.")
+    expect(page.get_by_role("status", name="Compiler")).to_have_text("Not compiled yet.")
     assert page.locator(".command code").inner_text() == (
         "understudy predict --schedulers fcfs,./mine.c --requests 500"
     )
@@ -99,12 +99,14 @@ def test_mistakes_are_at_their_lines(editing: Page) -> None:
     expect(page.locator("tbody td.error")).to_have_text(words, timeout=LONG)
 
     write(page, TEMPLATE)
-    expect(page.get_by_role("status")).to_have_text("Compiled.", timeout=LONG)
+    expect(page.get_by_role("status", name="Compiler")).to_have_text("Compiled.", timeout=LONG)
     expect(page.locator("tbody td.error")).to_have_count(0)
     assert messages(page) == []
     text_of(page).press("End")
     page.keyboard.type("/* more */")
-    expect(page.get_by_role("status")).to_have_text("Changed since it was compiled.")
+    expect(page.get_by_role("status", name="Compiler")).to_have_text(
+        "Changed since it was compiled."
+    )
 
 
 def test_the_text_can_be_downloaded(editing: Page, tmp_path: Path) -> None:

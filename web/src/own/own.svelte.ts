@@ -7,9 +7,6 @@ import type { Answer, Simulations } from "../simulator/simulation.ts";
 import { Compiler } from "./compiler.ts";
 import type { Message } from "./messages.ts";
 
-/** The file as the command names it, and as the page's list of schedulers does. */
-export const OWN = "./mine.c";
-
 const PATIENCE_S = 10; // without a sign of the worker: it loops outside the user's file
 const MESSAGES = 50; // are enough for a person
 
@@ -22,6 +19,7 @@ interface Module {
 export class Own {
   source = $state("");
   isOpen = $state(false);
+  isFromLink = $state(false); // somebody else may have written the text
   isCompiling = $state(false);
   loaded = $state(0); // share of the compiler
   module = $state.raw<Module>();

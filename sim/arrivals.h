@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The requests of one class: their arrival times, the number of pieces into which each request is
- * split, and their service times. The three columns may be larger than memory. They are in a file
+ * split, their service times and directions. The columns may be larger than memory. They are in a file
  * (understudy_devices/native/arrivals.py), which another process may change during the run. So a
  * bad value can corrupt only the result: no value that is read decides what memory is read.
  *
@@ -22,12 +22,16 @@
  * @arrival_ns: arrival times in ascending order, below 2^62
  * @pieces: number of pieces of each request, at least 1
  * @service_ns: service time of each piece of the request, or NULL
+ * @waited_ns: how long each request had waited before it arrived, or NULL: not at all
+ * @write: whether the request is a write, or NULL: only reads
  */
 struct arrivals {
 	u64 count;
 	const u64 *arrival_ns;
 	const u16 *pieces;
 	const u64 *service_ns;
+	const u64 *waited_ns;
+	const u8 *write;
 };
 
 /**
@@ -91,6 +95,12 @@ bool arrivals_walk_next(struct arrivals_walk *walk);
 
 /* The number of pieces of the current request. */
 u32 arrivals_walk_pieces(const struct arrivals_walk *walk);
+
+/* Whether the current request is a write. */
+bool arrivals_walk_write(const struct arrivals_walk *walk);
+
+/* How long the current request had waited before it arrived, below 2^62. */
+u64 arrivals_walk_waited_ns(const struct arrivals_walk *walk);
 
 /* The service time of a piece of the current request, from 1 to RECORDED_SERVICE_MAX. */
 u64 arrivals_walk_service_ns(const struct arrivals_walk *walk);

@@ -116,6 +116,7 @@ struct histogram { u64 count, max, cell[...]; };
 double moments_mean(const struct moments *moments);
 double moments_variance(const struct moments *moments);
 u64 histogram_permille(const struct histogram *histogram, u32 permille);
+void histogram_take(struct histogram *histogram, const struct histogram *part);
 void histogram_distribution(const struct histogram *histogram, u64 value[1000]);
 struct page_policies { const u64 *prefetcher_tunables, *replacer_tunables; ...; };
 struct sim_cache {
@@ -129,7 +130,13 @@ struct sim_columns {
     u32 *sectors, *owner;
     u8 *op, *reason, *hit;
 };
-struct sim_process { u64 pieces; struct moments response; struct histogram responses; };
+struct sim_process {
+    u64 pieces;
+    struct moments response;
+    struct histogram responses;
+    struct moments write_response;
+    struct histogram write_responses;
+};
 struct sim_watch { u64 completed, events; };
 struct sim_input {
     const u64 *tunables;
@@ -306,11 +313,11 @@ u64 blktrace_rows(struct blktrace *trace, struct blktrace_row *row, u64 max);
 /* sim/worker/arrivals_file.h */
 #define ARRIVALS_MAGIC ...
 #define RECORDED_SERVICE_MAX ...
-struct arrivals_header { u64 magic, count; };
+struct arrivals_header { u64 magic, count, waited; };
 
 /* sim/workload.h, sim/worker/line.h, sim/worker/steps.h */
 struct step {
-    u64 think_ns, sector, cost_ns;
+    u64 think_ns, sector, cost_ns, waited_ns;
     u32 file, sectors, owner, more;
     u8 op;
 };

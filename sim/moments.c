@@ -80,6 +80,15 @@ static u32 cell_of_rank(const struct histogram *histogram, u64 rank, u32 cell,
 	return cell;
 }
 
+void histogram_take(struct histogram *histogram, const struct histogram *part)
+{
+	u32 i;
+
+	histogram->count -= part->count;
+	for (i = 0; i < CELLS; i++)
+		histogram->cell[i] -= part->cell[i];
+}
+
 u64 histogram_permille(const struct histogram *histogram, u32 permille)
 {
 	u64 rank = rank_of(histogram, permille);

@@ -34,6 +34,9 @@ double moments_variance(const struct moments *moments);
 
 void histogram_add(struct histogram *histogram, u64 value);
 
+/* Take away a histogram of some of the values. The largest value stays that of all values. */
+void histogram_take(struct histogram *histogram, const struct histogram *part);
+
 /*
  * Return a percentile by nearest rank, as the smallest value of the cell that holds it; 0 if there
  * are no values. permille is from 1 to 1000.

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 from independent_consolidation import ROWS, Requests, Row, responses, sampled, truth_ms
 
+from understudy_devices.base.errors import UserError
 from understudy_devices.consolidation import vm
 from understudy_devices.consolidation.fits import fit_each
 from understudy_devices.consolidation.prediction import Effort, Prediction, predict
@@ -60,12 +61,17 @@ def main() -> None:
     for fewest in given.requests:
         for row in (row for row in ROWS if row.name in given.rows):
             truth = truth_ms(row, fewest, given.truth, TRUTH_SEED)
-            inside, off, width, drawn = [], [], [], 0
+            inside, off, width, drawn, refused = [], [], [], 0, 0
             for number in range(given.samples):
                 vms = sampled(row, fewest, [given.seed, number, fewest])
-                with tempfile.TemporaryDirectory() as folder:
-                    answer = predicted(vms, row, Path(folder))
-                    together = answer.together
+                try:
+                    with tempfile.TemporaryDirectory() as folder:
+                        answer = predicted(vms, row, Path(folder))
+                        together = answer.together
+                except UserError as error:
+                    print(error)
+                    refused += 1
+                    continue
                 drawn += sum(one.recorded for one in answer.scenario.tenants)
                 for one, true_ms in zip(together, truth, strict=True):
                     low, high = one.limits_ms or (0, 0)
@@ -76,7 +82,8 @@ def main() -> None:
             print(
                 f"{fewest:6,} {row.name:28} {sum(inside):3}/{len(inside):3}  error median "
                 f"{np.median(np.abs(off)):6.1%} mean {np.mean(off):6.1%} largest "
-                f"{max(off, key=abs):7.1%}  high/low {np.median(width):6.2f}  from trace {drawn}",
+                f"{max(off, key=abs):7.1%}  high/low {np.median(width):6.2f}  from trace {drawn}  "
+                f"refused {refused}",
                 flush=True,
             )
     for fewest, inside in totals.items():

@@ -17,7 +17,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from understudy_devices.api.consolidate import Consolidated, consolidate
+from understudy_devices.api.consolidate import consolidate
+from understudy_devices.api.consolidated import Consolidated
 from understudy_devices.base.errors import UserError
 from understudy_devices.consolidation import vm
 from understudy_devices.traces.form import Form

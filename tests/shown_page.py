@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What the page with the simulator shows."""
 
+from browser_page import LONG
 from playwright.sync_api import Page, expect
-
-LONG = 60_000  # ms; a busy machine
 
 
 def simulated(page: Page) -> dict[str, list[str]]:

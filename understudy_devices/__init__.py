@@ -8,7 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from understudy_devices.api.consolidate import Consolidated, consolidate
+    from understudy_devices.api.consolidate import consolidate
+    from understudy_devices.api.consolidated import Consolidated
     from understudy_devices.api.place import place
     from understudy_devices.api.placed import Placement
     from understudy_devices.api.predict import compare, predict
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 _HOME = {
-    "Consolidated": "api.consolidate",
+    "Consolidated": "api.consolidated",
     "consolidate": "api.consolidate",
     "Placement": "api.placed",
     "place": "api.place",

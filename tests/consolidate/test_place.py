@@ -278,7 +278,12 @@ def test_the_table_and_the_report_show_devices_and_vms(vms: Path) -> None:
         (["--each", "vms", "--p95", "40"], "Missing option '--queue-depths'"),
         (["--devices", "a=8", "--p95", "40"], "no VM"),
         (ON_A, "db has no target"),
-        (["--each", "vms", "--devices", "a"], "--queue-depths: a: write NAME=VALUE"),
+        (["--each", "vms", "--devices", "a="], "--queue-depths: a=: write NAME=SERVERS"),
+        (["--each", "vms", "--devices", "=8"], "--queue-depths: =8: write NAME=SERVERS"),
+        (
+            [*ON_A[:2], "--devices", "a,b=8", "--p95", "9"],
+            "a has no number of servers, and no trace",
+        ),
         (["--each", "vms", "--devices", ""], "--queue-depths: no device"),
         (["--each", "vms", "--devices", "a=8,a=9", "--p95", "9"], "a is named twice"),
         (["--each", "vms", "--devices", "a=0", "--p95", "9"], "from 1 to 1,024"),
@@ -334,8 +339,34 @@ def test_what_was_waited_on_the_traced_device_is_no_load(vms: Path) -> None:
         completion_ns.append(free_ns)
     write(Path("bursts.parquet"), 1, 2400, arrival_ns=arrival_ns, completion_ns=completion_ns)
     words = ("bursts.parquet", "--devices", "a=2", "--p95", "99")
-    assert placed(*words)["offered_load"] == pytest.approx(1.0 / 2, rel=0.03)
-    assert placed(*words, "--traced-on", "1")["offered_load"] == pytest.approx(0.4 / 2, rel=0.03)
+    document = placed(*words, "--traced-on", "1")
+    assert document["offered_load"] == pytest.approx(0.4 / 2, rel=0.03)
+    assert document["inputs"]["depth_from"] == "--traced-on"
+    estimated = placed(*words)
+    assert estimated["offered_load"] == document["offered_load"]
+    assert estimated["inputs"]["traced_on"] == 1
+    assert estimated["inputs"]["depth_from"].startswith("estimated from the traces: ")
+    alike = placed("bursts.parquet", "--devices", "a,b", "--p95", "99")
+    assert [one["servers"] for one in alike["devices"]] == [1, 1]
+
+
+def test_a_depth_that_traces_do_not_show_is_told(vms: Path) -> None:
+    """Then response times are service times, as with a device on which no request waits."""
+    words = ("--each", "vms", "--devices", "a=9,b=9", "--p95", "60")
+    document = placed(*words)
+    assert document["inputs"]["traced_on"] is None
+    assert document["inputs"]["depth_from"].startswith("no trace shows how many requests")
+    assert document["devices"] == placed(*words, "--traced-on", "1024")["devices"]
+    done = understudy("place", *words, "--out", "run", "--accept-poor-fit")
+    assert "response times are taken for service times, which is the safe side" in done.stderr
+
+
+def test_a_trace_that_contradicts_the_traced_device_is_refused(vms: Path) -> None:
+    words = ("place", "--each", "vms", "--devices", "a=9", "--p95", "60", "--traced-on", "1")
+    done = understudy(*words, "--out", "run", "--accept-poor-fit")
+    assert (done.exit_code, Path("run").exists()) == (2, False)
+    assert "the trace contradicts --traced-on 1: alone " in done.stderr.splitlines()[-1]
+    assert "; try --traced-on " in done.stderr.splitlines()[-1]
 
 
 def machine(tmp_path: Path, name: str, seed: int, requests: int) -> VirtualMachine:

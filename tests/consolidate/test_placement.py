@@ -123,8 +123,8 @@ def test_as_every_assignment_tried(seed: int) -> None:
 
 
 def test_both_answers_and_each_reason_come_up_among_them() -> None:
-    outcomes = [place(*small(seed), PLENTY) for seed in range(60)]
-    assert sum(one.kind == FOUND for one in outcomes) > 15
+    outcomes = [place(*small(seed), PLENTY) for seed in range(30)]
+    assert sum(one.kind == FOUND for one in outcomes) > 7
     reasons = [one.reason for one in outcomes]
     for words in ("servers busy", "even alone", "in every assignment"):
         assert sum(words in reason for reason in reasons) >= 2, words

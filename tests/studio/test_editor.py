@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from browser_page import LONG
 from playwright.sync_api import Browser, Page, expect
-from shown_page import LONG, simulated
+from shown_page import simulated
 
 from understudy_devices.studio.catalogue import template
 

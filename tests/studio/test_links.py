@@ -5,8 +5,9 @@ import base64
 import zlib
 from urllib.parse import quote
 
+from browser_page import LONG
 from playwright.sync_api import Browser, Page, expect
-from shown_page import LONG, simulated
+from shown_page import simulated
 
 from understudy_devices.studio.catalogue import template
 

@@ -2,26 +2,32 @@
 """`consolidate`: predict the response times of VMs that will share one storage device."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-from rich.console import Console
-
 from understudy_devices.api import call, depth, on_disk, options
 from understudy_devices.api import vms as of_vms
-from understudy_devices.api.answered import Answered
 from understudy_devices.api.call import Out
+from understudy_devices.api.consolidated import Consolidated
 from understudy_devices.api.vms import Vms
 from understudy_devices.api.watch import Heard, Watch
-from understudy_devices.base import parquet
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.progress import Report
-from understudy_devices.consolidation import alone, answer, parallelism, prediction, vm, what_if
-from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS
+from understudy_devices.consolidation import (
+    alignment,
+    alone,
+    answer,
+    caps,
+    prediction,
+    vm,
+    what_if,
+)
+from understudy_devices.consolidation.alignment import BEGIN, CLOCK
+from understudy_devices.consolidation.arrivals import NO_SPLIT
+from understudy_devices.consolidation.caps import Cap
 from understudy_devices.consolidation.prediction import (
     COMMON,
     PER_VM,
@@ -31,23 +37,18 @@ from understudy_devices.consolidation.prediction import (
     Prediction,
 )
 from understudy_devices.consolidation.replications import Replications
-from understudy_devices.consolidation.scenario import SERVERS_MOST, WEIGHT_MOST, Scenario, Tenant
+from understudy_devices.consolidation.scenario import (
+    SERVERS_MOST,
+    WEIGHT_MOST,
+    Scenario,
+    Tenant,
+)
 from understudy_devices.device import profile
 from understudy_devices.engine.cluster import Request
 
 SERVED, RESPONSE = "served", "response"
 REPLICATIONS_MOST = 100_000
 LABEL = 80  # most letters of the label in a run folder's name
-MEASURES = {
-    "change": pl.String,
-    "vm": pl.String,
-    "measure": pl.String,
-    "unit": pl.String,
-    "mean": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "replications": pl.Int64,
-}
 
 
 def consolidate(
@@ -58,13 +59,15 @@ def consolidate(
     schedulers: str | Sequence[str] | None = None,
     virtual_size: int | str | None = None,
     weights: Mapping[str, int] | str | None = None,
+    cap: Mapping[str, str] | Sequence[str] | str = (),
     merge: float | str = UNMERGED,
     service_times: str = SERVED,
     replications: int | None = None,
     precision: float = PRECISION,
     what_if: Sequence[str] | str = (),
-    split: int | str = LIMIT_BLOCKS,
+    split: int | str = NO_SPLIT,
     arrivals: str | None = None,
+    align: str = BEGIN,
     accept_poor_fit: bool = False,
     columns: str | Sequence[str] | None = None,
     format: str | None = None,
@@ -72,7 +75,7 @@ def consolidate(
     jobs: int | None = None,
     out: Out = None,
     cluster: Request | None = None,
-) -> "Consolidated":
+) -> Consolidated:
     """Predict response times of VMs that will share one storage device.
 
     `vms` has for each VM a trace recorded while it ran alone, or a folder with traces of several
@@ -90,6 +93,7 @@ def consolidate(
             schedulers=schedulers,
             virtual_size=virtual_size,
             weights=weights,
+            cap=cap,
             merge=merge,
             service_times=service_times,
             replications=replications,
@@ -97,6 +101,7 @@ def consolidate(
             changes=what_if,
             split=split,
             arrivals=arrivals,
+            align=align,
             accept_poor_fit=accept_poor_fit,
             columns=columns,
             format=format,
@@ -104,42 +109,6 @@ def consolidate(
             jobs=jobs,
         )
         return question.answer(out, cluster=cluster)
-
-
-@dataclass(frozen=True, repr=False)
-class Consolidated(Answered):
-    """The response times of VMs alone and together.
-
-    `replications` has a row for each VM in each simulation of the given scenario.
-    """
-
-    command: str
-    document: Mapping[str, Any]
-    replications: pl.DataFrame
-    show: Callable[[Console], None]
-    text: str  # what `show` prints
-    html: str
-    page: str  # report.html
-    notices: tuple[str, ...] = ()
-
-    @cached_property
-    def measures(self) -> pl.DataFrame:
-        """Return a row for each VM and measure; `change` is empty for the given scenario.
-
-        `low` and `high` are the limits of the mean's 95 % interval over the simulations.
-        """
-        answers = [{"change": "", **self.document}, *self.document["what_if"]]
-        rows = [
-            (one["change"], each["name"], measure, "ms", mean, *ends, one["replications"])
-            for one in answers
-            for each in one["vms"]
-            for measure, mean, ends in _measured(each)
-        ]
-        return pl.DataFrame(rows, schema=MEASURES, orient="row")
-
-    def write_tables(self, folder: Path) -> None:
-        """Write the table of replications."""
-        parquet.write(self.replications, folder / "replications.parquet")
 
 
 @dataclass(frozen=True)
@@ -156,8 +125,9 @@ class Question:
     accept_poor_fit: bool
     seed: int
     jobs: int | None
-    depth_is_given: bool
     disk: on_disk.SimulatedDisk | None = None
+    aligned: bool = False  # whether VMs are laid at their own times (alignment.py)
+    caps: Mapping[str, Cap] = field(default_factory=dict)
 
     def answer(
         self, out: Out = None, watch: Watch | None = None, cluster: Request | None = None
@@ -165,9 +135,23 @@ class Question:
         """Read the traces, fit the service times, and simulate, here or on a cluster."""
         heard = Heard(watch or Watch())
         heard.watch.start(self.command)
+        if self.aligned:
+            return self._aligned(heard)._answer(heard, out, cluster)
+        return self._answer(heard, out, cluster)
+
+    def _aligned(self, heard: Heard) -> "Question":
+        """Return the question for the time that all traces have."""
+        with heard.watch.phases("consolidate") as report:
+            report("look at the traces' clocks", 0)
+            traces = {name: vm.runs_of(path) for name, path in self.named.items()}
+            window = alignment.window(traces, self.reduction.form)
+        heard.say(f"simulated from {window} of the traces' clocks, the time that all of them have")
+        return replace(self, reduction=replace(self.reduction, window=window))
+
+    def _answer(self, heard: Heard, out: Out, cluster: Request | None) -> Consolidated:
         if self.disk and (answer := self._on_disk(self.disk, heard, out, cluster)):
             return answer
-        if not self.depth_is_given:
+        if not self.depth.is_given:
             heard.say(self.depth.line)
         with (
             call.folder(out, self._label) as folder,
@@ -178,21 +162,17 @@ class Question:
                 ends = [
                     self._scenario(servers, where, heard, report) for servers in self.depth.ends
                 ]
-                for line in self._contradictions(ends[0].tenants):
+                for line in self.depth.contradictions([tenant.vm for tenant in ends[0].tenants]):
                     heard.say(line)
                 others = [
                     what_if.changed(ends[0], one, workspace / str(one)) for one in self.changes
                 ]
-                predictions = [
-                    prediction.predict(
-                        Replications(each, self.seed, where.engine, where.at_once),
-                        self.effort,
-                        report,
-                    )
-                    for each in (*ends, *others)
-                ]
-            if len(ends) > 1:
-                predictions[:2] = [replace(predictions[0], other_end=predictions[1])]
+
+                def predict(scenario: Scenario) -> Prediction:
+                    device = Replications(scenario, self.seed, where.engine, where.at_once)
+                    return prediction.predict(device, self.effort, report)
+
+                predictions = [prediction.of_ends(ends, predict), *map(predict, others)]
             return self._finished(self._shown(predictions), heard, folder)
 
     def _on_disk(
@@ -200,7 +180,8 @@ class Question:
     ) -> Consolidated | None:
         """Simulate the disk; return None if a trace does not say where requests were."""
         with heard.watch.phases("consolidate") as report:
-            guests = disk.guests(self.named, self.shares, self.reduction.form, report)
+            how = self.reduction
+            guests = disk.guests(self.named, self.shares, how.form, how.window, report)
         if not disk.is_possible(guests, cluster is not None, heard.say):
             return None
         with call.folder(out, self._label) as folder:
@@ -238,46 +219,20 @@ class Question:
             self.accept_poor_fit,
             self.jobs,
             say,
-            self._check,
+            self.depth.check,
         )
         folder = where.folder / f"{servers}"
         tenants = tuple(reading.tenants(self.named, self.shares, folder, report))
         report("compare each VM with its model", 0)
-        device = Replications(Scenario(tenants, servers), self.seed, where.engine, where.at_once)
-        compared = (alone.settled(one, device, self.accept_poor_fit, say) for one in tenants)
-        return Scenario(tuple(compared), servers)
+        scenario = Scenario(tenants, servers, self.aligned)
+        device = Replications(scenario, self.seed, where.engine, where.at_once)
+        settled = (alone.settled(one, device, self.accept_poor_fit, say) for one in tenants)
+        return replace(scenario, tenants=tuple(self._capped(one, folder, say) for one in settled))
 
-    def _check(self, machines: Sequence[vm.VirtualMachine]) -> None:
-        """Raise a UserError if many requests of a VM contradict the number of servers.
-
-        A prediction would let requests wait that did not wait on the device.
-        """
-        wrong = [one for one in machines if any(run.contradiction for run in one.runs)]
-        if not wrong:
-            return
-        machine = wrong[0]
-        reason = next(run.contradiction for run in machine.runs if run.contradiction)
-        shown = [parallelism.consistent(_timings(one)) for one in wrong]
-        enough = max(shown, key=lambda one: one.servers)
-        if enough.servers > SERVERS_MOST:
-            advice = f"{enough.how}, more than {SERVERS_MOST:,} servers: a trace with less load"
-        else:
-            advice = f"--queue-depth {enough.servers} ({enough.how})"
-        source = "" if self.depth_is_given else f" ({self.depth.source})"
-        raise UserError(
-            f"{machine.name}: the trace contradicts --queue-depth {self.depth.servers}{source}: "
-            f"{reason}; try {advice}"
-        )
-
-    def _contradictions(self, tenants: Sequence[Tenant]) -> Iterator[str]:
-        """Yield what traces say against the given number of servers."""
-        for machine in (tenant.vm for tenant in tenants if self.depth_is_given):
-            shown = parallelism.contradicts(_timings(machine), self.depth.servers)
-            if shown:
-                yield (
-                    f"{machine.name}: the trace shows {shown.servers} served at once, not "
-                    f"{self.depth.servers}: {shown.how}; check --queue-depth"
-                )
+    def _capped(self, tenant: Tenant, folder: Path, say: Callable[[str], None]) -> Tenant:
+        name = tenant.vm.name
+        cap = self.caps.get(name)
+        return caps.capped(tenant, cap, folder / f"capped {name}", say) if cap else tenant
 
     def _shown(self, predictions: Sequence[Prediction]) -> Consolidated:
         """Return the result, which needs the VMs' files no more."""
@@ -301,10 +256,6 @@ def _ignore(line: str) -> None:
     """Say nothing: it has been said for the other D."""
 
 
-def _timings(machine: vm.VirtualMachine) -> list[parallelism.Trace]:
-    return [(run.arrivals.arrival_ns, run.response_ns) for run in machine.runs]
-
-
 def ask(
     vms: Any,
     *,
@@ -313,13 +264,15 @@ def ask(
     schedulers: Any = None,
     virtual_size: Any = None,
     weights: Any = None,
+    cap: Any = (),
     merge: Any = UNMERGED,
     service_times: Any = SERVED,
     replications: Any = None,
     precision: Any = PRECISION,
     changes: Any = (),
-    split: Any = LIMIT_BLOCKS,
+    split: Any = NO_SPLIT,
     arrivals: Any = None,
+    align: Any = BEGIN,
     accept_poor_fit: bool = False,
     columns: Any = None,
     format: Any = None,
@@ -336,6 +289,9 @@ def ask(
         raise UserError("no VM: name a trace for each, as in web=vm1/")
     changed = [changes] if isinstance(changes, str) else [str(each) for each in changes]
     shares = _weights(options.text(weights or "") or "", named)
+    capped = _caps(cap, named)
+    if capped and merge in (COMMON, PER_VM):
+        raise UserError(f"--cap: not with --merge {merge}, whose search takes uncapped VMs")
     variations = what_if.parse(changed, list(named))
     common = of_vms.common(split, arrivals, seed, jobs, columns, format)
     servers = options.optional("--queue-depth", queue_depth, 1, SERVERS_MOST)
@@ -345,7 +301,8 @@ def ask(
         "--merge": options.text(merge) != options.text(UNMERGED),
         "--service-times": service_times != SERVED,
         "--what-if": changed,
-        "--split": options.text(split) != options.text(LIMIT_BLOCKS),
+        "--cap": capped,
+        "--split": options.text(split) != NO_SPLIT,
         "--accept-poor-fit": accept_poor_fit,
     }
     simulated = on_disk.simulated_disk(
@@ -357,6 +314,13 @@ def ask(
         [option for option, is_given in only_of_an_array.items() if is_given],
     )
     options.choice("--service-times", service_times, (SERVED, RESPONSE))
+    options.choice("--align", align, (BEGIN, CLOCK))
+    copies = [str(one) for one in variations if one.what == "copies"]
+    if align == CLOCK and copies:
+        raise UserError(
+            f"--what-if: {copies[0]}: not with --align clock, since a copy would send its requests "
+            "at the same times; leave one of them out"
+        )
     typed = {
         "queue_depth": servers,
         "disk": of_disk,
@@ -368,11 +332,13 @@ def ask(
         "replications": replications,
         "precision": None if precision == PRECISION else precision,
         **common.typed,
+        "align": None if align == BEGIN else align,
         "accept_poor_fit": accept_poor_fit,
     }
+    limits = [f"{name}={one}" for name, one in capped.items()]
+    repeated = {"what_if": changed, "cap": limits}
     return Question(
-        command
-        or options.command("consolidate", typed, words=texts, repeated={"what_if": changed}),
+        command or options.command("consolidate", typed, words=texts, repeated=repeated),
         named,
         shares,
         device,
@@ -388,8 +354,9 @@ def ask(
         accept_poor_fit,
         common.seed,
         common.jobs,
-        depth_is_given=bool(servers),
         disk=simulated,
+        aligned=align == CLOCK,
+        caps=capped,
     )
 
 
@@ -410,6 +377,19 @@ def _merge(text: str) -> str | float:
     return of_vms.number(text, 1, of_vms.MERGE_MOST, wrong)
 
 
+def _caps(given: Any, names: Mapping[str, Path]) -> dict[str, Cap]:
+    texts = [f"{name}={text}" for name, text in given.items()] if isinstance(given, dict) else given
+    parsed: dict[str, Cap] = {}
+    for text in [texts] if isinstance(texts, str) else texts:
+        name, equals, limits = str(text).partition("=")
+        if not equals or name in parsed:
+            raise UserError(f"--cap: {text}: write NAME=LIMITS once for each VM; {caps.HINT}")
+        if name not in names:
+            raise UserError(f"--cap: no VM is called {name}; there are {', '.join(names)}")
+        parsed[name] = caps.parse(limits)
+    return parsed
+
+
 def _weights(text: str, names: Mapping[str, Path]) -> dict[str, int]:
     weights = {}
     for name, value in of_vms.pairs("--weights", text).items():
@@ -418,16 +398,3 @@ def _weights(text: str, names: Mapping[str, Path]) -> dict[str, int]:
         wrong = f"--weights: {name}={value}: write NAME=N, N from 1 to {WEIGHT_MOST:,}"
         weights[name] = of_vms.whole(value, WEIGHT_MOST, wrong)
     return weights
-
-
-def _measured(each: Mapping[str, Any]) -> list[tuple[str, float, Sequence[float | None]]]:
-    """Return the measures of one VM in result.json: name, mean, limits."""
-    unknown = (None, None)
-    rows: list[tuple[str, float, Sequence[float | None]]] = []
-    for place in ("alone", "together"):
-        for key, value in each[place].items():
-            if key.endswith("response_ms"):
-                is_mean = place == "together" and key == "mean_response_ms"
-                ends = (each[place]["ci95_ms"] or unknown) if is_mean else unknown
-                rows.append((f"{place}_{key}", value, ends))
-    return rows

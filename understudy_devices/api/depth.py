@@ -4,26 +4,30 @@
 D is the value of --queue-depth, or it is in the disk's profile, or in the run folders that hold the
 VMs' traces.  If none of these has D, it is estimated from the traces (parallelism.py).  If they do
 not show it, the answer is for the smallest and the largest D that make sense.
+
+`place` knows D of the device on which the traces were recorded in the same way, with --traced-on as
+the option.
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from understudy_devices.base.errors import UserError
+from understudy_devices.consolidation import parallelism
 from understudy_devices.consolidation.parallelism import estimated, limits
 from understudy_devices.consolidation.scenario import SERVERS_MOST
-from understudy_devices.consolidation.vm import timings
+from understudy_devices.consolidation.vm import VirtualMachine, timings
 from understudy_devices.device import profile
 from understudy_devices.traces.form import Form
 from understudy_devices.traces.read import REQUESTS, parts
 
 UNKNOWN = "no trace shows how many requests the device serves at once (D); tried: "
-WHICH = (
-    "give the number, as --queue-depth 8, or the device, as --disk array-32. A rotating disk "
-    "serves 1, an array as many as it has servers. No device serves more than the kernel sends it "
-    "(cat /sys/block/X/device/queue_depth; for NVMe, queue/nr_requests)"
+OPTION = "--queue-depth"
+HINT = (
+    "A rotating disk serves 1, an array as many as it has servers. No device serves more than the "
+    "kernel sends it (cat /sys/block/X/device/queue_depth; for NVMe, queue/nr_requests)"
 )
 
 
@@ -32,11 +36,14 @@ class Depth:
     """D, and the source of D for messages.
 
     most: the largest D that makes sense, if D is unknown.  Then `servers` is the smallest.
+    is_given: whether D is the value of the option.  option: the option for D.
     """
 
     servers: int
     source: str
     most: int | None = None
+    is_given: bool = False
+    option: str = OPTION
 
     @property
     def ends(self) -> tuple[int, ...]:
@@ -47,29 +54,77 @@ class Depth:
     def line(self) -> str:
         """Return what to say about a D that was not given."""
         if self.most is None:
-            return f"--queue-depth {self.servers}: {self.source}"
-        return f"--queue-depth: {self.source}; to narrow the answer, {WHICH}"
+            return f"{self.option} {self.servers}: {self.source}"
+        return f"{self.option}: {self.source}; to narrow the answer, {which(self.option)}"
+
+    def check(self, machines: Sequence[VirtualMachine]) -> None:
+        """Raise a UserError if many requests of a VM contradict the number of servers.
+
+        A prediction would let requests wait that did not wait on the device.
+        """
+        wrong = [one for one in machines if any(run.contradiction for run in one.runs)]
+        if not wrong:
+            return
+        machine = wrong[0]
+        reason = next(run.contradiction for run in machine.runs if run.contradiction)
+        shown = [parallelism.consistent(_timings(one)) for one in wrong]
+        enough = max(shown, key=lambda one: one.servers)
+        if enough.servers > SERVERS_MOST:
+            advice = f"{enough.how}, more than {SERVERS_MOST:,} servers: a trace with less load"
+        else:
+            advice = f"{self.option} {enough.servers} ({enough.how})"
+        source = "" if self.is_given else f" ({self.source})"
+        raise UserError(
+            f"{machine.name}: the trace contradicts {self.option} {self.servers}{source}: "
+            f"{reason}; try {advice}"
+        )
+
+    def contradictions(self, machines: Sequence[VirtualMachine]) -> Iterator[str]:
+        """Yield what traces say against the given number of servers."""
+        for machine in machines if self.is_given else ():
+            shown = parallelism.contradicts(_timings(machine), self.servers)
+            if shown:
+                yield (
+                    f"{machine.name}: the trace shows {shown.servers} served at once, not "
+                    f"{self.servers}: {shown.how}; check {self.option}"
+                )
 
 
-def find(servers: int | None, disk: str | None, vms: Mapping[str, Path], form: Form) -> Depth:
-    """Return D of the device that these VMs will share.
+def which(option: str) -> str:
+    """Return how to find D, as the next thing to try."""
+    disk = ", or the device, as --disk array-32" if option == OPTION else ""
+    return f"give the number, as {option} 8{disk}. {HINT}"
+
+
+def _timings(machine: VirtualMachine) -> list[parallelism.Trace]:
+    return [(run.arrivals.arrival_ns, run.response_ns) for run in machine.runs]
+
+
+def find(
+    servers: int | None,
+    disk: str | None,
+    vms: Mapping[str, Path],
+    form: Form,
+    option: str = OPTION,
+) -> Depth:
+    """Return D of the device that these VMs will share, or on which their traces were recorded.
 
     Raise a UserError if the traces' run folders have different values, or if only some have one.
     """
     if servers and disk:
         raise UserError("--disk: not with --queue-depth, which already gives the number of servers")
     if servers:
-        return Depth(servers, "--queue-depth")
+        return Depth(servers, option, is_given=True, option=option)
     if disk:
         return _within(Depth(profile.load(disk).servers, f"--disk {disk}"))
     recorded = {name: _recorded(path) for name, path in vms.items()}
     known = {name: one for name, one in recorded.items() if one}
     if not known:
-        return _estimated(vms, form)
+        return replace(_estimated(vms, form), option=option)
     if len(known) < len(recorded) or len(set(known.values())) > 1:
         claims = ", ".join(f"{name}: {one.servers} ({one.source})" for name, one in known.items())
-        raise UserError(f"--queue-depth: not given, and traces say: {claims}: {WHICH}")
-    return _within(next(iter(known.values())))
+        raise UserError(f"{option}: not given, and traces say: {claims}: {which(option)}")
+    return replace(_within(next(iter(known.values()))), option=option)
 
 
 def _estimated(vms: Mapping[str, Path], form: Form) -> Depth:

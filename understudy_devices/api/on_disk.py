@@ -26,6 +26,7 @@ from understudy_devices.base import sizes
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.progress import Report, silent
 from understudy_devices.consolidation import disk_answer, disk_prediction, shared_disk
+from understudy_devices.consolidation.alignment import Window
 from understudy_devices.consolidation.disk_prediction import DiskPrediction, Served
 from understudy_devices.consolidation.prediction import Effort
 from understudy_devices.consolidation.shared_disk import Guest
@@ -57,13 +58,19 @@ class SimulatedDisk:
     is_chosen: bool  # whether an option was given that only a simulated disk has
 
     def guests(
-        self, vms: Mapping[str, Path], weights: Mapping[str, int], form: Form, report: Report
+        self,
+        vms: Mapping[str, Path],
+        weights: Mapping[str, int],
+        form: Form,
+        window: Window | None,
+        report: Report,
     ) -> tuple[Guest, ...]:
         """Read the traces of all VMs, and check them; they may lack positions."""
         guests = []
         for rank, (name, path) in enumerate(vms.items()):
             report("read traces", rank / len(vms))
-            guests.append(shared_disk.read(name, path, form, self.by, weights.get(name, 1)))
+            weight = weights.get(name, 1)
+            guests.append(shared_disk.read(name, path, form, self.by, weight, window))
         return tuple(guests)
 
     def is_possible(
@@ -103,7 +110,8 @@ class SimulatedDisk:
                     f"{run.name}: {len(run)} requests: at least {LEAST} are needed; give a longer "
                     "trace"
                 )
-        check_lengths([(run.name, int(run.arrival_ns[-1]) + 1) for run in runs])
+        if not guests[0].aligned:
+            check_lengths([(run.name, int(run.arrival_ns[-1]) + 1) for run in runs])
         self.bytes_for(guests)
 
     def bytes_for(self, guests: Sequence[Guest]) -> int:
@@ -122,7 +130,12 @@ class SimulatedDisk:
         return size
 
     def predictions(
-        self, guests: Sequence[Guest], effort: Effort, seed: int, jobs: int | None, report: Report
+        self,
+        guests: Sequence[Guest],
+        effort: Effort,
+        seed: int,
+        jobs: int | None,
+        report: Report,
     ) -> list[DiskPrediction]:
         """Simulate the VMs with each scheduler."""
         engine = Local(jobs or os.cpu_count() or 1)

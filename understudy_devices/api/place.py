@@ -2,28 +2,29 @@
 """`place`: assign each VM to a storage device, so that all meet their targets."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from understudy_devices.api import call, options
+from understudy_devices.api import call, options, place_devices
 from understudy_devices.api import vms as of_vms
 from understudy_devices.api.call import Out
+from understudy_devices.api.depth import Depth
 from understudy_devices.api.place_constraints import Rules, rules
-from understudy_devices.api.place_traces import BAD_TRACES, tenants_of
+from understudy_devices.api.place_traces import BAD_TRACES, settled, tenants_of, traced_depth
 from understudy_devices.api.placed import Placement
 from understudy_devices.api.vms import Vms
 from understudy_devices.api.watch import Heard, Watch
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.stopping import Stopped
 from understudy_devices.consolidation import trust, vm
-from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS
+from understudy_devices.consolidation.arrivals import NO_SPLIT
 from understudy_devices.consolidation.placement import answer, confirmation
 from understudy_devices.consolidation.placement.guests import Guest, demands, guests, multiplied
-from understudy_devices.consolidation.placement.problem import Device, Problem
+from understudy_devices.consolidation.placement.problem import Problem
 from understudy_devices.consolidation.placement.search import BUDGET, FOUND, Outcome, Stops
 from understudy_devices.consolidation.placement.search import place as search
 from understudy_devices.consolidation.placement.simulation import Simulated
@@ -40,7 +41,7 @@ BUDGET_MOST = 1_000_000
 def place(
     vms: Vms = (),
     *,
-    queue_depths: Mapping[str, int] | str,
+    queue_depths: Mapping[str, int] | Sequence[str] | str,
     each: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
     p95_ms: float | None = None,
     targets_ms: Mapping[str, float] | str | None = None,
@@ -52,7 +53,7 @@ def place(
     merge: float = 1,
     traced_on: int | None = None,
     budget: int = BUDGET,
-    split: int | str = LIMIT_BLOCKS,
+    split: int | str = NO_SPLIT,
     arrivals: str | None = None,
     accept_poor_fit: bool = False,
     columns: str | Sequence[str] | None = None,
@@ -66,9 +67,10 @@ def place(
     """Find a storage device for each VM, so that all meet their targets.
 
     `vms` has the VMs as for `consolidate`, `each` folders of VMs.  `queue_depths` has the devices,
-    each with the number of requests that it serves at once: {"fast": 64, "slow": 32}.  The other
-    arguments are the options of the command `understudy place`, with underscores.  With `cluster`,
-    the simulations are array jobs of Slurm (docs/cluster.md), and `out` must be given.
+    each with the number of requests that it serves at once: {"fast": 64, "slow": 32}; "a,b" has two
+    devices that are like the one on which the traces were recorded.  The other arguments are the
+    options of the command `understudy place`, with underscores.  With `cluster`, the simulations
+    are array jobs of Slurm (docs/cluster.md), and `out` must be given.
 
     The result's `found` is False if there is no such assignment, or none was found; then `reason`
     says why.
@@ -107,7 +109,7 @@ class Question:
     command: str
     named: Mapping[str, Path]
     guests: Sequence[Guest]
-    devices: tuple[Device, ...]
+    devices: Mapping[str, int | None]
     rules: Rules
     merge: float
     budget: int
@@ -131,14 +133,25 @@ class Question:
         """
         heard = Heard(watch or Watch())
         heard.watch.start(self.command)
-        reading = of_vms.Reading(self.reduction, self.accept_poor_fit, self.jobs, heard.say)
         with (
             call.folder(out, f"place-{len(self.guests)}-vms") as folder,
             of_vms.opened(out, cluster, self.jobs, heard.say) as where,
         ):
             workspace = where.folder
             with heard.watch.phases("place") as report:
+                report("how many requests the traced device serves", 0)
+                traced = traced_depth(
+                    self.traced_on, self.named, self.reduction.form, self.bad_traces
+                )
+                devices = place_devices.numbered(self.devices, traced)
+                if not traced.is_given:
+                    heard.say(place_devices.line(traced))
+                reading = self._reading(traced, heard.say)
                 read = tenants_of(reading, self.named, self.bad_traces, workspace / "vms", report)
+                for line in traced.contradictions([tenant.vm for tenant in read.values()]):
+                    heard.say(line)
+                report("compare each VM with its model", 0)
+                read = settled(read, traced, self.seed, reading)
                 guest_list = [guest for guest in self.guests if guest.kind in read]
                 judge = Simulated(
                     multiplied(guest_list, read, workspace / "copies"),
@@ -150,9 +163,9 @@ class Question:
                 )
                 problem = Problem(
                     demands(guest_list, read, self.merge),
-                    self.devices,
+                    devices,
                     self.rules.on(
-                        [device.name for device in self.devices],
+                        list(self.devices),
                         [guest.name for guest in guest_list],
                     ),
                 )
@@ -162,21 +175,35 @@ class Question:
                         limits_ms = confirmation.limits_ms(judge, problem, outcome, report)
                         outcome = replace(outcome, limits_ms=limits_ms)
             trusted = trust.of_placement(list(read.values()), self.merge)
-            placed = self._shown(problem, outcome, trusted)
+            placed = self._shown(problem, outcome, trusted, traced)
             heard.watch.answered(placed)
             if folder:
                 placed.fill(folder)
                 heard.watch.wrote(folder, "result.json, report.html")
         return replace(placed, notices=tuple(heard.notices))
 
-    def _shown(self, problem: Problem, outcome: Outcome, trusted: Trust) -> Placement:
+    def _reading(self, traced: Depth, say: Callable[[str], None]) -> of_vms.Reading:
+        """Return how traces are read: if D is unknown, service times are the response times."""
+        known = traced.most is None
+        return of_vms.Reading(
+            replace(self.reduction, servers=traced.servers if known else None),
+            self.accept_poor_fit,
+            self.jobs,
+            say,
+            traced.check,
+        )
+
+    def _shown(
+        self, problem: Problem, outcome: Outcome, trusted: Trust, traced: Depth
+    ) -> Placement:
         """Return the result, which needs the VMs' files no more."""
         from understudy_devices.show import placed  # Matplotlib takes half a second
 
         inputs = {
             "seed": self.seed,
             "merge": self.merge,
-            "traced_on": self.traced_on,
+            "traced_on": traced.servers if traced.most is None else None,
+            "depth_from": traced.source,
             "left_out": [
                 guest.name
                 for guest in self.guests
@@ -211,7 +238,7 @@ def ask(
     merge: Any = 1,
     traced_on: Any = None,
     budget: Any = BUDGET,
-    split: Any = LIMIT_BLOCKS,
+    split: Any = NO_SPLIT,
     arrivals: Any = None,
     accept_poor_fit: bool = False,
     columns: Any = None,
@@ -227,7 +254,7 @@ def ask(
         for value in (queue_depths, targets_ms, copies, capacities_gb, sizes_gb)
     )
     groups = [of_vms.arguments(value or ()) for value in (together, apart)]
-    where = _devices(depths)
+    devices = place_devices.parsed(depths)
     folders = of_vms.arguments(each)
     texts = of_vms.arguments(vms)
     named = vm.named([*texts, *(text for folder in folders for text in _entries(Path(folder)))])
@@ -240,7 +267,7 @@ def ask(
     )
     guest_list = _guests(named, several, limit, targets)
     names = [guest.name for guest in guest_list]
-    checked = rules([device.name for device in where], names, capacities, sizes, *groups)
+    checked = rules(list(devices), names, capacities, sizes, *groups)
     factor = options.text(merge) or ""
     wrong = f"--merge: {factor}: write a value from 1"
     value = of_vms.number(factor, 1, of_vms.MERGE_MOST, wrong)
@@ -272,27 +299,17 @@ def ask(
         ),
         named,
         guest_list,
-        where,
+        devices,
         checked,
         value,
         most,
         servers,
-        vm.Reduction(common.limit, common.arrivals, servers, common.form),
+        vm.Reduction(common.limit, common.arrivals, form=common.form),
         accept_poor_fit,
         bad_traces,
         common.seed,
         common.jobs,
     )
-
-
-def _devices(text: str) -> tuple[Device, ...]:
-    devices = []
-    for name, value in of_vms.pairs("--queue-depths", text).items():
-        wrong = f"--queue-depths: {name}={value}: write NAME=SERVERS, from 1 to {SERVERS_MOST:,}"
-        devices.append(Device(name, of_vms.whole(value, SERVERS_MOST, wrong)))
-    if not devices:
-        raise UserError("--queue-depths: no device; write NAME=SERVERS,..., as in fast=64,slow=32")
-    return tuple(devices)
 
 
 def _entries(folder: Path) -> Iterator[str]:

@@ -12,16 +12,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from understudy_devices.api import options
 from understudy_devices.api.call import Out
 from understudy_devices.base import scratch
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.progress import Report
 from understudy_devices.consolidation import vm
-from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS
+from understudy_devices.consolidation.arrivals import NO_SPLIT, UNSPLIT
 from understudy_devices.consolidation.fit import Fitted
 from understudy_devices.consolidation.fits import fit_each
 from understudy_devices.consolidation.scenario import Tenant
+from understudy_devices.consolidation.source import by_direction
 from understudy_devices.engine import Engine
 from understudy_devices.engine.cluster import Cluster, Request
 from understudy_devices.engine.local import Local
@@ -31,9 +34,9 @@ from understudy_devices.traces.form import Form
 ARRIVALS: tuple[vm.Arrival, ...] = ("issue", "queue")
 SEED_MOST = 2**63 - 1
 JOBS_MOST = 1000
-UNSPLIT = 2**31  # a limit in blocks that is longer than any request
 LENGTHS_MOST = 100  # of a run that is longer, less than 1 % would be simulated
 MERGE_MOST = 10_000.0
+EXAMINED = 200_000  # requests of a VM, for the difference between reads and writes
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,8 @@ class Reading:
             self._read(name, path, folder / str(rank), rank / len(vms), report)
             for rank, (name, path) in enumerate(vms.items())
         ]
-        check_lengths([(run.name, run.span_ns) for one in machines for run in one.runs])
+        if not self.reduction.window:
+            check_lengths([(run.name, run.span_ns) for one in machines for run in one.runs])
         self.check(machines)
         count = itertools.count(1)
 
@@ -73,6 +77,8 @@ class Reading:
             fits = fit_each(machines, self.accept_poor_fit, jobs, advance)
         except ValueError as error:
             raise UserError(str(error)) from error
+        if not self.accept_poor_fit:
+            fits = [_by_direction(*each) for each in zip(machines, fits, strict=True)]
         for one, fitted in zip(machines, fits, strict=True):
             for line in _about(fitted):
                 self.say(f"{one.name}: {line}")
@@ -102,6 +108,13 @@ def check_lengths(runs: Sequence[tuple[str, int]]) -> None:
             f"{long_ns / short_ns:,.0f} times as long: check the units of their times, or give "
             "runs of similar length"
         )
+
+
+def _by_direction(machine: vm.VirtualMachine, fitted: Fitted) -> Fitted:
+    step = max(1, machine.requests // EXAMINED)
+    service_ns = np.concatenate([run.service_ns[::step] for run in machine.runs])
+    write = np.concatenate([run.arrivals.write[::step] for run in machine.runs])
+    return by_direction(fitted, service_ns, write.astype(bool))
 
 
 def _about(fitted: Fitted) -> Iterator[str]:
@@ -207,7 +220,7 @@ def common(
     options.choice("--arrivals", by, ARRIVALS)
     form = options.form(columns, format)
     typed = {
-        "split": None if split == LIMIT_BLOCKS else split,
+        "split": None if split == NO_SPLIT else split,
         "arrivals": arrivals,
         "seed": None if seed == 1 else seed,
         "jobs": jobs,
@@ -226,7 +239,7 @@ def common(
 
 def limit_blocks(text: str) -> int:
     """Return the value of --split in blocks."""
-    if text == "none":
+    if text == NO_SPLIT:
         return UNSPLIT
     return whole(text, UNSPLIT, f"--split: {text} is not a number of blocks, such as 128, or none")
 

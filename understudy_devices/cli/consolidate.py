@@ -20,6 +20,7 @@ from understudy_devices.cli import vms as vms_given
 from understudy_devices.cli.cluster import with_cluster
 from understudy_devices.cli.session import Answers
 from understudy_devices.consolidation import vm
+from understudy_devices.consolidation.alignment import BEGIN, CLOCK
 from understudy_devices.consolidation.prediction import MOST, PRECISION, UNMERGED
 from understudy_devices.consolidation.scenario import SERVERS_MOST
 from understudy_devices.engine.cluster import Request
@@ -31,10 +32,12 @@ NOT_CHECKED = (
     "schedulers",
     "virtual_size",
     "weights",
+    "limits",
     "service",
     "changes",
     "split",
     "arrivals",
+    "align",
     "columns",
     "format",
     "accept_poor_fit",
@@ -73,6 +76,14 @@ NOT_CHECKED = (
     "--weights", metavar="NAME=N,...", default="", help="Shares of the device; 1 if not named."
 )
 @click.option(
+    "--cap",
+    "limits",
+    multiple=True,
+    metavar="NAME=LIMIT,...",
+    help="Hold a VM's requests back, as io.max or a cloud's volume: web=500iops,20MB/s, or with a "
+    "burst web=300iops:3000iops:1800s.",
+)
+@click.option(
     "--merge",
     metavar="common|per-vm|VALUE",
     default=f"{UNMERGED:g}",
@@ -107,6 +118,13 @@ NOT_CHECKED = (
     "such VMs).",
 )
 @click.option(
+    "--align",
+    type=click.Choice([BEGIN, CLOCK]),
+    default=BEGIN,
+    help="Lay all VMs' runs at one begin, in any hour of each; or each at its own time, by the "
+    "clock of its trace (clock).",
+)
+@click.option(
     "--self-check",
     is_flag=True,
     help="Check predictions against a kernel: Postmark and FFSB run in VMs, alone and together, in "
@@ -124,10 +142,12 @@ def command(
     schedulers: str | None,
     virtual_size: str | None,
     weights: str,
+    limits: tuple[str, ...],
     split: str,
     merge: str,
     service: str,
     arrivals: vm.Arrival | None,
+    align: str,
     replications: int | None,
     precision: float,
     changes: tuple[str, ...],
@@ -160,6 +180,7 @@ def command(
         schedulers=schedulers,
         virtual_size=virtual_size,
         weights=weights,
+        cap=limits,
         merge=merge,
         service_times=service,
         replications=replications,
@@ -167,6 +188,7 @@ def command(
         changes=changes,
         split=split,
         arrivals=arrivals,
+        align=align,
         accept_poor_fit=accept_poor_fit,
         columns=columns,
         format=format,

@@ -46,9 +46,10 @@ EXAMPLE = (
 @click.option(
     "--queue-depths",
     "devices",
-    metavar="NAME=SERVERS,...",
+    metavar="NAME[=SERVERS],...",
     required=True,
-    help="The devices, and the number of requests that each serves at once.",
+    help="The devices, and the number of requests that each serves at once. A device without a "
+    "number is like the one that the traces were recorded on.",
 )
 @click.option(
     "--p95-ms",
@@ -103,8 +104,9 @@ EXAMPLE = (
     "--traced-on",
     metavar="SERVERS",
     type=click.IntRange(1, SERVERS_MOST),
-    help="Number of servers of the device that the traces were recorded on: service time then "
-    "starts when a server is free [default: service times are the response times].",
+    help="Number of requests that the device served at once that the traces were recorded on "
+    "[default: from the traces' run folders, or estimated; if unknown, the response times are the "
+    "service times].",
 )
 @click.option(
     "--budget",

@@ -29,7 +29,7 @@ from understudy_devices.cli.options import Typed
 from understudy_devices.show import side_by_side, table
 
 if TYPE_CHECKING:
-    from understudy_devices.api.consolidate import Consolidated
+    from understudy_devices.api.consolidated import Consolidated
     from understudy_devices.api.placed import Placement
 
 FILE_WIDTH = 120  # width, in characters, of a table that is written to a file or a pipe

@@ -15,7 +15,7 @@ import numpy as np
 
 from understudy_devices.base.errors import Unstable
 from understudy_devices.consolidation.replications import Replications
-from understudy_devices.consolidation.scenario import Scenario, Tenant
+from understudy_devices.consolidation.scenario import Tenant
 from understudy_devices.consolidation.vm import NS_PER_MS
 
 REPLICATIONS = 8
@@ -65,7 +65,7 @@ def settled(tenant: Tenant, alike: Replications, keeps_process: bool, say: Say) 
 
 def compared(tenant: Tenant, alike: Replications) -> Alone:
     """Simulate a VM alone, and compare it with its trace."""
-    scenario = Scenario((replace(tenant, alone=None),), alike.scenario.servers)
+    scenario = replace(alike.scenario, tenants=(replace(tenant, alone=None),))
     replications = replace(alike, scenario=scenario)
     numbers = range(REPLICATIONS)
     measured = [_mean_ms(replications.drawn(number).runs[0].response_ns) for number in numbers]

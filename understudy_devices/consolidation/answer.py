@@ -16,7 +16,7 @@ from understudy_devices.consolidation.fit import Fitted
 from understudy_devices.consolidation.fit_report import Figures
 from understudy_devices.consolidation.prediction import Prediction, Together
 from understudy_devices.consolidation.scenario import Tenant
-from understudy_devices.consolidation.trust import SAMPLED, of_prediction
+from understudy_devices.consolidation.trust import ALIGNED, SAMPLED, of_prediction
 from understudy_devices.consolidation.vm import NS_PER_MS
 from understudy_devices.consolidation.what_if import Change
 from understudy_devices.native.open_queue import ClassFigures
@@ -42,6 +42,7 @@ def document(
             "seed": seed,
             "depth": predictions[0].scenario.servers,
             "depth_from": depth_from,
+            "depth_overloaded": predictions[0].overloaded,
             "depth_most": ends[1].scenario.servers if ends[1] else None,
             "merge": predictions[0].effort.merge,
             "precision": predictions[0].effort.precision,
@@ -80,7 +81,7 @@ def as_json(prediction: Prediction) -> dict[str, Any]:
         ],
         "replications": len(prediction.replications),
         "converged": prediction.converged,
-        "ci95_covers": SAMPLED,
+        "ci95_covers": ALIGNED if prediction.scenario.aligned else SAMPLED,
     }
 
 
@@ -92,12 +93,14 @@ def _vm(prediction: Prediction, tenant: Tenant, beside: Together, product_form_m
         "notes": {run.name: list(run.notes) for run in vm.runs if run.notes},
         "requests": vm.requests,
         "weight": tenant.weight,
+        "cap": tenant.cap and {"limits": str(tenant.cap), "mean_wait_ms": vm.waited_ms},
         "utilisation": tenant.erlangs / prediction.scenario.servers,
         "alone": {
             "mean_response_ms": vm.mean_response_ms,
             **_percentiles(vm.percentiles_ms),
             "requests_per_s": 1000 * vm.rate_per_ms,
             "in_system": vm.in_system,
+            **{name: one.as_json() for name, one in vm.directions.items()},
         },
         "together": {
             "mean_response_ms": beside.mean.mean,
@@ -108,6 +111,7 @@ def _vm(prediction: Prediction, tenant: Tenant, beside: Together, product_form_m
             "merge_value": beside.merge,
             "split_ratio": vm.splitting_ratio,
             "product_form_ms": product_form_ms,
+            **{name: one.as_json() for name, one in beside.directions.items()},
         },
         "service_times": _fitted(tenant.fitted),
     }

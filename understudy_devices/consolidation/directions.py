@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from understudy_devices.base import file_arrays
 from understudy_devices.native.figures import PERCENTILES
 
-Ints = npt.NDArray[np.int64]
+Ints = npt.NDArray[np.integer[Any]]
 
 NS_PER_MS = 10**6
 DIRECTIONS = ("reads", "writes")  # at the index that `op` has in a trace
@@ -38,7 +39,8 @@ def times(response_ns: Ints, percents: Sequence[float] = PERCENTILES) -> Times |
     """Return the figures of response times (N,) in ns; None if there are none."""
     if not len(response_ns):
         return None
-    ordered = np.sort(response_ns)
+    ordered = file_arrays.each(np.copy, response_ns)
+    ordered.sort()
     ranks = {percent: _rank(percent / 100, len(ordered)) for percent in percents}
     return Times(
         len(ordered),
@@ -49,8 +51,15 @@ def times(response_ns: Ints, percents: Sequence[float] = PERCENTILES) -> Times |
 
 def of_directions(response_ns: Ints, op: Ints) -> dict[str, Times]:
     """Return the figures of reads and of writes, without a direction that the VM does not use."""
-    each = {name: times(response_ns[op == code]) for code, name in enumerate(DIRECTIONS)}
+    each = {name: times(_chosen(response_ns, op, code)) for code, name in enumerate(DIRECTIONS)}
     return {name: one for name, one in each.items() if one}
+
+
+def _chosen(response_ns: Ints, op: Ints, code: int) -> Ints:
+    own = file_arrays.Column(np.int64)
+    for part in file_arrays.blocks(len(op)):
+        own.put(response_ns[part][op[part] == code])
+    return own.array()
 
 
 def averaged(each: Sequence[Times]) -> Times:

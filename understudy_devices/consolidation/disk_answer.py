@@ -17,7 +17,7 @@ from understudy_devices.consolidation.answer import SCHEMA
 from understudy_devices.consolidation.directions import Times
 from understudy_devices.consolidation.disk_prediction import DiskPrediction
 from understudy_devices.consolidation.shared_disk import begins
-from understudy_devices.consolidation.trust import SAMPLED_ON_DISK, of_disk
+from understudy_devices.consolidation.trust import ALIGNED_ON_DISK, SAMPLED_ON_DISK, of_disk
 
 MOST_OF_A_RUN = 0.95
 
@@ -48,7 +48,7 @@ def _answer(disk: str, prediction: DiskPrediction) -> dict[str, Any]:
         },
         "replications": len(prediction.replications),
         "converged": prediction.converged,
-        "ci95_covers": SAMPLED_ON_DISK,
+        "ci95_covers": ALIGNED_ON_DISK if prediction.guests[0].aligned else SAMPLED_ON_DISK,
     }
 
 

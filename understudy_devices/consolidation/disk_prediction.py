@@ -131,7 +131,10 @@ def predict(
     seed: int,
     report: Report = silent,
 ) -> DiskPrediction:
-    """Simulate the VMs alone, together in replications, and in resamples of their traces."""
+    """Simulate the VMs alone, together in replications, and in resamples of their traces.
+
+    Runs of the same time are not resampled.
+    """
     runner = _Runner(tuple(guests), simulate, engine, seed)
     report(f"{scheduler}: each VM alone", 0)
     alone, samples = runner.alone()
@@ -146,8 +149,10 @@ def predict(
         replications += figures
         if not effort.replications and _is_narrow(replications, effort.precision):
             break
-    report(f"{scheduler}: resamples of the traces", 0)
-    spread = runner.spread(samples)
+    spread: tuple[Spread, ...] = ()
+    if not runner.guests[0].aligned:
+        report(f"{scheduler}: resamples of the traces", 0)
+        spread = runner.spread(samples)
     return DiskPrediction(
         scheduler, runner.guests, effort, alone, tuple(replications), spread, load
     )

@@ -9,7 +9,7 @@ processors.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -17,12 +17,13 @@ import numpy as np
 from understudy_devices.base.errors import Unstable
 from understudy_devices.base.progress import Report, silent
 from understudy_devices.consolidation import merge_value
+from understudy_devices.consolidation.directions import Times, averaged
 from understudy_devices.consolidation.intervals import Spread, limits_of, spreads
 from understudy_devices.consolidation.replications import Merge, Replications
 from understudy_devices.consolidation.scenario import Scenario
 from understudy_devices.consolidation.vm import NS_PER_MS, Floats
 from understudy_devices.measure.comparison import Estimate, estimate
-from understudy_devices.native.open_queue import QueueFigures
+from understudy_devices.native.open_queue import DirectionFigures, QueueFigures
 
 BATCH = 10
 MOST = 200
@@ -67,6 +68,7 @@ class Together:
     requests: float
     in_system: float
     merge: float
+    directions: dict[str, Times]
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,8 @@ class Prediction:
     spread: how far each VM's mean may be off because traces are samples; empty if unknown.
     other_end: the prediction for the largest D that makes sense, if D is unknown.  Then the
     scenario has the smallest one, and each mean's interval covers both predictions' intervals.
+    overloaded: the smallest D that makes sense, if D is unknown and the queue of so few servers
+    grows without limit.  Then the scenario has the largest one, and intervals have no upper limit.
     """
 
     scenario: Scenario
@@ -87,6 +91,7 @@ class Prediction:
     expected: float  # requests in the system, Eq. 7
     spread: tuple[Spread, ...] = ()
     other_end: "Prediction | None" = None
+    overloaded: int | None = None
 
     @cached_property
     def together(self) -> list[Together]:
@@ -122,14 +127,26 @@ class Prediction:
             requests=_mean([one.requests for one in each]),
             in_system=_mean([one.in_system for one in each]),
             merge=self.merge[k],
+            directions={
+                name: averaged([_times(one.directions[name]) for one in each])
+                for name in each[0].directions
+                if all(name in one.directions for one in each)
+            },
         )
 
     def _limits(self, k: int, mean: Estimate) -> tuple[float, float] | None:
         own = self.spread[k].limits(mean) if self.spread else limits_of(mean)
         other = self.other_end and self.other_end.together[k].limits_ms
+        if own and self.overloaded:
+            return own[0], math.inf
         if not own or not other:
             return own
         return min(own[0], other[0]), max(own[1], other[1])
+
+
+def _times(figures: DirectionFigures) -> Times:
+    percentiles = {percent: ns / NS_PER_MS for percent, ns in figures.percentiles.items()}
+    return Times(figures.requests, figures.mean / NS_PER_MS, percentiles)
 
 
 def predict(
@@ -145,7 +162,10 @@ def predict(
     searches = finder.searches(effort.merge)
     merge = finder.merge(effort.merge, searches)
     figures = _replicated(replications, merge, effort, report)
-    report("resamples of the traces", 0)
+    spread: tuple[Spread, ...] = ()
+    if not replications.scenario.aligned:
+        report("resamples of the traces", 0)
+        spread = spreads(replications, merge)
     return Prediction(
         replications.scenario,
         effort,
@@ -153,8 +173,19 @@ def predict(
         searches,
         tuple(figures),
         sum(finder.expected),
-        spreads(replications, merge),
+        spread,
     )
+
+
+def of_ends(ends: Sequence[Scenario], predict: Callable[[Scenario], Prediction]) -> Prediction:
+    """Return the prediction for D, or, if D is unknown, for its smallest and its largest value."""
+    if len(ends) == 1:
+        return predict(ends[0])
+    try:
+        smallest = predict(ends[0])
+    except Unstable:
+        return replace(predict(ends[1]), overloaded=ends[0].servers)
+    return replace(smallest, other_end=predict(ends[1]))
 
 
 class _Finder:

@@ -3,9 +3,10 @@
 
 Replication i chooses one run of each VM at random, and samples service times.  For a VM whose
 service times are recorded ones, it takes all of the run's requests from a random one on, and goes
-on with the first one after the last.  These random numbers depend only on the seed and i.  So all
-merge values are tried with the same random numbers.  A replication ends at the end of the shortest
-chosen run, since after that the device would serve fewer VMs.
+on with the first one after the last; not if the runs are of the same time (alignment.py).  These
+random numbers depend only on the seed and i.  So all merge values are tried with the same random
+numbers.  A replication ends at the end of the shortest chosen run, since after that the device
+would serve fewer VMs.
 """
 
 import os
@@ -43,14 +44,19 @@ def _silent() -> None:
 
 @dataclass(frozen=True)
 class Drawn:
-    """The runs of one replication, one run per VM; requests after until_ns do not count."""
+    """The runs of one replication, one run per VM; requests after until_ns do not count.
+
+    aligned: the runs are of the same time, so all of their requests count.
+    """
 
     runs: tuple[Run, ...]
+    aligned: bool = False
 
     @property
     def until_ns(self) -> int:
         """Return the time just after the last arrival of the shortest run, in ns."""
-        return min(run.arrivals.last_ns for run in self.runs) + 1
+        end = max if self.aligned else min
+        return end(run.arrivals.last_ns for run in self.runs) + 1
 
     @property
     def expected(self) -> list[float]:
@@ -81,7 +87,8 @@ class Replications:
         """Return the runs of a replication, one for each VM, chosen at random."""
         random = np.random.default_rng([self.seed, replication])
         vms = [tenant.vm for tenant in self.scenario.tenants]
-        return Drawn(tuple(vm.runs[int(random.integers(len(vm.runs)))] for vm in vms))
+        runs = tuple(vm.runs[int(random.integers(len(vm.runs)))] for vm in vms)
+        return Drawn(runs, self.scenario.aligned)
 
     def run(self, numbers: Sequence[int], merge: Merge, done: Done = _silent) -> list[QueueFigures]:
         """Simulate the replications with these numbers; call `done` after each replication.
@@ -154,7 +161,7 @@ class Replications:
                 tenant.weight,
                 omega,
                 recorded=tenant.recorded,
-                block=_block(tenant, run, part is not None),
+                block=0 if self.scenario.aligned else _block(tenant, run, part is not None),
                 pool_ns=sample.until_ns,
             )
             for tenant, run, omega in zip(self.scenario.tenants, sample.runs, merge, strict=True)
@@ -164,7 +171,8 @@ class Replications:
 
     def _key(self, number: int, merge: Merge, part: float | None) -> str:
         """Return a digest of all but the code that decides a replication's figures."""
-        numbers = [self.seed, number, self.scenario.servers, *merge, part]
+        aligned = self.scenario.aligned
+        numbers = [self.seed, number, self.scenario.servers, aligned, *merge, part]
         weights = [tenant.weight for tenant in self.scenario.tenants]
         contents = [tenant.content.encode() for tenant in self.scenario.tenants]
         return digest([repr((numbers, weights)).encode(), *contents])

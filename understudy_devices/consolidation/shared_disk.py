@@ -7,6 +7,7 @@ of the VMs.  Requests arrive at their recorded times, whatever the disk does (op
 Replication 0 has all VMs begin together.  In each further one, every VM but the first begins with a
 random request of its run, and goes on with the first request after the last.  A VM that has several
 runs uses a random one in each replication.  A replication ends at the end of the shortest run.
+If VMs are laid at their own times (alignment.py), each replication has all of their requests.
 """
 
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from understudy_devices.consolidation import alignment
 from understudy_devices.consolidation.directions import Times, of_directions, times
 from understudy_devices.consolidation.vm import Arrival, runs_of
 from understudy_devices.traces.form import Form
@@ -31,11 +33,15 @@ LONGEST_RESAMPLE = 4  # times the requests of the run
 
 @dataclass(frozen=True)
 class Guest:
-    """A VM with its runs, and its weight for SFQ(D)."""
+    """A VM with its runs, and its weight for SFQ(D).
+
+    aligned: whether the runs of all VMs are of the same time (alignment.py).
+    """
 
     name: str
     runs: tuple[Trace, ...]
     weight: int = 1
+    aligned: bool = False
 
     @property
     def requests(self) -> int:
@@ -73,10 +79,21 @@ class Guest:
         return np.concatenate([run.response_ns() for run in self.runs])
 
 
-def read(name: str, path: Path, form: Form, by: Arrival, weight: int = 1) -> Guest:
-    """Read all runs of a VM; raise a UserError, with the trace's name, if one is unusable."""
-    runs = (_sorted(usable(recorded(file, form)), by) for file in runs_of(path))
-    return Guest(name, tuple(runs), weight)
+def read(
+    name: str,
+    path: Path,
+    form: Form,
+    by: Arrival,
+    weight: int = 1,
+    window: alignment.Window | None = None,
+) -> Guest:
+    """Read all runs of a VM, or their requests in the window.
+
+    Raise a UserError, with the trace's name, if a run is unusable.
+    """
+    runs = [alignment.cut(usable(recorded(file, form)), window) for file in runs_of(path)]
+    aligned = window is not None
+    return Guest(name, tuple(_sorted(run, by, aligned) for run in runs), weight, aligned)
 
 
 def unplaced(guests: Sequence[Guest]) -> list[str]:
@@ -102,6 +119,8 @@ class Requests:
 def replicated(guests: Sequence[Guest], seed: int, number: int) -> list[Requests]:
     """Return each VM's requests in a replication."""
     random, runs = _drawn(guests, seed, number)
+    if guests[0].aligned:
+        return [whole(run) for run in runs]
     until_ns = _until(runs)
     return [
         _turned(run, until_ns, random) if number and k else _begun(run, until_ns)
@@ -151,12 +170,13 @@ def merged(each: Sequence[Requests], begin: Sequence[int]) -> Trace:
     )
 
 
-def _sorted(trace: Trace, by: Arrival) -> Trace:
-    """Return the trace with arrivals as its arrival times, in their order, the first at 0."""
+def _sorted(trace: Trace, by: Arrival, aligned: bool) -> Trace:
+    """Return the trace with arrivals as its arrival times, in their order, the first at 0 unless
+    aligned."""
     if by == "queue" or trace.dispatch_ns is None:
         return trace
     order = np.argsort(trace.dispatch_ns, kind="stable")
-    origin_ns = trace.dispatch_ns[order[0]]
+    origin_ns = 0 if aligned else trace.dispatch_ns[order[0]]
     ends = trace.completion_ns
     return replace(
         trace,

@@ -16,6 +16,10 @@ SAMPLED = (
     "95 % intervals cover the random draws, and that each trace is only a sample of a VM that does "
     "not change. They do not cover a VM that changes, a wrong queue depth, or merging in the device"
 )
+ALIGNED = (
+    "95 % intervals are for the time that all traces have, and cover the random draws of service "
+    "times. They do not cover another time, a wrong queue depth, or merging in the device"
+)
 INTERVALS = (
     "95 % intervals cover the random draws: service times from the fitted processes, and runs of a "
     "VM that has several. They do not cover another sample of the same VM, the quality of the fit, "
@@ -26,6 +30,11 @@ SAMPLED_ON_DISK = (
     "95 % intervals cover where each VM begins in its run, and that each trace is only a sample of "
     "a VM that does not change. They do not cover a VM that sends later requests because earlier "
     "ones take longer, or a disk that differs from its profile"
+)
+ALIGNED_ON_DISK = (
+    "95 % intervals are for the time that all traces have, and cover only where the disk's head "
+    "and platters begin. They do not cover another time, a VM that sends later requests because "
+    "earlier ones take longer, or a disk that differs from its profile"
 )
 
 
@@ -40,6 +49,8 @@ def of_prediction(prediction: Prediction) -> Trust:
     servers, other = prediction.scenario.servers, prediction.other_end
     most = f" to {other.scenario.servers}" if other else ""
     serves = f"that the device serves {servers}{most} at once"
+    if prediction.overloaded:
+        serves = f"how many requests the device serves at once, {prediction.overloaded} or more"
     merges = _merges(max(prediction.merge))
     return _verdict(
         prediction.scenario.tenants, ("a run of these VMs together", f"{serves} and {merges}")

@@ -22,7 +22,9 @@ import polars as pl
 from understudy_devices.base import file_arrays
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.plain import plain
-from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS, pieces, splitting_ratio
+from understudy_devices.consolidation.alignment import Window, cut
+from understudy_devices.consolidation.arrivals import UNSPLIT, pieces, splitting_ratio
+from understudy_devices.consolidation.directions import Times, of_directions
 from understudy_devices.consolidation.sampling import Sample, drift, judge
 from understudy_devices.consolidation.service_times import Served, served
 from understudy_devices.native.arrays import I64
@@ -49,8 +51,9 @@ MERGED = "merged into another of the VM's requests"
 class Run:
     """One recorded run.
 
-    arrivals: arrival times, of which the first is 0, and service times, in a file. response_ns:
-    (N,), in the same order, mapped from a file. sizes: the number of requests in each size bin of
+    arrivals: arrival times from the begin of the run, and service times, in a file. response_ns:
+    (N,), in the same order, mapped from a file. sectors: (N,), likewise, the requests' lengths.
+    sizes: the number of requests in each size bin of
     `bins`. interarrival_ms: at most POINTS quantiles. notes: sentences on what was left out or
     changed. contradiction: a note if many requests of the trace contradict the number of servers in
     Reduction; otherwise None.
@@ -59,6 +62,7 @@ class Run:
     name: str
     arrivals: Arrivals
     response_ns: I64
+    sectors: I64
     splitting_ratio: float
     sizes: Sequence[int]
     interarrival_ms: Floats
@@ -122,6 +126,13 @@ class VirtualMachine:
         return float(self.response_ms.mean())
 
     @cached_property
+    def directions(self) -> dict[str, Times]:
+        """Return the figures of reads and of writes of the VM alone."""
+        response_ns = file_arrays.joined([run.response_ns for run in self.runs])
+        write = file_arrays.joined([run.arrivals.write for run in self.runs])
+        return of_directions(response_ns, write)
+
+    @cached_property
     def percentiles_ms(self) -> dict[int, float]:
         """Return percentiles (nearest rank) of the response times of the VM alone, in ms."""
         return percentiles(self.response_ms)
@@ -140,6 +151,12 @@ class VirtualMachine:
     def splitting_ratio(self) -> float:
         """Return psi (Eq. 12), the mean number of pieces per request."""
         return sum(run.splitting_ratio * run.requests for run in self.runs) / self.requests
+
+    @cached_property
+    def waited_ms(self) -> float:
+        """Return how long a request waits before it arrives at the device, on average, in ms."""
+        waited_ns = sum(float(run.arrivals.waited_ns.sum(dtype=np.float64)) for run in self.runs)
+        return waited_ns / self.requests / NS_PER_MS
 
     @property
     def sizes(self) -> list[int]:
@@ -198,14 +215,16 @@ class Reduction:
     it is queued. servers: the number of servers of the device on which the VM ran alone, from which
     service times are computed.  If it is None, response times are used as service times.  waits:
     whether requests of a VM alone may have waited; otherwise response times are used, too.  form:
-    how the traces' files are read.
+    how the traces' files are read. window: only requests that arrive in this time, which is then
+    the time 0 of the run.
     """
 
-    limit_blocks: int = LIMIT_BLOCKS
+    limit_blocks: int = UNSPLIT
     by: Arrival = "issue"
     servers: int | None = None
     form: Form = field(default_factory=Form)
     waits: bool = True
+    window: Window | None = None
 
 
 def read(name: str, path: Path, folder: Path, how: Reduction) -> VirtualMachine:
@@ -214,7 +233,7 @@ def read(name: str, path: Path, folder: Path, how: Reduction) -> VirtualMachine:
     Raise a UserError, with the trace's name, if a trace is unusable.
     """
     runs = tuple(
-        _reduced(_whole(file, how.form), folder / f"{rank}", how)
+        _reduced(cut(_whole(file, how.form), how.window), folder / f"{rank}", how)
         for rank, file in enumerate(runs_of(path))
     )
     return VirtualMachine(name, runs)
@@ -264,10 +283,10 @@ def _reduced(trace: Trace, folder: Path, how: Reduction) -> Run:
     begin_ns = trace.arrival_ns
     if how.by == "issue" and trace.dispatch_ns is not None:
         begin_ns = trace.dispatch_ns
-    begin_ns, end_ns, sectors = file_arrays.ordered(
-        begin_ns, begin_ns, trace.completed_ns(), trace.sectors
+    begin_ns, end_ns, sectors, op = file_arrays.ordered(
+        begin_ns, begin_ns, trace.completed_ns(), trace.sectors, trace.op
     )
-    origin_ns = begin_ns[0]
+    origin_ns = 0 if how.window else begin_ns[0]
     arrival_ns = file_arrays.each(lambda part: part - origin_ns, begin_ns)
     response_ns, instant = _lasted(begin_ns, end_ns)
     service = _served(trace, arrival_ns, response_ns, how)
@@ -277,8 +296,9 @@ def _reduced(trace: Trace, folder: Path, how: Reduction) -> Run:
     folder.mkdir(parents=True)
     return Run(
         name=trace.name,
-        arrivals=write_arrivals(folder, arrival_ns, of_each, _bounded(service.service_ns)),
+        arrivals=write_arrivals(folder, arrival_ns, of_each, _bounded(service.service_ns), op),
         response_ns=_kept(folder / "response_ns.npy", response_ns),
+        sectors=_kept(folder / "sectors.npy", sectors),
         splitting_ratio=splitting_ratio(of_each),
         sizes=bins(trace.sectors),
         interarrival_ms=_quantiles(gaps_ms(arrival_ns)),

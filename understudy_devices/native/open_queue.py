@@ -78,6 +78,15 @@ class OpenQueue:
 
 
 @dataclass(frozen=True)
+class DirectionFigures:
+    """Figures of the reads or the writes of a class, in ns; percentiles as in ClassFigures."""
+
+    requests: int
+    mean: float
+    percentiles: dict[float, int]
+
+
+@dataclass(frozen=True)
 class ClassFigures:
     """Figures of one class.
 
@@ -85,7 +94,8 @@ class ClassFigures:
     relative width 1/256. distribution_ns: (1000,), the response time at each permille from 1, by
     nearest rank. in_system: mean number of requests in the system. By Little's law, this is the sum
     of the response times divided by the span of the simulation. A split request counts with the
-    mean of its pieces' response times.
+    mean of its pieces' response times. directions: figures of its "reads" and "writes", if it has
+    any.
     """
 
     requests: int
@@ -95,6 +105,7 @@ class ClassFigures:
     distribution_ns: I64 = field(compare=False, repr=False)
     longest_response_ns: int
     in_system: float
+    directions: dict[str, DirectionFigures] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -117,6 +128,10 @@ class QueueFigures:
             | {
                 "response_percentiles": list(one.response_percentiles.items()),
                 "distribution_ns": one.distribution_ns.tolist(),
+                "directions": {
+                    name: [own.requests, own.mean, list(own.percentiles.items())]
+                    for name, own in one.directions.items()
+                },
             }
             for one in self.each
         ]
@@ -132,6 +147,10 @@ class QueueFigures:
                     "response": Moments(**one["response"]),
                     "response_percentiles": dict(one["response_percentiles"]),
                     "distribution_ns": np.array(one["distribution_ns"], np.int64),
+                    "directions": {
+                        name: DirectionFigures(requests, mean, dict(percentiles))
+                        for name, (requests, mean, percentiles) in one["directions"].items()
+                    },
                 }
             )
             for one in figures["each"]
@@ -237,7 +256,25 @@ def _class_figures(process: Any, span_ns: int) -> ClassFigures:
         distribution_ns=distribution,
         longest_response_ns=int(process.responses.max),
         in_system=requests * response.mean / span_ns,
+        directions=_directions(process, requests, response.mean),
     )
+
+
+def _directions(process: Any, requests: int, mean: float) -> dict[str, DirectionFigures]:
+    """Return the figures of reads and writes; those of reads are what writes leave of all."""
+    writes = int(process.write_response.count)
+    write_mean = moments_of(ffi.addressof(process, "write_response")).mean
+    read_times = ffi.new("struct histogram *")
+    read_times[0] = process.responses
+    write_times = ffi.addressof(process, "write_responses")
+    lib.histogram_take(read_times, write_times)
+    each = {}
+    if reads := requests - writes:
+        own = (requests * mean - writes * write_mean) / reads
+        each["reads"] = DirectionFigures(reads, own, percentiles_of(read_times))
+    if writes:
+        each["writes"] = DirectionFigures(writes, write_mean, percentiles_of(write_times))
+    return each
 
 
 def _check(queue: OpenQueue, seed: int) -> None:

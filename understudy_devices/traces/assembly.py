@@ -9,9 +9,7 @@ import polars as pl
 
 from understudy_devices.base import file_arrays
 from understudy_devices.base.plain import plain
-from understudy_devices.traces.trace import Ints, Trace
-
-TIMES = ("arrival_ns", "completion_ns", "dispatch_ns")
+from understudy_devices.traces.trace import TIMES, Ints, Trace
 
 
 class Gathered:
@@ -42,10 +40,15 @@ class Gathered:
             self._columns.setdefault(name, file_arrays.Column(np.int64)).put(values)
 
     def trace(
-        self, name: str, slowdown: int, left_out: Mapping[str, int], broken: str | None
+        self,
+        name: str,
+        slowdown: int,
+        left_out: Mapping[str, int],
+        broken: str | None,
+        since_ns: int = 0,
     ) -> Trace:
         """Return the trace of all rows.  Times count from the first arrival and are divided by
-        `slowdown`.
+        `slowdown`.  since_ns: the time, on the file's clock, from which the rows' times count.
         """
         columns: dict[str, Ints] = {key: column.array() for key, column in self._columns.items()}
         if self._out_of_order:
@@ -77,6 +80,7 @@ class Gathered:
             broken=broken,
             out_of_order=self._out_of_order,
             backward=min(self._backward[name] for name in TIMES[:2] if name in columns),
+            began_ns=(since_ns + int(origin_ns)) // slowdown,
         )
 
     def _see_order(self, arrival_ns: Ints) -> None:

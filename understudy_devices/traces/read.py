@@ -81,6 +81,7 @@ def recorded(text: str, form: Form = ANY) -> Trace:
     gathered, left_out = Gathered(), Counter[str]()
     broken: str | None = None
     assumed: str | None = None
+    since_ns = 0
     for piece in _pieces(path, form):
         assumed = piece.assumed or assumed
         if choice.counts(piece.volume):
@@ -97,10 +98,11 @@ def recorded(text: str, form: Form = ANY) -> Trace:
         if frame.height:
             columns = rows.columns(frame, path, piece.relative, ours)
             gathered.put(columns, rows.owners(frame, path), rows.volumes(frame, path))
+            since_ns = piece.origin_ns
     choice.check()
     if not gathered.requests:
         raise UserError(f"{path}: {_empty(left_out, broken)}")
-    trace = gathered.trace(text, slowdown, left_out=dict(+left_out), broken=broken)
+    trace = gathered.trace(text, slowdown, dict(+left_out), broken, since_ns)
     return replace(trace, assumed=assumed)
 
 

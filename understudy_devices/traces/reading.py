@@ -27,13 +27,15 @@ class Reading:
     `left_out` counts the records that are not in the table, by reason ("of no length").  `broken`
     says in one line where the file breaks off; None if this block is complete.  If `relative` is
     true, times count from the arrival of some request, so the times of earlier requests are
-    negative.  `assumed` says in one line what the file does not say, and the reader assumes.
-    `volume` is the volume that `left_out` counts; None if it counts the whole file.
+    negative.  `origin_ns` is the time, on the file's clock, from which times count.  `assumed` says
+    in one line what the file does not say, and the reader assumes.  `volume` is the volume that
+    `left_out` counts; None if it counts the whole file.
     """
 
     frame: pl.DataFrame = field(default_factory=pl.DataFrame)
     left_out: Mapping[str, int] = field(default_factory=dict)
     broken: str | None = None
     relative: bool = False
+    origin_ns: int = 0
     assumed: str | None = None
     volume: str | None = None

@@ -3,7 +3,8 @@
 time."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,9 @@ from understudy_devices.base.cache import digest
 from understudy_devices.base.errors import UserError
 
 Ints = npt.NDArray[np.int64]
+
+TIMES = ("arrival_ns", "completion_ns", "dispatch_ns")
+PROPERTIES = ("sector", "sectors", "op", "owner", "request_id", "volume")
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +43,7 @@ class Trace:
     placed: bool = True  # whether `sector` is known; if not, it is 0 for each request
     volume: Ints | None = None  # the place in `volumes` of each request's volume
     volumes: tuple[str, ...] = ()  # disks with their own sectors; empty if the format names none
+    began_ns: int = 0  # the first arrival, on the clock of the file
 
     def __len__(self) -> int:
         return len(self.arrival_ns)
@@ -57,6 +62,23 @@ class Trace:
         completions.
         """
         return file_arrays.each(np.subtract, self.completed_ns(), self.arrival_ns)
+
+    def between(self, begin_ns: int, end_ns: int) -> "Trace":
+        """Return the requests that arrive from begin_ns to before end_ns on the file's clock.
+
+        Their times count from begin_ns.
+        """
+        since_ns = begin_ns - self.began_ns
+        first, last = np.searchsorted(self.arrival_ns, [since_ns, end_ns - self.began_ns])
+        columns: dict[str, Any] = {}
+        for name in (*TIMES, *PROPERTIES):
+            values = getattr(self, name)
+            if values is not None:
+                columns[name] = values[first:last]
+        for name in TIMES:
+            if name in columns:
+                columns[name] = file_arrays.each(lambda at: at - since_ns, columns[name])
+        return replace(self, began_ns=begin_ns, **columns)
 
     @property
     def losses(self) -> str | None:

@@ -63,7 +63,8 @@ def timed(pieces: Iterable[Reading], tick_ns: int) -> Iterator[Reading]:
         if (latest - earliest) * tick_ns > SPAN_MAX_NS:
             years = SPAN_MAX_NS // (365 * 24 * 3600 * 10**9)
             raise ValueError(f"its times are more than {years} years apart, so they can't be right")
-        yield replace(piece, frame=_in_ns(piece.frame, since * tick_ns), relative=True)
+        frame = _in_ns(piece.frame, since * tick_ns)
+        yield replace(piece, frame=frame, relative=True, origin_ns=origin * tick_ns)
 
 
 def _in_ns(frame: pl.DataFrame, arrival_ns: Ints) -> pl.DataFrame:

@@ -3,10 +3,11 @@
 
 A VM's 95th percentile is about its 95th percentile alone plus a wait.  The logarithm of the wait is
 a linear function of features: the utilisation of the device (as in Kingman's formula for a queue),
-the mean work that the others' requests still need, how the VMs' busy times coincide, a factor for
-the VM that waits, and a factor for each VM that makes others wait.  Ridge regression fits the
-coefficients to all verdicts, towards values from queueing theory.  A forecast only decides which
-sets of VMs are judged next.
+the mean work that the others' requests still need, how busy the device is when the VM sends its
+requests, a factor for the VM that waits, and a factor for each VM that makes others wait.  Ridge
+regression fits the coefficients to all verdicts, towards values from queueing theory.  A forecast
+only decides which sets of VMs are judged next.  Forecasts by coefficients that are drawn from their
+distribution, instead of the likeliest ones, lead to other sets (Thompson sampling).
 """
 
 from collections.abc import Sequence
@@ -20,7 +21,8 @@ from understudy_devices.consolidation.placement.problem import Device, Problem, 
 Array = NDArray[np.float64]
 
 NOISE = 0.1  # standard deviation of the logarithm of a 95th percentile, where all of it is waiting
-# Expected coefficients and their standard deviations, of: 1, log u, log 1 / (1 - u), busy times.
+# Expected coefficients and their standard deviations, of: 1, log u, log 1 / (1 - u), and how busy
+# the device is when the VM sends requests.
 EXPECTED = np.array([0.0, 1.0, 1.0, 0.5])
 SPREAD = np.array([3.0, 2.0, 0.5, 0.5])
 SPREAD_WAITS = 0.5  # of the factor of a VM that waits
@@ -46,8 +48,9 @@ class Forecast:
         self._target_ms = np.array([vm.target_ms for vm in vms])
         self._residual = np.array([vm.residual_ms or 1.0 for vm in vms])
         bins = max(len(vm.profile) for vm in vms)
-        self._profile = np.array([vm.profile or (1.0,) * max(1, bins) for vm in vms])
-        self._profile = self._profile * self._erlangs[:, None]
+        profile = np.array([vm.profile or (1.0,) * max(1, bins) for vm in vms])
+        self._profile = profile * self._erlangs[:, None]
+        self._sends = (profile / profile.sum(axis=1, keepdims=True)).T
         size = len(EXPECTED) + 2 * len(kinds)
         expected = np.zeros(size)
         expected[: len(EXPECTED)] = EXPECTED
@@ -60,7 +63,7 @@ class Forecast:
         """Learn from the verdict on VMs that share a device."""
         on = np.zeros((1, len(self._erlangs)))
         on[0, list(vms)] = 1
-        load, shared = self._shared(on, np.array([float(device.servers)]))
+        load, shared, own = self._features(on, np.array([float(device.servers)]))
         if not vms or load[0] >= 1:
             return
         causes = np.bincount(self._kind, on[0] * self._erlangs, self._kinds) / (
@@ -73,10 +76,21 @@ class Forecast:
             wait_ms = max(p95_ms - self._alone_ms[vm], LEAST * self._alone_ms[vm])
             waits = np.zeros(self._kinds)
             waits[self._kind[vm]] = 1
-            row = np.concatenate([shared[0, :-1], waits, causes])
+            row = np.concatenate([shared[0, :-1], [own[0, vm]], waits, causes])
             weight = (wait_ms / (wait_ms + self._alone_ms[vm]) / NOISE) ** 2
             self._precision += weight * np.outer(row, row)
             self._weighted += weight * row * (log(wait_ms) - shared[0, -1])
+        self._fitted = None
+
+    def draw(self, random: np.random.Generator) -> None:
+        """Forecast by coefficients drawn from their distribution, until `settle` or `learn`."""
+        self._fitted = None
+        half = np.linalg.cholesky(self._precision)
+        drawn = np.linalg.solve(half.T, random.standard_normal(len(half)))
+        self._fitted = self._coefficients() + drawn
+
+    def settle(self) -> None:
+        """Forecast by the likeliest coefficients."""
         self._fitted = None
 
     def ratios(self, on: Array, servers: Array) -> Array:
@@ -86,16 +100,19 @@ class Forecast:
         on: (N, number of VMs), 1 for a VM in the set, otherwise 0.  servers: (N,), those of the
         set's device.
         """
-        load, shared = self._shared(on, servers)
+        load, shared, own = self._features(on, servers)
         fitted = self._coefficients()
         waits, causes = np.split(fitted[len(EXPECTED) :], 2)
         busy = np.maximum(on @ self._erlangs, IDLE)
-        logs = shared[:, :-1] @ fitted[: len(EXPECTED)] + shared[:, -1]
+        logs = shared[:, :-1] @ fitted[: len(EXPECTED) - 1] + shared[:, -1]
         logs = logs + on @ (self._erlangs * causes[self._kind]) / busy
-        shared_ms = np.exp(np.minimum(logs, LOG_MOST))
-        factors = np.exp(np.minimum(waits[self._kind], LOG_MOST)) / self._target_ms
-        each = np.multiply.outer(shared_ms, factors)
-        each += self._alone_ms / self._target_ms
+        each = own * fitted[len(EXPECTED) - 1]
+        each += logs[:, None]
+        each += waits[self._kind]
+        np.minimum(each, LOG_MOST, out=each)
+        np.exp(each, out=each)
+        each += self._alone_ms
+        each /= self._target_ms
         each *= on
         worst: Array = each.max(axis=1)
         return np.where(load < 1, np.minimum(worst, PILED_UP), PILED_UP * np.maximum(1.0, load))
@@ -103,7 +120,7 @@ class Forecast:
     def limits(self, servers: float) -> Array:
         """Return, for each VM, the highest utilisation at which it meets its target on a device of
         this many servers, beside VMs like all the others; at least LOADS[0]."""
-        _, shared = self._shared(np.ones((1, len(self._erlangs))), np.array([servers]))
+        _, shared, _ = self._features(np.ones((1, len(self._erlangs))), np.array([servers]))
         fitted = self._coefficients()
         waits, causes = np.split(fitted[len(EXPECTED) :], 2)
         rest = shared[0, -1] + self._erlangs @ causes[self._kind] / self._erlangs.sum()
@@ -122,22 +139,16 @@ class Forecast:
             self._fitted = np.asarray(np.linalg.solve(self._precision, self._weighted), np.float64)
         return self._fitted
 
-    def _shared(self, on: Array, servers: Array) -> tuple[Array, Array]:
-        """Return the load (N,) and the features (N, F + 1) that all VMs of a set share; the last
-        has the coefficient 1."""
+    def _features(self, on: Array, servers: Array) -> tuple[Array, Array, Array]:
+        """Return the load (N,), the features (N, F + 1) that all VMs of a set share, of which the
+        last has the coefficient 1, and the feature (N, number of VMs) of each VM."""
         busy = np.maximum(on @ self._erlangs, IDLE)
         load = busy / servers
         part = np.minimum(load, 0.999)
         parts = on @ self._profile / servers[:, None]
-        mean = (parts / np.maximum(1 - parts, 1 - FULL)).mean(axis=1)
+        queued = parts / np.maximum(1 - parts, 1 - FULL)
+        even = part / (1 - part)
+        own = np.log(np.maximum(queued @ self._sends, LEAST * even[:, None]) / even[:, None])
         residual = np.maximum(on @ (self._erlangs * self._residual) / busy, IDLE)
-        return load, np.stack(
-            [
-                np.ones(len(load)),
-                np.log(part),
-                -np.log(1 - part),
-                np.log(np.maximum(mean, part) * (1 - part) / part),
-                np.log(residual / servers),
-            ],
-            axis=1,
-        )
+        shared = [np.ones(len(load)), np.log(part), -np.log(1 - part), np.log(residual / servers)]
+        return load, np.stack(shared, axis=1), own

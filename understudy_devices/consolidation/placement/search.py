@@ -5,7 +5,8 @@
 2. Find the assignment with the lowest worst ratio of a 95th percentile to its target, by iterated
    local search (`local_search.py`) on a forecast (`forecast.py`), from the best assignment so far
    and from one in which VMs that tolerate the same utilisation share devices (`packing.py`).  The
-   forecast's best assignment is sketched, the forecast learns from the sketch, and so on.  Where
+   forecast's best assignment is sketched, the forecast learns from the sketch, and so on.  After
+   a sketch that is no better, every other forecast is a random one of its distribution.  Where
    sketches no longer improve, the judge judges the best one.  VMs that miss their targets are also
    judged alone on the largest device: if one misses its target there too, there is no assignment.
    After an assignment that meets all targets, the search goes on for as long as it took.  An
@@ -53,7 +54,7 @@ STARTS = 6  # of the local search, near the best assignment, before each sketch
 PAUSE = 4  # sketched assignments without an improvement, after which the best is judged
 STALE = 40  # and after which the search ends
 WORST = 3  # VMs that miss their targets by most, which are judged alone
-LONGER = 40  # judgements that the search goes on for, at least, after it has found an assignment
+LONGER = 100  # judgements that the search goes on for, at least, after it has found an assignment
 BETTER = 0.999  # of the worst ratio: a smaller improvement counts as none
 FORBIDDEN = 1e6  # the ratio of a device with twice the allowed VMs, in the local search
 FEW = 10**9  # assignments that are tried one by one
@@ -133,6 +134,7 @@ class _Search:
             ),
             self._measured,
         )
+        self._random = np.random.default_rng(1)
         self._learnt: set[tuple[int, Members]] = set()
         self._best: Assignment = ()
         self._nearest: Assignment | None = None
@@ -204,15 +206,22 @@ class _Search:
         """Improve the best assignment until that takes too long."""
         reserve = 2 * len(self._problem.devices)  # a sketch, and the judgement of the best
         stale, until = 0, self._budget - reserve
+        better: bool | None = True
+        drawn = False
         while stale < STALE:
+            drawn = not better and (better is None or not drawn)
+            if drawn:
+                self._forecast.draw(self._random)
+            else:
+                self._forecast.settle()
             better = self._better()
             if not self._best:  # no assignment yet that meets the constraints
                 stale += STALE // PAUSE
                 continue
-            stale = 0 if better else stale + (1 if better is False else STALE // PAUSE)
+            stale = 0 if better else stale + 1
             if self._verdicts.judged > until:
                 break
-            if self._seems_right() if better else stale in (PAUSE, STALE // PAUSE):
+            if self._seems_right() if better else stale == PAUSE:
                 before = self._distance
                 if self._judge(self._best) <= 1 < before:
                     judged = self._verdicts.judged

@@ -9,6 +9,7 @@ from understudy_devices.consolidation.what_if import Change
 from understudy_devices.show import notebook, page
 from understudy_devices.show.consolidated import figures, table
 from understudy_devices.show.consolidated.table import doubts, show
+from understudy_devices.show.directions import DIRECTIONS
 
 __all__ = ["doubts", "html", "render", "show", "text"]
 
@@ -27,6 +28,8 @@ def render(
             f"{first.scenario.servers} servers",
             "headings": table.HEADINGS,
             "rows": table.rows(first),
+            "direction_headings": DIRECTIONS,
+            "directions": table.directions(first),
             "sentences": [*table.sentences(first), *table.doubts(first)],
             "fewer_headings": table.LESS,
             "what_if": table.others(predictions, changes),
@@ -51,7 +54,7 @@ def html(command: str, predictions: Sequence[Prediction], changes: Sequence[Chan
     title = f"{len(first.scenario.tenants)} VMs on one device of {first.scenario.servers} servers"
     sections = [
         notebook.Section(
-            title, [table.whole(first)], list(table.sentences(first)), figures.draw_responses(first)
+            title, table.wholes(first), list(table.sentences(first)), figures.draw_responses(first)
         ),
         notebook.Section("", table.changed(predictions, changes)),
     ]

@@ -8,9 +8,10 @@ from rich.console import Console
 
 from understudy_devices.consolidation.fit import Fitted
 from understudy_devices.consolidation.prediction import Prediction
-from understudy_devices.consolidation.trust import SAMPLED, of_prediction
+from understudy_devices.consolidation.trust import ALIGNED, SAMPLED, of_prediction
 from understudy_devices.consolidation.vm import NS_PER_MS
 from understudy_devices.consolidation.what_if import Change
+from understudy_devices.show.directions import DIRECTIONS, direction_rows
 from understudy_devices.show.grid import Block, Grid
 
 HEADINGS = (
@@ -32,16 +33,29 @@ FIT = ("phases", "mean\n(ms)", "fitted\n(ms)", "cv", "fitted", "lag 1", "fitted"
 
 def show(predictions: Sequence[Prediction], changes: Sequence[Change], console: Console) -> None:
     """Print the first prediction in full, then the predictions with one change."""
-    whole(predictions[0]).show(console)
+    for grid in wholes(predictions[0]):
+        grid.show(console)
     for line in sentences(predictions[0]):
         console.print(line, soft_wrap=True)
     for grid in changed(predictions, changes):
         grid.show(console)
 
 
-def whole(prediction: Prediction) -> Grid:
-    """Return the table of the first prediction."""
-    return Grid(HEADINGS, [rows(prediction)], "response times")
+def wholes(prediction: Prediction) -> list[Grid]:
+    """Return the tables of the first prediction: response times, and those of reads and writes."""
+    grids = [Grid(HEADINGS, [rows(prediction)], "response times")]
+    if block := directions(prediction):
+        grids.append(Grid(DIRECTIONS, [block], "reads and writes"))
+    return grids
+
+
+def directions(prediction: Prediction) -> Block:
+    """Return a row for the reads and the writes of each VM that has both."""
+    return [
+        row
+        for tenant, beside in zip(prediction.scenario.tenants, prediction.together, strict=True)
+        for row in direction_rows(tenant.vm.name, tenant.vm.directions, beside.directions)
+    ]
 
 
 def changed(predictions: Sequence[Prediction], changes: Sequence[Change]) -> list[Grid]:
@@ -91,13 +105,25 @@ def sentences(prediction: Prediction) -> Iterator[str]:
         f"the VMs ask for {scenario.offered_load:.0%} of what {scenario.servers} servers can "
         f"do{merged}; {len(prediction.replications)} replications"
     )
+    for tenant in scenario.tenants:
+        if tenant.cap:
+            yield (
+                f"{tenant.vm.name}: capped at {tenant.cap}, where a request waits "
+                f"{tenant.vm.waited_ms:.4g} ms on average before the device"
+            )
     if prediction.other_end:
         yield (
             f"the number of requests that the device serves at once (D) is unknown: means and p95 "
             f"are those for {scenario.servers}, and each 95 % interval covers those for "
             f"{scenario.servers} and {prediction.other_end.scenario.servers}"
         )
-    yield SAMPLED
+    if prediction.overloaded:
+        yield (
+            f"the number of requests that the device serves at once (D) is unknown: the figures "
+            f"are those for {scenario.servers}; with {prediction.overloaded} requests would wait "
+            "ever longer, so the 95 % intervals have no upper limit"
+        )
+    yield ALIGNED if scenario.aligned else SAMPLED
     yield str(of_prediction(prediction))
 
 

@@ -10,11 +10,12 @@ from rich.console import Console
 
 from understudy_devices.consolidation.disk_answer import doubts
 from understudy_devices.consolidation.disk_prediction import DiskPrediction
-from understudy_devices.consolidation.trust import SAMPLED_ON_DISK, of_disk
+from understudy_devices.consolidation.trust import ALIGNED_ON_DISK, SAMPLED_ON_DISK, of_disk
 from understudy_devices.show import inline, notebook, page
+from understudy_devices.show.directions import DIRECTIONS
 from understudy_devices.show.grid import Grid
 from understudy_devices.show.inline import COLOURS, Drawing
-from understudy_devices.show.on_disk.table import DIRECTIONS, HEADINGS, directions, rows
+from understudy_devices.show.on_disk.table import HEADINGS, directions, rows
 
 __all__ = ["html", "render", "show", "text"]
 
@@ -81,7 +82,7 @@ def _sentences(disk: str, predictions: Sequence[DiskPrediction]) -> Iterator[str
             f"{one.scheduler}: the VMs ask for {one.offered_load:.0%} of what {disk} can do; "
             f"{len(one.replications)} replications"
         )
-    yield SAMPLED_ON_DISK
+    yield ALIGNED_ON_DISK if predictions[0].guests[0].aligned else SAMPLED_ON_DISK
     yield str(of_disk(disk))
 
 

@@ -93,7 +93,8 @@ def read(file: BinaryIO) -> Iterator[Reading]:
         rows = list(_rows(samples, origin_ns, last_ns))
         last_ns = int(rows[-1][1] or 0)
         frame = pl.DataFrame(rows, schema=COLUMNS, orient="row")
-        yield Reading(frame if placed else frame.drop("sector"), relative=True)
+        frame = frame if placed else frame.drop("sector")
+        yield Reading(frame, relative=True, origin_ns=origin_ns)
     run.check()
     yield Reading(broken=breaks[0] if breaks else None)
 

@@ -2,16 +2,15 @@
 /** The simulator for the page: loads what a question needs, and asks a worker. */
 import type { Catalogue, Disk, Files } from "./catalogue.ts";
 import type { Question } from "./jobs.ts";
-import type { Result } from "./module.ts";
 import { Runner } from "./runner.ts";
-import type { Reply, Request } from "./worker.ts";
+import type { Reply, Request, Shown } from "./worker.ts";
 
 /** A scheduler that has not answered for so long is ended. */
 const PATIENCE_MS = 60_000;
 
 export interface Answer {
   question: Question;
-  result?: Result;
+  result?: Shown;
   error?: string;
   milliseconds: number;
 }

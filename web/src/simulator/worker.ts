@@ -4,6 +4,7 @@ import type { Catalogue, Disk, Files } from "./catalogue.ts";
 import { faultOf, Guest, type Fault } from "./guest.ts";
 import { Impossible, jobOf, type Question } from "./jobs.ts";
 import { Simulator, type Result } from "./module.ts";
+import { buffersOf, recordedOf, type Recorded } from "../views/recorded.ts";
 
 export interface Request {
   id: number;
@@ -16,9 +17,12 @@ export interface Request {
   question: Question;
 }
 
+/** What the page gets of a result: the rows are prepared for drawing. */
+export type Shown = Omit<Result, "rows"> & { recorded: Recorded };
+
 /** `printed` and `fault` are a user's scheduler's. */
 export type Reply =
-  | { id: number; result: Result; milliseconds: number; name: string; printed: string }
+  | { id: number; result: Shown; milliseconds: number; name: string; printed: string }
   | { id: number; error: string; name?: string; printed?: string; fault?: Fault };
 
 /** The worker is still at work. */
@@ -43,8 +47,7 @@ self.onmessage = async ({ data }: MessageEvent<Request>) => {
     name = named;
     const answered = answer(simulator, data, name);
     const reply: Reply = { id, ...answered, name, printed: guest?.printed ?? "" };
-    const columns = Object.values(reply.result.rows).map((column) => column.buffer as ArrayBuffer);
-    self.postMessage(reply, { transfer: columns });
+    self.postMessage(reply, { transfer: buffersOf(reply.result.recorded) });
   } catch (error) {
     const { message } = error as Error;
     const reply: Reply = { id, error: message, ...(name !== undefined && { name }) };
@@ -60,6 +63,7 @@ function answer(simulator: Simulator, request: Request, scheduler: string) {
   const part = simulator.part.bind(simulator);
   const job = jobOf(question, { catalogue, name, disk: disk.data, files, part });
   const began = performance.now();
-  const result = simulator.run(job);
-  return { result, milliseconds: performance.now() - began };
+  const { rows, ...rest } = simulator.run(job);
+  const milliseconds = performance.now() - began;
+  return { result: { ...rest, recorded: recordedOf(rows) }, milliseconds };
 }

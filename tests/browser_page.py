@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""The page, in a real browser."""
+"""Fixtures: the studio's page, in a real browser (a plugin of tests/conftest.py)."""
 
 import threading
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from built_page import built
-from playwright.sync_api import Browser, Page, sync_playwright
-from shown_page import LONG
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 CHROMIUM = "/usr/bin/chromium"
+LONG = 60_000  # ms; a busy machine
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -42,10 +44,12 @@ def address(page_folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser() -> "Iterator[Browser]":
     """Start Debian's Chromium."""
     if not Path(CHROMIUM).exists():
         pytest.fail("no Chromium: apt-get install chromium")
+    from playwright.sync_api import sync_playwright  # the import takes a third of a second
+
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield chromium
@@ -53,7 +57,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def page(browser: Browser, address: str) -> Iterator[Page]:
+def page(browser: "Browser", address: str) -> "Iterator[Page]":
     """Open the page; it asks no other host, and reports no error."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()

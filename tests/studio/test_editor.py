@@ -119,6 +119,22 @@ def test_the_text_can_be_downloaded(editing: Page, tmp_path: Path) -> None:
     assert (tmp_path / "mine.c").read_bytes() == TEMPLATE.encode()
 
 
+def test_the_text_survives_a_reload(editing: Page) -> None:
+    """The template can be had back."""
+    page = editing
+    text_of(page).click()
+    page.keyboard.press("Control+Home")
+    page.keyboard.type("/* mine */")
+    page.reload()
+    page.get_by_role("button", name="Write a scheduler").click()
+    expect(text_of(page)).to_contain_text("/* mine */", timeout=LONG)
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Template").click()
+    expect(text_of(page)).not_to_contain_text("/* mine */")
+    expect(text_of(page)).to_contain_text("mine_add")
+    assert page.evaluate("localStorage.length") == 0
+
+
 def test_the_keyboard_gets_out(editing: Page) -> None:
     """Tab indents; after Escape it leaves the editor."""
     page = editing

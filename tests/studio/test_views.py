@@ -220,3 +220,112 @@ def test_anyone_can_use_the_views_while_they_play(page: Page, scheme: str) -> No
     page.get_by_role("button", name="Play").click()
     findings = Axe().run(page)
     assert findings.violations_count == 0, findings.generate_report()
+
+
+def by_request(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the requests with their process, and their number among those of the process."""
+    numbered = frame.with_columns(number=pl.int_range(pl.len()).over("owner"))
+    return numbered.with_columns(response=pl.col("completion_ns") - pl.col("arrival_ns"))
+
+
+@pytest.mark.parametrize(("first", "second"), [("clook", "fcfs"), ("sstf", "cats")])
+def test_two_schedulers_are_compared_request_by_request(
+    page: Page, recorded: dict[str, pl.DataFrame], first: str, second: str
+) -> None:
+    """How many are answered sooner, and which pick is the first that differs."""
+    simulated(page)
+    page.get_by_label("compare", exact=True).select_option(first)
+    page.get_by_label("with", exact=True).select_option(second)
+    one, two = (by_request(recorded[name]) for name in (first, second))
+    both = one.join(two, on=["owner", "number", "sector"], suffix="_two")
+    gain = both["response_two"] - both["response"]
+    picks = [
+        frame.sort("dispatch_ns", maintain_order=True).select("owner", "number").rows()
+        for frame in (one, two)
+    ]
+    differs = next(i for i, (mine, other) in enumerate(zip(*picks, strict=True)) if mine != other)
+    expected = (
+        f"{both.height:,} requests are in both runs: {(gain > 0).sum():,} are answered sooner with "
+        f"{first}, {(gain < 0).sum():,} with {second}. The first {differs:,} picks are the same; "
+        f"pick {differs + 1:,} differs."
+    )
+    expect(page.get_by_label("Comparison")).to_contain_text(expected)
+    expect(page.get_by_text(f"pick {differs + 1}, differs")).to_be_visible()
+    page.get_by_role("button", name="Go there").click()
+    at_ns = one.sort("dispatch_ns", maintain_order=True)["dispatch_ns"][differs]
+    assert cursor(page) == pytest.approx(at_ns / NS_PER_MS, abs=0.01)
+
+
+def test_one_scheduler_is_compared_with_itself(page: Page) -> None:
+    """Nothing differs."""
+    simulated(page)
+    page.get_by_label("with", exact=True).select_option("cats")
+    text = (
+        "are answered sooner with cats, 0 with cats. Both pick the same requests in the same order"
+    )
+    expect(page.get_by_label("Comparison")).to_contain_text(text)
+
+
+def test_the_distributions_have_the_command_s_quantiles(
+    page: Page, recorded: dict[str, pl.DataFrame]
+) -> None:
+    """p50 to p99.9 by nearest rank, as in the command's table."""
+    simulated(page)
+    for scheduler, frame in recorded.items():
+        response = (frame["completion_ns"] - frame["arrival_ns"]).sort()
+        ranks = [(p, -(-frame.height * p // 1000) - 1) for p in (500, 950, 990, 999)]
+        words = ", ".join(f"p{p / 10:g} {response[at] / NS_PER_MS:.2f} ms" for p, at in ranks)
+        picture = page.get_by_label(f"Distribution of response times of {scheduler}")
+        expect(picture.locator("xpath=../../..")).to_contain_text(words)
+
+
+def test_a_run_of_one_scheduler_and_one_request_is_shown(page: Page) -> None:
+    """Nothing to compare, and hardly anything to draw."""
+    simulated(page)
+    for scheduler in SCHEDULERS[1:]:
+        page.get_by_role("checkbox", name=scheduler).uncheck()
+    page.get_by_label("requests").fill("1")
+    expect(page.get_by_label("cats at the cursor")).to_contain_text("0.00 ms: head at")
+    expect(page.get_by_label("Comparison")).to_have_count(0)
+    expect(page.get_by_text(", p99.9 ")).to_have_count(1)
+
+
+@pytest.mark.parametrize(
+    ("workload", "disk", "field", "value", "zones"),
+    [
+        ("random", "vesper-zoned", "processes", "3", True),
+        ("surge-buffered", "cheetah-9lp", "processes", "5", True),
+        ("random", "detailed-10k", "queue depth", "8", True),
+        ("poisson", "array-32", "rate", "50", False),
+    ],
+)
+def test_every_kind_of_disk_is_drawn(
+    page: Page, workload: str, disk: str, field: str, value: str, zones: bool
+) -> None:
+    """Curves, zones in tracks, a queue in the drive, and an array, which has no head."""
+    simulated(page)
+    page.get_by_label("requests").fill("500")
+    page.get_by_label("workload").select_option(workload)
+    page.get_by_label("disk", exact=True).select_option(disk)
+    page.get_by_label(field).fill(value)
+    simulated(page)
+    service = page.get_by_label("Service time of fcfs against distance")
+    expect(page.get_by_label("How fast sectors pass")).to_have_count(int(zones))
+    if not zones:
+        expect(service).to_have_count(0)
+        return
+    dots = service.evaluate(
+        """async canvas => {
+            canvas.scrollIntoView();
+            const context = canvas.getContext("2d");
+            const colours = () => {
+                const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+                return new Set(new Uint32Array(data.buffer)).size;
+            };
+            while (colours() < 4) await new Promise(requestAnimationFrame);
+            return colours();
+        }"""
+    )
+    assert dots >= 4  # background, dots, model, text
+    findings = Axe().run(page)
+    assert findings.violations_count == 0, findings.generate_report()

@@ -67,7 +67,8 @@ export function drawQueue(
   points.push(LEFT, y(before));
   for (let column = LEFT; column < width; column++) {
     const until = timeAt(span, width, column + 1);
-    const [a, d] = [countTo(arrival, until), countTo(dispatches, until)];
+    const a = countTo(arrival, until, arrived);
+    const d = countTo(dispatches, until, dispatched);
     if (a === arrived && d === dispatched) continue;
     const low = Math.min(before, within(fewest, dispatched, d)[0]);
     const high = Math.max(before, within(most, arrived, a)[1]);

@@ -38,7 +38,7 @@ export class CanvasPen implements Pen {
     private readonly colours: Colours,
   ) {
     context.font = FONT;
-    context.lineJoin = "round";
+    context.lineJoin = "bevel";
   }
 
   line(points: ArrayLike<number>, colour: Colour, width = 1): void {
@@ -71,7 +71,7 @@ export class SvgPen implements Pen {
     const texts = Array.from(points, short);
     this.parts.push(
       `<polyline points="${texts.join(" ")}" fill="none" stroke="${this.colours[colour]}" ` +
-        `stroke-width="${width}" stroke-linejoin="round"/>`,
+        `stroke-width="${width}" stroke-linejoin="bevel"/>`,
     );
   }
 

@@ -3,8 +3,10 @@
  * A simulated run, prepared for drawing: times in ms, the orders in which things happened, and the
  * extremes of what is drawn.  The worker makes it.
  */
+import type { Disk } from "../simulator/catalogue.ts";
 import type { Rows } from "../simulator/module.ts";
 import { extremesOf, type Extremes } from "./extremes.ts";
+import { mechanicsOf, type Mechanics } from "./mechanics.ts";
 import { countTo, orderOf } from "./order.ts";
 
 const NS_PER_MS = 1e6;
@@ -45,19 +47,18 @@ export interface Recorded {
   /** Response times in ascending order. */
   responses: Float64Array;
   end: number;
+  disk: Mechanics | null;
 }
 
-export function recordedOf(rows: Rows): Recorded {
+export function recordedOf(rows: Rows, disk: Disk): Recorded {
   const arrival = inMs(rows.arrival_ns);
   const dispatch = inMs(rows.dispatch_ns);
   const start = inMs(rows.start_ns);
   const completion = inMs(rows.completion_ns);
-  const sector = Float64Array.from(rows.sector, Number);
+  const sector = numbersOf(rows.sector);
   const begun = orderOf(start);
   const moved = begun.filter((row) => !rows.hit[row]);
-  const dispatches = Float64Array.from(dispatch).sort();
-  const most = Float32Array.from(arrival, (time, i) => i + 1 - countTo(dispatches, time));
-  const fewest = Float32Array.from(dispatches, (time, i) => countTo(arrival, time) - i - 1);
+  const dispatches = dispatch.slice().sort();
   const responses = completion.map((time, i) => time - arrival[i]!).sort();
   return {
     arrival,
@@ -76,10 +77,11 @@ export function recordedOf(rows: Rows): Recorded {
     movedAt: taken(start, moved),
     heads: extremesOf(taken(sector, moved)),
     dispatches,
-    most: extremesOf(most),
-    fewest: extremesOf(fewest),
+    most: extremesOf(countAfter(arrival, dispatches, 1)),
+    fewest: extremesOf(countAfter(dispatches, arrival, -1)),
     responses,
     end: completion.reduce((last, time) => Math.max(last, time), 0),
+    disk: mechanicsOf(disk),
   };
 }
 
@@ -115,9 +117,30 @@ export function reasonOf(recorded: Recorded, row: number): string {
 }
 
 function inMs(times: BigInt64Array): Float64Array {
-  return Float64Array.from(times, (time) => Number(time) / NS_PER_MS);
+  return numbersOf(times).map((time) => time / NS_PER_MS);
+}
+
+/** Return numbers from 0 to 2^53 as doubles; a million BigInts would take longer than the run. */
+function numbersOf(values: BigInt64Array): Float64Array {
+  const halves = new Uint32Array(values.buffer, values.byteOffset, 2 * values.length);
+  const numbers = new Float64Array(values.length);
+  for (let i = 0; i < numbers.length; i++)
+    numbers[i] = halves[2 * i]! + halves[2 * i + 1]! * 2 ** 32;
+  return numbers;
 }
 
 function taken(values: Float64Array, order: Uint32Array): Float64Array {
-  return Float64Array.from(order, (row) => values[row]!);
+  const result = new Float64Array(order.length);
+  for (let i = 0; i < order.length; i++) result[i] = values[order[i]!]!;
+  return result;
+}
+
+/** Return, for each time, how many more of `times` than of `others` there are up to it, or fewer. */
+function countAfter(times: Float64Array, others: Float64Array, sign: 1 | -1): Float32Array {
+  const counts = new Float32Array(times.length);
+  for (let i = 0, other = 0; i < times.length; i++) {
+    while (other < others.length && others[other]! <= times[i]!) other++;
+    counts[i] = sign * (i + 1 - other);
+  }
+  return counts;
 }

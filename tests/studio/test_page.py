@@ -115,6 +115,20 @@ def test_anyone_can_use_it(page: Page, width: int, scheme: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def test_the_command_can_be_copied(page: Page) -> None:
+    """Where the browser refuses to copy it, it is selected."""
+    simulated(page)
+    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(Error()); }")
+    page.get_by_role("button", name="Copy").click()
+    words = page.locator(".command code").inner_text()
+    page.wait_for_function("words => getSelection().toString() === words", arg=words)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.evaluate("() => { delete navigator.clipboard.writeText; }")
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == words
+
+
 def test_a_missing_file_is_named(browser: Browser, address: str) -> None:
     """Half of the page was copied to the server."""
     page = browser.new_page()

@@ -28,7 +28,7 @@ def main() -> None:
     folder = Path(sys.argv[1])
     version = (PACKAGE / "package.json").read_text(encoding="utf-8")
     packed = folder / "package.json"
-    if packed.exists() and packed.read_text(encoding="utf-8") == version:
+    if packed.exists() and packed.read_text(encoding="utf-8") == version and _is_newer(packed):
         return
     folder.mkdir(parents=True, exist_ok=True)
     for file in sorted((PACKAGE / "gen").iterdir()):
@@ -38,6 +38,10 @@ def main() -> None:
         content = _for_c(file) if file.name == RESOURCES else file.read_bytes()
         (folder / f"{file.name}.gz").write_bytes(gzip.compress(content, mtime=0))
     packed.write_text(version, encoding="utf-8")  # at the end: everything is complete
+
+
+def _is_newer(file: Path) -> bool:
+    return file.stat().st_mtime >= Path(__file__).stat().st_mtime
 
 
 def _for_c(resources: Path) -> bytes:

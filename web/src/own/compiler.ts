@@ -3,8 +3,8 @@
 import type { Compiled } from "./compile.ts";
 import type { Ask, Progress, Told } from "./compiler.worker.ts";
 
-/** Loading takes as long as the network does; a compilation that takes longer is ended. */
-const PATIENCE_MS = 120_000;
+/** A compiler that has given no sign for so long is ended; while it is loaded, each part is a sign. */
+const PATIENCE_MS = 60_000;
 
 export class Compiler {
   private worker: Worker | undefined;
@@ -40,17 +40,19 @@ export class Compiler {
         this.worker = undefined;
         reject(new Error(words));
       };
-      const timer = setTimeout(
-        () => fail(`the compiler gave no answer in ${PATIENCE_MS / 1000} s: it was stopped`),
-        PATIENCE_MS,
-      );
+      const giveUp = () =>
+        fail(`the compiler gave no answer in ${PATIENCE_MS / 1000} s: it was stopped`);
+      let timer = setTimeout(giveUp, PATIENCE_MS);
       worker.onerror = () => {
         clearTimeout(timer);
         fail("the compiler could not be loaded: load the page again");
       };
       worker.onmessage = ({ data }: MessageEvent<Told | Progress>) => {
-        if ("share" in data) return this.onload(data.share);
         clearTimeout(timer);
+        if ("share" in data) {
+          timer = setTimeout(giveUp, PATIENCE_MS);
+          return this.onload(data.share);
+        }
         if ("error" in data) fail(data.error);
         else resolve(data);
       };

@@ -14,15 +14,17 @@ from understudy_devices.api import vms as of_vms
 from understudy_devices.api.call import Out
 from understudy_devices.api.depth import Depth
 from understudy_devices.api.place_constraints import Rules, rules
+from understudy_devices.api.place_today import Homes, homes
 from understudy_devices.api.place_traces import BAD_TRACES, settled, tenants_of, traced_depth
 from understudy_devices.api.placed import Placement
 from understudy_devices.api.vms import Vms
 from understudy_devices.api.watch import Heard, Watch
 from understudy_devices.base.errors import UserError
+from understudy_devices.base.progress import Report
 from understudy_devices.base.stopping import Stopped
 from understudy_devices.consolidation import trust, vm
 from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS
-from understudy_devices.consolidation.placement import answer, confirmation
+from understudy_devices.consolidation.placement import answer, confirmation, moving
 from understudy_devices.consolidation.placement.guests import Guest, demands, guests, multiplied
 from understudy_devices.consolidation.placement.problem import Problem
 from understudy_devices.consolidation.placement.search import BUDGET, FOUND, Outcome, Stops
@@ -31,6 +33,7 @@ from understudy_devices.consolidation.placement.simulation import Simulated
 from understudy_devices.consolidation.scenario import SERVERS_MOST
 from understudy_devices.engine.cluster import Request
 from understudy_devices.measure.trust import Trust
+from understudy_devices.native.open_queue import CLASSES_MAX
 
 TARGET_MOST_MS = 1e9
 TARGET_LEAST_MS = 1e-6
@@ -50,6 +53,8 @@ def place(
     sizes_gb: Mapping[str, float] | str | None = None,
     together: str | Sequence[str] = (),
     apart: str | Sequence[str] = (),
+    today: str | os.PathLike[str] | Mapping[str, str] | None = None,
+    moves_at_most: int | None = None,
     merge: float = 1,
     traced_on: int | None = None,
     budget: int = BUDGET,
@@ -87,6 +92,8 @@ def place(
             sizes_gb=sizes_gb,
             together=together,
             apart=apart,
+            today=today,
+            moves_at_most=moves_at_most,
             merge=merge,
             traced_on=traced_on,
             budget=budget,
@@ -111,6 +118,7 @@ class Question:
     guests: Sequence[Guest]
     devices: Mapping[str, int | None]
     rules: Rules
+    homes: Homes | None
     merge: float
     budget: int
     traced_on: int | None
@@ -169,7 +177,7 @@ class Question:
                         [guest.name for guest in guest_list],
                     ),
                 )
-                outcome = search(problem, judge, self.budget, report, judge.sketch, stops)
+                outcome = self._searched(problem, judge, report, stops)
                 if outcome.kind == FOUND and not outcome.interrupted:
                     with suppress(Stopped), stops():
                         limits_ms = confirmation.limits_ms(judge, problem, outcome, report)
@@ -181,6 +189,16 @@ class Question:
                 placed.fill(folder)
                 heard.watch.wrote(folder, "result.json, report.html")
         return replace(placed, notices=tuple(heard.notices))
+
+    def _searched(
+        self, problem: Problem, judge: Simulated, report: Report, stops: Stops
+    ) -> Outcome:
+        how = (judge, self.budget, report, judge.sketch, stops)
+        if self.homes is None:
+            return search(problem, *how)
+        names = [one.name for one in problem.vms]
+        today = self.homes.on(list(self.devices), names, self.rules.sizes_gb)
+        return moving.place(problem, today, *how)
 
     def _reading(self, traced: Depth, say: Callable[[str], None]) -> of_vms.Reading:
         """Return how traces are read: if D is unknown, service times are the response times."""
@@ -211,6 +229,7 @@ class Question:
             ],
             "budget": self.budget,
             **self.rules.as_json(),
+            **(self.homes.as_json() if self.homes else {}),
         }
         document = answer.document(self.command, inputs, problem, outcome, trusted)
         return Placement(
@@ -235,6 +254,8 @@ def ask(
     sizes_gb: Any = None,
     together: Any = (),
     apart: Any = (),
+    today: Any = None,
+    moves_at_most: Any = None,
     merge: Any = 1,
     traced_on: Any = None,
     budget: Any = BUDGET,
@@ -249,9 +270,9 @@ def ask(
     command: str | None = None,
 ) -> Question:
     """Check the arguments of `place`; `command` is the command line, if somebody typed one."""
-    depths, targets, several, capacities, sizes = (
+    depths, targets, several, capacities, sizes, homes_text = (
         options.text(value or "") or ""
-        for value in (queue_depths, targets_ms, copies, capacities_gb, sizes_gb)
+        for value in (queue_depths, targets_ms, copies, capacities_gb, sizes_gb, today)
     )
     groups = [of_vms.arguments(value or ()) for value in (together, apart)]
     devices = place_devices.parsed(depths)
@@ -267,7 +288,11 @@ def ask(
     )
     guest_list = _guests(named, several, limit, targets)
     names = [guest.name for guest in guest_list]
-    checked = rules(list(devices), names, capacities, sizes, *groups)
+    checked = rules(
+        list(devices), names, capacities, sizes, *groups, sizes_suffice=bool(homes_text)
+    )
+    most_moves = options.optional("--moves-at-most", moves_at_most, 0, CLASSES_MAX)
+    where = homes(homes_text, list(devices), names, most_moves)
     factor = options.text(merge) or ""
     wrong = f"--merge: {factor}: write a value from 1"
     value = of_vms.number(factor, 1, of_vms.MERGE_MOST, wrong)
@@ -282,6 +307,8 @@ def ask(
         "copies": several or None,
         "capacities_gb": capacities or None,
         "sizes_gb": sizes or None,
+        "today": homes_text or None,
+        "moves_at_most": most_moves,
         "merge": None if value == 1 else merge,
         "traced_on": servers,
         "budget": None if most == BUDGET else most,
@@ -301,6 +328,7 @@ def ask(
         guest_list,
         devices,
         checked,
+        where,
         value,
         most,
         servers,

@@ -24,6 +24,7 @@ from understudy_devices.consolidation import vm
 from understudy_devices.consolidation.placement.search import BUDGET
 from understudy_devices.consolidation.scenario import SERVERS_MOST
 from understudy_devices.engine.cluster import Request
+from understudy_devices.native.open_queue import CLASSES_MAX
 
 EXIT_INTERRUPTED = 130  # docs/decisions/0027-stopping.md
 REPORT_SECONDS = 20  # for the answer of a search that was interrupted
@@ -94,6 +95,19 @@ EXAMPLE = (
     help="VMs of which no two may share a device; repeat the option for other VMs.",
 )
 @click.option(
+    "--today",
+    metavar="NAME=DEVICE,...|FILE",
+    default="",
+    help="Where VMs are now, or a file with that, such as a result.json of this command. Then as "
+    "few VMs as possible move, or as few GB with --sizes-gb.",
+)
+@click.option(
+    "--moves-at-most",
+    metavar="N",
+    type=click.IntRange(0, CLASSES_MAX),
+    help="Move at most N VMs; needs --today.",
+)
+@click.option(
     "--merge",
     metavar="VALUE",
     default="1",
@@ -136,6 +150,8 @@ def command(
     sizes: str,
     together: tuple[str, ...],
     apart: tuple[str, ...],
+    today: str,
+    moves_at_most: int | None,
     merge: str,
     traced_on: int | None,
     budget: int,
@@ -171,6 +187,8 @@ def command(
         sizes_gb=sizes,
         together=together,
         apart=apart,
+        today=today,
+        moves_at_most=moves_at_most,
         merge=merge,
         traced_on=traced_on,
         budget=budget,

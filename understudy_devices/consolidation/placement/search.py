@@ -19,7 +19,7 @@ The answer depends only on the problem, the judge and the budget, unless the sea
 (base/stopping.py): then it is the best assignment so far, perhaps only sketched.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from math import comb, prod
@@ -47,6 +47,7 @@ from understudy_devices.consolidation.placement.problem import (
     over,
     ratio,
 )
+from understudy_devices.consolidation.placement.today import Moves
 from understudy_devices.consolidation.placement.verdicts import OutOfBudget, Verdicts
 
 BUDGET = 1000  # most judgements, each of a set of VMs on a device
@@ -78,6 +79,7 @@ class Outcome:
     assignment.  conflict: VMs that can't be placed together, if they are the reason.  judged: the
     number of judgements.  interrupted: whether the search was stopped before its end.
     limits_ms: the 95 % interval of each VM's 95th percentile, if it was computed (confirmation.py).
+    moves: what moves, if today's devices are given (moving.py).
     """
 
     kind: Kind
@@ -88,6 +90,7 @@ class Outcome:
     judged: int
     interrupted: bool = False
     limits_ms: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    moves: Moves | None = None
 
 
 def place(
@@ -99,7 +102,7 @@ def place(
     stops: Stops = nullcontext,
 ) -> Outcome:
     """Search for an assignment; ask the judge, and for sketches, at most `budget` times."""
-    search = _Search(problem, judge, budget, report, sketch)
+    search = Searching(problem, judge, budget, report, sketch)
     try:
         with stops():
             return search.outcome()
@@ -107,7 +110,7 @@ def place(
         return search.so_far()
 
 
-class _Search:
+class Searching:
     """One search: its judgements, the forecast, and the best assignments so far.
 
     The nearest assignment is the best that was judged; the best by sketches may be better.
@@ -238,29 +241,37 @@ class _Search:
         return self._worst(self._best)[0] <= 1 < self._distance
 
     def _better(self) -> bool | None:
-        """Sketch the most promising assignment that is not sketched yet; return whether it is
-        better than the best one, or None if the local search comes to no such assignment."""
-        near = self._best or self._search.spread()
+        """Sketch the most promising assignment; return whether it is better than the best one, or
+        None if the local search comes to none but those that are known to be no better."""
+        near = self._best or self._first()
         limits = self._problem.constraints
-        starts = STARTS if self._best or limits else 0
+        before = self._worst(self._best) if self._best else (float("inf"),)
         promising: list[tuple[tuple[float, ...], Assignment]] = []
-        for start in (*self._search.starts(near, starts), self._sorted()):
+        for start in self._starts(near):
             assignment, ratios = self._search.improved(start)
-            if limits.allow_all(assignment) and any(
-                self._measured(d, on) is None for d, on in enumerate(assignment)
-            ):
-                promising.append((tuple(sorted(ratios, reverse=True)), assignment))
+            forecast = tuple(sorted(ratios, reverse=True))
+            known = all(self._measured(d, on) is not None for d, on in enumerate(assignment))
+            if limits.allow_all(assignment) and (forecast < before or not known):
+                promising.append((forecast, assignment))
         if not promising and (self._best or not limits.allow_all(near)):
             return None
         assignment = min(promising)[1] if promising else near
         self._sketch(assignment)
         worst = self._worst(assignment)
-        before = self._worst(self._best) if self._best else (float("inf"),)
         if worst < before:
             self._best = assignment
         share = f"{min(worst, before)[0]:.1%}"
         self._verdicts.phase = f"improve; the worst p95 so far is {share} of its target"
         return worst[0] < BETTER * before[0]
+
+    def _first(self) -> Assignment:
+        return self._search.spread()
+
+    def _starts(self, near: Assignment) -> Iterator[Assignment]:
+        """Yield where the local search starts."""
+        count = STARTS if self._best or self._problem.constraints else 0
+        yield from self._search.starts(near, count)
+        yield self._sorted()
 
     def _sorted(self) -> Assignment:
         """Return an assignment in which VMs that tolerate the same utilisation share devices."""

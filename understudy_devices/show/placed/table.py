@@ -9,13 +9,15 @@ from rich.console import Console
 from understudy_devices.consolidation.placement.answer import Occupied, Placed, occupied
 from understudy_devices.consolidation.placement.problem import Problem, listed
 from understudy_devices.consolidation.placement.search import FOUND, Outcome
+from understudy_devices.consolidation.placement.today import Move, Moves
 from understudy_devices.consolidation.trust import INTERVALS, SAMPLED
 from understudy_devices.measure.trust import Trust
 from understudy_devices.show.grid import Block, Grid
 
 DEVICE = ("servers", "VMs", "load", "nearest to its target", "of it")
+MOVE = ("from", "to", "GB", "without it", "of its target")
 VM = ("load", "alone\n(ms)", "p95\n(ms)", "at most\n(ms)", "95 %\n(ms)", "target\n(ms)", "")
-WORDS = ("nearest to its target",)
+WORDS = ("nearest to its target", "from", "to", "without it")
 MISSED, UNVERIFIED, UNCERTAIN = "missed", "not verified", "uncertain"
 
 
@@ -24,7 +26,7 @@ def show(problem: Problem, outcome: Outcome, trust: Trust, console: Console) -> 
     occupancies = occupied(problem, outcome)
     for line in sentences(problem, outcome, trust):
         console.print(line, soft_wrap=True)
-    for grid in grids(occupancies):
+    for grid in [*grids(occupancies), *moves_grid(problem, outcome)]:
         grid.show(console)
 
 
@@ -40,6 +42,18 @@ def grids(occupancies: Sequence[Occupied]) -> list[Grid]:
             if one.placed
         ),
     ]
+
+
+def moves_grid(problem: Problem, outcome: Outcome) -> list[Grid]:
+    """Return the table of the moves, if there are any."""
+    rows = moves(problem, outcome)
+    return [Grid(MOVE, [rows], "moves", WORDS)] if rows else []
+
+
+def moves(problem: Problem, outcome: Outcome) -> Block:
+    """Return a row for each VM that moves, with a cell for each heading in MOVE."""
+    each = outcome.moves.each if outcome.moves else ()
+    return [(problem.vms[move.vm].name, _move(problem, move)) for move in each]
 
 
 def sentences(problem: Problem, outcome: Outcome, trust: Trust) -> list[str]:
@@ -60,7 +74,8 @@ def sentences(problem: Problem, outcome: Outcome, trust: Trust) -> list[str]:
         answer = f"{outcome.kind}: {outcome.reason}"
     if outcome.interrupted and outcome.kind == FOUND:
         answer += "; interrupted: a longer search may find more room"
-    return [demand, answer, str(trust), SAMPLED if outcome.limits_ms else INTERVALS]
+    moved = [_moved(problem, outcome.moves)] if outcome.moves else []
+    return [demand, answer, *moved, str(trust), SAMPLED if outcome.limits_ms else INTERVALS]
 
 
 def devices(occupancies: Sequence[Occupied]) -> Block:
@@ -89,6 +104,30 @@ def _vm(one: Occupied, placed: Placed) -> tuple[str, ...]:
         f"{placed.vm.target_ms:,g}",
         _word(placed),
     )
+
+
+def _moved(problem: Problem, moves: Moves) -> str:
+    words = [f"{len(moves.each)} of {len(problem.vms)} VMs move"]
+    if moves.gb is not None and moves.each:
+        words.append(f"{moves.gb:,.6g} GB")
+    if moves.today:
+        share, vm = moves.today
+        worst = f"{_percent(share)} of its target" if isfinite(share) else "its requests pile up"
+        words.append(f"today the worst p95 is that of {problem.vms[vm].name}: {worst}")
+    cost = "no less can move" if moves.gb is not None else "no fewer can move"
+    if moves.each:
+        words.append(cost if moves.fewest else "perhaps fewer moves suffice")
+    return "; ".join(words)
+
+
+def _move(problem: Problem, move: Move) -> tuple[str, ...]:
+    without = ("-", "-")
+    if move.forbidden:
+        without = ("not allowed", "-")
+    elif move.without is not None and move.worst is not None:
+        without = (problem.vms[move.worst].name, _percent(move.without))
+    names = (problem.devices[device].name for device in (move.home, move.device))
+    return (*names, "-" if move.gb is None else f"{move.gb:,.6g}", *without)
 
 
 def _word(placed: Placed) -> str:

@@ -30,7 +30,8 @@ from understudy_devices.consolidation.placement.problem import Problem
 from understudy_devices.consolidation.placement.search import BUDGET, FOUND, Outcome, Stops
 from understudy_devices.consolidation.placement.search import place as search
 from understudy_devices.consolidation.placement.simulation import Simulated
-from understudy_devices.consolidation.scenario import SERVERS_MOST
+from understudy_devices.consolidation.placement.speeds import sped_up
+from understudy_devices.consolidation.scenario import SERVERS_MOST, Tenant
 from understudy_devices.engine.cluster import Request
 from understudy_devices.measure.trust import Trust
 from understudy_devices.native.open_queue import CLASSES_MAX
@@ -46,6 +47,7 @@ def place(
     *,
     queue_depths: Mapping[str, int] | Sequence[str] | str,
     each: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
+    speeds: Mapping[str, float] | str | None = None,
     p95_ms: float | None = None,
     targets_ms: Mapping[str, float] | str | None = None,
     copies: Mapping[str, int] | str | None = None,
@@ -85,6 +87,7 @@ def place(
             vms,
             queue_depths=queue_depths,
             each=each,
+            speeds=speeds,
             p95_ms=p95_ms,
             targets_ms=targets_ms,
             copies=copies,
@@ -117,6 +120,7 @@ class Question:
     named: Mapping[str, Path]
     guests: Sequence[Guest]
     devices: Mapping[str, int | None]
+    speeds: Mapping[str, float]
     rules: Rules
     homes: Homes | None
     merge: float
@@ -151,7 +155,7 @@ class Question:
                 traced = traced_depth(
                     self.traced_on, self.named, self.reduction.form, self.bad_traces
                 )
-                devices = place_devices.numbered(self.devices, traced)
+                devices = place_devices.numbered(self.devices, self.speeds, traced)
                 if not traced.is_given:
                     heard.say(place_devices.line(traced))
                 reading = self._reading(traced, heard.say)
@@ -161,14 +165,7 @@ class Question:
                 report("compare each VM with its model", 0)
                 read = settled(read, traced, self.seed, reading)
                 guest_list = [guest for guest in self.guests if guest.kind in read]
-                judge = Simulated(
-                    multiplied(guest_list, read, workspace / "copies"),
-                    [guest.target_ms for guest in guest_list],
-                    self.merge,
-                    self.seed,
-                    where.engine,
-                    where.at_once,
-                )
+                judge = self._judge(guest_list, read, where)
                 problem = Problem(
                     demands(guest_list, read, self.merge),
                     devices,
@@ -182,13 +179,34 @@ class Question:
                     with suppress(Stopped), stops():
                         limits_ms = confirmation.limits_ms(judge, problem, outcome, report)
                         outcome = replace(outcome, limits_ms=limits_ms)
-            trusted = trust.of_placement(list(read.values()), self.merge)
+            trusted = trust.of_placement(list(read.values()), self.merge, self._has_speeds)
             placed = self._shown(problem, outcome, trusted, traced)
             heard.watch.answered(placed)
             if folder:
                 placed.fill(folder)
                 heard.watch.wrote(folder, "result.json, report.html")
         return replace(placed, notices=tuple(heard.notices))
+
+    @property
+    def _has_speeds(self) -> bool:
+        return any(speed != 1 for speed in self.speeds.values())
+
+    def _judge(
+        self, guest_list: Sequence[Guest], read: Mapping[Path, Tenant], where: of_vms.Where
+    ) -> Simulated:
+        at_speed = {}
+        for rank, speed in enumerate(sorted({*self.speeds.values(), 1.0})):
+            folder = where.folder / f"speed-{rank}"
+            faster = {
+                kind: tenant if speed == 1 else sped_up(tenant, speed, folder / f"{number}")
+                for number, (kind, tenant) in enumerate(read.items())
+            }
+            at_speed[speed] = multiplied(guest_list, faster, folder / "copies")
+        targets_ms = [guest.target_ms for guest in guest_list]
+        engine, at_once = where.engine, where.at_once
+        return Simulated(
+            at_speed[1.0], targets_ms, self.merge, self.seed, engine, at_once, at_speed
+        )
 
     def _searched(
         self, problem: Problem, judge: Simulated, report: Report, stops: Stops
@@ -228,6 +246,7 @@ class Question:
                 if guest.name not in {one.name for one in problem.vms}
             ],
             "budget": self.budget,
+            **({"speeds": dict(self.speeds)} if self._has_speeds else {}),
             **self.rules.as_json(),
             **(self.homes.as_json() if self.homes else {}),
         }
@@ -247,6 +266,7 @@ def ask(
     *,
     queue_depths: Any,
     each: Any = (),
+    speeds: Any = None,
     p95_ms: Any = None,
     targets_ms: Any = None,
     copies: Any = None,
@@ -270,12 +290,13 @@ def ask(
     command: str | None = None,
 ) -> Question:
     """Check the arguments of `place`; `command` is the command line, if somebody typed one."""
-    depths, targets, several, capacities, sizes, homes_text = (
+    depths, targets, several, capacities, sizes, homes_text, fast = (
         options.text(value or "") or ""
-        for value in (queue_depths, targets_ms, copies, capacities_gb, sizes_gb, today)
+        for value in (queue_depths, targets_ms, copies, capacities_gb, sizes_gb, today, speeds)
     )
     groups = [of_vms.arguments(value or ()) for value in (together, apart)]
     devices = place_devices.parsed(depths)
+    how_fast = place_devices.speeds(fast, devices)
     folders = of_vms.arguments(each)
     texts = of_vms.arguments(vms)
     named = vm.named([*texts, *(text for folder in folders for text in _entries(Path(folder)))])
@@ -302,6 +323,7 @@ def ask(
     most = options.within("--budget", budget, 1, BUDGET_MOST)
     typed = {
         "queue_depths": depths,
+        "speeds": fast or None,
         "p95_ms": p95_ms,
         "targets_ms": targets or None,
         "copies": several or None,
@@ -327,6 +349,7 @@ def ask(
         named,
         guest_list,
         devices,
+        how_fast,
         checked,
         where,
         value,

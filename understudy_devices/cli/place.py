@@ -53,6 +53,13 @@ EXAMPLE = (
     "number is like the one that the traces were recorded on.",
 )
 @click.option(
+    "--speeds",
+    metavar="NAME=K,...",
+    default="",
+    help="Devices that serve a request K times as fast as the one that the traces were recorded "
+    "on; K is 1 for the others.",
+)
+@click.option(
     "--p95-ms",
     "p95",
     type=click.FloatRange(TARGET_LEAST_MS, TARGET_MOST_MS),
@@ -143,6 +150,7 @@ def command(
     vms: tuple[str, ...],
     folders: tuple[Path, ...],
     devices: str,
+    speeds: str,
     p95: float | None,
     targets: str,
     copies: str,
@@ -180,6 +188,7 @@ def command(
         vms,
         queue_depths=devices,
         each=folders,
+        speeds=speeds,
         p95_ms=p95,
         targets_ms=targets,
         copies=copies,

@@ -90,7 +90,7 @@ def document(
         "ci95_covers": SAMPLED if outcome.limits_ms else INTERVALS,
         "simulated_devices": outcome.judged,
         "vms": len(problem.vms),
-        "offered_load": busy / sum(device.servers for device in problem.devices),
+        "offered_load": busy / problem.capacity,
         "devices": [_device(one) for one in occupied(problem, outcome)],
         **({"moves": _moves(problem, outcome.moves)} if outcome.moves else {}),
     }
@@ -126,11 +126,12 @@ def _device(one: Occupied) -> dict[str, Any]:
     return {
         "name": one.device.name,
         "servers": one.device.servers,
+        "speed": one.device.speed,
         "load": one.load,
         "vms": [
             {
                 "name": placed.vm.name,
-                "load": placed.vm.erlangs / one.device.servers,
+                "load": placed.vm.erlangs / one.device.capacity,
                 "alone": {"p95_response_ms": placed.vm.alone_ms},
                 "target_p95_ms": placed.vm.target_ms,
                 "p95_response_ms": _finite(placed.p95.mean_ms),

@@ -81,7 +81,7 @@ def _children(verdicts: Verdicts, assignment: Assignment, left: Members) -> Iter
     """
     problem = verdicts.problem
     rooms = [
-        device.servers - problem.erlangs(on)
+        device.capacity - problem.erlangs(on)
         for device, on in zip(problem.devices, assignment, strict=True)
     ]
     if problem.erlangs(left) >= sum(rooms):
@@ -111,7 +111,7 @@ def _signature(problem: Problem, assignment: Assignment) -> tuple[float, ...]:
     """Return a key that is the same for equivalent assignments."""
     capacities = problem.constraints.capacities_gb or (0.0,) * len(assignment)
     alike = [
-        (device.servers, capacity, problem.interchanged(on))
+        (*device.kind, capacity, problem.interchanged(on))
         for device, capacity, on in zip(problem.devices, capacities, assignment, strict=True)
     ]
     return tuple(value for pair in sorted(alike) for value in pair)

@@ -100,7 +100,7 @@ class LocalSearch:
             after = [
                 (
                     not problem.constraints.allow(d, members[d] | unit),
-                    (busy[d] + problem.erlangs(unit)) / device.servers,
+                    (busy[d] + problem.erlangs(unit)) / device.capacity,
                 )
                 for d, device in enumerate(problem.devices)
             ]

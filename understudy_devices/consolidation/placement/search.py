@@ -8,7 +8,7 @@
    forecast's best assignment is sketched, the forecast learns from the sketch, and so on.  After
    a sketch that is no better, every other forecast is a random one of its distribution.  Where
    sketches no longer improve, the judge judges the best one.  VMs that miss their targets are also
-   judged alone on the largest device: if one misses its target there too, there is no assignment.
+   judged alone on the best devices: if one misses its target there too, there is no assignment.
    After an assignment that meets all targets, the search goes on for as long as it took.  An
    assignment that breaks a constraint (`constraints.py`) counts as worse than any other in the
    local search, and is never sketched or judged.
@@ -128,17 +128,18 @@ class Searching:
         self._verdicts = Verdicts(problem, judge, budget, report, sketch)
         self._budget = budget
         self._forecast = Forecast(problem)
-        servers = np.array([float(device.servers) for device in problem.devices])
+        capacities = np.array([device.capacity for device in problem.devices])
+        speeds = np.array([device.speed for device in problem.devices])
         self._search = LocalSearch(
             problem,
             lambda on, devices: np.maximum(
-                self._forecast.ratios(on, servers[devices]),
+                self._forecast.ratios(on, capacities[devices], speeds[devices]),
                 FORBIDDEN * problem.constraints.excess(on, devices),
             ),
             self._measured,
         )
         self._random = np.random.default_rng(1)
-        self._learnt: set[tuple[int, Members]] = set()
+        self._learnt: set[tuple[int, float, Members]] = set()
         self._best: Assignment = ()
         self._nearest: Assignment | None = None
         self._distance = float("inf")  # of the nearest: its worst upper bound, as a ratio
@@ -169,11 +170,11 @@ class Searching:
     def _by_load(self) -> Outcome | None:
         problem = self._problem
         busy = problem.erlangs(problem.everyone)
-        servers = sum(device.servers for device in problem.devices)
-        if busy >= servers:
+        if busy >= problem.capacity:
             return self._outcome(
                 IMPOSSIBLE,
-                f"the VMs keep {busy:.4g} servers busy, but all devices together have {servers}: "
+                f"the VMs keep {busy:.4g} servers busy, but all devices together have "
+                f"{problem.capacity:.6g}{of_the_traced(problem)}: "
                 "on some device requests pile up; add servers, or leave VMs out",
             )
         alone = [vm for vm in each(problem.everyone) if problem.load(problem.largest, 1 << vm) >= 1]
@@ -275,16 +276,15 @@ class Searching:
 
     def _sorted(self) -> Assignment:
         """Return an assignment in which VMs that tolerate the same utilisation share devices."""
-        servers = [device.servers for device in self._problem.devices]
-        limits = self._forecast.limits(sum(servers) / len(servers))
+        limits = self._forecast.limits(self._problem.capacity / len(self._problem.devices))
         return pack(self._problem, limits.tolist(), self._best or None)
 
     def _sketch(self, assignment: Assignment) -> None:
         pairs = list(zip(self._problem.devices, assignment, strict=True))
         self._verdicts.sketches(pairs)
         for device, on in pairs:
-            if (device.servers, on) not in self._learnt:
-                self._learnt.add((device.servers, on))
+            if (*device.kind, on) not in self._learnt:
+                self._learnt.add((*device.kind, on))
                 self._forecast.learn(device, list(each(on)), self._verdict(device, on))
 
     def _measured(self, device: int, on: Members) -> float | None:
@@ -337,15 +337,15 @@ class Searching:
 
     def _alone(self, assignment: Assignment) -> Outcome | None:
         """Return that there is no assignment if a VM that misses its target here would miss it even
-        alone on the largest device.  Judge the VMs in question, of which there may be many, only
+        alone on the best devices.  Judge the VMs in question, of which there may be many, only
         after one of the worst."""
-        largest = self._problem.largest
         late = [vm for _, vm in self._late(assignment)]
-        if all(self._verdicts.fits(largest, 1 << vm) for vm in late[:WORST]):
+        if all(map(self._fits_alone, late[:WORST])):
             return None
-        return self._lonely(
-            [vm for vm in sorted(late) if not self._verdicts.fits(largest, 1 << vm)]
-        )
+        return self._lonely([vm for vm in sorted(late) if not self._fits_alone(vm)])
+
+    def _fits_alone(self, vm: int) -> bool:
+        return any(self._verdicts.fits(device, 1 << vm) for device in self._problem.best)
 
     def _late(self, assignment: Assignment) -> list[tuple[Device, int]]:
         """Return the VMs that miss their targets with their devices, the worst first."""
@@ -365,9 +365,11 @@ class Searching:
         largest = self._problem.largest
         alike = {self._problem.canonical(1 << vm): vm for vm in reversed(vms)}
         words = [self._words(largest, 1 << vm, vm) for vm in sorted(alike.values())]
+        others = [device.name for device in self._problem.best if device is not largest]
+        where = f" or {listed(others)}" if others else ", which has the most servers"
         return self._outcome(
             IMPOSSIBLE,
-            f"even alone on {largest.name}, which has the most servers: {listed(words, 5)}; relax "
+            f"even alone on {largest.name}{where}: {listed(words, 5)}; relax "
             "that target, or find a larger device",
             1 << vms[0],
         )
@@ -418,3 +420,9 @@ class Searching:
             tuple(map(self._verdict, self._problem.devices, nearest)) if nearest is not None else ()
         )
         return Outcome(kind, reason, nearest, verdicts, conflict, self._verdicts.judged)
+
+
+def of_the_traced(problem: Problem) -> str:
+    """Return what to add to a capacity in servers if devices have other speeds."""
+    same = all(device.speed == 1 for device in problem.devices)
+    return "" if same else " like those of the traced device"

@@ -7,8 +7,8 @@ from math import isfinite, isnan
 from rich.console import Console
 
 from understudy_devices.consolidation.placement.answer import Occupied, Placed, occupied
-from understudy_devices.consolidation.placement.problem import Problem, listed
-from understudy_devices.consolidation.placement.search import FOUND, Outcome
+from understudy_devices.consolidation.placement.problem import Device, Problem, listed
+from understudy_devices.consolidation.placement.search import FOUND, Outcome, of_the_traced
 from understudy_devices.consolidation.placement.today import Move, Moves
 from understudy_devices.consolidation.trust import INTERVALS, SAMPLED
 from understudy_devices.measure.trust import Trust
@@ -59,10 +59,11 @@ def moves(problem: Problem, outcome: Outcome) -> Block:
 def sentences(problem: Problem, outcome: Outcome, trust: Trust) -> list[str]:
     """Return the sentences below the tables."""
     busy = problem.erlangs(problem.everyone)
-    servers = sum(device.servers for device in problem.devices)
+    servers = f"{problem.capacity:.6g} servers{of_the_traced(problem)}"
     demand = (
-        f"{len(problem.vms)} VMs ask for {busy / servers:.0%} of what {len(problem.devices)} "
-        f"devices with {servers} servers can do; sets of them simulated: {outcome.judged}"
+        f"{len(problem.vms)} VMs ask for {busy / problem.capacity:.0%} of what "
+        f"{len(problem.devices)} devices with {servers} can do; sets of them simulated: "
+        f"{outcome.judged}"
     )
     if outcome.kind == FOUND:
         answer = "every VM's p95 is at most its target"
@@ -91,12 +92,16 @@ def vms(one: Occupied) -> Block:
 def _device(one: Occupied) -> tuple[str, ...]:
     worst = max(one.placed, key=_share, default=None)
     nearest = ("-", "-") if worst is None else (worst.vm.name, _percent(_share(worst)))
-    return (str(one.device.servers), str(len(one.placed)), f"{one.load:.0%}", *nearest)
+    return (_servers(one.device), str(len(one.placed)), f"{one.load:.0%}", *nearest)
+
+
+def _servers(device: Device) -> str:
+    return f"{device.servers}" if device.speed == 1 else f"{device.servers} x {device.speed:g}"
 
 
 def _vm(one: Occupied, placed: Placed) -> tuple[str, ...]:
     return (
-        f"{placed.vm.erlangs / one.device.servers:.1%}",
+        f"{placed.vm.erlangs / one.device.capacity:.1%}",
         _ms(placed.vm.alone_ms),
         _ms(placed.p95.mean_ms),
         _ms(placed.p95.most_ms),

@@ -9,10 +9,11 @@ import pytest
 from test_placement import PLENTY, Interference, is_right, planted, sets, small
 from test_placement_constraints import constrained, meets
 
+from understudy_devices.base.stopping import Stopped
 from understudy_devices.consolidation.placement.moving import place
-from understudy_devices.consolidation.placement.problem import Problem
+from understudy_devices.consolidation.placement.problem import Device, Problem, Verdict
 from understudy_devices.consolidation.placement.search import FOUND, IMPOSSIBLE
-from understudy_devices.consolidation.placement.today import NEW, Moves, Today
+from understudy_devices.consolidation.placement.today import NEW, Limits, Moves, Today
 
 
 def today_of(seed: int, problem: Problem, *, sizes: bool, most: int | None = None) -> Today:
@@ -87,6 +88,42 @@ def test_what_a_move_gains() -> None:
     assert outcome.moves.today == (move.without, 1)
     assert outcome.moves.gb == 20
     assert outcome.moves.fewest
+
+
+@pytest.mark.parametrize("after", range(0, 20, 2))
+def test_a_search_that_is_stopped_has_its_best_assignment(after: int) -> None:
+    """The judge is interrupted after some calls; what a move gains is then perhaps unknown."""
+    problem, judge = small(0)
+    calls = 0
+
+    def judged(device: Device, on: tuple[int, ...]) -> Verdict:
+        nonlocal calls
+        calls += 1
+        if calls > after:
+            raise Stopped
+        return judge(device, on)
+
+    outcome = place(problem, Today((0,) * len(problem.vms)), judged, PLENTY)
+    assert outcome.moves is not None
+    assert outcome.interrupted == (calls > after)
+    if outcome.kind == FOUND:
+        assert is_right(problem, judge, sets(outcome))
+
+
+def test_how_many_assignments_are_within_the_limits() -> None:
+    units = [0b0011, 0b0100, 0b1000]
+    for today in (Today((0, 1, 2, NEW), most=1), Today((0, 0, 1, 1), (5.0, 1.0, 3.0, 2.0), most=2)):
+        limits = Limits.of(today, units, 3)
+        limits.most[1] = 4.0
+        places = product(range(3), repeat=3)
+        within = [
+            bool(limits.allow(limits.spent(np.array(where))))
+            for where in product(range(3), repeat=3)
+        ]
+        count = sum(within)
+        assert 0 < count < 27
+        assert limits.allow_few(count)
+        assert not limits.allow_few(count - 1)
 
 
 def test_nothing_moves_if_all_targets_are_met_today() -> None:

@@ -6,7 +6,7 @@
    allowed.
 3. From the assignment that it finds, each move is taken back that is not needed.  Then the search
    begins again, for an assignment with a lower cost, until it finds none.
-4. If there are few assignments with fewer moves, all of them are tried (`exhaustive.py`).
+4. If there are few assignments with a lower cost, all of them are tried (`exhaustive.py`).
 
 Without an answer, the result is the nearest assignment with at most as many moves as allowed.
 """
@@ -14,7 +14,6 @@ Without an answer, the result is the nearest assignment with at most as many mov
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
-from math import comb
 
 import numpy as np
 
@@ -45,7 +44,7 @@ from understudy_devices.consolidation.placement.today import NEW, SLACK, Limits,
 from understudy_devices.consolidation.placement.verdicts import OutOfBudget
 
 LOWER = 20  # assignments without an improvement, after which a search for a lower cost ends
-FEW = 20_000  # assignments with fewer moves that are tried one by one
+FEW = 5_000  # assignments with a lower cost that are tried one by one
 LESS = 1e-6  # by how much a cost has to be lower, as a fraction
 
 
@@ -112,6 +111,7 @@ class _Moving(Searching):
             )
         if self._problem.constraints.allow_all(self._start):
             if self._judge(self._start) <= 1:
+                self._fewest = True
                 return self._outcome(FOUND, "")
             self._best = self._start
             self._sketch(self._start)
@@ -165,8 +165,10 @@ class _Moving(Searching):
         """Try every assignment with a lower cost, if there are few."""
         assert self._nearest is not None
         self._verdicts.phase = "try all assignments with fewer moves"
-        while self._few(len(self._today.moved(self._nearest)) - 1):
+        while self._today.cost(self._nearest):
             self._limits.most[1] = self._lower()
+            if not self._limits.allow_few(FEW):
+                break
             try:
                 everyone = self._problem.everyone
                 assignment = exhaustive.assign(self._verdicts, everyone, within=self._within)
@@ -185,7 +187,7 @@ class _Moving(Searching):
                 return outcome
             self._stay()
             return self._fewer()
-        if not self._few(self._today.most):
+        if not self._limits.allow_few(FEW):
             raise OutOfBudget
         self._verdicts.phase = "try all assignments"
         everyone = self._problem.everyone
@@ -198,13 +200,6 @@ class _Moving(Searching):
             f"with at most {self._today.most} moves, one VM or another misses its target in every "
             "assignment; allow more moves, or relax a target",
         )
-
-    def _few(self, most: int) -> bool:
-        """Return whether there are few assignments with at most so many moves."""
-        others, units = len(self._problem.devices) - 1, len(self._problem.units)
-        moves = sum(comb(units, count) * others**count for count in range(min(most, units) + 1))
-        new = others + 1, self._today.where.count(NEW)
-        return most >= 0 and moves * new[0] ** new[1] <= FEW
 
     def _judge(self, assignment: Assignment) -> float:
         """Judge the assignment, which becomes the nearest if it meets all targets at a lower cost,

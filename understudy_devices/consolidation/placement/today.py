@@ -112,6 +112,18 @@ class Limits:
         spent: Array = self.costs[:, np.arange(len(where)), where].sum(axis=1)
         return spent
 
+    def allow_few(self, few: int) -> bool:
+        """Return whether at most so many assignments are within the limits."""
+        least = self.costs.min(axis=2)
+        reached = np.zeros((1, 2))
+        for rank in range(self.costs.shape[1]):
+            left = least[:, rank + 1 :].sum(axis=1)
+            reached = (reached[:, None] + self.costs[:, rank].T).reshape(-1, 2)
+            reached = reached[(reached + left <= self.most + SLACK).all(axis=1)]
+            if len(reached) > few:
+                return False
+        return True
+
     def allow(self, spent: Array) -> NDArray[np.bool_]:
         """Return, (N,), whether costs, (2, N), are allowed."""
         moves, cost = spent - self.most.reshape(2, *[1] * (spent.ndim - 1)) <= SLACK

@@ -116,10 +116,7 @@ def test_how_many_assignments_are_within_the_limits() -> None:
         limits = Limits.of(today, units, 3)
         limits.most[1] = 4.0
         places = product(range(3), repeat=3)
-        within = [
-            bool(limits.allow(limits.spent(np.array(where))))
-            for where in product(range(3), repeat=3)
-        ]
+        within = [bool(limits.allow(limits.spent(np.array(where)))) for where in places]
         count = sum(within)
         assert 0 < count < 27
         assert limits.allow_few(count)

@@ -230,7 +230,7 @@ def test_few_vms_move_from_where_they_are_today(vms: Path) -> None:
     assert "with at most 0 moves" in none["reason"]
     done = understudy("place", *words, "--out", "run", "--accept-poor-fit")
     assert (
-        f"1 of 4 VMs move; today the worst p95 is that of {move['worst_without']}: " in done.stdout
+        f"1 of 4 VMs moves; today the worst p95 is that of {move['worst_without']}: " in done.stdout
     )
     assert "no fewer can move" in done.stdout
     Path("run").rename("before")

@@ -112,13 +112,14 @@ def _vm(one: Occupied, placed: Placed) -> tuple[str, ...]:
 
 
 def _moved(problem: Problem, moves: Moves) -> str:
-    words = [f"{len(moves.each)} of {len(problem.vms)} VMs move"]
+    verb = "moves" if len(moves.each) == 1 else "move"
+    words = [f"{len(moves.each)} of {len(problem.vms)} VMs {verb}"]
     if moves.gb is not None and moves.each:
         words.append(f"{moves.gb:,.6g} GB")
     if moves.today:
         share, vm = moves.today
-        worst = f"{_percent(share)} of its target" if isfinite(share) else "its requests pile up"
-        words.append(f"today the worst p95 is that of {problem.vms[vm].name}: {worst}")
+        worst = f"the worst p95 is that of {problem.vms[vm].name}: {share:.0%} of its target"
+        words.append(f"today {worst if isfinite(share) else 'requests pile up'}")
     cost = "no less can move" if moves.gb is not None else "no fewer can move"
     if moves.each:
         words.append(cost if moves.fewest else "perhaps fewer moves suffice")

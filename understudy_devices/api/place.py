@@ -34,12 +34,12 @@ from understudy_devices.consolidation.placement.speeds import sped_up
 from understudy_devices.consolidation.scenario import SERVERS_MOST, Tenant
 from understudy_devices.engine.cluster import Request
 from understudy_devices.measure.trust import Trust
-from understudy_devices.native.open_queue import CLASSES_MAX
 
 TARGET_MOST_MS = 1e9
 TARGET_LEAST_MS = 1e-6
 COPIES_MOST = 1000
 BUDGET_MOST = 1_000_000
+MOVES_MOST = 100_000
 
 
 def place(
@@ -312,7 +312,7 @@ def ask(
     checked = rules(
         list(devices), names, capacities, sizes, *groups, sizes_suffice=bool(homes_text)
     )
-    most_moves = options.optional("--moves-at-most", moves_at_most, 0, CLASSES_MAX)
+    most_moves = options.optional("--moves-at-most", moves_at_most, 0, MOVES_MOST)
     where = homes(homes_text, list(devices), names, most_moves)
     factor = options.text(merge) or ""
     wrong = f"--merge: {factor}: write a value from 1"

@@ -8,6 +8,7 @@ import click
 
 from understudy_devices.api.place import (
     BUDGET_MOST,
+    MOVES_MOST,
     TARGET_LEAST_MS,
     TARGET_MOST_MS,
     ask,
@@ -24,7 +25,6 @@ from understudy_devices.consolidation import vm
 from understudy_devices.consolidation.placement.search import BUDGET
 from understudy_devices.consolidation.scenario import SERVERS_MOST
 from understudy_devices.engine.cluster import Request
-from understudy_devices.native.open_queue import CLASSES_MAX
 
 EXIT_INTERRUPTED = 130  # docs/decisions/0027-stopping.md
 REPORT_SECONDS = 20  # for the answer of a search that was interrupted
@@ -111,7 +111,7 @@ EXAMPLE = (
 @click.option(
     "--moves-at-most",
     metavar="N",
-    type=click.IntRange(0, CLASSES_MAX),
+    type=click.IntRange(0, MOVES_MOST),
     help="Move at most N VMs; needs --today.",
 )
 @click.option(

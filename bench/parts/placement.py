@@ -62,8 +62,8 @@ TABLES = {
     ),
 }
 SIZES = {
-    "full": {"instances": 2, "vms": 14},
-    "quick": {"instances": 3, "vms": 11},
+    "full": {"instances": 5, "vms": 14},
+    "quick": {"instances": 4, "vms": 10},
     "tiny": {"instances": 1, "vms": 6},
 }
 IN_VM = False

@@ -212,6 +212,33 @@ def test_vms_share_a_device_or_not_as_given(vms: Path) -> None:
     assert document["inputs"]["apart"] == [["log", "log#2"], ["mail", "web"]]
 
 
+def test_few_vms_move_from_where_they_are_today(vms: Path) -> None:
+    """All VMs are on one device, which they would keep busy for 95 % of the time."""
+    names = ",".join(f"{name}=a" for name in GAPS_MS)
+    words = ("--each", "vms", "--devices", "a=10,b=10", "--p95", "60", "--today", names)
+    document = placed(*words)
+    [move] = document["moves"]["vms"]
+    assert (move["from"], move["to"], move["gb"]) == ("a", "b", None)
+    assert document["moves"]["fewest"]
+    assert document["moves"]["p95_of_target_today"] > 1
+    assert move["p95_of_target_without"] == document["moves"]["p95_of_target_today"]
+    sizes = "web=100,mail=80,db=60,log=900"
+    by_size = placed(*words, "--sizes-gb", sizes)
+    assert sum(one["gb"] for one in by_size["moves"]["vms"]) == by_size["moves"]["gb"] <= 100
+    none = placed(*words, "--moves-at-most", "0", code=1)
+    assert none["outcome"] == "none exists"
+    assert "with at most 0 moves" in none["reason"]
+    done = understudy("place", *words, "--out", "run", "--accept-poor-fit")
+    assert (
+        f"1 of 4 VMs moves; today the worst p95 is that of {move['worst_without']}: " in done.stdout
+    )
+    assert "no fewer can move" in done.stdout
+    Path("run").rename("before")
+    again = placed(*words[:-1], "before/result.json")
+    assert again["moves"]["vms"] == []
+    assert again["simulated_devices"] == 2
+
+
 def test_an_interval_says_whose_target_is_uncertain(vms: Path) -> None:
     """A trace shows the 95th percentile less precisely than sixteen replications of it do."""
     words = ("vms/log.parquet", "--devices", "a=8", "--p95")

@@ -14,21 +14,24 @@ from understudy_devices.api import vms as of_vms
 from understudy_devices.api.call import Out
 from understudy_devices.api.depth import Depth
 from understudy_devices.api.place_constraints import Rules, rules
+from understudy_devices.api.place_today import Homes, homes
 from understudy_devices.api.place_traces import BAD_TRACES, settled, tenants_of, traced_depth
 from understudy_devices.api.placed import Placement
 from understudy_devices.api.vms import Vms
 from understudy_devices.api.watch import Heard, Watch
 from understudy_devices.base.errors import UserError
+from understudy_devices.base.progress import Report
 from understudy_devices.base.stopping import Stopped
 from understudy_devices.consolidation import trust, vm
 from understudy_devices.consolidation.arrivals import NO_SPLIT
-from understudy_devices.consolidation.placement import answer, confirmation
+from understudy_devices.consolidation.placement import answer, confirmation, moving
 from understudy_devices.consolidation.placement.guests import Guest, demands, guests, multiplied
 from understudy_devices.consolidation.placement.problem import Problem
 from understudy_devices.consolidation.placement.search import BUDGET, FOUND, Outcome, Stops
 from understudy_devices.consolidation.placement.search import place as search
 from understudy_devices.consolidation.placement.simulation import Simulated
-from understudy_devices.consolidation.scenario import SERVERS_MOST
+from understudy_devices.consolidation.placement.speeds import sped_up
+from understudy_devices.consolidation.scenario import SERVERS_MOST, Tenant
 from understudy_devices.engine.cluster import Request
 from understudy_devices.measure.trust import Trust
 
@@ -36,6 +39,7 @@ TARGET_MOST_MS = 1e9
 TARGET_LEAST_MS = 1e-6
 COPIES_MOST = 1000
 BUDGET_MOST = 1_000_000
+MOVES_MOST = 100_000
 
 
 def place(
@@ -43,6 +47,7 @@ def place(
     *,
     queue_depths: Mapping[str, int] | Sequence[str] | str,
     each: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
+    speeds: Mapping[str, float] | str | None = None,
     p95_ms: float | None = None,
     targets_ms: Mapping[str, float] | str | None = None,
     copies: Mapping[str, int] | str | None = None,
@@ -50,6 +55,8 @@ def place(
     sizes_gb: Mapping[str, float] | str | None = None,
     together: str | Sequence[str] = (),
     apart: str | Sequence[str] = (),
+    today: str | os.PathLike[str] | Mapping[str, str] | None = None,
+    moves_at_most: int | None = None,
     merge: float = 1,
     traced_on: int | None = None,
     budget: int = BUDGET,
@@ -80,6 +87,7 @@ def place(
             vms,
             queue_depths=queue_depths,
             each=each,
+            speeds=speeds,
             p95_ms=p95_ms,
             targets_ms=targets_ms,
             copies=copies,
@@ -87,6 +95,8 @@ def place(
             sizes_gb=sizes_gb,
             together=together,
             apart=apart,
+            today=today,
+            moves_at_most=moves_at_most,
             merge=merge,
             traced_on=traced_on,
             budget=budget,
@@ -110,7 +120,9 @@ class Question:
     named: Mapping[str, Path]
     guests: Sequence[Guest]
     devices: Mapping[str, int | None]
+    speeds: Mapping[str, float]
     rules: Rules
+    homes: Homes | None
     merge: float
     budget: int
     traced_on: int | None
@@ -143,7 +155,7 @@ class Question:
                 traced = traced_depth(
                     self.traced_on, self.named, self.reduction.form, self.bad_traces
                 )
-                devices = place_devices.numbered(self.devices, traced)
+                devices = place_devices.numbered(self.devices, self.speeds, traced)
                 if not traced.is_given:
                     heard.say(place_devices.line(traced))
                 reading = self._reading(traced, heard.say)
@@ -153,14 +165,7 @@ class Question:
                 report("compare each VM with its model", 0)
                 read = settled(read, traced, self.seed, reading)
                 guest_list = [guest for guest in self.guests if guest.kind in read]
-                judge = Simulated(
-                    multiplied(guest_list, read, workspace / "copies"),
-                    [guest.target_ms for guest in guest_list],
-                    self.merge,
-                    self.seed,
-                    where.engine,
-                    where.at_once,
-                )
+                judge = self._judge(guest_list, read, where)
                 problem = Problem(
                     demands(guest_list, read, self.merge),
                     devices,
@@ -169,18 +174,49 @@ class Question:
                         [guest.name for guest in guest_list],
                     ),
                 )
-                outcome = search(problem, judge, self.budget, report, judge.sketch, stops)
+                outcome = self._searched(problem, judge, report, stops)
                 if outcome.kind == FOUND and not outcome.interrupted:
                     with suppress(Stopped), stops():
                         limits_ms = confirmation.limits_ms(judge, problem, outcome, report)
                         outcome = replace(outcome, limits_ms=limits_ms)
-            trusted = trust.of_placement(list(read.values()), self.merge)
+            trusted = trust.of_placement(list(read.values()), self.merge, self._has_speeds)
             placed = self._shown(problem, outcome, trusted, traced)
             heard.watch.answered(placed)
             if folder:
                 placed.fill(folder)
                 heard.watch.wrote(folder, "result.json, report.html")
         return replace(placed, notices=tuple(heard.notices))
+
+    @property
+    def _has_speeds(self) -> bool:
+        return any(speed != 1 for speed in self.speeds.values())
+
+    def _judge(
+        self, guest_list: Sequence[Guest], read: Mapping[Path, Tenant], where: of_vms.Where
+    ) -> Simulated:
+        at_speed = {}
+        for rank, speed in enumerate(sorted({*self.speeds.values(), 1.0})):
+            folder = where.folder / f"speed-{rank}"
+            faster = {
+                kind: tenant if speed == 1 else sped_up(tenant, speed, folder / f"{number}")
+                for number, (kind, tenant) in enumerate(read.items())
+            }
+            at_speed[speed] = multiplied(guest_list, faster, folder / "copies")
+        targets_ms = [guest.target_ms for guest in guest_list]
+        engine, at_once = where.engine, where.at_once
+        return Simulated(
+            at_speed[1.0], targets_ms, self.merge, self.seed, engine, at_once, at_speed
+        )
+
+    def _searched(
+        self, problem: Problem, judge: Simulated, report: Report, stops: Stops
+    ) -> Outcome:
+        how = (judge, self.budget, report, judge.sketch, stops)
+        if self.homes is None:
+            return search(problem, *how)
+        names = [one.name for one in problem.vms]
+        today = self.homes.on(list(self.devices), names, self.rules.sizes_gb)
+        return moving.place(problem, today, *how)
 
     def _reading(self, traced: Depth, say: Callable[[str], None]) -> of_vms.Reading:
         """Return how traces are read: if D is unknown, service times are the response times."""
@@ -210,7 +246,9 @@ class Question:
                 if guest.name not in {one.name for one in problem.vms}
             ],
             "budget": self.budget,
+            **({"speeds": dict(self.speeds)} if self._has_speeds else {}),
             **self.rules.as_json(),
+            **(self.homes.as_json() if self.homes else {}),
         }
         document = answer.document(self.command, inputs, problem, outcome, trusted)
         return Placement(
@@ -228,6 +266,7 @@ def ask(
     *,
     queue_depths: Any,
     each: Any = (),
+    speeds: Any = None,
     p95_ms: Any = None,
     targets_ms: Any = None,
     copies: Any = None,
@@ -235,6 +274,8 @@ def ask(
     sizes_gb: Any = None,
     together: Any = (),
     apart: Any = (),
+    today: Any = None,
+    moves_at_most: Any = None,
     merge: Any = 1,
     traced_on: Any = None,
     budget: Any = BUDGET,
@@ -249,12 +290,13 @@ def ask(
     command: str | None = None,
 ) -> Question:
     """Check the arguments of `place`; `command` is the command line, if somebody typed one."""
-    depths, targets, several, capacities, sizes = (
+    depths, targets, several, capacities, sizes, homes_text, fast = (
         options.text(value or "") or ""
-        for value in (queue_depths, targets_ms, copies, capacities_gb, sizes_gb)
+        for value in (queue_depths, targets_ms, copies, capacities_gb, sizes_gb, today, speeds)
     )
     groups = [of_vms.arguments(value or ()) for value in (together, apart)]
     devices = place_devices.parsed(depths)
+    how_fast = place_devices.speeds(fast, devices)
     folders = of_vms.arguments(each)
     texts = of_vms.arguments(vms)
     named = vm.named([*texts, *(text for folder in folders for text in _entries(Path(folder)))])
@@ -267,7 +309,11 @@ def ask(
     )
     guest_list = _guests(named, several, limit, targets)
     names = [guest.name for guest in guest_list]
-    checked = rules(list(devices), names, capacities, sizes, *groups)
+    checked = rules(
+        list(devices), names, capacities, sizes, *groups, sizes_suffice=bool(homes_text)
+    )
+    most_moves = options.optional("--moves-at-most", moves_at_most, 0, MOVES_MOST)
+    where = homes(homes_text, list(devices), names, most_moves)
     factor = options.text(merge) or ""
     wrong = f"--merge: {factor}: write a value from 1"
     value = of_vms.number(factor, 1, of_vms.MERGE_MOST, wrong)
@@ -277,11 +323,14 @@ def ask(
     most = options.within("--budget", budget, 1, BUDGET_MOST)
     typed = {
         "queue_depths": depths,
+        "speeds": fast or None,
         "p95_ms": p95_ms,
         "targets_ms": targets or None,
         "copies": several or None,
         "capacities_gb": capacities or None,
         "sizes_gb": sizes or None,
+        "today": homes_text or None,
+        "moves_at_most": most_moves,
         "merge": None if value == 1 else merge,
         "traced_on": servers,
         "budget": None if most == BUDGET else most,
@@ -300,7 +349,9 @@ def ask(
         named,
         guest_list,
         devices,
+        how_fast,
         checked,
+        where,
         value,
         most,
         servers,

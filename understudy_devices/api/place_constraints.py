@@ -59,8 +59,13 @@ def rules(
     sizes: str,
     together: Sequence[str],
     apart: Sequence[str],
+    *,
+    sizes_suffice: bool = False,
 ) -> Rules:
-    """Check the options' texts; raise a UserError for an unknown name or a contradiction."""
+    """Check the options' texts; raise a UserError for an unknown name or a contradiction.
+
+    sizes_suffice: whether the VMs' sizes are of use without the devices' capacities.
+    """
     capacities_gb = {}
     for name, gb in _sizes("--capacities-gb", capacities).items():
         if name not in devices:
@@ -71,12 +76,13 @@ def rules(
     sizes_gb: dict[str, float] = {}
     named = _sizes("--sizes-gb", sizes)
     for name in sorted(named, key=lambda name: "#" in name):
-        sizes_gb |= dict.fromkeys(_copies("--sizes-gb", name, vms), named[name])
+        sizes_gb |= dict.fromkeys(copies("--sizes-gb", name, vms), named[name])
     if capacities_gb:
         _need_all("--capacities-gb", "device", devices, capacities_gb)
+    elif sizes_gb and not sizes_suffice:
+        raise UserError("--sizes-gb: give the devices' --capacities-gb as well, or --today")
+    if capacities_gb or sizes_gb:
         _need_all("--sizes-gb", "VM", vms, sizes_gb)
-    elif sizes_gb:
-        raise UserError("--sizes-gb: give the devices' --capacities-gb as well")
     checked = Rules(
         capacities_gb,
         sizes_gb,
@@ -96,16 +102,17 @@ def _sizes(option: str, text: str) -> dict[str, float]:
     }
 
 
-def _copies(option: str, name: str, vms: Sequence[str]) -> list[str]:
-    copies = [vm for vm in vms if vm == name or vm.rpartition("#")[0] == name]
-    if not copies:
+def copies(option: str, name: str, vms: Sequence[str]) -> list[str]:
+    """Return the VMs that a name stands for; raise a UserError if there are none."""
+    names = [vm for vm in vms if vm == name or vm.rpartition("#")[0] == name]
+    if not names:
         raise UserError(f"{option}: no VM is called {name}; there are {', '.join(vms)}")
-    return copies
+    return names
 
 
 def _group(option: str, text: str, vms: Sequence[str]) -> frozenset[str]:
     names = [name for name in text.split(",") if name]
-    group = frozenset(vm for name in names for vm in _copies(option, name, vms))
+    group = frozenset(vm for name in names for vm in copies(option, name, vms))
     if len(group) < 2:
         raise UserError(f"{option}: {text}: name at least two VMs, as in web,db")
     return group

@@ -8,6 +8,7 @@ import click
 
 from understudy_devices.api.place import (
     BUDGET_MOST,
+    MOVES_MOST,
     TARGET_LEAST_MS,
     TARGET_MOST_MS,
     ask,
@@ -52,6 +53,13 @@ EXAMPLE = (
     "number is like the one that the traces were recorded on.",
 )
 @click.option(
+    "--speeds",
+    metavar="NAME=K,...",
+    default="",
+    help="Devices that serve a request K times as fast as the one that the traces were recorded "
+    "on; K is 1 for the others.",
+)
+@click.option(
     "--p95-ms",
     "p95",
     type=click.FloatRange(TARGET_LEAST_MS, TARGET_MOST_MS),
@@ -94,6 +102,19 @@ EXAMPLE = (
     help="VMs of which no two may share a device; repeat the option for other VMs.",
 )
 @click.option(
+    "--today",
+    metavar="NAME=DEVICE,...|FILE",
+    default="",
+    help="Where VMs are now, or a file with that, such as a result.json of this command. Then as "
+    "few VMs as possible move, or as few GB with --sizes-gb.",
+)
+@click.option(
+    "--moves-at-most",
+    metavar="N",
+    type=click.IntRange(0, MOVES_MOST),
+    help="Move at most N VMs; needs --today.",
+)
+@click.option(
     "--merge",
     metavar="VALUE",
     default="1",
@@ -129,6 +150,7 @@ def command(
     vms: tuple[str, ...],
     folders: tuple[Path, ...],
     devices: str,
+    speeds: str,
     p95: float | None,
     targets: str,
     copies: str,
@@ -136,6 +158,8 @@ def command(
     sizes: str,
     together: tuple[str, ...],
     apart: tuple[str, ...],
+    today: str,
+    moves_at_most: int | None,
     merge: str,
     traced_on: int | None,
     budget: int,
@@ -164,6 +188,7 @@ def command(
         vms,
         queue_depths=devices,
         each=folders,
+        speeds=speeds,
         p95_ms=p95,
         targets_ms=targets,
         copies=copies,
@@ -171,6 +196,8 @@ def command(
         sizes_gb=sizes,
         together=together,
         apart=apart,
+        today=today,
+        moves_at_most=moves_at_most,
         merge=merge,
         traced_on=traced_on,
         budget=budget,

@@ -57,9 +57,13 @@ def of_prediction(prediction: Prediction) -> Trust:
     )
 
 
-def of_placement(tenants: Sequence[Tenant], merge: float) -> Trust:
-    """Return how far a prediction of VMs on several devices may be trusted."""
-    each = "that each device is as fast as the traced one, serves as many requests at once as given"
+def of_placement(tenants: Sequence[Tenant], merge: float, speeds: bool = False) -> Trust:
+    """Return how far a prediction of VMs on several devices may be trusted.
+
+    speeds: whether the devices' speeds are given.
+    """
+    fast = "given" if speeds else "the traced one"
+    each = f"that each device is as fast as {fast}, serves as many requests at once as given"
     return _verdict(tenants, ("a run of VMs together", f"{each} and {_merges(merge)}"))
 
 

@@ -17,6 +17,7 @@ from understudy_devices.consolidation.placement.problem import (
     each,
 )
 from understudy_devices.consolidation.placement.search import Outcome
+from understudy_devices.consolidation.placement.today import Moves
 from understudy_devices.consolidation.trust import INTERVALS, SAMPLED
 from understudy_devices.measure.trust import Trust
 
@@ -89,8 +90,30 @@ def document(
         "ci95_covers": SAMPLED if outcome.limits_ms else INTERVALS,
         "simulated_devices": outcome.judged,
         "vms": len(problem.vms),
-        "offered_load": busy / sum(device.servers for device in problem.devices),
+        "offered_load": busy / problem.capacity,
         "devices": [_device(one) for one in occupied(problem, outcome)],
+        **({"moves": _moves(problem, outcome.moves)} if outcome.moves else {}),
+    }
+
+
+def _moves(problem: Problem, moves: Moves) -> dict[str, Any]:
+    return {
+        "vms": [
+            {
+                "name": problem.vms[move.vm].name,
+                "from": problem.devices[move.home].name,
+                "to": problem.devices[move.device].name,
+                "gb": move.gb,
+                "p95_of_target_without": None if move.without is None else _finite(move.without),
+                "worst_without": None if move.worst is None else problem.vms[move.worst].name,
+                "forbidden_without": move.forbidden,
+            }
+            for move in moves.each
+        ],
+        "gb": moves.gb,
+        "fewest": moves.fewest,
+        "p95_of_target_today": moves.today and _finite(moves.today[0]),
+        "worst_today": moves.today and problem.vms[moves.today[1]].name,
     }
 
 
@@ -103,11 +126,12 @@ def _device(one: Occupied) -> dict[str, Any]:
     return {
         "name": one.device.name,
         "servers": one.device.servers,
+        "speed": one.device.speed,
         "load": one.load,
         "vms": [
             {
                 "name": placed.vm.name,
-                "load": placed.vm.erlangs / one.device.servers,
+                "load": placed.vm.erlangs / one.device.capacity,
                 "alone": {"p95_response_ms": placed.vm.alone_ms},
                 "target_p95_ms": placed.vm.target_ms,
                 "p95_response_ms": _finite(placed.p95.mean_ms),

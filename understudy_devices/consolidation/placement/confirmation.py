@@ -17,7 +17,6 @@ from understudy_devices.consolidation.placement.problem import Problem
 from understudy_devices.consolidation.placement.search import Outcome
 from understudy_devices.consolidation.placement.simulation import CELL, Simulated
 from understudy_devices.consolidation.replications import Merge, Replications
-from understudy_devices.consolidation.scenario import Scenario
 from understudy_devices.measure.comparison import Estimate
 from understudy_devices.native.open_queue import ClassFigures, QueueFigures
 
@@ -56,7 +55,7 @@ def limits_ms(
         vms = tuple(verdict)
         if not all(isfinite(one.most_ms) for one in verdict.values()):
             continue
-        scenario = Scenario(tuple(judge.tenants[vm] for vm in vms), device.servers)
+        scenario = judge.scenario(device, vms)
         replications = _Percentiles(scenario, judge.seed, judge.engine, judge.at_once)
         each = spreads(replications, (judge.merge,) * len(vms)) if vms else ()
         for vm, spread in zip(vms, each, strict=True):

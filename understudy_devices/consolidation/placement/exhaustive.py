@@ -7,7 +7,7 @@ VMs that must share a device with it.  Of assignments that differ only by exchan
 equal devices, the search tries only one.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from understudy_devices.consolidation.placement.problem import Assignment, Members, Problem, each
 from understudy_devices.consolidation.placement.verdicts import OutOfBudget, Verdicts
@@ -15,10 +15,16 @@ from understudy_devices.consolidation.placement.verdicts import OutOfBudget, Ver
 LOOKS = 3_000_000  # most pairs of a VM and a device that a search tries
 
 
-def assign(verdicts: Verdicts, members: Members, looks: int = LOOKS) -> Assignment | None:
+def assign(
+    verdicts: Verdicts,
+    members: Members,
+    looks: int = LOOKS,
+    within: Callable[[Assignment], bool] | None = None,
+) -> Assignment | None:
     """Return an assignment of these VMs, or None if there is none.
 
-    Raise OutOfBudget if the search takes too long.
+    Raise OutOfBudget if the search takes too long.  within: what an assignment has to meet, also
+    one of only some of the VMs.  Then all VMs and devices are different.
     """
     problem = verdicts.problem
     stack: list[Assignment] = [(0,) * len(problem.devices)]
@@ -33,7 +39,9 @@ def assign(verdicts: Verdicts, members: Members, looks: int = LOOKS) -> Assignme
         if not left:
             return assignment
         for child in _children(verdicts, assignment, left):
-            signature = _signature(problem, child)
+            if within and not within(child):
+                continue
+            signature = child if within else _signature(problem, child)
             if signature not in seen:
                 seen.add(signature)
                 stack.append(child)
@@ -73,7 +81,7 @@ def _children(verdicts: Verdicts, assignment: Assignment, left: Members) -> Iter
     """
     problem = verdicts.problem
     rooms = [
-        device.servers - problem.erlangs(on)
+        device.capacity - problem.erlangs(on)
         for device, on in zip(problem.devices, assignment, strict=True)
     ]
     if problem.erlangs(left) >= sum(rooms):
@@ -103,7 +111,7 @@ def _signature(problem: Problem, assignment: Assignment) -> tuple[float, ...]:
     """Return a key that is the same for equivalent assignments."""
     capacities = problem.constraints.capacities_gb or (0.0,) * len(assignment)
     alike = [
-        (device.servers, capacity, problem.interchanged(on))
+        (*device.kind, capacity, problem.interchanged(on))
         for device, capacity, on in zip(problem.devices, capacities, assignment, strict=True)
     ]
     return tuple(value for pair in sorted(alike) for value in pair)

@@ -63,7 +63,7 @@ class Forecast:
         """Learn from the verdict on VMs that share a device."""
         on = np.zeros((1, len(self._erlangs)))
         on[0, list(vms)] = 1
-        load, shared, own = self._features(on, np.array([float(device.servers)]))
+        load, shared, own = self._features(on, np.array([device.capacity]))
         if not vms or load[0] >= 1:
             return
         causes = np.bincount(self._kind, on[0] * self._erlangs, self._kinds) / (
@@ -73,11 +73,12 @@ class Forecast:
             p95_ms = verdict[vm].mean_ms
             if not isfinite(p95_ms):
                 continue
-            wait_ms = max(p95_ms - self._alone_ms[vm], LEAST * self._alone_ms[vm])
+            alone_ms = self._alone_ms[vm] / device.speed
+            wait_ms = max(p95_ms - alone_ms, LEAST * alone_ms)
             waits = np.zeros(self._kinds)
             waits[self._kind[vm]] = 1
             row = np.concatenate([shared[0, :-1], [own[0, vm]], waits, causes])
-            weight = (wait_ms / (wait_ms + self._alone_ms[vm]) / NOISE) ** 2
+            weight = (wait_ms / (wait_ms + alone_ms) / NOISE) ** 2
             self._precision += weight * np.outer(row, row)
             self._weighted += weight * row * (log(wait_ms) - shared[0, -1])
         self._fitted = None
@@ -93,14 +94,14 @@ class Forecast:
         """Forecast by the likeliest coefficients."""
         self._fitted = None
 
-    def ratios(self, on: Array, servers: Array) -> Array:
+    def ratios(self, on: Array, capacities: Array, speeds: Array) -> Array:
         """Return (N,), for each of N sets of VMs the highest ratio of a 95th percentile to its
         target.
 
-        on: (N, number of VMs), 1 for a VM in the set, otherwise 0.  servers: (N,), those of the
-        set's device.
+        on: (N, number of VMs), 1 for a VM in the set, otherwise 0.  capacities, speeds: (N,), those
+        of the set's device.
         """
-        load, shared, own = self._features(on, servers)
+        load, shared, own = self._features(on, capacities)
         fitted = self._coefficients()
         waits, causes = np.split(fitted[len(EXPECTED) :], 2)
         busy = np.maximum(on @ self._erlangs, IDLE)
@@ -111,16 +112,16 @@ class Forecast:
         each += waits[self._kind]
         np.minimum(each, LOG_MOST, out=each)
         np.exp(each, out=each)
-        each += self._alone_ms
+        each += np.multiply.outer(1 / speeds, self._alone_ms)
         each /= self._target_ms
         each *= on
         worst: Array = each.max(axis=1)
         return np.where(load < 1, np.minimum(worst, PILED_UP), PILED_UP * np.maximum(1.0, load))
 
-    def limits(self, servers: float) -> Array:
+    def limits(self, capacity: float) -> Array:
         """Return, for each VM, the highest utilisation at which it meets its target on a device of
-        this many servers, beside VMs like all the others; at least LOADS[0]."""
-        _, shared, _ = self._features(np.ones((1, len(self._erlangs))), np.array([servers]))
+        this capacity, beside VMs like all the others; at least LOADS[0]."""
+        _, shared, _ = self._features(np.ones((1, len(self._erlangs))), np.array([capacity]))
         fitted = self._coefficients()
         waits, causes = np.split(fitted[len(EXPECTED) :], 2)
         rest = shared[0, -1] + self._erlangs @ causes[self._kind] / self._erlangs.sum()
@@ -139,16 +140,21 @@ class Forecast:
             self._fitted = np.asarray(np.linalg.solve(self._precision, self._weighted), np.float64)
         return self._fitted
 
-    def _features(self, on: Array, servers: Array) -> tuple[Array, Array, Array]:
+    def _features(self, on: Array, capacities: Array) -> tuple[Array, Array, Array]:
         """Return the load (N,), the features (N, F + 1) that all VMs of a set share, of which the
         last has the coefficient 1, and the feature (N, number of VMs) of each VM."""
         busy = np.maximum(on @ self._erlangs, IDLE)
-        load = busy / servers
+        load = busy / capacities
         part = np.minimum(load, 0.999)
-        parts = on @ self._profile / servers[:, None]
+        parts = on @ self._profile / capacities[:, None]
         queued = parts / np.maximum(1 - parts, 1 - FULL)
         even = part / (1 - part)
         own = np.log(np.maximum(queued @ self._sends, LEAST * even[:, None]) / even[:, None])
         residual = np.maximum(on @ (self._erlangs * self._residual) / busy, IDLE)
-        shared = [np.ones(len(load)), np.log(part), -np.log(1 - part), np.log(residual / servers)]
+        shared = [
+            np.ones(len(load)),
+            np.log(part),
+            -np.log(1 - part),
+            np.log(residual / capacities),
+        ]
         return load, np.stack(shared, axis=1), own

@@ -19,6 +19,7 @@ from understudy_devices.consolidation.placement.problem import (
     each,
     together,
 )
+from understudy_devices.consolidation.placement.today import Limits
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -44,6 +45,7 @@ class LocalSearch:
         self._problem = problem
         self._ratios = ratios
         self._measured = measured
+        self.limits: Limits | None = None
         self._random = np.random.default_rng(seed)
         units = problem.units
         self._units = np.array(
@@ -71,8 +73,22 @@ class LocalSearch:
             for _ in range(SWAPS[number % len(SWAPS)]):
                 one, other = self._random.integers(len(of_units), size=2)
                 of_units[one], of_units[other] = of_units[other], of_units[one]
+            if self.limits:
+                of_units = self._homewards(of_units, self.limits)
             where = of_units[self._units.argmax(axis=0)]
             yield tuple(together(np.flatnonzero(where == d).tolist()) for d in range(len(near)))
+
+    def _homewards(self, where: Ints, limits: Limits) -> Ints:
+        """Return where units are after some that moved, chosen at random, have stayed at home:
+        one, and then as many as the limits demand."""
+        homes = limits.costs[1].argmin(axis=1)
+        rows = np.arange(len(where))
+        moved = np.flatnonzero(limits.costs[1, rows, where] > limits.costs[1, rows, homes])
+        for unit in self._random.permutation(moved):
+            where[unit] = homes[unit]
+            if limits.allow(limits.spent(where)):
+                break
+        return where
 
     def spread(self) -> Assignment:
         """Return an assignment of equal utilisations: units in descending order of load, each on
@@ -84,7 +100,7 @@ class LocalSearch:
             after = [
                 (
                     not problem.constraints.allow(d, members[d] | unit),
-                    (busy[d] + problem.erlangs(unit)) / device.servers,
+                    (busy[d] + problem.erlangs(unit)) / device.capacity,
                 )
                 for d, device in enumerate(problem.devices)
             ]
@@ -151,6 +167,12 @@ class LocalSearch:
             [np.full(len(inside) * len(others), -1), np.tile(outside, len(inside))]
         )
         target = np.concatenate([np.tile(others, len(inside)), where[into[into >= 0]]])
+        if self.limits:
+            costs = self.limits.costs
+            more = costs[:, out, target] - costs[:, out, worst]
+            more += np.where(into >= 0, costs[:, into, worst] - costs[:, into, target], 0)
+            allowed = self.limits.allow(self.limits.spent(where)[:, None] + more)
+            out, into, target = out[allowed], into[allowed], target[allowed]
         if len(out) > CHANGES:
             chosen = np.sort(self._random.choice(len(out), CHANGES, replace=False))
             return out[chosen], into[chosen], target[chosen]

@@ -79,7 +79,7 @@ def _spread(problem: Problem) -> list[int]:
     where: dict[int, int] = {}
     for vm in sorted(range(len(problem.vms)), key=lambda vm: -problem.vms[vm].erlangs):
         after = [
-            (busy[d] + problem.vms[vm].erlangs) / device.servers
+            (busy[d] + problem.vms[vm].erlangs) / device.capacity
             for d, device in enumerate(problem.devices)
         ]
         where[vm] = after.index(min(after))
@@ -92,14 +92,14 @@ class _Packing:
 
     def __init__(self, problem: Problem, limits: Array, where: Sequence[int]) -> None:
         self._erlangs = np.array([vm.erlangs for vm in problem.vms])
-        self._servers = np.array([float(device.servers) for device in problem.devices])
+        self._capacities = np.array([device.capacity for device in problem.devices])
         self._limits = limits
         self._where = np.array(where, dtype=np.int64)
 
     @property
     def assignment(self) -> Assignment:
         """Return the VMs on each device."""
-        return tuple(together(self._on(d).tolist()) for d in range(len(self._servers)))
+        return tuple(together(self._on(d).tolist()) for d in range(len(self._capacities)))
 
     @property
     def fullest(self) -> float:
@@ -119,16 +119,16 @@ class _Packing:
         return np.flatnonzero(self._where == device)
 
     def _full(self) -> Array:
-        return self._busy() / (self._servers * self._least(self._limits, np.inf))
+        return self._busy() / (self._capacities * self._least(self._limits, np.inf))
 
     def _busy(self) -> Array:
-        busy = np.zeros(len(self._servers))
+        busy = np.zeros(len(self._capacities))
         np.add.at(busy, self._where, self._erlangs)
         return busy
 
     def _least(self, limits: Array, empty: float) -> Array:
         """Return the smallest limit of the VMs on each device."""
-        least = np.full(len(self._servers), empty)
+        least = np.full(len(self._capacities), empty)
         np.minimum.at(least, self._where, limits)
         return least
 
@@ -167,8 +167,8 @@ class _Packing:
     def _best_move(self, inside: Ints, device: int, others: Array) -> tuple[float, tuple[int, int]]:
         busy, least = self._busy(), self._least(self._limits, np.inf)
         erlangs, limits = self._erlangs[inside, None], self._limits[inside, None]
-        left = (busy[device] - erlangs) / (self._servers[device] * others[inside, None])
-        joined = (busy + erlangs) / (self._servers * np.minimum(least, limits))
+        left = (busy[device] - erlangs) / (self._capacities[device] * others[inside, None])
+        joined = (busy + erlangs) / (self._capacities * np.minimum(least, limits))
         after = np.maximum(left, joined)
         after[:, device] = np.inf
         row, column = np.unravel_index(int(after.argmin()), after.shape)
@@ -181,7 +181,7 @@ class _Packing:
         change = self._erlangs[outside] - self._erlangs[inside, None]
         least_here = np.minimum(others[inside, None], self._limits[outside])
         least_there = np.minimum(others[outside], self._limits[inside, None])
-        here = (busy[device] + change) / (self._servers[device] * least_here)
-        after = np.maximum(here, (busy[there] - change) / (self._servers[there] * least_there))
+        here = (busy[device] + change) / (self._capacities[device] * least_here)
+        after = np.maximum(here, (busy[there] - change) / (self._capacities[there] * least_there))
         row, column = np.unravel_index(int(after.argmin()), after.shape)
         return float(after[row, column]), int(inside[row]), int(outside[column])

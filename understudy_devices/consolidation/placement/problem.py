@@ -5,8 +5,8 @@ A VM is identified by its index in `Problem.vms`.  A set of VMs is a whole numbe
 each VM, so the set `one` is a subset of `other` if `one & other == one`.
 
 Conclusions without a judgement need two assumptions: an additional VM on a device lowers no other
-VM's 95th percentile, and an additional server raises no VM's 95th percentile.  Both assumptions are
-true for a queue; a simulation's noise may violate them slightly.
+VM's 95th percentile, and an additional server, or faster servers, raise no VM's 95th percentile.
+Both assumptions are true for a queue; a simulation's noise may violate them slightly.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -19,18 +19,37 @@ from understudy_devices.consolidation.placement.constraints import Members as Me
 
 @dataclass(frozen=True)
 class Device:
-    """A device that serves `servers` requests at once."""
+    """A device that serves `servers` requests at once.
+
+    speed: how many times as fast as the traced device it serves a request.
+    """
 
     name: str
     servers: int
+    speed: float = 1.0
+
+    @property
+    def kind(self) -> tuple[int, float]:
+        """Return what distinguishes devices, besides their capacities and VMs of today."""
+        return self.servers, self.speed
+
+    @property
+    def capacity(self) -> float:
+        """Return how many servers of the traced device do as much."""
+        return self.servers * self.speed
+
+    def is_at_most(self, other: "Device") -> bool:
+        """Return whether the other device has at least as many servers, each at least as fast."""
+        return self.servers <= other.servers and self.speed <= other.speed
 
 
 @dataclass(frozen=True)
 class Demand:
     """The demand of a VM.
 
-    erlangs: the number of servers that the VM keeps busy on average.  target_ms: the limit for the
-    VM's 95th percentile.  kind: VMs of the same kind with the same target are interchangeable.
+    erlangs: the number of servers of the traced device that the VM keeps busy on average.
+    target_ms: the limit for the VM's 95th percentile.  kind: VMs of the same kind with the same
+    target are interchangeable.
 
     Used only for forecasts: alone_ms, roughly the VM's 95th percentile when it is alone on a
     device; residual_ms, the mean time that a request in service still needs, longer if arrivals
@@ -85,6 +104,8 @@ class Problem:
         for device in self.devices:
             if device.servers < 1:
                 raise ValueError(f"{device.name}: {device.servers} servers: must be 1 or more")
+            if not device.speed > 0:
+                raise ValueError(f"{device.name}: a speed of {device.speed}: must be above 0")
         for vm in self.vms:
             if not vm.erlangs > 0 or not vm.target_ms > 0:
                 raise ValueError(
@@ -99,8 +120,27 @@ class Problem:
 
     @property
     def largest(self) -> Device:
-        """Return the device with the most servers."""
-        return max(self.devices, key=lambda device: device.servers)
+        """Return the device with the highest capacity."""
+        return max(self.devices, key=lambda device: device.capacity)
+
+    @cached_property
+    def best(self) -> tuple[Device, ...]:
+        """Return one device of each kind that no other kind surpasses, in servers and in speed.
+
+        A VM that misses its target on all of these misses it on every device.
+        """
+        first = {device.kind: device for device in reversed(self.devices)}
+        return tuple(
+            device
+            for device in self.devices
+            if first[device.kind] is device
+            and not any(device.is_at_most(other) for other in first.values() if other is not device)
+        )
+
+    @property
+    def capacity(self) -> float:
+        """Return the capacity of all devices together."""
+        return sum(device.capacity for device in self.devices)
 
     def erlangs(self, members: Members) -> float:
         """Return the number of servers that these VMs keep busy on average."""
@@ -108,7 +148,7 @@ class Problem:
 
     def load(self, device: Device, members: Members) -> float:
         """Return the utilisation of the device with these VMs."""
-        return self.erlangs(members) / device.servers
+        return self.erlangs(members) / device.capacity
 
     def canonical(self, members: Members) -> Members:
         """Return the set with the same 95th percentiles in which the VMs of each kind are the first

@@ -8,7 +8,7 @@
    forecast's best assignment is sketched, the forecast learns from the sketch, and so on.  After
    a sketch that is no better, every other forecast is a random one of its distribution.  Where
    sketches no longer improve, the judge judges the best one.  VMs that miss their targets are also
-   judged alone on the largest device: if one misses its target there too, there is no assignment.
+   judged alone on the best devices: if one misses its target there too, there is no assignment.
    After an assignment that meets all targets, the search goes on for as long as it took.  An
    assignment that breaks a constraint (`constraints.py`) counts as worse than any other in the
    local search, and is never sketched or judged.
@@ -19,7 +19,7 @@ The answer depends only on the problem, the judge and the budget, unless the sea
 (base/stopping.py): then it is the best assignment so far, perhaps only sketched.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from math import comb, prod
@@ -47,6 +47,7 @@ from understudy_devices.consolidation.placement.problem import (
     over,
     ratio,
 )
+from understudy_devices.consolidation.placement.today import Moves
 from understudy_devices.consolidation.placement.verdicts import OutOfBudget, Verdicts
 
 BUDGET = 1000  # most judgements, each of a set of VMs on a device
@@ -78,6 +79,7 @@ class Outcome:
     assignment.  conflict: VMs that can't be placed together, if they are the reason.  judged: the
     number of judgements.  interrupted: whether the search was stopped before its end.
     limits_ms: the 95 % interval of each VM's 95th percentile, if it was computed (confirmation.py).
+    moves: what moves, if today's devices are given (moving.py).
     """
 
     kind: Kind
@@ -88,6 +90,7 @@ class Outcome:
     judged: int
     interrupted: bool = False
     limits_ms: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    moves: Moves | None = None
 
 
 def place(
@@ -99,7 +102,7 @@ def place(
     stops: Stops = nullcontext,
 ) -> Outcome:
     """Search for an assignment; ask the judge, and for sketches, at most `budget` times."""
-    search = _Search(problem, judge, budget, report, sketch)
+    search = Searching(problem, judge, budget, report, sketch)
     try:
         with stops():
             return search.outcome()
@@ -107,7 +110,7 @@ def place(
         return search.so_far()
 
 
-class _Search:
+class Searching:
     """One search: its judgements, the forecast, and the best assignments so far.
 
     The nearest assignment is the best that was judged; the best by sketches may be better.
@@ -125,17 +128,18 @@ class _Search:
         self._verdicts = Verdicts(problem, judge, budget, report, sketch)
         self._budget = budget
         self._forecast = Forecast(problem)
-        servers = np.array([float(device.servers) for device in problem.devices])
+        capacities = np.array([device.capacity for device in problem.devices])
+        speeds = np.array([device.speed for device in problem.devices])
         self._search = LocalSearch(
             problem,
             lambda on, devices: np.maximum(
-                self._forecast.ratios(on, servers[devices]),
+                self._forecast.ratios(on, capacities[devices], speeds[devices]),
                 FORBIDDEN * problem.constraints.excess(on, devices),
             ),
             self._measured,
         )
         self._random = np.random.default_rng(1)
-        self._learnt: set[tuple[int, Members]] = set()
+        self._learnt: set[tuple[int, float, Members]] = set()
         self._best: Assignment = ()
         self._nearest: Assignment | None = None
         self._distance = float("inf")  # of the nearest: its worst upper bound, as a ratio
@@ -166,11 +170,11 @@ class _Search:
     def _by_load(self) -> Outcome | None:
         problem = self._problem
         busy = problem.erlangs(problem.everyone)
-        servers = sum(device.servers for device in problem.devices)
-        if busy >= servers:
+        if busy >= problem.capacity:
             return self._outcome(
                 IMPOSSIBLE,
-                f"the VMs keep {busy:.4g} servers busy, but all devices together have {servers}: "
+                f"the VMs keep {busy:.4g} servers busy, but all devices together have "
+                f"{problem.capacity:.6g}{of_the_traced(problem)}: "
                 "on some device requests pile up; add servers, or leave VMs out",
             )
         alone = [vm for vm in each(problem.everyone) if problem.load(problem.largest, 1 << vm) >= 1]
@@ -238,42 +242,49 @@ class _Search:
         return self._worst(self._best)[0] <= 1 < self._distance
 
     def _better(self) -> bool | None:
-        """Sketch the most promising assignment that is not sketched yet; return whether it is
-        better than the best one, or None if the local search comes to no such assignment."""
-        near = self._best or self._search.spread()
+        """Sketch the most promising assignment; return whether it is better than the best one, or
+        None if the local search comes to none but those that are known to be no better."""
+        near = self._best or self._first()
         limits = self._problem.constraints
-        starts = STARTS if self._best or limits else 0
+        before = self._worst(self._best) if self._best else (float("inf"),)
         promising: list[tuple[tuple[float, ...], Assignment]] = []
-        for start in (*self._search.starts(near, starts), self._sorted()):
+        for start in self._starts(near):
             assignment, ratios = self._search.improved(start)
-            if limits.allow_all(assignment) and any(
-                self._measured(d, on) is None for d, on in enumerate(assignment)
-            ):
-                promising.append((tuple(sorted(ratios, reverse=True)), assignment))
+            forecast = tuple(sorted(ratios, reverse=True))
+            known = all(self._measured(d, on) is not None for d, on in enumerate(assignment))
+            if limits.allow_all(assignment) and (forecast < before or not known):
+                promising.append((forecast, assignment))
         if not promising and (self._best or not limits.allow_all(near)):
             return None
         assignment = min(promising)[1] if promising else near
         self._sketch(assignment)
         worst = self._worst(assignment)
-        before = self._worst(self._best) if self._best else (float("inf"),)
         if worst < before:
             self._best = assignment
         share = f"{min(worst, before)[0]:.1%}"
         self._verdicts.phase = f"improve; the worst p95 so far is {share} of its target"
         return worst[0] < BETTER * before[0]
 
+    def _first(self) -> Assignment:
+        return self._search.spread()
+
+    def _starts(self, near: Assignment) -> Iterator[Assignment]:
+        """Yield where the local search starts."""
+        count = STARTS if self._best or self._problem.constraints else 0
+        yield from self._search.starts(near, count)
+        yield self._sorted()
+
     def _sorted(self) -> Assignment:
         """Return an assignment in which VMs that tolerate the same utilisation share devices."""
-        servers = [device.servers for device in self._problem.devices]
-        limits = self._forecast.limits(sum(servers) / len(servers))
+        limits = self._forecast.limits(self._problem.capacity / len(self._problem.devices))
         return pack(self._problem, limits.tolist(), self._best or None)
 
     def _sketch(self, assignment: Assignment) -> None:
         pairs = list(zip(self._problem.devices, assignment, strict=True))
         self._verdicts.sketches(pairs)
         for device, on in pairs:
-            if (device.servers, on) not in self._learnt:
-                self._learnt.add((device.servers, on))
+            if (*device.kind, on) not in self._learnt:
+                self._learnt.add((*device.kind, on))
                 self._forecast.learn(device, list(each(on)), self._verdict(device, on))
 
     def _measured(self, device: int, on: Members) -> float | None:
@@ -326,15 +337,15 @@ class _Search:
 
     def _alone(self, assignment: Assignment) -> Outcome | None:
         """Return that there is no assignment if a VM that misses its target here would miss it even
-        alone on the largest device.  Judge the VMs in question, of which there may be many, only
+        alone on the best devices.  Judge the VMs in question, of which there may be many, only
         after one of the worst."""
-        largest = self._problem.largest
         late = [vm for _, vm in self._late(assignment)]
-        if all(self._verdicts.fits(largest, 1 << vm) for vm in late[:WORST]):
+        if all(map(self._fits_alone, late[:WORST])):
             return None
-        return self._lonely(
-            [vm for vm in sorted(late) if not self._verdicts.fits(largest, 1 << vm)]
-        )
+        return self._lonely([vm for vm in sorted(late) if not self._fits_alone(vm)])
+
+    def _fits_alone(self, vm: int) -> bool:
+        return any(self._verdicts.fits(device, 1 << vm) for device in self._problem.best)
 
     def _late(self, assignment: Assignment) -> list[tuple[Device, int]]:
         """Return the VMs that miss their targets with their devices, the worst first."""
@@ -354,9 +365,11 @@ class _Search:
         largest = self._problem.largest
         alike = {self._problem.canonical(1 << vm): vm for vm in reversed(vms)}
         words = [self._words(largest, 1 << vm, vm) for vm in sorted(alike.values())]
+        others = [device.name for device in self._problem.best if device is not largest]
+        where = f" or {listed(others)}" if others else ", which has the most servers"
         return self._outcome(
             IMPOSSIBLE,
-            f"even alone on {largest.name}, which has the most servers: {listed(words, 5)}; relax "
+            f"even alone on {largest.name}{where}: {listed(words, 5)}; relax "
             "that target, or find a larger device",
             1 << vms[0],
         )
@@ -407,3 +420,9 @@ class _Search:
             tuple(map(self._verdict, self._problem.devices, nearest)) if nearest is not None else ()
         )
         return Outcome(kind, reason, nearest, verdicts, conflict, self._verdicts.judged)
+
+
+def of_the_traced(problem: Problem) -> str:
+    """Return what to add to a capacity in servers if devices have other speeds."""
+    same = all(device.speed == 1 for device in problem.devices)
+    return "" if same else " like those of the traced device"

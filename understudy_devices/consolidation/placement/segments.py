@@ -21,9 +21,9 @@ STATES = 10_000  # with more states, pieces are assigned to devices in order of 
 HALVINGS = 16
 WIDEST = 64.0
 
-_Reached = tuple[int, tuple[int, ...], int]
-"""The end of the last piece; how many devices of each size the earlier pieces use; and the number
-of servers of the last piece's device."""
+_Reached = tuple[int, tuple[int, ...], float]
+"""The end of the last piece; how many devices of each size the earlier pieces use; and the
+capacity of the last piece's device."""
 
 
 def cut(problem: Problem, limits: Sequence[float]) -> list[int]:
@@ -34,7 +34,7 @@ def cut(problem: Problem, limits: Sequence[float]) -> list[int]:
     order = sorted(range(len(problem.vms)), key=lambda vm: (limits[vm], vm))
     ordered = np.array([limits[vm] for vm in order])
     upto = np.cumsum([0.0] + [problem.vms[vm].erlangs for vm in order])
-    sizes = [device.servers for device in problem.devices]
+    sizes = [device.capacity for device in problem.devices]
     low, high = 0.0, WIDEST
     for _ in range(HALVINGS):
         middle = (low + high) / 2
@@ -47,9 +47,9 @@ def cut(problem: Problem, limits: Sequence[float]) -> list[int]:
 
 
 def _pieces(
-    sizes: Sequence[int], limits: NDArray[np.float64], upto: NDArray[np.float64]
-) -> list[tuple[int, int]] | None:
-    """Return, for each piece, the number of servers of its device and the end of the piece.
+    sizes: Sequence[float], limits: NDArray[np.float64], upto: NDArray[np.float64]
+) -> list[tuple[float, int]] | None:
+    """Return, for each piece, the capacity of its device and the end of the piece.
 
     Return None if not all VMs fit.
     """
@@ -72,8 +72,8 @@ def _pieces(
 
 
 def _chain(
-    sizes: Sequence[int], limits: NDArray[np.float64], upto: NDArray[np.float64]
-) -> list[tuple[int, int]] | None:
+    sizes: Sequence[float], limits: NDArray[np.float64], upto: NDArray[np.float64]
+) -> list[tuple[float, int]] | None:
     pieces, end = [], 0
     for size in sizes:
         end = _end(end, size, limits, upto)
@@ -81,15 +81,19 @@ def _chain(
     return pieces if end == len(limits) else None
 
 
-def _end(begin: int, servers: int, limits: NDArray[np.float64], upto: NDArray[np.float64]) -> int:
+def _end(
+    begin: int, capacity: float, limits: NDArray[np.float64], upto: NDArray[np.float64]
+) -> int:
     """Return the end of the longest piece that begins at index `begin` and fits on a device."""
     if begin == len(limits):
         return begin
-    room = upto[begin] + servers * limits[begin] * (1 + 1e-9)
+    room = upto[begin] + capacity * limits[begin] * (1 + 1e-9)
     return int(np.searchsorted(upto, room, side="right")) - 1
 
 
-def _way(reached: dict[tuple[int, ...], _Reached], used: tuple[int, ...]) -> list[tuple[int, int]]:
+def _way(
+    reached: dict[tuple[int, ...], _Reached], used: tuple[int, ...]
+) -> list[tuple[float, int]]:
     pieces = []
     while any(used):
         end, before, kind = reached[used]
@@ -98,12 +102,14 @@ def _way(reached: dict[tuple[int, ...], _Reached], used: tuple[int, ...]) -> lis
     return pieces[::-1]
 
 
-def _places(problem: Problem, order: Sequence[int], pieces: Sequence[tuple[int, int]]) -> list[int]:
+def _places(
+    problem: Problem, order: Sequence[int], pieces: Sequence[tuple[float, int]]
+) -> list[int]:
     free = list(range(len(problem.devices)))
     where: dict[int, int] = {}
     begin = 0
-    for servers, end in pieces:
-        device = next(d for d in free if problem.devices[d].servers == servers)
+    for capacity, end in pieces:
+        device = next(d for d in free if problem.devices[d].capacity == capacity)
         free.remove(device)
         for vm in order[begin:end]:
             where[vm] = device

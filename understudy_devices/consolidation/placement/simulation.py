@@ -7,8 +7,8 @@ that the 95 % interval of the mean over replications does not include the target
 percentile is not clearly below the target after MOST replications, it counts as above the target.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from understudy_devices.base.errors import Unstable
 from understudy_devices.consolidation.placement.problem import P95, Device, Verdict
@@ -29,7 +29,8 @@ class Simulated:
     """The judge.
 
     tenants, targets_ms: a value for each VM.  merge: the number of requests that a server merges
-    into one.  engine, at_once: as in `Replications`.
+    into one.  engine, at_once: as in `Replications`.  at_speed: the tenants on devices of other
+    speeds (speeds.py).
     """
 
     tenants: Sequence[Tenant]
@@ -38,10 +39,16 @@ class Simulated:
     seed: int
     engine: Engine
     at_once: int = 1
+    at_speed: Mapping[float, Sequence[Tenant]] = field(default_factory=dict)
+
+    def scenario(self, device: Device, vms: Sequence[int]) -> Scenario:
+        """Return the VMs on the device."""
+        tenants = self.at_speed.get(device.speed, self.tenants)
+        return Scenario(tuple(tenants[vm] for vm in vms), device.servers)
 
     def __call__(self, device: Device, vms: tuple[int, ...]) -> Verdict:
         """Simulate the VMs on the device; raises RunFailed like `simulate`."""
-        scenario = Scenario(tuple(self.tenants[vm] for vm in vms), device.servers)
+        scenario = self.scenario(device, vms)
         replications = Replications(scenario, self.seed, self.engine, self.at_once)
         figures: list[QueueFigures] = []
         estimates: list[Estimate] = []
@@ -59,7 +66,7 @@ class Simulated:
         """Simulate one replication of each set of VMs on its device, all side by side."""
         items, keys = {}, []
         for device, vms in pairs:
-            scenario = Scenario(tuple(self.tenants[vm] for vm in vms), device.servers)
+            scenario = self.scenario(device, vms)
             replications = Replications(scenario, self.seed, self.engine, self.at_once)
             key, item = replications.first((self.merge,) * len(vms))
             items[key] = item

@@ -2,9 +2,9 @@
 """Decide which sets of VMs a device can bear, by a judgement or from earlier judgements.
 
 A device can't bear a set that would keep it always busy, since waiting times would grow without
-limit.  A set that fails also fails with an additional VM or with fewer servers.  A set that fits
-also fits without one of its VMs or with more servers.  Devices with the same number of servers are
-interchangeable.
+limit.  A set that fails also fails with an additional VM, or with fewer or slower servers.  A set
+that fits also fits without one of its VMs, or with more or faster servers.  Devices with the same
+number of servers and the same speed are interchangeable.
 """
 
 from collections.abc import Sequence
@@ -24,6 +24,8 @@ from understudy_devices.consolidation.placement.problem import (
 )
 
 Placed = tuple[Device, Members]
+Key = tuple[int, float, Members]
+"""The servers and the speed of a device, and VMs."""
 
 
 class OutOfBudget(Exception):  # noqa: N818 - how a search ends, not an error
@@ -54,10 +56,10 @@ class Verdicts:
         self._sketch = sketch
         self._budget = budget
         self._report = report
-        self._made: dict[tuple[int, Members], Verdict] = {}
-        self._sketched: dict[tuple[int, Members], Verdict] = {}
-        self._fit: list[tuple[int, Members]] = []
-        self._failed: list[tuple[int, Members]] = []
+        self._made: dict[Key, Verdict] = {}
+        self._sketched: dict[Key, Verdict] = {}
+        self._fit: list[Key] = []
+        self._failed: list[Key] = []
 
     def of(self, device: Device, members: Members) -> Verdict:
         """Return the verdict on the VMs; judge them if there is no verdict yet.
@@ -69,20 +71,20 @@ class Verdicts:
         if not members:
             return {}
         first = self.problem.canonical(members)
-        if (device.servers, first) not in self._made:
+        if (*device.kind, first) not in self._made:
             self._ask(device, first)
-        return self.problem.transferred(self._made[device.servers, first], members)
+        return self.problem.transferred(self._made[*device.kind, first], members)
 
     def sketches(self, pairs: Sequence[Placed]) -> None:
         """Sketch these sets of VMs on devices if there is no verdict or sketch yet.
 
         May raise OutOfBudget.
         """
-        new: dict[tuple[int, Members], Placed] = {}
+        new: dict[Key, Placed] = {}
         for device, members in pairs:
             if members and self.glance(device, members) is None:
                 first = self.problem.canonical(members)
-                new[device.servers, first] = (device, first)
+                new[*device.kind, first] = (device, first)
         if self._sketch is None:
             for device, first in new.values():
                 self._ask(device, first)
@@ -95,7 +97,7 @@ class Verdicts:
         """Return the verdict on the VMs, or a sketch of it; None if there is neither."""
         if not members or self.problem.load(device, members) >= 1:
             return self.of(device, members)
-        key = (device.servers, self.problem.canonical(members))
+        key = (*device.kind, self.problem.canonical(members))
         verdict = self._made.get(key) or self._sketched.get(key)
         return verdict and self.problem.transferred(verdict, members)
 
@@ -111,21 +113,22 @@ class Verdicts:
         """Return whether the device can bear the VMs, without a judgement; None if unknown."""
         if self.problem.load(device, members) >= 1:
             return False
-        first, servers = self.problem.canonical(members), device.servers
-        verdict = self._made.get((servers, first))
+        first = self.problem.canonical(members)
+        key = (*device.kind, first)
+        verdict = self._made.get(key)
         if verdict is not None:
             return bound(self.problem, verdict) <= 1
-        if any(n >= servers and bad & first == bad for n, bad in self._failed):
+        if any(_tells_more(key, bad) for bad in self._failed):
             return False
-        if not first or any(n <= servers and good & first == first for n, good in self._fit):
+        if not first or any(_tells_more(good, key) for good in self._fit):
             return True
         return None
 
     def _ask(self, device: Device, first: Members) -> None:
         self._spend(1)
         verdict = self._judge(device, tuple(each(first)))
-        self._made[device.servers, first] = verdict
-        one = (device.servers, first)
+        self._made[*device.kind, first] = verdict
+        one = (*device.kind, first)
         if bound(self.problem, verdict) <= 1:
             self._fit = [other for other in self._fit if not _tells_more(one, other)] + [one]
         else:
@@ -141,9 +144,9 @@ class Verdicts:
         self.judged += judgements
 
 
-def _tells_more(one: tuple[int, Members], other: tuple[int, Members]) -> bool:
-    """Return whether `one` has all VMs of `other` and at most as many servers.
+def _tells_more(one: Key, other: Key) -> bool:
+    """Return whether `one` has all VMs of `other`, and at most as many servers, at most as fast.
 
     If so, and if `one` fits, `other` fits too.
     """
-    return one[0] <= other[0] and one[1] & other[1] == other[1]
+    return one[0] <= other[0] and one[1] <= other[1] and one[2] & other[2] == other[2]

@@ -28,6 +28,8 @@ def render(document: dict[str, Any], problem: Problem, outcome: Outcome, trust: 
             "devices": table.devices(devices),
             "vm_headings": table.VM,
             "vms": [(one.device.name, table.vms(one)) for one in devices],
+            "move_headings": table.MOVE,
+            "moves": table.moves(problem, outcome),
             "figures": figures.draw(devices) if devices else [],
             "inputs": page.flat(document["inputs"]),
             "environment": page.flat(document["environment"]),
@@ -45,7 +47,7 @@ def html(command: str, problem: Problem, outcome: Outcome, trust: Trust) -> str:
     devices = occupied(problem, outcome)
     section = notebook.Section(
         f"{len(problem.vms)} VMs on {len(problem.devices)} devices",
-        table.grids(devices),
+        [*table.grids(devices), *table.moves_grid(problem, outcome)],
         table.sentences(problem, outcome, trust),
         figures.draw_one(devices) if devices else None,
     )

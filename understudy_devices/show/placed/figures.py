@@ -54,7 +54,7 @@ def _loads(occupancies: Sequence[Occupied]) -> Figure:
     for place, one in enumerate(occupancies):
         bottom = 0.0
         for rank, placed in enumerate(one.placed):
-            part = placed.vm.erlangs / one.device.servers
+            part = placed.vm.erlangs / one.device.capacity
             alpha = 0.9 if rank % 2 else 0.6
             axes.bar(place, part, 0.6, bottom, color=COLOURS[place % len(COLOURS)], alpha=alpha)
             bottom += part

@@ -9,7 +9,7 @@ recorded service times.  If these are off as well, the prediction is not to be t
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import sqrt
+from math import log1p, sqrt
 
 import numpy as np
 
@@ -84,9 +84,10 @@ def _is_off(ratios: Sequence[float] | np.ndarray, limit: float) -> bool:
     from scipy.special import stdtrit  # imported here, since the import takes half a second
 
     count = len(ratios)
-    chance = float(np.std(ratios, ddof=1)) * sqrt(1 + 1 / count)
+    logarithms = np.log(ratios)  # near saturation, means are skewed to the right
+    chance = float(np.std(logarithms, ddof=1)) * sqrt(1 + 1 / count)
     chance *= float(stdtrit(count - 1, (1 + CONFIDENCE) / 2))
-    return abs(float(np.mean(ratios)) - 1) > max(limit, chance)
+    return abs(float(np.mean(logarithms))) > max(log1p(limit), chance)
 
 
 def _mean_ms(response_ns: np.ndarray) -> float:

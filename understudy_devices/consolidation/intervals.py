@@ -22,7 +22,7 @@ from understudy_devices.native.open_queue import QueueFigures
 RESAMPLES = 40
 MOST_REQUESTS = 200_000  # of all VMs in a resample; a longer trace is resampled in part
 CONFIDENCE = 0.95
-MOST_LOG = 100.0
+MOST_LOG = math.log(1000)  # from a thousandth to a thousand times the mean: nothing is known
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,13 @@ class Spread:
     freedom: float
 
     def limits(self, mean: Estimate) -> tuple[float, float]:
-        """Return the 95 % interval, in the unit of the mean.  The upper limit may be infinite."""
+        """Return the 95 % interval, in the unit of the mean: 0 to infinity if nothing is known."""
         own = (mean.half_width or 0.0) / mean.mean
         most = math.hypot(_quantile(self.freedom) * self.deviation, own)
-        if not math.isfinite(most):
+        if not most <= MOST_LOG:
             return 0.0, math.inf
         above = most + self.deviation**2 / 2
-        return mean.mean * math.exp(-most), mean.mean * math.exp(min(above, MOST_LOG))
+        return mean.mean * math.exp(-most), mean.mean * math.exp(above)
 
 
 def limits_of(mean: Estimate) -> tuple[float, float] | None:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The site: docs/ and the generated pages, built by Zensical into build/site.
 
-Zensical reads build/docs, a copy of docs/ in which three things differ.  The README and other pages
+Zensical reads build/docs, a copy of docs/ in which four things differ.  The README and other pages
 beside docs/ are pages of the site; a source file to which a page links is beside the pages; a link
-to a folder of the checkout is only its text.  zensical.toml has the navigation.
+to a folder of the checkout is only its text.  The page that simulates (docs/studio.md) is in
+simulate/, and the page of each scheduler links to it.  zensical.toml has the navigation.
 """
 
 import os
@@ -27,6 +28,8 @@ BESIDE = {
     "CHANGELOG.md": "changelog.md",
 }
 SOURCES = "sources"  # the site's folder for source files
+SIMULATE = "simulate"  # the site's folder for the page that simulates
+STUDIO = CHECKOUT / "build" / "studio"  # what `make studio` builds
 LINK = re.compile(r"\[([^\]\[]*)\]\(([^)\s#]*)(#[^)\s]*)?\)")
 PROFILE = """\
 A profile is a TOML file that describes a disk. [Adding a disk](../adding.md#a-disk) explains the
@@ -37,12 +40,15 @@ A card is a YAML file that describes a PCI device. [Cards](../cards.md) explains
 `understudy card schema` prints the same as a JSON Schema for editors."""
 
 
-def build() -> Path:
-    """Build the site strictly: a broken link or a page that does not exist is an error."""
+def build(studio: Path | None = None) -> Path:
+    """Build the site strictly: a broken link or a page that does not exist is an error.
+
+    `studio` has the page that simulates, if it is built already.
+    """
     zensical = Path(sys.executable).with_name("zensical")
     if not zensical.exists():
         raise SystemExit("no zensical: pip install -c constraints.txt -e '.[docs]'")
-    stage()
+    stage(studio or _built())
     shutil.rmtree(SITE, ignore_errors=True)
     done = subprocess.run([zensical, "build", "--strict", "--clean"], cwd=CHECKOUT, check=False)
     if done.returncode:
@@ -50,15 +56,40 @@ def build() -> Path:
     return SITE
 
 
-def stage() -> None:
+def _built() -> Path:
+    done = subprocess.run([sys.executable, CHECKOUT / "web" / "build.py", STUDIO], check=False)
+    if done.returncode:
+        raise SystemExit("the page that simulates is not built: see above")
+    return STUDIO
+
+
+def stage(studio: Path) -> None:
     """Fill build/docs."""
     shutil.rmtree(PAGES, ignore_errors=True)
     shutil.copytree(CHECKOUT / "docs", PAGES, ignore=shutil.ignore_patterns("*.md"))
     pages = {file: _place(file.as_posix()) for file in _written()}
     for file, place in pages.items():
-        _put(place, _linked(file, (CHECKOUT / file).read_text("utf-8")))
+        _put(place, _running(place, _linked(file, (CHECKOUT / file).read_text("utf-8"))))
     for place, text in generated().items():
         _put(place, text)
+    shutil.copytree(studio, PAGES / SIMULATE)
+
+
+def _running(place: str, text: str) -> str:
+    """Add a link to the page that simulates: below the title of its description, and of each
+    scheduler's page, with that scheduler chosen.
+    """
+    page = PurePosixPath(place)
+    link = f"{os.path.relpath(SIMULATE, page.parent)}/index.html"
+    if place == "studio.md":
+        line = f"[Open the page]({link})."
+    elif page.parent.name == "schedulers":
+        other = "clook" if page.stem == "fcfs" else "fcfs"
+        line = f"[Run `{page.stem}` in the browser]({link}#v=1&schedulers={page.stem},{other})."
+    else:
+        return text
+    title, _, rest = text.partition("\n")
+    return f"{title}\n\n{line}\n{rest}"
 
 
 def generated() -> dict[str, str]:

@@ -98,6 +98,13 @@ bool arrivals_walk_write(const struct arrivals_walk *walk)
 	return walk->arrivals->write && walk->arrivals->write[walk->place];
 }
 
+u64 arrivals_walk_waited_ns(const struct arrivals_walk *walk)
+{
+	const u64 *waited_ns = walk->arrivals->waited_ns;
+
+	return waited_ns ? waited_ns[walk->place] % ARRIVAL_MAX : 0;
+}
+
 u64 arrivals_walk_service_ns(const struct arrivals_walk *walk)
 {
 	u64 time_ns = walk->arrivals->service_ns[walk->place];

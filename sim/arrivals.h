@@ -22,6 +22,7 @@
  * @arrival_ns: arrival times in ascending order, below 2^62
  * @pieces: number of pieces of each request, at least 1
  * @service_ns: service time of each piece of the request, or NULL
+ * @waited_ns: how long each request had waited before it arrived, or NULL: not at all
  * @write: whether the request is a write, or NULL: only reads
  */
 struct arrivals {
@@ -29,6 +30,7 @@ struct arrivals {
 	const u64 *arrival_ns;
 	const u16 *pieces;
 	const u64 *service_ns;
+	const u64 *waited_ns;
 	const u8 *write;
 };
 
@@ -96,6 +98,9 @@ u32 arrivals_walk_pieces(const struct arrivals_walk *walk);
 
 /* Whether the current request is a write. */
 bool arrivals_walk_write(const struct arrivals_walk *walk);
+
+/* How long the current request had waited before it arrived, below 2^62. */
+u64 arrivals_walk_waited_ns(const struct arrivals_walk *walk);
 
 /* The service time of a piece of the current request, from 1 to RECORDED_SERVICE_MAX. */
 u64 arrivals_walk_service_ns(const struct arrivals_walk *walk);

@@ -313,11 +313,11 @@ u64 blktrace_rows(struct blktrace *trace, struct blktrace_row *row, u64 max);
 /* sim/worker/arrivals_file.h */
 #define ARRIVALS_MAGIC ...
 #define RECORDED_SERVICE_MAX ...
-struct arrivals_header { u64 magic, count; };
+struct arrivals_header { u64 magic, count, waited; };
 
 /* sim/workload.h, sim/worker/line.h, sim/worker/steps.h */
 struct step {
-    u64 think_ns, sector, cost_ns;
+    u64 think_ns, sector, cost_ns, waited_ns;
     u32 file, sectors, owner, more;
     u8 op;
 };

@@ -72,7 +72,8 @@ struct sim_columns {
  * struct sim_process - figures of the measured requests of one process (in the paper, a class). A
  * split request counts only if all its pieces are measured
  * @pieces: number of pieces; a request that was not split is one piece
- * @response: completion - arrival; of a split request, the mean of its pieces (whole.h)
+ * @response: completion - arrival, plus the wait before the arrival (struct step); of a split
+ *	request, the mean of its pieces (whole.h)
  * @responses: histogram of the response times, for percentiles
  * @write_response: likewise, only of writes
  * @write_responses: likewise, only of writes

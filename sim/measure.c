@@ -44,7 +44,7 @@ static void sum_up_each(struct sim *sim, const struct pending *part)
 	for (; part; part = part->next) {
 		const struct bio *bio = &part->bio;
 		struct sim_process *process = &sim->input->each[bio->process];
-		u64 response_ns = sim->now_ns - bio->arrival_ns;
+		u64 response_ns = sim->now_ns - bio->arrival_ns + bio->waited_ns;
 
 		if (bio->row == NOT_MEASURED)
 			continue;

@@ -14,6 +14,7 @@
 /**
  * struct bio - one original request
  * @arrival_ns: its arrival
+ * @waited_ns: how long it had waited before its arrival (struct step)
  * @sector: its first sector
  * @row: its row in the results, or NOT_MEASURED
  * @page: first page that it fills in the page cache
@@ -26,6 +27,7 @@
  */
 struct bio {
 	u64 arrival_ns;
+	u64 waited_ns;
 	u64 sector;
 	u64 row;
 	u64 page;

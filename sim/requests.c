@@ -94,6 +94,7 @@ struct bio *requests_arrive(struct sim *sim, u32 process, u64 sector, u32 sector
 		return NULL;
 	pending->bio = (struct bio){
 		.arrival_ns = sim->now_ns,
+		.waited_ns = step->waited_ns,
 		.sector = sector,
 		.row = measure_arrival(sim),
 		.sectors = sectors,

@@ -28,11 +28,14 @@
  * @cost_ns: service time on an array; 0: the array samples it at random
  * @more: in an open workload: number of following steps that are further pieces of the same
  *	request; all its pieces arrive at the same time
+ * @waited_ns: how long the request had waited before it arrived; counts in the response times of
+ *	its process's figures, and nowhere else
  */
 struct step {
 	u64 think_ns;
 	u64 sector;
 	u64 cost_ns;
+	u64 waited_ns;
 	u32 file;
 	u32 sectors;
 	u32 owner;

@@ -34,6 +34,7 @@ def run(
         name=folder.name,
         arrivals=write_arrivals(folder, arrival_ns, of_each, np.maximum(1, response_ns // 2)),
         response_ns=response_ns,
+        sectors=np.full(len(at_ms), 8),
         splitting_ratio=float(of_each.mean()),
         sizes=[len(at_ms), 1, 0],
         interarrival_ms=np.diff(at_ms),

@@ -67,7 +67,7 @@ def main() -> NoReturn:
     last_seconds = max((int(text) for kind, text in _entries(scratch) if kind == "!"), default=0)
     if status is None and last_seconds:
         _let_end(worker, last_seconds)
-    _end_descendants()
+    _end_descendants({int(text) for kind, text in _entries(scratch) if kind == "&"})
     words = _take_away(_entries(scratch))
     if temporary:
         shutil.rmtree(temporary, ignore_errors=True)
@@ -167,14 +167,17 @@ def _let_end(worker: int, seconds: int) -> None:
             return
 
 
-def _end_descendants() -> None:
-    """Kill all descendants and wait for them; an orphan becomes a child of this process.
+def _end_descendants(going_on: set[int]) -> None:
+    """Kill all descendants and wait for them; an orphan becomes a child of this process.  Processes
+    that are to go on do so, with their own descendants.
 
     A process whose read a broken disk never completes can't be killed; it is left running.
     """
     patience = time.monotonic() + STUCK_SECONDS
     while True:
-        left = _children()
+        left = {child: state for child, state in _children().items() if child not in going_on}
+        if going_on and not left:
+            return
         for child in left:
             os.kill(child, signal.SIGKILL)
         try:

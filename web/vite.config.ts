@@ -5,6 +5,11 @@ import { defineConfig } from "vite";
 export default defineConfig({
   base: "./", // the page works from any folder
   plugins: [svelte()],
-  build: { outDir: "dist", target: "es2022", assetsInlineLimit: 0 },
+  build: {
+    outDir: "dist",
+    target: "es2022",
+    assetsInlineLimit: 0,
+    rollupOptions: { input: ["index.html", "studio.html"] }, // studio.html needs a server
+  },
   worker: { format: "es" },
 });

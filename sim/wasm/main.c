@@ -14,6 +14,11 @@ static struct module module;
 static char text[DESCRIBE_BYTES];
 static char words[EXPLAIN_BYTES];
 
+u64 module_events(void)
+{
+	return module.watch.events;
+}
+
 EXPORT(text) char *wasm_text(void)
 {
 	return text;

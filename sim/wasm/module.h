@@ -50,4 +50,7 @@ void module_free(struct module *module);
 /* Write the figures into the text: a line for each, with its name and its value; times in ns. */
 void module_write_figures(const struct sim_summary *summary, char *text, size_t bytes);
 
+/* Return the number of events that the simulation has handled. */
+u64 module_events(void);
+
 #endif

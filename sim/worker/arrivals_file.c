@@ -14,14 +14,21 @@ static int take(const char *memory, u64 bytes, struct arrivals *arrivals)
 	const struct arrivals_header *header = (const struct arrivals_header *)memory;
 	u64 count = header->count;
 	u64 rest = bytes - sizeof(*header);
+	u64 row_bytes = ROW_BYTES + (header->waited ? sizeof(u64) : 0);
+	const u64 *after;
 
-	if (header->magic != ARRIVALS_MAGIC || rest % ROW_BYTES ||
-	    count != rest / ROW_BYTES)
+	if (header->magic != ARRIVALS_MAGIC || rest % row_bytes ||
+	    count != rest / row_bytes)
 		return -EBADMSG;
 	arrivals->count = count;
 	arrivals->arrival_ns = (const u64 *)(memory + sizeof(*header));
 	arrivals->service_ns = arrivals->arrival_ns + count;
-	arrivals->pieces = (const u16 *)(arrivals->service_ns + count);
+	after = arrivals->service_ns + count;
+	if (header->waited) {
+		arrivals->waited_ns = after;
+		after += count;
+	}
+	arrivals->pieces = (const u16 *)after;
 	arrivals->write = (const u8 *)(arrivals->pieces + count);
 	return 0;
 }

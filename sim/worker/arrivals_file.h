@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Arrivals in a file that is mapped into memory: a header, then columns of u64 with the arrival
- * times, u64 with the service times, u16 with the numbers of pieces, and u8 with the directions (1:
- * write), in this machine's byte order (understudy_devices/native/arrivals.py writes the file).
+ * times, u64 with the service times, if requests waited u64 with the waits, u16 with the numbers of
+ * pieces, and u8 with the directions (1: write), in this machine's byte order
+ * (understudy_devices/native/arrivals.py writes the file).
  */
 #ifndef UNDERSTUDY_ARRIVALS_FILE_H
 #define UNDERSTUDY_ARRIVALS_FILE_H
@@ -15,10 +16,12 @@
  * struct arrivals_header - the beginning of a file
  * @magic: ARRIVALS_MAGIC
  * @count: number of requests
+ * @waited: 1 if there is a column of waits, otherwise 0
  */
 struct arrivals_header {
 	u64 magic;
 	u64 count;
+	u64 waited;
 };
 
 /**

@@ -94,6 +94,7 @@ static bool customers_step(void *state, u32 process, struct step *step)
 	*step = (struct step){
 		.think_ns = think_ns,
 		.cost_ns = service_ns(customer, world),
+		.waited_ns = arrivals_walk_waited_ns(&customer->walk),
 		.file = NO_FILE,
 		.sectors = 1,
 		.owner = process,

@@ -9,17 +9,19 @@ from typing import Any
 import pytest
 from measured_vms import MS, class_figures, fitted, queue_figures, run, tenant
 
+from understudy_devices.base.errors import Unstable
 from understudy_devices.consolidation import answer
 from understudy_devices.consolidation.merge_value import Search, Tried
 from understudy_devices.consolidation.placement import answer as placement
 from understudy_devices.consolidation.placement.problem import P95, Demand, Device, Problem
 from understudy_devices.consolidation.placement.search import FOUND, UNKNOWN, Outcome
-from understudy_devices.consolidation.prediction import Effort, Prediction
+from understudy_devices.consolidation.prediction import Effort, Prediction, of_ends
 from understudy_devices.consolidation.scenario import Scenario, Tenant
 from understudy_devices.consolidation.trust import INTERVALS, of_placement, of_prediction
 from understudy_devices.consolidation.vm import VirtualMachine
 from understudy_devices.consolidation.what_if import Change
 from understudy_devices.measure.trust import Trust
+from understudy_devices.show.consolidated.table import sentences
 
 
 @pytest.fixture
@@ -42,7 +44,7 @@ def test_a_prediction(predicted: Prediction) -> None:
     ])  # fmt: skip
     assert given["inputs"] == {
         "command": "understudy", "seed": 7, "depth": 4, "depth_from": "asked for",
-        "depth_most": None, "merge": "common", "precision": 0.1,
+        "depth_overloaded": None, "depth_most": None, "merge": "common", "precision": 0.1,
     }  # fmt: skip
     assert given["device"] == pytest.approx(
         {"servers": 4, "offered_load": 0.25, "load_with_merging": 0.125, "fewest_servers": 2}, abs=1
@@ -59,6 +61,7 @@ def test_a_vm_of_a_prediction(predicted: Prediction) -> None:
     [vm] = answer.as_json(predicted)["vms"]
     assert (vm["name"], vm["runs"], vm["requests"], vm["weight"]) == ("web", ["web"], 3, 1)
     assert vm["utilisation"] == pytest.approx(0.25)
+    assert vm["alone"].pop("reads")["requests"] == 3
     assert vm["alone"] == pytest.approx({
         "mean_response_ms": 10, "p50_response_ms": 10, "p95_response_ms": 10,
         "p99_response_ms": 10, "requests_per_s": 100, "in_system": 1,
@@ -126,6 +129,30 @@ def test_no_placement() -> None:
     given = placement.document("", {}, PROBLEM, piled, Trust(None, ()))
     assert [one["p95_response_ms"] for one in given["devices"][0]["vms"]] == [None, None]
     assert [one["p95_at_most_ms"] for one in given["devices"][0]["vms"]] == [None, None]
+
+
+def test_with_an_unknown_d_that_may_be_too_small_there_is_no_upper_limit(
+    predicted: Prediction,
+) -> None:
+    def predict(scenario: Scenario) -> Prediction:
+        if scenario.servers < 4:
+            raise Unstable("unstable", 1.5)
+        return replace(predicted, scenario=scenario)
+
+    small, large = (replace(predicted.scenario, servers=servers) for servers in (2, 4))
+    both = of_ends([small, large], predict)
+    assert (both.scenario.servers, both.overloaded) == (4, 2)
+    [web] = both.together
+    assert web.limits_ms
+    assert web.limits_ms[1] == inf
+    assert (
+        "how many requests the device serves at once, 2 or more" in of_prediction(both).because[1]
+    )
+    assert any("with 2 requests would wait ever longer" in line for line in sentences(both))
+    assert answer.as_json(both)["vms"][0]["together"]["ci95_ms"][1] is None
+    with pytest.raises(Unstable):
+        of_ends([small], predict)
+    assert of_ends([large, replace(large, servers=9)], predict).other_end
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def test_pieces_are_cut_off_one_by_one(sectors: list[int], limit: int) -> None:
 
 def test_the_papers_limit_is_512_kb() -> None:
     """A multiple of the limit leaves no empty piece, although Eq. 5 taken literally would."""
-    assert pieces([1, 1024, 1025, 2048, 2**31]).tolist() == [1, 1, 2, 2, 2**21]
+    assert pieces([1, 1024, 1025, 2048, 2**31], 128).tolist() == [1, 1, 2, 2, 2**21]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     read = Arrivals.open(str(tmp_path))
     assert read == written
     assert (read.requests, read.last_ns) == (5000, at[-1])
-    assert read.path.stat().st_size == read.file_bytes == 16 + 19 * 5000
+    assert read.path.stat().st_size == read.file_bytes == 24 + 19 * 5000
     assert read.arrival_ns.dtype == np.int64
     assert read.arrival_ns.tolist() == at.tolist()
     assert read.pieces.tolist() == pieces.tolist()
@@ -83,21 +83,21 @@ def test_other_files_are_not_opened(tmp_path: Path) -> None:
     whole = file.read_bytes()
     for size in range(len(whole)):
         file.write_bytes(whole[:size])
-        message = f"{size} bytes, n(o file of arrivals|ot the 73 of 3 requests: cut off)"
+        message = f"{size} bytes, n(o file of arrivals|ot the 81 of 3 requests: cut off)"
         with pytest.raises(ValueError, match=message):
             Arrivals.open(tmp_path)
     file.write_bytes(whole + b"\0")
-    with pytest.raises(ValueError, match="74 bytes, not the 73 of 3 requests"):
+    with pytest.raises(ValueError, match="82 bytes, not the 81 of 3 requests"):
         Arrivals.open(tmp_path)
     file.write_bytes(b"x" * len(whole))
     with pytest.raises(ValueError, match="no file of arrivals: begins with b'xxxxxxxx'"):
         Arrivals.open(tmp_path)
-    file.write_bytes(whole[:8] + bytes(8))
+    file.write_bytes(whole[:8] + bytes(16))
     with pytest.raises(ValueError, match="no arrivals; give at least one request"):
         Arrivals.open(tmp_path)
     file.write_bytes(whole)
     spoil(file, 8, 2**63)
-    with pytest.raises(ValueError, match="73 bytes, not the"):
+    with pytest.raises(ValueError, match="81 bytes, not the"):
         Arrivals.open(tmp_path)
     file.unlink()
     file.mkdir()
@@ -111,6 +111,6 @@ def test_what_a_simulation_refuses_is_named(tmp_path: Path) -> None:
     bad.mkdir()
     fine = write_arrivals(good, [1, 2], [1, 1])
     spoiled = write_arrivals(bad, [1, 2], [1, 1])
-    spoil(spoiled.path, 16 + 2 * 16 + 2, 0, 2)
+    spoil(spoiled.path, 24 + 2 * 16 + 2, 0, 2)
     with pytest.raises(ValueError, match=r"bad/arrivals: request 1 has 0 pieces.*; write it again"):
         refuse([fine, spoiled])

@@ -139,7 +139,7 @@ def spoiled(write: Write, begin: int, value: bytes) -> OpenQueue:
     return model
 
 
-FIRST_NS, PIECES = 16, 16 + 3 * 16
+FIRST_NS, PIECES = 24, 24 + 3 * 16
 
 
 @pytest.mark.parametrize(
@@ -151,10 +151,11 @@ FIRST_NS, PIECES = 16, 16 + 3 * 16
         (PIECES, bytes(2), "request 0 has 0 pieces"),
         (PIECES + 4, bytes(2), "request 2 has 0 pieces"),
         (0, b"x", "no file of arrivals: begins with b'xrrivals'"),
-        (8, b"\4", "70 bytes, not the 88 of 4 requests"),
-        (8, bytes(8), "70 bytes, not the 16 of 0 requests"),
-        (70, b"\0", "71 bytes, not the 70 of 3 requests"),
-        (70, bytes(18), "88 bytes, not the 70 of 3 requests"),
+        (8, b"\4", "81 bytes, not the 100 of 4 requests"),
+        (8, bytes(8), "81 bytes, not the 24 of 0 requests"),
+        (16, b"\1", "81 bytes, not the 105 of 3 requests"),
+        (81, b"\0", "82 bytes, not the 81 of 3 requests"),
+        (81, bytes(19), "100 bytes, not the 81 of 3 requests"),
     ],
 )
 def test_a_spoiled_file_is_refused(write: Write, begin: int, value: bytes, message: str) -> None:
@@ -169,7 +170,7 @@ def test_what_lies_behind_the_end_is_not_looked_at(write: Write) -> None:
     assert simulate(replace(model, until_ns=5), 1).each[1].requests == 1
 
 
-@pytest.mark.parametrize("size", [0, 15, 16, 45])
+@pytest.mark.parametrize("size", [0, 23, 24, 53])
 def test_a_file_that_was_cut_off_is_refused(write: Write, size: int) -> None:
     model = small(write)
     file = model.classes[1].arrivals.path
@@ -210,7 +211,7 @@ def test_a_file_that_is_cut_off_while_it_is_read_ends_the_run(write: Write) -> N
     model = queue(write, [Given(at, np.full(len(at), 1), exponential(0.005))], 1)
 
     def cut(done: int) -> None:
-        os.truncate(model.classes[0].arrivals.path, 16)
+        os.truncate(model.classes[0].arrivals.path, 24)
 
-    with pytest.raises(RunFailed, match=r"changed while it was read: .*16 bytes, not the 36,000"):
+    with pytest.raises(RunFailed, match=r"changed while it was read: .*24 bytes, not the 38,000"):
         simulate(model, 1, look=cut)

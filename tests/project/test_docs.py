@@ -204,6 +204,7 @@ NOT_RUN = {
     r"docs/measure.md: understudy": "needs a disk; tests/campaign/test_compare_runs.py",
     r"docs/profiler.md: understudy profile --t\S+ (mydrive:make|recorded.txt)": "tests/profiler",
     r"docs/vpt-sysfs.md": "as root in a VM: tests/vm/test_by_hand.py",
+    r"docs/studio.md: (make|python3 -m http.server)": "tests/studio builds and serves the page",
     r"docs/install.md": "tests/project/test_wheel.py; an image needs root, and Docker runs it",
     r"docs/cluster.md": "a cluster: tests/engine/test_cluster.py",
     r"docs/kernels.md": "other kernels: tests/vm, and make test-debug-kernel",

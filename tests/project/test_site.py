@@ -11,6 +11,7 @@ from urllib.parse import unquote, urldefrag
 
 import polars as pl
 import pytest
+from built_page import built
 from click.testing import CliRunner
 from places import CHECKOUT
 
@@ -19,6 +20,7 @@ from manual.commands import describe
 from understudy_devices.cards.model import Card
 from understudy_devices.cli.main import main
 from understudy_devices.device.profile import DiskProfile
+from understudy_devices.native import registry
 
 pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("site")]
 
@@ -30,8 +32,8 @@ LISTED = ("decisions/", "notes/", "prefetch/", "replacement/", "schedulers/")
 
 
 @pytest.fixture(scope="module")
-def site() -> Path:
-    return website.build()
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return website.build(built(tmp_path_factory))
 
 
 def test_links_lead_somewhere(site: Path) -> None:
@@ -44,6 +46,8 @@ def test_links_lead_somewhere(site: Path) -> None:
             if re.match(r"\w+:", link):
                 continue
             name, place = urldefrag(link)
+            if place.startswith("v="):  # what the page that simulates begins with
+                place = ""
             target = (page.parent / unquote(name)).resolve() if name else page
             target = target / "index.html" if target.is_dir() else target
             checked += 1
@@ -58,6 +62,21 @@ def test_links_lead_somewhere(site: Path) -> None:
 def ids(page: Path) -> set[str]:
     """Return the places of a page that a link can name."""
     return set(ID.findall(page.read_text()))
+
+
+def test_each_scheduler_runs_in_the_browser(site: Path) -> None:
+    """Its page links to the page that simulates, with that scheduler chosen."""
+    names = registry.ours()
+    assert names
+    for name in names:
+        text = (site / "schedulers" / name / "index.html").read_text()
+        chosen = re.search(r"simulate/index\.html#v=1&(?:amp;)?schedulers=([\w,-]+)", text)
+        assert chosen, name
+        first, other = chosen[1].split(",")
+        assert first == name
+        assert other in {*names} - {name}
+    for part in ("index.html", "data/simulator.wasm", "compiler/bundle.js"):
+        assert (site / "simulate" / part).is_file()
 
 
 def test_nothing_is_loaded_from_another_host(site: Path) -> None:

@@ -3,90 +3,15 @@
 
 import gzip
 import shlex
-import threading
-from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from built_page import built
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Response, expect
+from shown_page import simulated
 
 from understudy_devices.api.predict import ask
 from understudy_devices.measure.metrics import Summary
 from understudy_devices.platforms.sim import in_simulator
-
-CHROMIUM = "/usr/bin/chromium"
-LONG = 60_000  # ms; a busy machine
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    """Serves files, and prints nothing."""
-
-    extensions_map = SimpleHTTPRequestHandler.extensions_map | {".wasm": "application/wasm"}
-
-    def log_message(self, format: str, *values: Any) -> None:
-        """Print nothing."""
-
-
-@pytest.fixture(scope="module")
-def page_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the page."""
-    return built(tmp_path_factory)
-
-
-@pytest.fixture(scope="module")
-def address(page_folder: Path) -> Iterator[str]:
-    """Serve the page's files as any web server would."""
-    handler = partial(Quiet, directory=str(page_folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Start Debian's Chromium."""
-    if not Path(CHROMIUM).exists():
-        pytest.fail("no Chromium: apt-get install chromium")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture
-def page(browser: Browser, address: str) -> Iterator[Page]:
-    """Open the page; it asks no other host, and reports no error."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
-    page.set_default_timeout(LONG)
-    asked: list[str] = []
-    errors: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.on(
-        "console", lambda message: errors.append(message.text) if message.type == "error" else None
-    )
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.goto(address)
-    yield page
-    context.close()
-    assert errors == []
-    assert [url for url in asked if not url.startswith((address, "data:", "blob:"))] == []
-
-
-def simulated(page: Page) -> dict[str, list[str]]:
-    """Wait until nothing runs; return the table's cells by scheduler."""
-    expect(page.get_by_role("button", name="Cancel")).to_have_count(0, timeout=LONG)
-    rows = page.locator("tbody tr")
-    expect(rows.last).to_be_visible(timeout=LONG)
-    return {
-        row.locator("th").inner_text(): row.locator("td").all_inner_texts() for row in rows.all()
-    }
 
 
 def by_command(command: str) -> dict[str, Summary]:
@@ -131,7 +56,7 @@ def check(page: Page) -> None:
 def test_the_first_view_has_figures_and_pictures(page: Page) -> None:
     """Nothing has to be pressed."""
     check(page)
-    expect(page.locator("figure canvas")).to_have_count(4)
+    expect(page.locator("figure canvas")).to_have_count(21)
 
 
 def test_each_choice_changes_the_command_and_the_figures(page: Page) -> None:
@@ -190,6 +115,20 @@ def test_anyone_can_use_it(page: Page, width: int, scheme: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def test_the_command_can_be_copied(page: Page) -> None:
+    """Where the browser refuses to copy it, it is selected."""
+    simulated(page)
+    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(Error()); }")
+    page.get_by_role("button", name="Copy").click()
+    words = page.locator(".command code").inner_text()
+    page.wait_for_function("words => getSelection().toString() === words", arg=words)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.evaluate("() => { delete navigator.clipboard.writeText; }")
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == words
+
+
 def test_a_missing_file_is_named(browser: Browser, address: str) -> None:
     """Half of the page was copied to the server."""
     page = browser.new_page()
@@ -199,10 +138,14 @@ def test_a_missing_file_is_named(browser: Browser, address: str) -> None:
     page.close()
 
 
-def test_the_first_view_is_small(page_folder: Path) -> None:
-    """All files of the first view, compressed, are under 300 kB."""
-    first = [*page_folder.glob("assets/*"), page_folder / "index.html"]
-    first += [
-        page_folder / "data" / name for name in ("simulator.wasm", "catalogue.json", "files.json")
-    ]
-    assert sum(len(gzip.compress(file.read_bytes(), 9)) for file in first) < 300_000
+def test_the_first_view_is_small(browser: Browser, address: str) -> None:
+    """All files that the first view loads, compressed, are under 300 kB."""
+    page = browser.new_page()
+    files: list[Response] = []
+    page.on("response", lambda response: files.append(response))
+    page.goto(address)
+    simulated(page)
+    sizes = {file.url: len(gzip.compress(file.body(), 9)) for file in files if file.ok}
+    page.close()
+    assert len(sizes) >= 6
+    assert sum(sizes.values()) < 300_000, sizes

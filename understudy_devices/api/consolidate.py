@@ -2,8 +2,8 @@
 """`consolidate`: predict the response times of VMs that will share one storage device."""
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,14 @@ from understudy_devices.consolidation import (
     alignment,
     alone,
     answer,
+    caps,
     prediction,
     vm,
     what_if,
 )
 from understudy_devices.consolidation.alignment import BEGIN, CLOCK
-from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS
+from understudy_devices.consolidation.arrivals import NO_SPLIT
+from understudy_devices.consolidation.caps import Cap
 from understudy_devices.consolidation.prediction import (
     COMMON,
     PER_VM,
@@ -35,7 +37,12 @@ from understudy_devices.consolidation.prediction import (
     Prediction,
 )
 from understudy_devices.consolidation.replications import Replications
-from understudy_devices.consolidation.scenario import SERVERS_MOST, WEIGHT_MOST, Scenario
+from understudy_devices.consolidation.scenario import (
+    SERVERS_MOST,
+    WEIGHT_MOST,
+    Scenario,
+    Tenant,
+)
 from understudy_devices.device import profile
 from understudy_devices.engine.cluster import Request
 
@@ -52,12 +59,13 @@ def consolidate(
     schedulers: str | Sequence[str] | None = None,
     virtual_size: int | str | None = None,
     weights: Mapping[str, int] | str | None = None,
+    cap: Mapping[str, str] | Sequence[str] | str = (),
     merge: float | str = UNMERGED,
     service_times: str = SERVED,
     replications: int | None = None,
     precision: float = PRECISION,
     what_if: Sequence[str] | str = (),
-    split: int | str = LIMIT_BLOCKS,
+    split: int | str = NO_SPLIT,
     arrivals: str | None = None,
     align: str = BEGIN,
     accept_poor_fit: bool = False,
@@ -85,6 +93,7 @@ def consolidate(
             schedulers=schedulers,
             virtual_size=virtual_size,
             weights=weights,
+            cap=cap,
             merge=merge,
             service_times=service_times,
             replications=replications,
@@ -118,6 +127,7 @@ class Question:
     jobs: int | None
     disk: on_disk.SimulatedDisk | None = None
     aligned: bool = False  # whether VMs are laid at their own times (alignment.py)
+    caps: Mapping[str, Cap] = field(default_factory=dict)
 
     def answer(
         self, out: Out = None, watch: Watch | None = None, cluster: Request | None = None
@@ -157,16 +167,12 @@ class Question:
                 others = [
                     what_if.changed(ends[0], one, workspace / str(one)) for one in self.changes
                 ]
-                predictions = [
-                    prediction.predict(
-                        Replications(each, self.seed, where.engine, where.at_once),
-                        self.effort,
-                        report,
-                    )
-                    for each in (*ends, *others)
-                ]
-            if len(ends) > 1:
-                predictions[:2] = [replace(predictions[0], other_end=predictions[1])]
+
+                def predict(scenario: Scenario) -> Prediction:
+                    device = Replications(scenario, self.seed, where.engine, where.at_once)
+                    return prediction.predict(device, self.effort, report)
+
+                predictions = [prediction.of_ends(ends, predict), *map(predict, others)]
             return self._finished(self._shown(predictions), heard, folder)
 
     def _on_disk(
@@ -220,8 +226,13 @@ class Question:
         report("compare each VM with its model", 0)
         scenario = Scenario(tenants, servers, self.aligned)
         device = Replications(scenario, self.seed, where.engine, where.at_once)
-        compared = (alone.settled(one, device, self.accept_poor_fit, say) for one in tenants)
-        return replace(scenario, tenants=tuple(compared))
+        settled = (alone.settled(one, device, self.accept_poor_fit, say) for one in tenants)
+        return replace(scenario, tenants=tuple(self._capped(one, folder, say) for one in settled))
+
+    def _capped(self, tenant: Tenant, folder: Path, say: Callable[[str], None]) -> Tenant:
+        name = tenant.vm.name
+        cap = self.caps.get(name)
+        return caps.capped(tenant, cap, folder / f"capped {name}", say) if cap else tenant
 
     def _shown(self, predictions: Sequence[Prediction]) -> Consolidated:
         """Return the result, which needs the VMs' files no more."""
@@ -253,12 +264,13 @@ def ask(
     schedulers: Any = None,
     virtual_size: Any = None,
     weights: Any = None,
+    cap: Any = (),
     merge: Any = UNMERGED,
     service_times: Any = SERVED,
     replications: Any = None,
     precision: Any = PRECISION,
     changes: Any = (),
-    split: Any = LIMIT_BLOCKS,
+    split: Any = NO_SPLIT,
     arrivals: Any = None,
     align: Any = BEGIN,
     accept_poor_fit: bool = False,
@@ -277,6 +289,9 @@ def ask(
         raise UserError("no VM: name a trace for each, as in web=vm1/")
     changed = [changes] if isinstance(changes, str) else [str(each) for each in changes]
     shares = _weights(options.text(weights or "") or "", named)
+    capped = _caps(cap, named)
+    if capped and merge in (COMMON, PER_VM):
+        raise UserError(f"--cap: not with --merge {merge}, whose search takes uncapped VMs")
     variations = what_if.parse(changed, list(named))
     common = of_vms.common(split, arrivals, seed, jobs, columns, format)
     servers = options.optional("--queue-depth", queue_depth, 1, SERVERS_MOST)
@@ -286,7 +301,8 @@ def ask(
         "--merge": options.text(merge) != options.text(UNMERGED),
         "--service-times": service_times != SERVED,
         "--what-if": changed,
-        "--split": options.text(split) != options.text(LIMIT_BLOCKS),
+        "--cap": capped,
+        "--split": options.text(split) != NO_SPLIT,
         "--accept-poor-fit": accept_poor_fit,
     }
     simulated = on_disk.simulated_disk(
@@ -319,9 +335,10 @@ def ask(
         "align": None if align == BEGIN else align,
         "accept_poor_fit": accept_poor_fit,
     }
+    limits = [f"{name}={one}" for name, one in capped.items()]
+    repeated = {"what_if": changed, "cap": limits}
     return Question(
-        command
-        or options.command("consolidate", typed, words=texts, repeated={"what_if": changed}),
+        command or options.command("consolidate", typed, words=texts, repeated=repeated),
         named,
         shares,
         device,
@@ -339,6 +356,7 @@ def ask(
         common.jobs,
         disk=simulated,
         aligned=align == CLOCK,
+        caps=capped,
     )
 
 
@@ -357,6 +375,19 @@ def _merge(text: str) -> str | float:
         return text
     wrong = f"--merge: {text}: write {COMMON}, {PER_VM}, or a value from 1 (no merging)"
     return of_vms.number(text, 1, of_vms.MERGE_MOST, wrong)
+
+
+def _caps(given: Any, names: Mapping[str, Path]) -> dict[str, Cap]:
+    texts = [f"{name}={text}" for name, text in given.items()] if isinstance(given, dict) else given
+    parsed: dict[str, Cap] = {}
+    for text in [texts] if isinstance(texts, str) else texts:
+        name, equals, limits = str(text).partition("=")
+        if not equals or name in parsed:
+            raise UserError(f"--cap: {text}: write NAME=LIMITS once for each VM; {caps.HINT}")
+        if name not in names:
+            raise UserError(f"--cap: no VM is called {name}; there are {', '.join(names)}")
+        parsed[name] = caps.parse(limits)
+    return parsed
 
 
 def _weights(text: str, names: Mapping[str, Path]) -> dict[str, int]:

@@ -23,7 +23,7 @@ from understudy_devices.base.errors import UserError
 from understudy_devices.base.progress import Report
 from understudy_devices.base.stopping import Stopped
 from understudy_devices.consolidation import trust, vm
-from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS
+from understudy_devices.consolidation.arrivals import NO_SPLIT
 from understudy_devices.consolidation.placement import answer, confirmation, moving
 from understudy_devices.consolidation.placement.guests import Guest, demands, guests, multiplied
 from understudy_devices.consolidation.placement.problem import Problem
@@ -60,7 +60,7 @@ def place(
     merge: float = 1,
     traced_on: int | None = None,
     budget: int = BUDGET,
-    split: int | str = LIMIT_BLOCKS,
+    split: int | str = NO_SPLIT,
     arrivals: str | None = None,
     accept_poor_fit: bool = False,
     columns: str | Sequence[str] | None = None,
@@ -279,7 +279,7 @@ def ask(
     merge: Any = 1,
     traced_on: Any = None,
     budget: Any = BUDGET,
-    split: Any = LIMIT_BLOCKS,
+    split: Any = NO_SPLIT,
     arrivals: Any = None,
     accept_poor_fit: bool = False,
     columns: Any = None,

@@ -20,7 +20,7 @@ from understudy_devices.base import scratch
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.progress import Report
 from understudy_devices.consolidation import vm
-from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS
+from understudy_devices.consolidation.arrivals import NO_SPLIT, UNSPLIT
 from understudy_devices.consolidation.fit import Fitted
 from understudy_devices.consolidation.fits import fit_each
 from understudy_devices.consolidation.scenario import Tenant
@@ -34,7 +34,6 @@ from understudy_devices.traces.form import Form
 ARRIVALS: tuple[vm.Arrival, ...] = ("issue", "queue")
 SEED_MOST = 2**63 - 1
 JOBS_MOST = 1000
-UNSPLIT = 2**31  # a limit in blocks that is longer than any request
 LENGTHS_MOST = 100  # of a run that is longer, less than 1 % would be simulated
 MERGE_MOST = 10_000.0
 EXAMINED = 200_000  # requests of a VM, for the difference between reads and writes
@@ -221,7 +220,7 @@ def common(
     options.choice("--arrivals", by, ARRIVALS)
     form = options.form(columns, format)
     typed = {
-        "split": None if split == LIMIT_BLOCKS else split,
+        "split": None if split == NO_SPLIT else split,
         "arrivals": arrivals,
         "seed": None if seed == 1 else seed,
         "jobs": jobs,
@@ -240,7 +239,7 @@ def common(
 
 def limit_blocks(text: str) -> int:
     """Return the value of --split in blocks."""
-    if text == "none":
+    if text == NO_SPLIT:
         return UNSPLIT
     return whole(text, UNSPLIT, f"--split: {text} is not a number of blocks, such as 128, or none")
 

@@ -94,6 +94,12 @@ def check_model(name: str, disk: DiskProfile) -> None:
         )
 
 
+def taken() -> list[str]:
+    """Return the names that a user's scheduler can't have."""
+    policies = (*registry.ours(registry.PREFETCH), *registry.ours(registry.REPLACEMENT))
+    return [*core(), *KERNEL, *RESERVED, *policies]
+
+
 def unfit(names: Iterable[str]) -> dict[str, str]:
     """Return the schedulers whose declarations can't be read, each with the reason.
 
@@ -139,8 +145,7 @@ def add(file: registry.Source, said: str) -> str:
         name = descriptions.describe(file).name
     except RunFailed:
         name = file.stem
-    policies = (*registry.ours(registry.PREFETCH), *registry.ours(registry.REPLACEMENT))
-    if name in (*core(), *KERNEL, *RESERVED, *policies):
+    if name in taken():
         raise UserError(f"{said} calls itself {name}, which is taken; change .name")
     if registry.known(name) and registry.source(name).shown != file.shown:
         raise UserError(

@@ -11,6 +11,7 @@ The list is a file of entries, each ended by a zero byte:
 -PATH   this file or folder is gone
 =WORDS  this is the message to print if the command is interrupted
 !SECS   when it is interrupted, the command itself prints more, within so many seconds
+&NUMBER this process goes on when the command ends
 """
 
 import io
@@ -129,6 +130,11 @@ def settings(journal: Path, identity: Path, files: Iterable[Path]) -> Iterator[N
 def say_if_interrupted(words: str) -> None:
     """Make an interruption of the command print `words` instead of "every run was stopped"."""
     _note("=", words)
+
+
+def goes_on(process: int) -> None:
+    """Let a process, which the command has started, go on when the command ends."""
+    _note("&", str(process))
 
 
 def report_if_interrupted(seconds: int = 1) -> None:

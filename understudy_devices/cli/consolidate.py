@@ -32,6 +32,7 @@ NOT_CHECKED = (
     "schedulers",
     "virtual_size",
     "weights",
+    "limits",
     "service",
     "changes",
     "split",
@@ -73,6 +74,14 @@ NOT_CHECKED = (
 )
 @click.option(
     "--weights", metavar="NAME=N,...", default="", help="Shares of the device; 1 if not named."
+)
+@click.option(
+    "--cap",
+    "limits",
+    multiple=True,
+    metavar="NAME=LIMIT,...",
+    help="Hold a VM's requests back, as io.max or a cloud's volume: web=500iops,20MB/s, or with a "
+    "burst web=300iops:3000iops:1800s.",
 )
 @click.option(
     "--merge",
@@ -133,6 +142,7 @@ def command(
     schedulers: str | None,
     virtual_size: str | None,
     weights: str,
+    limits: tuple[str, ...],
     split: str,
     merge: str,
     service: str,
@@ -170,6 +180,7 @@ def command(
         schedulers=schedulers,
         virtual_size=virtual_size,
         weights=weights,
+        cap=limits,
         merge=merge,
         service_times=service,
         replications=replications,

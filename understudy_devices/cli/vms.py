@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS
+from understudy_devices.consolidation.arrivals import NO_SPLIT
 from understudy_devices.traces.form import COLUMNS_HELP, FORMAT_HELP
 
 METAVAR = "[NAME=]TRACE[:VOLUME]|FOLDER..."
@@ -16,8 +16,9 @@ OPTIONS = (
     click.option(
         "--split",
         metavar="BLOCKS|none",
-        default=str(LIMIT_BLOCKS),
-        help="Longest request that the hypervisor does not split, in blocks of 4 kB.",
+        default=NO_SPLIT,
+        help="Longest request that the hypervisor does not split, in blocks of 4 kB: 128 in the "
+        "paper. A trace of the device has the pieces.",
     ),
     click.option(
         "--arrivals",

@@ -42,6 +42,7 @@ def document(
             "seed": seed,
             "depth": predictions[0].scenario.servers,
             "depth_from": depth_from,
+            "depth_overloaded": predictions[0].overloaded,
             "depth_most": ends[1].scenario.servers if ends[1] else None,
             "merge": predictions[0].effort.merge,
             "precision": predictions[0].effort.precision,
@@ -92,6 +93,7 @@ def _vm(prediction: Prediction, tenant: Tenant, beside: Together, product_form_m
         "notes": {run.name: list(run.notes) for run in vm.runs if run.notes},
         "requests": vm.requests,
         "weight": tenant.weight,
+        "cap": tenant.cap and {"limits": str(tenant.cap), "mean_wait_ms": vm.waited_ms},
         "utilisation": tenant.erlangs / prediction.scenario.servers,
         "alone": {
             "mean_response_ms": vm.mean_response_ms,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Split requests as the hypervisor does: a request longer than a limit becomes several pieces (ICPE
-2011, section 4.2.1, Eqs. 3 to 5 and 12).
+"""Split requests as a hypervisor does: a request longer than a limit becomes several pieces (ICPE
+2011, section 4.2.1, Eqs. 3 to 5 and 12).  The limit in the paper's system was 128 blocks.
 
 A request of B blocks becomes ceil(B / limit) pieces that arrive at the same time.  Service times
 are sampled independently of size, so the number of blocks of each piece (Eq. 5) does not matter.
@@ -13,10 +13,11 @@ import numpy.typing as npt
 from understudy_devices.native.arrays import I64
 
 BLOCK_SECTORS = 8  # 4 kB
-LIMIT_BLOCKS = 128  # 512 kB, the limit in the paper's system
+NO_SPLIT = "none"
+UNSPLIT = 2**31  # a limit in blocks that is longer than any request
 
 
-def pieces(sectors: npt.ArrayLike, limit_blocks: int = LIMIT_BLOCKS) -> I64:
+def pieces(sectors: npt.ArrayLike, limit_blocks: int) -> I64:
     """Return the number of pieces of each request (Eq. 3), from its length in 512-byte sectors.
 
     Raise a ValueError that names the first request with an impossible length.

@@ -9,7 +9,7 @@ processors.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -79,6 +79,8 @@ class Prediction:
     spread: how far each VM's mean may be off because traces are samples; empty if unknown.
     other_end: the prediction for the largest D that makes sense, if D is unknown.  Then the
     scenario has the smallest one, and each mean's interval covers both predictions' intervals.
+    overloaded: the smallest D that makes sense, if D is unknown and the queue of so few servers
+    grows without limit.  Then the scenario has the largest one, and intervals have no upper limit.
     """
 
     scenario: Scenario
@@ -89,6 +91,7 @@ class Prediction:
     expected: float  # requests in the system, Eq. 7
     spread: tuple[Spread, ...] = ()
     other_end: "Prediction | None" = None
+    overloaded: int | None = None
 
     @cached_property
     def together(self) -> list[Together]:
@@ -134,6 +137,8 @@ class Prediction:
     def _limits(self, k: int, mean: Estimate) -> tuple[float, float] | None:
         own = self.spread[k].limits(mean) if self.spread else limits_of(mean)
         other = self.other_end and self.other_end.together[k].limits_ms
+        if own and self.overloaded:
+            return own[0], math.inf
         if not own or not other:
             return own
         return min(own[0], other[0]), max(own[1], other[1])
@@ -170,6 +175,17 @@ def predict(
         sum(finder.expected),
         spread,
     )
+
+
+def of_ends(ends: Sequence[Scenario], predict: Callable[[Scenario], Prediction]) -> Prediction:
+    """Return the prediction for D, or, if D is unknown, for its smallest and its largest value."""
+    if len(ends) == 1:
+        return predict(ends[0])
+    try:
+        smallest = predict(ends[0])
+    except Unstable:
+        return replace(predict(ends[1]), overloaded=ends[0].servers)
+    return replace(smallest, other_end=predict(ends[1]))
 
 
 class _Finder:

@@ -15,6 +15,7 @@ from understudy_devices.native.service_times import ServiceTimes
 
 if TYPE_CHECKING:
     from understudy_devices.consolidation.alone import Alone
+    from understudy_devices.consolidation.caps import Cap
 
 SERVERS_MOST = 1024  # the limit of sfq's depth
 WEIGHT_MOST = 10_000
@@ -26,13 +27,14 @@ class Tenant:
 
     fitted: the process fitted to its service times, in ns.  weight: its share relative to the
     shares of other VMs, for SFQ(D).  alone: how the model compares with the trace (alone.py); None:
-    not compared.
+    not compared.  cap: what holds its requests back; None: nothing.
     """
 
     vm: VirtualMachine
     fitted: Fitted
     weight: int = 1
     alone: "Alone | None" = None
+    cap: "Cap | None" = None
 
     @cached_property
     def service(self) -> ServiceTimes:

@@ -49,6 +49,8 @@ def of_prediction(prediction: Prediction) -> Trust:
     servers, other = prediction.scenario.servers, prediction.other_end
     most = f" to {other.scenario.servers}" if other else ""
     serves = f"that the device serves {servers}{most} at once"
+    if prediction.overloaded:
+        serves = f"how many requests the device serves at once, {prediction.overloaded} or more"
     merges = _merges(max(prediction.merge))
     return _verdict(
         prediction.scenario.tenants, ("a run of these VMs together", f"{serves} and {merges}")

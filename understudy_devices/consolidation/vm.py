@@ -23,7 +23,7 @@ from understudy_devices.base import file_arrays
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.plain import plain
 from understudy_devices.consolidation.alignment import Window, cut
-from understudy_devices.consolidation.arrivals import LIMIT_BLOCKS, pieces, splitting_ratio
+from understudy_devices.consolidation.arrivals import UNSPLIT, pieces, splitting_ratio
 from understudy_devices.consolidation.directions import Times, of_directions
 from understudy_devices.consolidation.sampling import Sample, drift, judge
 from understudy_devices.consolidation.service_times import Served, served
@@ -52,7 +52,8 @@ class Run:
     """One recorded run.
 
     arrivals: arrival times from the begin of the run, and service times, in a file. response_ns:
-    (N,), in the same order, mapped from a file. sizes: the number of requests in each size bin of
+    (N,), in the same order, mapped from a file. sectors: (N,), likewise, the requests' lengths.
+    sizes: the number of requests in each size bin of
     `bins`. interarrival_ms: at most POINTS quantiles. notes: sentences on what was left out or
     changed. contradiction: a note if many requests of the trace contradict the number of servers in
     Reduction; otherwise None.
@@ -61,6 +62,7 @@ class Run:
     name: str
     arrivals: Arrivals
     response_ns: I64
+    sectors: I64
     splitting_ratio: float
     sizes: Sequence[int]
     interarrival_ms: Floats
@@ -150,6 +152,12 @@ class VirtualMachine:
         """Return psi (Eq. 12), the mean number of pieces per request."""
         return sum(run.splitting_ratio * run.requests for run in self.runs) / self.requests
 
+    @cached_property
+    def waited_ms(self) -> float:
+        """Return how long a request waits before it arrives at the device, on average, in ms."""
+        waited_ns = sum(float(run.arrivals.waited_ns.sum(dtype=np.float64)) for run in self.runs)
+        return waited_ns / self.requests / NS_PER_MS
+
     @property
     def sizes(self) -> list[int]:
         """Return the number of requests in each size bin (Figure 6)."""
@@ -211,7 +219,7 @@ class Reduction:
     the time 0 of the run.
     """
 
-    limit_blocks: int = LIMIT_BLOCKS
+    limit_blocks: int = UNSPLIT
     by: Arrival = "issue"
     servers: int | None = None
     form: Form = field(default_factory=Form)
@@ -290,6 +298,7 @@ def _reduced(trace: Trace, folder: Path, how: Reduction) -> Run:
         name=trace.name,
         arrivals=write_arrivals(folder, arrival_ns, of_each, _bounded(service.service_ns), op),
         response_ns=_kept(folder / "response_ns.npy", response_ns),
+        sectors=_kept(folder / "sectors.npy", sectors),
         splitting_ratio=splitting_ratio(of_each),
         sizes=bins(trace.sectors),
         interarrival_ms=_quantiles(gaps_ms(arrival_ns)),

@@ -118,8 +118,10 @@ def _rotated(run: Run, turn: float, folder: Path) -> Run:
             _rolled(run.arrivals.pieces, first),
             _rolled(run.service_ns, first),
             _rolled(run.arrivals.write, first),
+            _rolled(run.arrivals.waited_ns, first) if run.arrivals.waited else None,
         ),
         response_ns=_rolled(run.response_ns, first),
+        sectors=_rolled(run.sectors, first),
     )
 
 

@@ -9,6 +9,7 @@ Usage: python -m understudy_devices.studio.catalogue FOLDER
 
 import dataclasses
 import json
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,11 +22,13 @@ from understudy_devices.ask.device import Device
 from understudy_devices.ask.experiment import Run
 from understudy_devices.ask.parameters import KEY, Parameter, Parameters
 from understudy_devices.ask.policies import PREFETCH, REPLACEMENT
+from understudy_devices.ask.schedulers import taken
 from understudy_devices.ask.setting import OnSim
 from understudy_devices.ask.tunables import following
 from understudy_devices.ask.workloads import WORKLOADS
 from understudy_devices.ask.workloads.surge import SECTORS_PER_BLOCK, layout
 from understudy_devices.ask.workloads.workload import SECTOR_BYTES, Workload
+from understudy_devices.base import sources
 from understudy_devices.base.progress import silent
 from understudy_devices.device import profile
 from understudy_devices.files import image
@@ -40,10 +43,11 @@ CAPACITY_BYTES: int = _OF_DEVICE["virtual_bytes"]
 
 
 def write(folder: Path) -> None:
-    """Write catalogue.json, files.json and disks/NAME.json."""
+    """Write catalogue.json, files.json, headers.json and disks/NAME.json."""
     (folder / "disks").mkdir(parents=True, exist_ok=True)
     _write(folder / "catalogue.json", catalogue())
     _write(folder / "files.json", _files())
+    _write(folder / "headers.json", headers())
     for name in profile.catalogue():
         _write(folder / "disks" / f"{name}.json", disk(name))
 
@@ -55,12 +59,25 @@ def catalogue() -> dict[str, Any]:
         "defaults": {"disk": options.DISK, "workload": options.WORKLOAD},
         "policies": {"prefetcher": PREFETCH.default, "replacer": REPLACEMENT.default},
         "schedulers": registry.ours(),
+        "taken": sorted(set(taken())),
+        "template": template(),
         "workloads": [_workload(WORKLOADS[name]) for name in OFFERED],
         "run": _options([Run]),
         "device": _options([Device]),
         "simulator": _options([OnSim]),
         "disks": [_summary(name) for name in sorted(profile.catalogue())],
     }
+
+
+def template() -> str:
+    """Return the scheduler that a user's file begins as: the file to copy, with another name."""
+    return re.sub(r"fcfs(?!\.md)", "mine", registry.our_file(registry.FOLDER, "fcfs").text.decode())
+
+
+def headers() -> dict[str, str]:
+    """Return the headers that a scheduler may include, by their paths in core/."""
+    known = sources.matching(*sources.CORE_HEADERS)
+    return {name.removeprefix("core/"): text.decode() for name, text in known.items()}
 
 
 def disk(name: str) -> dict[str, Any]:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Build the simulator as a WebAssembly module with all schedulers and policies of this project.
+"""Build the simulator for WebAssembly, with all schedulers and policies of this project.
 
 Usage: python web/simulator/build.py FOLDER
 
-Zig, from PyPI, compiles core/, sim/ and sim/wasm/ to FOLDER/simulator.wasm, which imports nothing.
+Zig, from PyPI, compiles core/, sim/ and sim/wasm/ to FOLDER/simulator.wasm, which imports nothing,
+and to FOLDER/simulator.a, which the page links with a user's scheduler (sim/wasm/own/own.c).
 """
 
 import subprocess
@@ -25,15 +26,27 @@ LINKED = ("-DSCHEDULERS_IN_A_LIST", "-mexec-model=reactor", "-flto", "-s", "-Wl,
 
 
 def main() -> None:
-    """Build the module."""
+    """Build the module and the library."""
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary:
         lists = {kind: _list(kind, Path(temporary)) for kind in LISTS}
-        ours = [source for kind in LISTS if kind != "workload" for source in _sources(LISTS[kind])]
+        policies = [*_sources(LISTS["prefetcher"]), *_sources(LISTS["replacer"])]
         common = [source for pattern in SOURCES for source in sorted(CHECKOUT.glob(pattern))]
-        common.append(CHECKOUT / "sim/worker/describe.c")
-        _zig(*LINKED, "-o", folder / "simulator.wasm", *common, *ours, *lists.values())
+        common += [CHECKOUT / "sim/worker/describe.c", *policies]
+        ours = [*_sources(LISTS["scheduler"]), lists.pop("scheduler")]
+        _zig("cc", *LINKED, "-o", folder / "simulator.wasm", *common, *ours, *lists.values())
+        parts = [*common, *lists.values(), *_sources("sim/wasm/own")]
+        _library(parts, Path(temporary), folder / "simulator.a")
+
+
+def _library(sources: list[Path], folder: Path, output: Path) -> None:
+    """Compile each source alone, and pack them; two of them may have the same name."""
+    objects = [folder / f"{number}.o" for number, _ in enumerate(sources)]
+    for source, compiled in zip(sources, objects, strict=True):
+        _zig("cc", "-DSCHEDULERS_IN_A_LIST", "-g0", "-c", "-o", compiled, source)
+    output.unlink(missing_ok=True)
+    _run(sys.executable, "-m", "ziglang", "ar", "rcsD", output, *objects)
 
 
 def _list(kind: str, folder: Path) -> Path:
@@ -48,8 +61,8 @@ def _sources(folder: str) -> list[Path]:
     return sorted((CHECKOUT / folder).glob("*.c"))
 
 
-def _zig(*arguments: str | Path) -> None:
-    _run(sys.executable, "-m", "ziglang", "cc", *FLAGS, "-I", CHECKOUT, *arguments)
+def _zig(command: str, *arguments: str | Path) -> None:
+    _run(sys.executable, "-m", "ziglang", command, *FLAGS, "-I", CHECKOUT, *arguments)
 
 
 def _run(*command: str | Path) -> None:

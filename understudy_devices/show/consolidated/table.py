@@ -105,11 +105,23 @@ def sentences(prediction: Prediction) -> Iterator[str]:
         f"the VMs ask for {scenario.offered_load:.0%} of what {scenario.servers} servers can "
         f"do{merged}; {len(prediction.replications)} replications"
     )
+    for tenant in scenario.tenants:
+        if tenant.cap:
+            yield (
+                f"{tenant.vm.name}: capped at {tenant.cap}, where a request waits "
+                f"{tenant.vm.waited_ms:.4g} ms on average before the device"
+            )
     if prediction.other_end:
         yield (
             f"the number of requests that the device serves at once (D) is unknown: means and p95 "
             f"are those for {scenario.servers}, and each 95 % interval covers those for "
             f"{scenario.servers} and {prediction.other_end.scenario.servers}"
+        )
+    if prediction.overloaded:
+        yield (
+            f"the number of requests that the device serves at once (D) is unknown: the figures "
+            f"are those for {scenario.servers}; with {prediction.overloaded} requests would wait "
+            "ever longer, so the 95 % intervals have no upper limit"
         )
     yield ALIGNED if scenario.aligned else SAMPLED
     yield str(of_prediction(prediction))

@@ -31,6 +31,10 @@ export interface Catalogue {
   defaults: { disk: string; workload: string };
   policies: { prefetcher: string; replacer: string };
   schedulers: string[];
+  /** Names that a user's scheduler can't have. */
+  taken: string[];
+  /** The file that a user's scheduler begins as. */
+  template: string;
   workloads: Workload[];
   run: Option[];
   device: Option[];

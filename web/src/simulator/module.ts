@@ -100,8 +100,16 @@ export class Simulator {
     };
   }
 
-  static async load(module: WebAssembly.Module): Promise<Simulator> {
-    return new Simulator(await WebAssembly.instantiate(module, {}));
+  /** `imports` are those of a module with a user's scheduler (guest.ts). */
+  static async load(
+    module: WebAssembly.Module,
+    imports: WebAssembly.Imports = {},
+  ): Promise<Simulator> {
+    return new Simulator(await WebAssembly.instantiate(module, imports));
+  }
+
+  get memory(): WebAssembly.Memory {
+    return this.exports.memory;
   }
 
   /** Simulate; throws SimulationFailed. */

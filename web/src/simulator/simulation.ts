@@ -2,21 +2,24 @@
 /** The simulator for the page: loads what a question needs, and asks a worker. */
 import type { Catalogue, Disk, Files } from "./catalogue.ts";
 import type { Question } from "./jobs.ts";
-import type { Result } from "./module.ts";
-import type { Reply, Request } from "./worker.ts";
+import { Runner } from "./runner.ts";
+import type { Reply, Request, Shown } from "./worker.ts";
 
 /** A scheduler that has not answered for so long is ended. */
 const PATIENCE_MS = 60_000;
 
 export interface Answer {
   question: Question;
-  result?: Result;
+  result?: Shown;
   error?: string;
   milliseconds: number;
 }
 
 export class Simulations {
-  private worker = start();
+  private readonly runner = new Runner(
+    PATIENCE_MS,
+    `no answer in ${PATIENCE_MS / 1000} s: it was stopped`,
+  );
   private next = 0;
   private readonly disks = new Map<string, Promise<Disk>>();
   private files: Promise<Files> | undefined;
@@ -37,46 +40,29 @@ export class Simulations {
   /** Simulate one question after the other; `signal` ends the worker. */
   async run(disk: string, question: Question, signal: AbortSignal): Promise<Answer> {
     const began = performance.now();
+    const reply = await this.reply(disk, question, signal);
+    const milliseconds = "milliseconds" in reply ? reply.milliseconds : performance.now() - began;
+    return { question, ...reply, milliseconds };
+  }
+
+  /** Ask a worker about a question: this object's, or one with a user's scheduler. */
+  async reply(
+    disk: string,
+    question: Question,
+    signal: AbortSignal,
+    own?: { runner: Runner; module: WebAssembly.Module },
+  ): Promise<Reply> {
     const request: Request = {
       id: this.next++,
-      module: this.module,
+      module: own?.module ?? this.module,
+      isOwn: own !== undefined,
       catalogue: this.catalogue,
       disk: { name: disk, data: await this.disk(disk) },
       files: question.workload.startsWith("surge") ? await this.surgeFiles() : null,
       question,
     };
     signal.throwIfAborted(); // a later question may already use the worker
-    const reply = await this.ask(request, signal);
-    const milliseconds = "milliseconds" in reply ? reply.milliseconds : performance.now() - began;
-    return { question, ...reply, milliseconds };
-  }
-
-  private ask(request: Request, signal: AbortSignal): Promise<Reply> {
-    return new Promise((resolve, reject) => {
-      const { worker } = this;
-      const end = (settle: () => void) => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", abort);
-        worker.onmessage = null;
-        settle();
-      };
-      const restart = () => {
-        worker.terminate();
-        this.worker = start();
-      };
-      const abort = () => {
-        restart();
-        end(() => reject(new DOMException("cancelled", "AbortError")));
-      };
-      const timer = setTimeout(() => {
-        restart();
-        const error = `no answer in ${PATIENCE_MS / 1000} s: it was stopped`;
-        end(() => resolve({ id: request.id, error }));
-      }, PATIENCE_MS);
-      signal.addEventListener("abort", abort);
-      worker.onmessage = ({ data }: MessageEvent<Reply>) => end(() => resolve(data));
-      worker.postMessage(request);
-    });
+    return await (own?.runner ?? this.runner).ask(request, signal);
   }
 
   private disk(name: string): Promise<Disk> {
@@ -91,16 +77,12 @@ export class Simulations {
   }
 }
 
-function start(): Worker {
-  return new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
-}
-
-async function fetched(path: string): Promise<Response> {
+export async function fetched(path: string): Promise<Response> {
   const response = await fetch(new URL(path, document.baseURI));
   if (!response.ok) throw new Error(`${path}: ${response.status} ${response.statusText}`);
   return response;
 }
 
-async function json<T>(path: string): Promise<T> {
+export async function json<T>(path: string): Promise<T> {
   return (await (await fetched(path)).json()) as T;
 }

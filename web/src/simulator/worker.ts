@@ -1,42 +1,69 @@
 // SPDX-License-Identifier: MIT
 /** Runs simulations one after the other, off the page's thread; the page ends it to cancel one. */
 import type { Catalogue, Disk, Files } from "./catalogue.ts";
-import { jobOf, type Question } from "./jobs.ts";
+import { faultOf, Guest, type Fault } from "./guest.ts";
+import { Impossible, jobOf, type Question } from "./jobs.ts";
 import { Simulator, type Result } from "./module.ts";
+import { buffersOf, recordedOf, type Recorded } from "../views/recorded.ts";
 
 export interface Request {
   id: number;
   module: WebAssembly.Module;
+  /** The module has one scheduler, a user's, and the question is about that one. */
+  isOwn: boolean;
   catalogue: Catalogue;
   disk: { name: string; data: Disk };
   files: Files | null;
   question: Question;
 }
 
-export type Reply =
-  | { id: number; result: Result; milliseconds: number }
-  | { id: number; error: string };
+/** What the page gets of a result: the rows are prepared for drawing. */
+export type Shown = Omit<Result, "rows"> & { recorded: Recorded };
 
-let simulator: Simulator | undefined;
+/** `printed` and `fault` are a user's scheduler's. */
+export type Reply =
+  | { id: number; result: Shown; milliseconds: number; name: string; printed: string }
+  | { id: number; error: string; name?: string; printed?: string; fault?: Fault };
+
+/** The worker is still at work. */
+export interface Sign {
+  alive: true;
+}
+
+let ours: Simulator | undefined;
 
 self.onmessage = async ({ data }: MessageEvent<Request>) => {
+  const { id } = data;
+  const guest = data.isOwn ? new Guest(() => self.postMessage({ alive: true })) : undefined;
+  let name: string | undefined;
   try {
-    simulator ??= await Simulator.load(data.module);
-    const reply = answer(simulator, data);
-    const columns = Object.values(reply.result.rows).map((column) => column.buffer as ArrayBuffer);
-    self.postMessage(reply, { transfer: columns });
+    const simulator = guest
+      ? await Simulator.load(data.module, guest.imports)
+      : (ours ??= await Simulator.load(data.module));
+    if (guest) guest.memory = simulator.memory;
+    const named = guest ? simulator.parts.scheduler[0]!.name : data.question.scheduler;
+    if (guest && data.catalogue.taken.includes(named))
+      throw new Impossible(`./mine.c calls itself ${named}, which is taken; change .name`);
+    name = named;
+    const answered = answer(simulator, data, name);
+    const reply: Reply = { id, ...answered, name, printed: guest?.printed ?? "" };
+    self.postMessage(reply, { transfer: buffersOf(reply.result.recorded) });
   } catch (error) {
-    const reply: Reply = { id: data.id, error: (error as Error).message };
+    const { message } = error as Error;
+    const reply: Reply = { id, error: message, ...(name !== undefined && { name }) };
+    if (guest) Object.assign(reply, { printed: guest.printed, fault: faultOf(error as Error) });
     self.postMessage(reply);
   }
 };
 
-function answer(simulator: Simulator, request: Request) {
-  const { id, catalogue, disk, files, question } = request;
+function answer(simulator: Simulator, request: Request, scheduler: string) {
+  const { catalogue, disk, files } = request;
+  const question = { ...request.question, scheduler };
   const name = catalogue.disks.find((each) => each.name === disk.name)!;
   const part = simulator.part.bind(simulator);
   const job = jobOf(question, { catalogue, name, disk: disk.data, files, part });
   const began = performance.now();
-  const result = simulator.run(job);
-  return { id, result, milliseconds: performance.now() - began };
+  const { rows, ...rest } = simulator.run(job);
+  const milliseconds = performance.now() - began;
+  return { result: { ...rest, recorded: recordedOf(rows, disk.data) }, milliseconds };
 }

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""The run folders below the studio's folder: what each answers, and what is wrong with it."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+RESULT, REPORT = "result.json", "report.html"
+DEPTH = 4  # folders below the studio's
+RESULT_MOST = 50 * 2**20  # bytes
+LISTED = 1000
+COMMAND_LETTERS = 500
+
+
+def every(folder: Path) -> tuple[list[dict[str, Any]], int]:
+    """Return the runs, the last one first, and how many more there are than LISTED."""
+    runs = sorted(_folders(folder, DEPTH), key=lambda run: (-_changed_s(run), str(run)))
+    return [about(folder, run) for run in runs[:LISTED]], max(0, len(runs) - LISTED)
+
+
+def inside(folder: Path, name: str) -> Path | None:
+    """Return a run folder by its path below the folder; None if there is none."""
+    try:
+        run = (folder / name).resolve()
+        is_run = run.is_relative_to(folder.resolve()) and (run / RESULT).is_file()
+    except (OSError, ValueError):  # too long, or a zero byte
+        return None
+    return run if is_run else None
+
+
+def about(folder: Path, run: Path) -> dict[str, Any]:
+    """Return what a list shows of a run; `error` says why its result cannot be read."""
+    shown: dict[str, Any] = {
+        "name": str(run.relative_to(folder)),
+        "changed_s": _changed_s(run),
+        "has_report": (run / REPORT).is_file(),
+    }
+    try:
+        result = read(run)
+    except ValueError as error:
+        return shown | {"error": str(error)}
+    inputs = result.get("inputs")
+    command = inputs.get("command") if isinstance(inputs, dict) else result.get("command")
+    return shown | {
+        "schema": str(result.get("schema", ""))[:COMMAND_LETTERS],
+        "command": str(command or "")[:COMMAND_LETTERS],
+        "trusted": result.get("trusted") if isinstance(result.get("trusted"), bool) else None,
+    }
+
+
+def read(run: Path) -> dict[str, Any]:
+    """Return result.json; ValueError, with a line for people, if it cannot be read."""
+    file = run / RESULT
+    try:
+        if file.stat().st_size > RESULT_MOST:
+            raise ValueError(f"{RESULT} has more than {RESULT_MOST:,} bytes; open it in a terminal")
+        result = json.loads(file.read_bytes())
+    except OSError as error:
+        raise ValueError(f"{RESULT}: {error.strerror}; was the run deleted?") from error
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"{RESULT} is cut off or no JSON; run the command again") from error
+    if not isinstance(result, dict):
+        raise ValueError(f"{RESULT} is no object; run the command again")
+    return result
+
+
+def _folders(folder: Path, depth: int) -> Iterator[Path]:
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        if entry.name.startswith(".") or not entry.is_dir(follow_symlinks=False):
+            continue
+        if (Path(entry) / RESULT).is_file():
+            yield Path(entry)
+        elif depth > 1:
+            yield from _folders(Path(entry), depth - 1)
+
+
+def _changed_s(run: Path) -> float:
+    try:
+        return (run / RESULT).stat().st_mtime
+    except OSError:
+        return 0.0

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: MIT
+"""The studio's server: its page, and below /api/ what needs this machine, for one folder.
+
+| request | answer |
+| --- | --- |
+| GET /api/about | the folder, the version, and the commands that may be started |
+| GET /api/runs | the run folders below the folder |
+| GET /api/runs/NAME/result | a run's result.json |
+| GET /api/runs/NAME/report | its report.html, without scripts |
+| GET /api/experiments | all experiments, the last one first |
+| POST /api/experiments | {"words": [...]}: start a command |
+| GET /api/experiments/NUMBER/events | server-sent events: `log` for each line, `ended` |
+| POST /api/experiments/NUMBER/cancel | interrupt it |
+
+An error is {"error": LINE}, with a status of 4xx.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+from anyio.to_thread import run_sync
+from pydantic import BaseModel, ConfigDict, ValidationError
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from understudy_devices import __version__
+from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.studio import experiments, runs
+from understudy_devices.studio.experiments import RUNNING, Experiment
+from understudy_devices.studio.safety import Guard
+
+LOOK_SECONDS = 0.25
+PIECE = 2**16  # bytes of a log sent at once
+LINE_MOST = 4096
+REPORT_POLICY = (
+    "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; font-src data:"
+)
+
+
+class Start(BaseModel):
+    """A command to start: its words, without `understudy`."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    words: list[str]
+
+
+def application(folder: Path, page: Path, token: str, port: int) -> Guard:
+    """Return the server of a folder, with the built page."""
+    api = _Api(folder)
+    routes = [
+        Route("/api/about", api.about),
+        Route("/api/runs", api.runs),
+        Route("/api/runs/{name:path}/result", api.result),
+        Route("/api/runs/{name:path}/report", api.report),
+        Route("/api/experiments", api.experiments),
+        Route("/api/experiments", api.start, methods=["POST"]),
+        Route("/api/experiments/{number}/events", api.events),
+        Route("/api/experiments/{number}/cancel", api.cancel, methods=["POST"]),
+        Mount("/", StaticFiles(directory=page, html=True)),
+    ]
+    return Guard(Starlette(routes=routes), token, port)
+
+
+class _Api:
+    """Answers for one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    async def about(self, _: Request) -> Response:
+        return JSONResponse(
+            {
+                "folder": str(self._folder),
+                "version": __version__,
+                "commands": list(experiments.COMMANDS),
+            }
+        )
+
+    async def runs(self, _: Request) -> Response:
+        listed, more = await run_sync(runs.every, self._folder)
+        return JSONResponse({"runs": listed, "more": more})
+
+    async def result(self, request: Request) -> Response:
+        run = self._run(request)
+        if run is None:
+            return _error("no such run: look at the list again", 404)
+        try:
+            return JSONResponse(await run_sync(runs.read, run))
+        except ValueError as error:
+            return _error(str(error), 409)
+
+    async def report(self, request: Request) -> Response:
+        run = self._run(request)
+        if run is None or not (run / runs.REPORT).is_file():
+            return _error("no report: look at the list again", 404)
+        headers = {"Content-Security-Policy": REPORT_POLICY}
+        return FileResponse(run / runs.REPORT, media_type="text/html", headers=headers)
+
+    async def experiments(self, _: Request) -> Response:
+        every = await run_sync(experiments.every, self._folder)
+        return JSONResponse({"experiments": [one.as_json() for one in every]})
+
+    async def start(self, request: Request) -> Response:
+        try:
+            asked = Start.model_validate_json(await request.body())
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(str(part) for part in first["loc"])
+            return _error(f"{place or 'the request'}: {first['msg']}", 400)
+        try:
+            one = await run_sync(experiments.start, self._folder, asked.words)
+        except (UserError, RunFailed) as error:
+            return _error(str(error), 400)
+        except OSError as error:
+            return _error(f"{self._folder}: {error.strerror}", 507)
+        return JSONResponse(one.as_json(), 201)
+
+    async def cancel(self, request: Request) -> Response:
+        one = self._experiment(request)
+        if one is None:
+            return _error("no such experiment: look at the list again", 404)
+        if not one.cancel():
+            return _error(f"{one.number} has ended", 409)
+        return JSONResponse(one.as_json())
+
+    async def events(self, request: Request) -> Response:
+        one = self._experiment(request)
+        if one is None:
+            return _error("no such experiment: look at the list again", 404)
+        return StreamingResponse(_events(one), media_type="text/event-stream")
+
+    def _run(self, request: Request) -> Path | None:
+        return runs.inside(self._folder, request.path_params["name"])
+
+    def _experiment(self, request: Request) -> Experiment | None:
+        return experiments.of_number(self._folder, request.path_params["number"])
+
+
+async def _events(one: Experiment) -> AsyncIterator[str]:
+    """Yield each line that the command prints, from the first one on, until it has ended."""
+    place, rest = 0, b""
+    while True:
+        state = one.state  # before the log is read, so that no last line is missed
+        while piece := _piece(one.log, place):
+            place += len(piece)
+            *lines, rest = (rest + piece).split(b"\n")
+            for line in lines:
+                yield _event("log", _text(line))
+            rest = rest[-LINE_MOST:]
+        if state != RUNNING:
+            break
+        await asyncio.sleep(LOOK_SECONDS)
+    if rest:
+        yield _event("log", _text(rest))
+    yield _event("ended", one.as_json())
+
+
+def _piece(file: Path, place: int) -> bytes:
+    try:
+        with file.open("rb") as log:
+            log.seek(place)
+            return log.read(PIECE)
+    except OSError:
+        return b""
+
+
+def _text(line: bytes) -> str:
+    return line[:LINE_MOST].decode(errors="replace").rstrip("\r")
+
+
+def _event(name: str, value: Any) -> str:
+    return f"event: {name}\ndata: {json.dumps(value)}\n\n"
+
+
+def _error(line: str, status: int) -> Response:
+    return JSONResponse({"error": line}, status)

@@ -84,7 +84,6 @@ class _Moving(Searching):
         self._today = today
         self._limits = Limits.of(today, problem.units, len(problem.devices))
         self._search.limits = self._limits
-        self._sketched: list[Assignment] = []
         self._start = self._at_home()
         self._fewest = False
 
@@ -133,7 +132,7 @@ class _Moving(Searching):
         judged: set[Assignment] = set()
         patience = LOWER if self._distance <= 1 else STALE
         while stale < patience and self._verdicts.judged < until:
-            drawn = not better and (better is None or not drawn)
+            drawn = not better and (better is None or (stale >= PAUSE and not drawn))
             if drawn:
                 self._forecast.draw(self._random)
             else:
@@ -214,10 +213,6 @@ class _Moving(Searching):
         ):
             self._nearest, self._distance = assignment, worst
         return worst
-
-    def _sketch(self, assignment: Assignment) -> None:
-        super()._sketch(assignment)
-        self._sketched.append(assignment)
 
     def _starts(self, near: Assignment) -> Iterator[Assignment]:
         yield from self._search.starts(near, STARTS)

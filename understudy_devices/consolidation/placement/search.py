@@ -6,9 +6,10 @@
    local search (`local_search.py`) on a forecast (`forecast.py`), from the best assignment so far
    and from one in which VMs that tolerate the same utilisation share devices (`packing.py`).  The
    forecast's best assignment is sketched, the forecast learns from the sketch, and so on.  After
-   a sketch that is no better, every other forecast is a random one of its distribution.  Where
-   sketches no longer improve, the judge judges the best one.  VMs that miss their targets are also
-   judged alone on the best devices: if one misses its target there too, there is no assignment.
+   some sketches that are no better, every other forecast is a random one of its distribution.
+   Where sketches no longer improve, the judge judges the best one.  VMs that miss their targets are
+   also judged alone on the best devices: if one misses its target there too, there is no
+   assignment.
    After an assignment that meets all targets, the search goes on for as long as it took.  An
    assignment that breaks a constraint (`constraints.py`) counts as worse than any other in the
    local search, and is never sketched or judged.
@@ -140,6 +141,7 @@ class Searching:
         )
         self._random = np.random.default_rng(1)
         self._learnt: set[tuple[int, float, Members]] = set()
+        self._sketched: list[Assignment] = []
         self._best: Assignment = ()
         self._nearest: Assignment | None = None
         self._distance = float("inf")  # of the nearest: its worst upper bound, as a ratio
@@ -213,7 +215,7 @@ class Searching:
         better: bool | None = True
         drawn = False
         while stale < STALE:
-            drawn = not better and (better is None or not drawn)
+            drawn = not better and (better is None or (stale >= PAUSE and not drawn))
             if drawn:
                 self._forecast.draw(self._random)
             else:
@@ -226,11 +228,14 @@ class Searching:
             if self._verdicts.judged > until:
                 break
             if self._seems_right() if better else stale == PAUSE:
-                before = self._distance
-                if self._judge(self._best) <= 1 < before:
+                before, best = self._distance, self._best
+                worst = self._judge(best)
+                # The best of many sketches is often worse than its sketch.
+                self._best = min(self._sketched, key=self._worst)
+                if worst <= 1 < before:
                     judged = self._verdicts.judged
                     until = min(until, judged + max(judged, LONGER))
-                elif self._distance > 1 and (impossible := self._alone(self._best)):
+                elif self._distance > 1 and (impossible := self._alone(best)):
                     return impossible
         if not self._best:
             return None
@@ -282,6 +287,7 @@ class Searching:
     def _sketch(self, assignment: Assignment) -> None:
         pairs = list(zip(self._problem.devices, assignment, strict=True))
         self._verdicts.sketches(pairs)
+        self._sketched.append(assignment)
         for device, on in pairs:
             if (*device.kind, on) not in self._learnt:
                 self._learnt.add((*device.kind, on))

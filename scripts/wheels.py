@@ -2,8 +2,8 @@
 """Build the wheels for x86-64 and ARM (aarch64), and the source distribution, in dist/.
 
 Zig, from PyPI, compiles both on either machine, against glibc 2.28.  The wheels also contain the
-file system that the default disk has, because making one needs a compiler and e2fsprogs, and the
-man pages.
+file system that the default disk has, because making one needs a compiler and e2fsprogs, the man
+pages, and the studio's page without its compiler.
 
 Usage: .venv/bin/python scripts/wheels.py [x86_64|aarch64 ...]
 """
@@ -21,6 +21,7 @@ GLIBC = "2.28"
 MACHINES = ("x86_64", "aarch64")
 WORK = CHECKOUT / "build" / "wheels"
 IMAGES = CHECKOUT / "build" / "images"  # meson.build installs it
+PAGE = CHECKOUT / "build" / "studio"  # and this
 DIST = CHECKOUT / "dist"
 
 CROSS = """\
@@ -44,6 +45,7 @@ def main() -> None:
     if wrong := set(machines) - set(MACHINES):
         raise SystemExit(f"wheels: {', '.join(sorted(wrong))}: choose from {', '.join(MACHINES)}")
     _put_image()
+    subprocess.run([sys.executable, CHECKOUT / "web/build.py", PAGE], check=True)
     subprocess.run([sys.executable, "-m", "manual", "man"], cwd=CHECKOUT, check=True)
     tools = _tools()
     DIST.mkdir(exist_ok=True)

@@ -3,6 +3,7 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -10,8 +11,10 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
+from built_page import built
 from places import CHECKOUT
 
 from manual import man
@@ -45,6 +48,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     """Build the wheel and install it; the libraries that it needs are the checkout's."""
     folder = tmp_path_factory.mktemp("wheel")
     man.write()
+    built(tmp_path_factory)
     for used in ("understudy_devices", "sim"):  # as a checkout is that somebody works in
         (CHECKOUT / used / "__pycache__").mkdir(exist_ok=True)
         (CHECKOUT / used / "__pycache__" / "used.cpython-311.pyc").write_bytes(b"")
@@ -120,6 +124,23 @@ def test_the_simulator_needs_no_compiler(installed: Installed, tmp_path: Path) -
         done = installed.run(["understudy", *words], tmp_path, str(tmp_path / "nothing"))
         assert done.returncode == 0, (words, done.stderr)
         assert len(done.stdout.splitlines()) > 1, words
+
+
+def test_the_studio_has_its_page(installed: Installed, tmp_path: Path) -> None:
+    """Without the compiler, which has five times the size of all else."""
+    names = zipfile.ZipFile(installed.wheel).namelist()
+    pages = [name for name in names if name.startswith("understudy_devices/studio/page/")]
+    assert {"index.html", "studio.html"} <= {Path(name).name for name in pages}
+    assert not any("/compiler/" in name for name in pages)
+    command = [str(installed.python.with_name("understudy")), "studio", str(tmp_path)]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as studio:
+        assert studio.stdout
+        try:
+            link = studio.stdout.readline().strip()
+            with urlopen(link.replace("studio.html", "")) as page:
+                assert b"simulate a disk scheduler" in page.read()
+        finally:
+            studio.send_signal(signal.SIGINT)
 
 
 PROGRAM = """

@@ -45,7 +45,10 @@ export class Compiler {
       let timer = setTimeout(giveUp, PATIENCE_MS);
       worker.onerror = () => {
         clearTimeout(timer);
-        fail("the compiler could not be loaded: load the page again");
+        fail(
+        "the compiler could not be loaded: load the page again, or take a checkout's page " +
+          "(make studio), since an installed Understudy has none",
+      );
       };
       worker.onmessage = ({ data }: MessageEvent<Told | Progress>) => {
         clearTimeout(timer);

@@ -24,18 +24,19 @@ def yaml_text(card: Card) -> str:
     writer.indent(mapping=2, sequence=4, offset=2)
     writer.width = WIDTH
     written = StringIO()
-    writer.dump(_shown(card.model_dump(mode="json", exclude_defaults=True)), written)
+    writer.dump(notation(card.model_dump(mode="json", exclude_defaults=True)), written)
     return written.getvalue()
 
 
-def _shown(node: Any, key: str = "") -> Any:
+def notation(node: Any, key: str = "") -> Any:
+    """Return a part of a document, the value of this key, with its numbers as people write them."""
     if isinstance(node, dict):
-        return {key: _shown(value, key) for key, value in node.items()}
+        return {key: notation(value, key) for key, value in node.items()}
     if isinstance(node, list):
-        return [_shown(value) for value in node]
-    if key in DIGITS:
+        return [notation(value) for value in node]
+    if key in DIGITS and isinstance(node, int):
         return HexInt(node, width=DIGITS[key])
-    if key == "bits" and node.isdigit():
+    if key == "bits" and isinstance(node, str) and node.isdigit():
         return int(node)
     return LiteralScalarString(node) if _in_paragraphs(node) else node
 

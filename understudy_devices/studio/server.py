@@ -12,6 +12,8 @@
 | GET /api/experiments/NUMBER/events | server-sent events: `log` for each line, `ended` |
 | POST /api/experiments/NUMBER/cancel | interrupt it |
 
+and those of cards (card_requests.py).
+
 An error is {"error": LINE}, with a status of 4xx.
 """
 
@@ -32,6 +34,7 @@ from starlette.staticfiles import StaticFiles
 from understudy_devices import __version__
 from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.studio import experiments, runs
+from understudy_devices.studio.card_requests import Cards
 from understudy_devices.studio.experiments import RUNNING, Experiment
 from understudy_devices.studio.safety import Guard
 
@@ -63,6 +66,7 @@ def application(folder: Path, page: Path, token: str, port: int) -> Guard:
         Route("/api/experiments", api.start, methods=["POST"]),
         Route("/api/experiments/{number}/events", api.events),
         Route("/api/experiments/{number}/cancel", api.cancel, methods=["POST"]),
+        *Cards(folder).routes(),
         Mount("/", StaticFiles(directory=page, html=True)),
     ]
     return Guard(Starlette(routes=routes), token, port)

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: MIT
+"""The studio's library of cards, and a card while it is designed."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.cards import specification
+from understudy_devices.cards.difference import difference
+from understudy_devices.cards.document import BYTES_MAX
+from understudy_devices.cards.header import header
+from understudy_devices.studio import draft
+from understudy_devices.studio.cards import ConflictError, Library
+
+ZACH = specification.catalogue()["zach1"].read_text()
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Library:
+    return Library(tmp_path)
+
+
+# The library.
+
+
+def test_each_save_is_a_commit(library: Library) -> None:
+    assert (library.names(), library.read("zach1"), library.history("zach1")) == ([], None, [])
+    assert not library.folder.exists()
+    first = library.save("zach1", ZACH, None)
+    second = library.save("zach1", ZACH + "# more\n", first.revision, "A  remark\nin two lines")
+    assert library.names() == ["zach1"]
+    assert library.read("zach1") == second
+    later, earlier = library.history("zach1")
+    assert (later.message, earlier.message) == ("A remark in two lines", "Save zach1")
+    assert library.at("zach1", earlier.commit) == ZACH
+    assert library.at("zach1", later.commit) == ZACH + "# more\n"
+    assert library.at("zach1", "0" * 40) is None
+    assert library.at("zach1", "HEAD") is None
+    assert library.at("other", later.commit) is None
+    assert library.save("zach1", second.text, second.revision) == second
+    assert len(library.history("zach1")) == 2
+
+
+def test_the_second_to_save_is_told_and_nothing_is_lost(library: Library) -> None:
+    base = library.save("a", "one\n", None).revision
+    library.save("a", "two\n", base)
+    with pytest.raises(ConflictError) as told:
+        library.save("a", "three\n", base)
+    assert told.value.theirs
+    assert told.value.theirs.text == "two\n"
+    with pytest.raises(ConflictError):
+        library.save("a", "new\n", None)
+    assert library.read("a") == told.value.theirs
+    with pytest.raises(ConflictError) as gone:
+        library.save("b", "text\n", base)
+    assert gone.value.theirs is None
+    assert library.names() == ["a"]
+
+
+def test_a_change_from_outside_is_committed_first(library: Library) -> None:
+    library.save("a", "one\n", None)
+    (library.folder / "a.yaml").write_text("edited\n")
+    edited = library.read("a")
+    assert edited
+    library.save("a", "three\n", edited.revision)
+    last, outside, _ = library.history("a")
+    assert outside.message == "Changed outside the studio"
+    assert library.at("a", outside.commit) == "edited\n"
+    assert library.at("a", last.commit) == "three\n"
+
+
+SAVE = """
+import sys
+from pathlib import Path
+from understudy_devices.studio.cards import Library
+library, texts = Library(Path(sys.argv[1])), ["one\\n" * 20000, "two\\n" * 20000]
+base = library.save("a", texts[0], None).revision
+print("ready", flush=True)
+for number in range(1, 10**6):
+    base = library.save("a", texts[number % 2], base).revision
+"""
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("after_s", [0.0, 0.05, 0.11, 0.2])
+def test_killed_while_it_saves_the_card_is_the_old_or_the_new(
+    library: Library, tmp_path: Path, after_s: float
+) -> None:
+    """The next studio goes on with it."""
+    command = [sys.executable, "-c", SAVE, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as saving:
+        assert saving.stdout
+        saving.stdout.readline()
+        try:
+            saving.wait(after_s)
+        except subprocess.TimeoutExpired:
+            os.killpg(saving.pid, signal.SIGKILL)
+    (library.folder / ".git" / "index.lock").unlink(missing_ok=True)  # as Git asks people to
+    left = library.read("a")
+    assert left
+    assert left.text in ("one\n" * 20000, "two\n" * 20000)
+    library.save("a", "three\n", left.revision)
+    assert library.at("a", library.history("a")[1].commit) == left.text
+
+
+@pytest.mark.parametrize("name", ["", "../x", "a/b", "A", "1a", "a" * 32, "a.yaml", "a\n", ".git"])
+def test_other_names_are_refused(library: Library, name: str) -> None:
+    for ask in (library.read, library.history, lambda name: library.save(name, "", None)):
+        with pytest.raises(UserError, match="no name of a card"):
+            ask(name)
+
+
+def test_spoiled_files_are_named(library: Library, tmp_path: Path) -> None:
+    library.save("a", "one\n", None)
+    (library.folder / "b.yaml").symlink_to("/etc/passwd")
+    with pytest.raises(UserError, match="a link"):
+        library.read("b")
+    (library.folder / "c.yaml").write_bytes(b"\xff")
+    with pytest.raises(RunFailed, match="not UTF-8"):
+        library.read("c")
+    (library.folder / "d.yaml").write_bytes(b" " * (BYTES_MAX + 1))
+    with pytest.raises(RunFailed, match="longer than"):
+        library.read("d")
+    with pytest.raises(UserError, match="longer than"):
+        library.save("e", " " * (BYTES_MAX + 1), None)
+    (tmp_path / "other" / "cards").parent.mkdir()
+    (tmp_path / "other" / "cards").write_text("")
+    with pytest.raises(RunFailed, match="File exists"):
+        Library(tmp_path / "other").save("a", "", None)
+
+
+def test_a_strangers_repository_runs_nothing(library: Library, tmp_path: Path) -> None:
+    """Filters run programs when a file is added; hooks, when it is committed."""
+    base = library.save("a", "one\n", None).revision
+    ran = tmp_path / "ran"
+    hook = library.folder / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\ntouch {ran}\n")
+    hook.chmod(0o755)
+    base = library.save("a", "two\n", base).revision
+    (library.folder / ".gitattributes").write_text("*.yaml filter=evil\n")
+    config = library.folder / ".git" / "config"
+    config.write_text(config.read_text() + f'[filter "evil"]\n\tclean = touch {ran}\n')
+    with pytest.raises(RunFailed, match=r"setting filter.evil.clean, which may run a program"):
+        library.save("a", "three\n", base)
+    assert not ran.exists()
+    assert library.read("a")
+
+
+def test_without_git_the_command_that_mends_it_is_said(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(RunFailed, match="no git here: apt-get install git"):
+        library.save("a", "one\n", None)
+
+
+# Drafts.
+
+
+def test_a_card_without_mistakes_has_its_files() -> None:
+    checked = draft.checked(ZACH)
+    card = specification.load("zach1")
+    assert (checked.card, checked.mistakes) == (card, ())
+    shown = checked.as_json()["files"]
+    assert shown["zach1_registers.h"] == header(card)
+    assert {"zach1.rdl", "zach1_driver.c", "reference.html", "programmer.html"} <= set(shown)
+
+
+def test_mistakes_are_at_their_places() -> None:
+    document = draft.checked(ZACH).document
+    assert document
+    document["registers"][3]["offset"] = document["registers"][2]["offset"]
+    document["registers"][1]["fields"][0]["bits"] = "1:5"
+    document["bars"][0]["bytes"] = "many"
+    wrong = draft.checked(draft.edited(ZACH, document))
+    places = {mistake.place for mistake in wrong.mistakes}
+    assert wrong.card is None
+    assert {("registers", 1, "fields", 0, "bits"), ("bars", 0, "bytes")} <= places
+    lines = ZACH.splitlines()
+    by_place = {mistake.place: mistake.line for mistake in wrong.mistakes}
+    text = draft.edited(ZACH, document).splitlines()
+    assert "bits: 1:5" in text[by_place["registers", 1, "fields", 0, "bits"] - 1]
+    assert len(text) == len(lines)
+
+
+def test_comments_and_order_stay() -> None:
+    """An edit changes one line."""
+    document = draft.checked(ZACH).document
+    assert document
+    assert draft.edited(ZACH, document) == ZACH
+    document["config"]["device"] = 0x2A02
+    before, after = ZACH.splitlines(), draft.edited(ZACH, document).splitlines()
+    changed = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
+    assert changed == [("  device: 0x2a01", "  device: 0x2a02")]
+    del document["registers"][0]
+    document["registers"].append({"name": "LAST", "bar": 0, "offset": 0x200, "width": 32,
+                                  "access": "ro", "reset": 0, "description": "Last."})  # fmt: skip
+    text = draft.edited(ZACH, document)
+    assert "# display controller, other" in text
+    assert "offset: 0x200" in text
+    assert draft.checked(text).card
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a: [", "- 1\n", "a: &b 1\nc: *b\n", "\0", "x: !!python/x 1\n"]
+)
+def test_what_is_no_card_is_shown_as_text(text: str) -> None:
+    wrong = draft.checked(text)
+    assert (wrong.document, wrong.card) == (None, None)
+    assert wrong.mistakes
+    document = draft.checked(ZACH).document
+    assert document
+    assert draft.checked(draft.edited(text, document)).card == specification.load("zach1")
+
+
+def test_versions_differ_in_terms_of_registers() -> None:
+    old, new = (draft.checked(ZACH).document for _ in range(2))
+    assert old
+    assert new
+    assert difference(old, new) == []
+    new["title"] = "Zach 2"
+    new["registers"][1]["fields"][0]["bits"] = "2:0"
+    del new["registers"][1]["fields"][1]
+    new["registers"].append({"name": "LAST", "bar": 0})
+    del new["registers"][4]
+    del new["interrupts"]
+    new["bars"].reverse()
+    assert difference(old, new) == [
+        "title: Zach 1, a graphics card, now Zach 2",
+        "bars: in another order",
+        "registers CONTROL, fields MODE, bits: 1:0, now 2:0",
+        "registers CONTROL, fields RESET: gone",
+        "registers LAST: new",
+        "registers DRAW_BASE: gone",
+        *(f"interrupts {name}: gone" for name in ("dma_done", "fence", "fifo_low", "failed")),
+    ]

@@ -9,7 +9,7 @@ export default defineConfig({
     outDir: "dist",
     target: "es2022",
     assetsInlineLimit: 0,
-    rollupOptions: { input: ["index.html", "studio.html"] }, // studio.html needs a server
+    rollupOptions: { input: ["index.html", "studio.html", "cards.html"] }, // two need a server
   },
   worker: { format: "es" },
 });

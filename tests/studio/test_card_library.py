@@ -240,3 +240,14 @@ def test_versions_differ_in_terms_of_registers() -> None:
         "registers DRAW_BASE: gone",
         *(f"interrupts {name}: gone" for name in ("dma_done", "fence", "fifo_low", "failed")),
     ]
+
+
+def test_numbers_of_64_bits_are_exact() -> None:
+    """JavaScript would round them."""
+    document = draft.checked(ZACH).document
+    assert document
+    document["registers"][0] |= {"width": 64, "reset": 2**64 - 1}
+    text = draft.edited(ZACH, document)
+    shown = draft.checked(text).as_json()["document"]
+    assert shown["registers"][0]["reset"] == "0xffffffffffffffff"
+    assert draft.edited(text, shown) == text

@@ -3,7 +3,7 @@
 
 | request | answer |
 | --- | --- |
-| GET /api/cards | the cards of the folder with their numbers of mistakes, and those to begin from |
+| GET /api/cards | the folder's cards with their mistakes, those to begin from, and the schema |
 | GET /api/cards/NAME | its text, document, mistakes and generated files, and its revision |
 | POST /api/cards/NAME | {"text", "base", "message"}: save; 409 with the other version |
 | POST /api/cards/NAME/check | {"text", "document"}: the same as GET, for what is not saved |
@@ -115,7 +115,7 @@ class Cards:
                 mistakes = len(draft.checked(saved.text).mistakes)
                 listed.append({"name": name, "mistakes": mistakes})
         begin = {name: file.read_text() for name, file in specification.catalogue().items()}
-        return {"cards": listed, "begin": begin}
+        return {"cards": listed, "begin": begin, "schema": specification.schema()}
 
     @answering
     async def one(self, request: Request) -> dict[str, Any]:

@@ -6,6 +6,7 @@ The designer works on the document, a mapping as in the file, which may be wrong
 it over the text from which it was read, so that comments and the order of keys stay.
 """
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from io import StringIO
@@ -21,9 +22,12 @@ from understudy_devices.cards.model import Card
 from understudy_devices.cards.rdl_export import rdl
 from understudy_devices.cards.selftest import selftest
 from understudy_devices.cards.wrong import WrongCard
-from understudy_devices.cards.yaml_text import WIDTH, notation
+from understudy_devices.cards.yaml_text import DIGITS, WIDTH, notation
 from understudy_devices.show.card.programmer import programmers_manual
 from understudy_devices.show.card.reference import reference_manual
+
+SAFE_MOST = 2**53 - 1
+HEXADECIMAL = re.compile(r"0x[0-9a-f]{1,16}")
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ class Draft:
         """Return what the designer shows."""
         return {
             "text": self.text,
-            "document": self.document,
+            "document": _safe(self.document),
             "mistakes": [
                 {"line": one.line, "place": list(one.place), "reason": one.reason}
                 for one in self.mistakes
@@ -89,8 +93,9 @@ def files(card: Card) -> dict[str, str]:
 def edited(text: str, document: dict[str, Any]) -> str:
     """Return the text of a document that was read from another text, and then changed.
 
-    Comments stay with the parts that are still there.
+    Comments stay with the parts that are still there. Numbers may be hexadecimal text.
     """
+    document = _exact(document)
     writer = YAML()
     writer.indent(mapping=2, sequence=4, offset=2)
     writer.width = WIDTH
@@ -102,6 +107,25 @@ def edited(text: str, document: dict[str, Any]) -> str:
     written = StringIO()
     writer.dump(_over(root, document) if isinstance(root, dict) else notation(document), written)
     return written.getvalue()
+
+
+def _safe(node: Any) -> Any:
+    """Return a document without numbers that JavaScript would round: they become text."""
+    if isinstance(node, dict):
+        return {key: _safe(value) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_safe(value) for value in node]
+    is_long = type(node) is int and abs(node) > SAFE_MOST
+    return hex(node) if is_long else node
+
+
+def _exact(node: Any, key: str = "") -> Any:
+    if isinstance(node, dict):
+        return {name: _exact(value, name) for name, value in node.items()}
+    if isinstance(node, list):
+        return [_exact(value) for value in node]
+    is_number = key in DIGITS and isinstance(node, str) and HEXADECIMAL.fullmatch(node)
+    return int(node, 16) if is_number else node
 
 
 def _over(old: Any, new: Any, key: str = "") -> Any:

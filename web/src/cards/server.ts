@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// The requests for cards (understudy_devices/studio/card_requests.py).
+
+import type { Part } from "./document";
+import type { Schema } from "./schema";
+
+export interface Listed {
+  cards: { name: string; mistakes?: number; error?: string }[];
+  begin: { [name: string]: string };
+  schema: Schema;
+}
+
+export interface Mistake {
+  line: number;
+  place: (string | number)[];
+  reason: string;
+}
+
+export interface Draft {
+  text: string;
+  document: Part | null;
+  mistakes: Mistake[];
+  files: { [name: string]: string } | null;
+}
+
+export interface Card extends Draft {
+  name: string;
+  revision: string;
+}
+
+export interface Version {
+  commit: string;
+  at_s: number;
+  message: string;
+}
+
+/** Somebody else has saved the card. */
+export class Conflict extends Error {
+  constructor(
+    message: string,
+    readonly theirs: Card | null,
+    readonly difference: string[] | null,
+  ) {
+    super(message);
+  }
+}
+
+async function asked<Answer>(path: string, body?: object): Promise<Answer> {
+  const request = body && { method: "POST", body: JSON.stringify(body) };
+  let answer: Response;
+  try {
+    answer = await fetch(`api/cards${path}`, request);
+  } catch {
+    throw new Error("The studio does not answer. Was it ended? Start it again, and open its link.");
+  }
+  if (answer.status === 401) {
+    throw new Error("This browser has no token: open the link that understudy studio printed.");
+  }
+  const value = (await answer.json().catch(() => ({}))) as Answer & {
+    error?: string;
+    theirs?: Card | null;
+    difference?: string[] | null;
+  };
+  if (answer.ok) return value;
+  const error = value.error ?? `The studio answers ${answer.status}.`;
+  if (answer.status === 409 && value.theirs !== undefined) {
+    throw new Conflict(error, value.theirs, value.difference ?? null);
+  }
+  throw new Error(error);
+}
+
+export const list = () => asked<Listed>("");
+
+export const open = (name: string) => asked<Card>(`/${name}`);
+
+export const check = (name: string, text: string, document: Part | null) =>
+  asked<Draft>(`/${name}/check`, document ? { text, document } : { text });
+
+export const save = (name: string, text: string, base: string | null, message: string) =>
+  asked<Card>(`/${name}`, { text, base, message });
+
+export const versions = async (name: string) =>
+  (await asked<{ versions: Version[] }>(`/${name}/versions`)).versions;
+
+export const version = (name: string, commit: string) =>
+  asked<{ text: string; difference: string[] | null }>(`/${name}/versions/${commit}`);

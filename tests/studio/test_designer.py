@@ -2,8 +2,6 @@
 """The card designer, in a real browser: by the mouse, and by the keyboard alone."""
 
 import re
-import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser_page import LONG
 from playwright.sync_api import Browser, Locator, Page, expect
+from served_studio import studio_of
 
 from understudy_devices.cards import specification
 from understudy_devices.cards.header import header
@@ -21,14 +20,8 @@ pytestmark = pytest.mark.thorough
 @pytest.fixture
 def link(page_folder: Path, tmp_path: Path) -> Iterator[str]:
     """Start the studio; return the designer's link."""
-    with subprocess.Popen(
-        ["understudy", "studio", str(tmp_path)], stdout=subprocess.PIPE, text=True
-    ) as studio:
-        assert studio.stdout
-        try:
-            yield studio.stdout.readline().strip().replace("studio.html", "cards.html")
-        finally:
-            studio.send_signal(signal.SIGINT)
+    with studio_of(tmp_path) as link:
+        yield link.replace("studio.html", "cards.html")
 
 
 @pytest.fixture

@@ -3,8 +3,6 @@
 
 import json
 import re
-import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -13,6 +11,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser_page import LONG
 from playwright.sync_api import Browser, Page, expect
+from served_studio import studio_of
 
 pytestmark = pytest.mark.thorough
 
@@ -34,14 +33,8 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def link(page_folder: Path, folder: Path) -> Iterator[str]:
     """Start the studio; return the link that it prints."""
-    words = ["understudy", "studio", str(folder)]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as studio:
-        assert studio.stdout
-        try:
-            yield studio.stdout.readline().strip()
-        finally:
-            studio.send_signal(signal.SIGINT)
-        assert studio.wait(60) == 130
+    with studio_of(folder) as link:
+        yield link
 
 
 @pytest.fixture

@@ -4,14 +4,12 @@
 import json
 import os
 import signal
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
 import pytest
+from served_studio import studio_of
 from starlette.testclient import TestClient
 
 from understudy_devices.base.errors import UserError
@@ -288,19 +286,6 @@ def test_a_path_in_the_folder_may_be_named(folder: Path) -> None:
 
 
 # The command.
-
-
-@contextmanager
-def studio_of(folder: Path) -> Iterator[str]:
-    """Start the studio of a folder; yield the link that it prints, and end it with Ctrl-C."""
-    words = ["understudy", "studio", str(folder)]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as studio:
-        assert studio.stdout
-        try:
-            yield studio.stdout.readline().strip()
-        finally:
-            studio.send_signal(signal.SIGINT)
-        assert studio.wait(60) == 130
 
 
 def asked(link: str) -> httpx.Client:

@@ -232,7 +232,8 @@ class Question:
     def _capped(self, tenant: Tenant, folder: Path, say: Callable[[str], None]) -> Tenant:
         name = tenant.vm.name
         cap = self.caps.get(name)
-        return caps.capped(tenant, cap, folder / f"capped {name}", say) if cap else tenant
+        own = folder / f"capped-{list(self.named).index(name)}"
+        return caps.capped(tenant, cap, own, say) if cap else tenant
 
     def _shown(self, predictions: Sequence[Prediction]) -> Consolidated:
         """Return the result, which needs the VMs' files no more."""
@@ -378,7 +379,9 @@ def _merge(text: str) -> str | float:
 
 
 def _caps(given: Any, names: Mapping[str, Path]) -> dict[str, Cap]:
-    texts = [f"{name}={text}" for name, text in given.items()] if isinstance(given, dict) else given
+    texts = (
+        [f"{name}={text}" for name, text in given.items()] if isinstance(given, Mapping) else given
+    )
     parsed: dict[str, Cap] = {}
     for text in [texts] if isinstance(texts, str) else texts:
         name, equals, limits = str(text).partition("=")

@@ -27,7 +27,7 @@ from understudy_devices.native.arrays import I64
 from understudy_devices.native.arrivals import write_arrivals
 
 SECTOR_BYTES = 512
-SLICE_S = 0.1  # without a burst, a bucket holds what comes in this time: the slice of io.max
+SLICE_S = 0.1  # without a burst, a bucket holds what comes in this time, like io.max on a disk
 UNITS = {"iops": 1.0, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9, "KiB/s": 2**10, "MiB/s": 2**20}
 RATE = rf"(\d+(?:\.\d+)?)({'|'.join(UNITS)})"
 LIMIT = re.compile(rf"{RATE}(?::{RATE}:(\d+)s)?")

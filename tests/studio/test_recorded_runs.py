@@ -117,3 +117,31 @@ def test_what_is_wrong_with_a_folder_is_said_in_a_line(
 def test_a_run_that_is_not_there(client: TestClient, query: str, status: int, words: str) -> None:
     answer = client.get(f"/api/runs/mine/requests?{query}")
     assert (answer.status_code, words in answer.json()["error"]) == (status, True)
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "words"),
+    [
+        ("", 400, "name 2 to 20 runs"),
+        ("run=mine", 400, "name 2 to 20 runs"),
+        ("&".join(["run=mine"] * 21), 400, "name 2 to 20 runs"),
+        ("run=mine&run=../mine", 404, "no such run"),
+        ("run=mine&run=yours", 404, "yours: no such run"),
+    ],
+)
+def test_runs_to_compare_that_are_not_there(
+    client: TestClient, query: str, status: int, words: str
+) -> None:
+    answer = client.get(f"/api/comparison?{query}")
+    assert (answer.status_code, words in answer.json()["error"]) == (status, True)
+
+
+def test_a_run_that_cannot_be_compared_has_a_line(client: TestClient, run: Path) -> None:
+    written(run.parent / "small", SCHEDULERS, (3,), requests=100)
+    written(run.parent / "same", SCHEDULERS, (3,))
+    answer = client.get("/api/comparison?run=mine&run=small&run=same").json()
+    small, same = answer["others"]
+    assert small["error"].startswith("requests is 200 in mine and 100 in small")
+    assert (same["name"], same["seeds"], same["alone"]) == ("same", [3], [])
+    assert same["real"]["platform"] == "vm"
+    assert set(answer["measures"]) >= {each["measure"] for each in same["measures"]}

@@ -2,6 +2,7 @@
 """The views on a run folder, in a real browser."""
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,8 @@ from playwright.sync_api import Browser, Page, expect
 from run_folders import written
 from served_studio import studio_of
 
+from understudy_devices.api.agreed import compare as compared
+
 pytestmark = pytest.mark.thorough
 
 SCHEDULERS = ("cats", "bfq", "none")
@@ -26,6 +29,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a run, and with one of a command that records no requests."""
     folder = tmp_path_factory.mktemp("runs")
     written(folder / "mine", SCHEDULERS, (3, 4), scale=4)
+    written(folder / "other", SCHEDULERS[:2], (3, 4), scale=2)
+    written(folder / "third", SCHEDULERS[1:], (4, 5))
+    written(folder / "small", SCHEDULERS, (3,), requests=100)
     written(folder / "gone", ("cats",), (3,))
     (folder / "swept").mkdir()
     (folder / "swept" / "result.json").write_text(json.dumps({"schema": "understudy.sweep/1"}))
@@ -101,6 +107,60 @@ def test_a_run_that_is_deleted_while_it_is_open(studio: Page, folder: Path) -> N
     expect(studio.get_by_role("alert")).to_contain_text("no such run: it was deleted")
 
 
+def compare(page: Page, *names: str) -> None:
+    for name in names:
+        page.get_by_label(f"compare {name}", exact=True).check()
+    page.get_by_role("button", name="Compare", exact=True).click()
+
+
+def test_runs_are_compared_in_tables_and_request_by_request(studio: Page, folder: Path) -> None:
+    """Three runs, with the figures of the command."""
+    compare(studio, "mine", "other", "third")
+    studio.get_by_label("compare with").select_option("mine")
+    for other in ("other", "third"):
+        table = studio.get_by_role("region", name=f"{other} beside mine")
+        document = compared(folder / "mine", folder / other).as_json()
+        (response,) = (one for one in document["measures"] if one["measure"] == "mean_response_ms")
+        for name, figures in response["schedulers"].items():
+            row = table.get_by_role("row").filter(has_text=re.compile(f"^{name}")).nth(2)
+            mean, half = figures["virtual"], figures["virtual_half_width"]
+            words = f"{mean:,.4g} (" if half is None else f"{mean:,.4g} ±"
+            error = f"({percent(figures['error'])}; {figures['virtual_rank']})"
+            expect(row).to_contain_text(words)
+            expect(row).to_contain_text(error)
+    expect(studio.get_by_text("Only one of mine and third has cats: left out.")).to_be_visible()
+    for name in ("mine", "other", "third"):
+        expect(studio.get_by_label(f"{name} at the cursor")).to_be_visible(timeout=LONG)
+    studio.get_by_label("compare", exact=True).select_option("other")
+    studio.get_by_label("with", exact=True).select_option("third")
+    expect(studio.get_by_label("Comparison", exact=True)).to_contain_text(
+        "200 requests are in both runs: 200 are answered sooner with other, 0 with third. "
+        "Both pick the same requests in the same order."
+    )
+
+
+def test_runs_that_cannot_be_compared(studio: Page) -> None:
+    """A line says why there is no table, or no requests; what can be shown is shown."""
+    compare(studio, "mine", "small")
+    studio.get_by_label("compare with").select_option("mine")
+    expect(studio.get_by_role("alert")).to_have_text(
+        "small has no table: requests is 200 in mine and 100 in small: they can't be compared; run "
+        "one of them again"
+    )
+    studio.get_by_label("with", exact=True).select_option("small")
+    expect(studio.get_by_label("Comparison", exact=True)).to_contain_text("The first ")
+    expect(studio.get_by_role("button", name="Go there")).to_be_visible()
+    studio.reload()
+    compare(studio, "mine", "swept")
+    expect(studio.get_by_role("alert").filter(has_text="No requests to compare")).to_be_visible()
+    expect(studio.get_by_role("alert").filter(has_text="has no table")).to_be_visible()
+
+
+def percent(share: float) -> str:
+    """Return a share as the page writes it."""
+    return f"{share:+.1%}".replace("-", "\N{MINUS SIGN}").replace("%", " %")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_anyone_can_use_it(browser: Browser, link: str, scheme: Literal["light", "dark"]) -> None:
     """On a small screen nothing is cut off."""
@@ -109,6 +169,8 @@ def test_anyone_can_use_it(browser: Browser, link: str, scheme: Literal["light",
     page.goto(link)
     page.get_by_role("button", name="mine", exact=True).click(timeout=LONG)
     expect(page.get_by_label("bfq at the cursor")).to_be_visible(timeout=LONG)
+    compare(page, "mine", "other")
+    expect(page.get_by_label("other at the cursor")).to_be_visible(timeout=LONG)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     found = Axe().run(page).response["violations"]
     assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []

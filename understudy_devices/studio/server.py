@@ -9,6 +9,7 @@
 | GET /api/runs/NAME/report | its report.html, without scripts |
 | GET /api/runs/NAME/recorded | which runs it has: scheduler, seed, number of requests |
 | GET /api/runs/NAME/requests?scheduler=S&seed=N | the requests of one, as bytes (show/views.py) |
+| GET /api/comparison?run=NAME&run=NAME... | runs compared with the first (comparison.py) |
 | GET /api/experiments | all experiments, the last one first |
 | POST /api/experiments | {"words": [...]}: start a command |
 | GET /api/experiments/NUMBER/events | server-sent events: `log` for each line, `ended` |
@@ -36,7 +37,7 @@ from starlette.staticfiles import StaticFiles
 
 from understudy_devices import __version__
 from understudy_devices.base.errors import RunFailed, UserError
-from understudy_devices.studio import experiments, recorded_runs, runs
+from understudy_devices.studio import comparison, experiments, recorded_runs, runs
 from understudy_devices.studio.card_requests import Cards
 from understudy_devices.studio.experiments import RUNNING, Experiment
 from understudy_devices.studio.safety import Guard
@@ -69,6 +70,7 @@ def application(folder: Path, page: Path, token: str, port: int) -> Guard:
         Route("/api/runs/{name:path}/report", api.report),
         Route("/api/runs/{name:path}/recorded", api.recorded),
         Route("/api/runs/{name:path}/requests", api.requests),
+        Route("/api/comparison", api.comparison),
         Route("/api/experiments", api.experiments),
         Route("/api/experiments", api.start, methods=["POST"]),
         Route("/api/experiments/{number}/events", api.events),
@@ -137,6 +139,16 @@ class _Api:
         except UserError as error:
             return _error(str(error), 409)
         return Response(packed, media_type="application/octet-stream")
+
+    async def comparison(self, request: Request) -> Response:
+        names = request.query_params.getlist("run")
+        if not 2 <= len(names) <= comparison.MOST:
+            return _error(f"run: name 2 to {comparison.MOST} runs", 400)
+        found = [runs.inside(self._folder, name) for name in names]
+        if None in found:
+            return _error(f"{names[found.index(None)]}: {NO_RUN}", 404)
+        there = [one for one in found if one]
+        return JSONResponse(await run_sync(comparison.compared, self._folder, there))
 
     async def experiments(self, _: Request) -> Response:
         every = await run_sync(experiments.every, self._folder)

@@ -11,12 +11,48 @@ export interface Recorded {
   runs: { scheduler: string; seed: number; requests: number }[];
 }
 
+interface Compared {
+  real: number;
+  real_half_width: number | null;
+  virtual: number;
+  virtual_half_width: number | null;
+  /** As a fraction of the first run's figure. */
+  error: number | null;
+  real_rank: number;
+  virtual_rank: number;
+}
+
+/** A run compared with another one, as `compare-runs --json` does; or why it cannot be. */
+export interface Other {
+  name: string;
+  error?: string;
+  doubts?: string[];
+  alone?: string[];
+  seeds?: number[];
+  measures?: {
+    measure: string;
+    schedulers: { [name: string]: Compared };
+    pairs_that_differ: number;
+    pairs_alike: number;
+  }[];
+}
+
+export interface Comparison {
+  /** Names and units, by the measures' keys. */
+  measures: { [key: string]: string };
+  others: Other[];
+}
+
 const pathOf = (name: string) => `runs/${name.split("/").map(encodeURIComponent).join("/")}`;
 
 /** The path of a run's report.html. */
 export const reportOf = (name: string) => `api/${pathOf(name)}/report`;
 
 export const recorded = (name: string) => asked<Recorded>(`${pathOf(name)}/recorded`);
+
+/** Compare runs with the first of them. */
+export const compared = (names: string[]) =>
+  asked<Comparison>(`comparison?${new URLSearchParams(names.map((name) => ["run", name]))}`);
 
 /** Load one run of a folder, prepared for drawing; `signal` ends that. */
 export async function load(

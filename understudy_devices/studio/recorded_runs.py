@@ -66,8 +66,11 @@ def _check(run: Path) -> None:
 
 
 def _device(known: result_files.Kept) -> Device | None:
-    """Return the device; None if its profile has keys that are not known here."""
+    """Return the device; None if its profile has keys that are not known here, and for a real disk,
+    which has no model."""
     inputs = known.inputs
+    if known.platform == "real":
+        return None
     try:
         disk = DiskProfile.model_validate(inputs["disk"])
         return Device(disk=disk, virtual_bytes=inputs["virtual_bytes"], queue_depth=inputs["depth"])

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The requests to the server of `understudy studio` (understudy_devices/studio/server.py).
 
+import { asked } from "../served";
+
 export interface About {
   folder: string;
   version: string;
@@ -25,22 +27,6 @@ export interface Run {
   command?: string;
   trusted?: boolean | null;
   error?: string;
-}
-
-async function asked<Answer>(path: string, body?: object): Promise<Answer> {
-  const request = body && { method: "POST", body: JSON.stringify(body) };
-  let answer: Response;
-  try {
-    answer = await fetch(`api/${path}`, request);
-  } catch {
-    throw new Error("The studio does not answer. Was it ended? Start it again, and open its link.");
-  }
-  if (answer.status === 401) {
-    throw new Error("This browser has no token: open the link that understudy studio printed.");
-  }
-  const value = (await answer.json().catch(() => ({}))) as Answer & { error?: string };
-  if (!answer.ok) throw new Error(value.error ?? `The studio answers ${answer.status}.`);
-  return value;
 }
 
 export const about = () => asked<About>("about");

@@ -8,14 +8,14 @@ and made with the keyboard if they are at an odd place.
 
 import re
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from browser_page import LONG
-from playwright.sync_api import Browser, Locator, Page, expect
-from served_studio import studio_of
+from designer_page import created
+from playwright.sync_api import Locator, Page, expect
 
 from understudy_devices.cards import specification
 from understudy_devices.cards.document import Document
@@ -23,18 +23,6 @@ from understudy_devices.cards.document import Document
 pytestmark = pytest.mark.slow
 
 NAME = "zach1"
-
-
-@pytest.fixture
-def designer(page_folder: Path, browser: Browser, tmp_path: Path) -> Iterator[Page]:
-    """Open the designer of an empty folder."""
-    with studio_of(tmp_path) as link:
-        context = browser.new_context(viewport={"width": 1400, "height": 1000})
-        page = context.new_page()
-        page.set_default_timeout(LONG)
-        page.goto(link.replace("studio.html", "cards.html"))
-        yield page
-        context.close()
 
 
 def enter(part: Locator, values: dict[str, Any]) -> None:
@@ -92,9 +80,9 @@ def add(part: Locator, key: str, entries: list[dict[str, Any]]) -> None:
     """Add entries to a list of a form."""
     heading = part.page.get_by_role("heading", name=key, exact=True)
     own = part.locator("section").filter(has=heading)
-    for place, entry in enumerate(entries):
+    for index, entry in enumerate(entries):
         own.get_by_role("button", name=re.compile(f"Add an? {key.removesuffix('s')}$")).click()
-        enter(own.locator("details").nth(place), entry)
+        enter(own.locator("details").nth(index), entry)
 
 
 def group(page: Page, name: str) -> Locator:
@@ -139,8 +127,7 @@ def generated(card: Path | str, out: Path) -> dict[str, bytes]:
 def test_zach1_from_an_empty_page(designer: Page, tmp_path: Path) -> None:
     page = designer
     card = Document(NAME, specification.catalogue()[NAME].read_bytes()).data
-    page.locator("form").get_by_label("name").fill(NAME)
-    page.get_by_role("button", name="Create").press("Enter")
+    created(page, NAME)
     whole = group(page, "the card")
     enter(whole, plain(card, "name"))
     enter(whole, card["config"])
@@ -157,13 +144,7 @@ def test_zach1_from_an_empty_page(designer: Page, tmp_path: Path) -> None:
     expect(page.get_by_role("status")).to_have_text("no mistakes", timeout=LONG)
     saved = tmp_path / "cards" / f"{NAME}.yaml"
     assert Document(NAME, saved.read_bytes()).data == card
-    ours, theirs = (
-        generated(one, tmp_path / str(place)) for place, one in enumerate((saved, NAME))
-    )
+    ours, theirs = generated(saved, tmp_path / "ours"), generated(NAME, tmp_path / "theirs")
     assert ours == theirs
     texts = {name: text.encode() for name, text in files(page).items()}
-    assert texts == {
-        name: content.partition(b"\n")[2]  # without the line that marks it as generated
-        for name, content in theirs.items()
-        if not name.endswith(".pdf")
-    }
+    assert texts == {name: content for name, content in theirs.items() if not name.endswith(".pdf")}

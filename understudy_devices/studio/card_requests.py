@@ -9,6 +9,7 @@
 | POST /api/cards/NAME/check | {"text", "document"}: the same as GET, for what is not saved |
 | GET /api/cards/NAME/versions | its commits, the last one first |
 | GET /api/cards/NAME/versions/COMMIT | its text then, and what has changed since |
+| POST /api/rdl | {"text"}: the specification's text from SystemRDL, or its mistakes |
 """
 
 from collections.abc import Awaitable, Callable
@@ -27,6 +28,7 @@ from understudy_devices.cards import specification
 from understudy_devices.cards.difference import difference
 from understudy_devices.studio import draft
 from understudy_devices.studio.cards import ConflictError, Library, Saved
+from understudy_devices.studio.rdl_file import imported
 
 Answer = Callable[["Cards", Request], Awaitable[dict[str, Any]]]
 NO_CARD = "no such card: look at the list again"
@@ -40,6 +42,14 @@ class Save(BaseModel):
     text: str
     base: str | None
     message: str = ""
+
+
+class Rdl(BaseModel):
+    """The text of a .rdl file."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    text: str
 
 
 class Check(BaseModel):
@@ -96,6 +106,7 @@ class Cards:
             Route("/api/cards/{name}/check", self.check, methods=["POST"]),
             Route("/api/cards/{name}/versions", self.versions),
             Route("/api/cards/{name}/versions/{commit}", self.version),
+            Route("/api/rdl", self.rdl, methods=["POST"]),
         ]
 
     @answering
@@ -147,6 +158,14 @@ class Cards:
         """Check what is not saved."""
         asked = Check.model_validate_json(await request.body())
         return await run_sync(_checked, asked)
+
+    @answering
+    async def rdl(self, request: Request) -> dict[str, Any]:
+        """Convert SystemRDL."""
+        asked = Rdl.model_validate_json(await request.body())
+        result = await run_sync(imported, asked.text)
+        mistakes = [{"line": line, "reason": reason} for line, reason in result.mistakes]
+        return {"text": result.text, "mistakes": mistakes}
 
     @answering
     async def versions(self, request: Request) -> dict[str, Any]:

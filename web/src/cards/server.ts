@@ -71,3 +71,7 @@ export const versions = async (name: string) =>
 
 export const version = (name: string, commit: string) =>
   asked<{ text: string; difference: string[] | null }>(`/${name}/versions/${commit}`);
+
+/** Return the specification's text from SystemRDL; or null, with its mistakes. */
+export const fromRdl = (text: string) =>
+  askedOf<{ text: string | null; mistakes: { line: number; reason: string }[] }>("rdl", { text });

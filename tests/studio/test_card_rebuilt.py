@@ -65,7 +65,7 @@ def draw(page: Page, register: dict[str, Any], field: dict[str, Any]) -> None:
     page.mouse.up()
 
 
-def press(page: Page, _: dict[str, Any], field: dict[str, Any]) -> None:
+def press(page: Page, _register: dict[str, Any], field: dict[str, Any]) -> None:
     """Make a field with the keyboard: Enter on its lowest bit, then Shift and arrows; end in its
     form."""
     high, low = bits_of(field)

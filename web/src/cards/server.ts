@@ -8,6 +8,7 @@ import type { Schema } from "./schema";
 export interface Listed {
   cards: { name: string; mistakes?: number; error?: string }[];
   begin: { [name: string]: string };
+  varied: string[];
   schema: Schema;
 }
 
@@ -71,3 +72,11 @@ export const versions = async (name: string) =>
 
 export const version = (name: string, commit: string) =>
   asked<{ text: string; difference: string[] | null }>(`/${name}/versions/${commit}`);
+
+/** Return the specification's text from SystemRDL; or null, with its mistakes. */
+export const fromRdl = (text: string) =>
+  askedOf<{ text: string | null; mistakes: { line: number; reason: string }[] }>("rdl", { text });
+
+/** Return the specification's text of a variant of a card. */
+export const vary = (card: string, seed: number) =>
+  askedOf<{ text: string }>("variations", { card, seed });

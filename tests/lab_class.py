@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -96,9 +96,13 @@ class Class:
 
     def wait_for(self, text: str, count: int = 1, team: str = "team01") -> None:
         """Wait until the console's log has the text so many times."""
+        self.until(lambda: self.log(team).count(text) >= count)
+
+    def until(self, happens: Callable[[], bool]) -> None:
+        """Wait until something happens."""
         deadline = time.monotonic() + PATIENCE_SECONDS
-        while self.log(team).count(text) < count:
-            assert time.monotonic() < deadline, self.log(team)
+        while not happens():
+            assert time.monotonic() < deadline, self.log()
             time.sleep(0.02)
 
     def type(self, keys: str, answers: Sequence[str], team: str = "team01") -> None:

@@ -5,7 +5,7 @@
  * It prints "counter N" with N from the disk's second sector.  A letter at its serial port makes it
  * w: add one to N, write N to the disk, and print "wrote N"
  * p: print "memory M", where M counts the letters p since the boot, and is nowhere on the disk
- * d: write 64 KiB of the disk after another, until one fails ("full")
+ * d: write 64 KiB of the disk after another, until one fails ("d", "full")
  * Anything else is echoed.  It powers off when the power button is pressed.
  */
 	.code16
@@ -62,10 +62,11 @@ pages:
 	call print
 	jmp loop
 fill:
-	addl $128, place
+	call put
+1:	addl $128, place
 	movb $0x43, %ah
 	call disk
-	jnc fill
+	jnc 1b
 	movw $full, %si
 	call print
 	jmp loop

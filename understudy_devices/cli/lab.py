@@ -12,8 +12,18 @@ from rich.table import Table
 
 from understudy_devices.base import sizes
 from understudy_devices.base.errors import UserError
-from understudy_devices.base.plain import plain
-from understudy_devices.cli.names import Names
+from understudy_devices.base.plain import one_line, plain
+from understudy_devices.cli.lab_changes import CHANGES
+from understudy_devices.cli.lab_options import (
+    FILE,
+    FOLDER,
+    JSON,
+    NAME,
+    TEAM,
+    megabytes,
+    quota_bytes,
+    with_kernel,
+)
 from understudy_devices.lab import settings as limits
 from understudy_devices.lab import status as statuses
 from understudy_devices.lab import store, students
@@ -21,26 +31,8 @@ from understudy_devices.lab.base_image import Source
 from understudy_devices.lab.settings import MIB, Settings
 
 SCHEMA = "understudy.lab-status/1"
-QUOTA_MIN, QUOTA_MAX = MIB, 4 * 2**40
-FILE = click.Path(path_type=Path)
-
-
-def _labs() -> list[str]:
-    return [each.parent.name for each in Path("labs").glob("[!.]*/lab.json")]
-
-
-NAME = click.argument("name", type=Names(_labs))
-TEAM = click.argument("team")
-FOLDER = click.option(
-    "--folder",
-    "labs",
-    type=FILE,
-    default=Path("labs"),
-    envvar="UNDERSTUDY_LABS",
-    show_envvar=True,
-    help="The folder with the labs.",
-)
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+DISK_SCHEMA = "understudy.lab-disk/1"
+DISK_COLUMNS = ("clone", "snapshots", "old", "memory", "total")
 
 
 @click.group()
@@ -74,15 +66,7 @@ def command() -> None:
 @click.option(
     "--quota", metavar="SIZE", help="Most that a team's images may take [default: no limit]."
 )
-@click.option("--kernel", type=FILE, help="Boot this kernel, and no boot loader.")
-@click.option("--initrd", type=FILE, help="The kernel's initrd.")
-@click.option(
-    "--kernel-arguments",
-    "arguments",
-    default="",
-    show_default=False,
-    help="The kernel's arguments [default: console=ttyS0 root=/dev/vda rw].",
-)
+@with_kernel
 @FOLDER
 def create(
     name: str,
@@ -100,7 +84,7 @@ def create(
     chosen = Settings(
         sizes.parse("--memory", memory, limits.MEMORY_MIN, limits.MEMORY_MAX) // MIB,
         cpus,
-        _quota(quota) if quota else None,
+        quota_bytes(quota) if quota else None,
     )
     teams = students.teams(file)
     lab = store.create(labs, name, Source(disk, kernel, initrd, arguments), teams, chosen)
@@ -149,7 +133,7 @@ def stop(name: str, team: str, suspend: bool, now: bool, seconds: float, labs: P
     chosen = store.read(labs, name).team(team)
     if suspend:
         size = stop.suspend(chosen)
-        click.echo(f"{team}: suspended, {_megabytes(size)}", err=True)
+        click.echo(f"{team}: suspended, {megabytes(size)}", err=True)
     elif now:
         stop.cut_power(chosen)
         click.echo(f"{team}: ended", err=True)
@@ -229,12 +213,77 @@ def check(name: str, labs: Path) -> None:
     for base in lab.bases():
         base.check_fully()
         size = sum(seal.size for seal in base.seals.values())
-        click.echo(f"{base.folder}: unchanged, {_megabytes(size)}")
+        click.echo(f"{base.folder}: unchanged, {megabytes(size)}")
 
 
-def _quota(text: str) -> int:
-    return sizes.parse("--quota", text, QUOTA_MIN, QUOTA_MAX)
+@command.command("disk", epilog="Example: understudy lab disk os822")
+@NAME
+@FOLDER
+@JSON
+def disk_command(name: str, labs: Path, as_json: bool) -> None:
+    """Print what each team takes on disk, and what the clones save."""
+    from understudy_devices.lab import disk_use
+
+    use = disk_use.of(store.read(labs, name))
+    if as_json:
+        totals = {"total_bytes": use.total_bytes, "saved_bytes": use.saved_bytes}
+        click.echo(json.dumps({"schema": DISK_SCHEMA, **asdict(use), **totals}, indent=2))
+        return
+    table = Table("MB", "base", *DISK_COLUMNS, box=None, pad_edge=False)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for each in use.teams:
+        sizes_of = (
+            *(each.clone_bytes, each.snapshot_bytes, each.old_bytes),
+            *(each.memory_bytes, each.total_bytes),
+        )
+        figures = (f"{size / 1e6:,.1f}" for size in sizes_of)
+        table.add_row(each.team, str(each.base or "damaged"), *figures)
+    Console(highlight=False).print(table)
+    for number, size in use.base_bytes.items():
+        click.echo(f"base {number}: {megabytes(size)}")
+    click.echo(
+        f"in all {megabytes(use.total_bytes)}; an image for each team would take "
+        f"{megabytes(use.saved_bytes)} more"
+    )
 
 
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:,.1f} MB"
+@command.command("quota", epilog="Example: understudy lab quota os822 8GiB --team team07")
+@NAME
+@click.argument("size")
+@click.option("--team", help="Only of this team [default: of all teams without their own].")
+@FOLDER
+def quota_command(name: str, size: str, team: str | None, labs: Path) -> None:
+    """Set the most that a team's images may take, at once, also while its VM runs."""
+    from understudy_devices.lab import quota
+
+    lab, most = store.read(labs, name), quota_bytes(size)
+    if team is None:
+        quota.set_for_lab(lab, most)
+    else:
+        quota.set_for_team(lab.team(team), most)
+    click.echo(f"{team or 'all teams'}: {megabytes(most)}", err=True)
+
+
+@command.command(epilog="Example: understudy lab maintenance os822 on --reason 'new headers'")
+@NAME
+@click.argument("mode", type=click.Choice(["on", "off"]))
+@click.option("--reason", default="", show_default=False, help="What the teams are told.")
+@FOLDER
+def maintenance(name: str, mode: str, reason: str, labs: Path) -> None:
+    """Let no VM of a lab start, or let them start again.  VMs that run go on."""
+    from understudy_devices.lab import maintenance
+
+    lab = store.read(labs, name)
+    if mode == "off":
+        maintenance.end(lab)
+        click.echo(f"{lab.name}: VMs start again", err=True)
+        return
+    maintenance.begin(lab, one_line(reason))
+    every = [each.team for each in statuses.of_lab(lab) if each.state not in ("off", "suspended")]
+    still = f"; these still run: {', '.join(every)}" if every else "; none runs"
+    click.echo(f"{lab.name}: no VM starts{still}", err=True)
+
+
+for each in CHANGES:
+    command.add_command(each)

@@ -23,10 +23,14 @@ Accelerator = Literal["tcg", "kvm"]
 
 @dataclass(frozen=True)
 class Hardware:
-    """A VM's hardware; equal hardware can resume a saved machine."""
+    """A VM's hardware; equal hardware can resume a saved machine.
+
+    second: an image, in the team's folder, that the VM has as a read-only second disk.
+    """
 
     settings: Settings
     accelerator: Accelerator
+    second: str = ""
 
     def identity(self) -> dict[str, str]:
         """Return what a saved machine needs to be resumed: QEMU and the hardware."""
@@ -41,7 +45,10 @@ class Hardware:
     def command_line(self, name: str, disk: str, base: Base, resumes: bool) -> list[str]:
         """Return the command that starts the VM, waiting; `disk` is the image in its folder."""
         wait = ["-incoming", "defer"] if resumes else ["-S"]
-        return [qemu.binary(), "-name", name, *self._words(), *_image(disk), *_kernel(base), *wait]
+        images = _image("disk", disk)
+        if self.second:
+            images += _image("second", self.second, read_only=True)
+        return [qemu.binary(), "-name", name, *self._words(), *images, *_kernel(base), *wait]
 
     def _words(self) -> list[str]:
         return [
@@ -49,6 +56,7 @@ class Hardware:
             *["-machine", "pc", "-accel", self.accelerator, "-cpu", PROCESSOR[self.accelerator]],
             *["-smp", str(self.settings.cpus), "-m", f"{self.settings.memory_mib}M"],
             *["-device", "virtio-blk-pci,drive=disk,werror=stop,rerror=report"],
+            *(["-device", "virtio-blk-pci,drive=second"] if self.second else []),
             *["-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net,romfile="],
             *["-device", "virtio-rng-pci"],
             *["-chardev", f"{_socket('console', CONSOLE)},logfile={LOG},logappend=on"],
@@ -62,11 +70,11 @@ def _socket(name: str, path: str) -> str:
     return f"socket,id={name},path={path},server=on,wait=off"
 
 
-def _image(disk: str) -> list[str]:
-    """Return the arguments for the clone, on which QEMU holds a lock as long as it runs."""
-    file = {"driver": "file", "filename": disk, "locking": "on"}
-    node = {"driver": "qcow2", "node-name": "disk", "file": file, "discard": "unmap"}
-    return ["-blockdev", json.dumps(node)]
+def _image(name: str, path: str, read_only: bool = False) -> list[str]:
+    """Return the arguments for an image, on which QEMU holds a lock as long as it runs."""
+    file = {"driver": "file", "filename": path, "locking": "on"}
+    node = {"driver": "qcow2", "node-name": name, "file": file, "discard": "unmap"}
+    return ["-blockdev", json.dumps({**node, "read-only": read_only})]
 
 
 def _kernel(base: Base) -> list[str]:

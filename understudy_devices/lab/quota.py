@@ -6,14 +6,18 @@ pauses, as it does when the disk is full, and loses nothing: it goes on when the
 """
 
 import resource
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import state_file
-from understudy_devices.lab.store import TEAM_FILE, Team
+from understudy_devices.lab import state_file, store
+from understudy_devices.lab.monitor import Gone, Monitor
+from understudy_devices.lab.store import TEAM_FILE, Lab, Team
 
 KEY = "quota_bytes"
 IMAGES = "*.qcow2"
+ANSWER_SECONDS = 10
 
 
 def of(team: Team) -> int | None:
@@ -22,10 +26,24 @@ def of(team: Team) -> int | None:
     return own if isinstance(own, int) else team.lab.settings.quota_bytes
 
 
-def set_for(team: Team, quota_bytes: int) -> None:
-    """Give a team its own quota."""
+def set_for_team(team: Team, quota_bytes: int) -> None:
+    """Give a team its own quota, which counts at once, also for a VM that runs."""
     content = state_file.required(team.folder / TEAM_FILE)
     state_file.write(team.folder / TEAM_FILE, {**content, KEY: quota_bytes})
+    _enforce_now(team)
+
+
+def set_for_lab(lab: Lab, quota_bytes: int) -> None:
+    """Give all teams without a quota of their own another one."""
+    settings = replace(lab.settings, quota_bytes=quota_bytes)
+    store.write_settings(lab.folder, settings)
+    for team in Lab(lab.folder, settings).teams():
+        _enforce_now(team)
+
+
+def _enforce_now(team: Team) -> None:
+    with suppress(Gone), Monitor(team.folder, ANSWER_SECONDS) as monitor:
+        enforce(team, monitor.pid)
 
 
 def room(team: Team) -> int | None:

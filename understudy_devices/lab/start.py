@@ -11,11 +11,11 @@ At every instant at which the command or QEMU may be killed, the clone can be st
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import holder, locks, maintenance, memory, qemu_process, quota
+from understudy_devices.lab import changes, holder, locks, maintenance, memory, qemu_process, quota
 from understudy_devices.lab.hardware import Hardware
 from understudy_devices.lab.monitor import Gone, Monitor, NotRunning, Silent
 from understudy_devices.lab.store import Team
@@ -50,6 +50,8 @@ def start(team: Team, hardware: Hardware) -> Started:
         if locks.is_image_locked(team.disk):
             raise RunFailed(_held(team))
         memory.sweep(team)
+        changes.sweep(team)
+        hardware = replace(hardware, second=changes.OLD if changes.has_old(team) else "")
         team.base().check_quickly(f"understudy lab check {lab.name}")
         quota.check(team)
         saved = memory.find(team, hardware)

@@ -130,8 +130,7 @@ def create(
             base_image.seal(source, folder / BASES / FIRST)
             for team, members in teams.items():
                 _make_team(folder / TEAMS / team, members, virtual_bytes)
-            content = {"schema": SCHEMA, "settings": settings.as_json()}
-            state_file.write(folder / FILE, content)
+            write_settings(folder, settings)
             folder.chmod(0o755)
             folder.rename(final)
             state_file.sync_folder(labs)
@@ -153,6 +152,11 @@ def read(labs: Path, name: str) -> Lab:
         return Lab(folder, Settings(**content["settings"]))
     except (KeyError, TypeError):
         raise state_file.damaged(folder / FILE) from None
+
+
+def write_settings(folder: Path, settings: Settings) -> None:
+    """Write the settings of a lab; VMs that run keep theirs."""
+    state_file.write(folder / FILE, {"schema": SCHEMA, "settings": settings.as_json()})
 
 
 def relative_base(number: str) -> str:

@@ -19,7 +19,7 @@ from understudy_devices.cards.journal import (
     What,
     code,
 )
-from understudy_devices.cards.model import Buffer, Card, Interrupt, RegisterField
+from understudy_devices.cards.model import Buffer, Card, RegisterField
 from understudy_devices.cards.shadow import Part, Places, Values, reserved
 from understudy_devices.referee.ring import Ring
 

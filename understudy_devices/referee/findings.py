@@ -19,7 +19,7 @@ from understudy_devices.cards.journal import (
     What,
     code,
 )
-from understudy_devices.cards.model import Buffer, Card, Interrupt, RegisterField
+from understudy_devices.cards.model import Buffer, Card, RegisterField
 from understudy_devices.cards.shadow import Part, Places, Values, reserved
 from understudy_devices.referee.ring import Ring
 
@@ -147,6 +147,9 @@ def missing_acknowledge(run: Run) -> Iterator[Finding]:
     card that was pulled out has no causes.
     """
     for index, interrupt in enumerate(run.card.interrupts):
+        status = interrupt.status
+        if status is None:
+            continue
         reason: _Reason | None = None
         values = Values(run.card)
         for event in run.to_the_end:
@@ -158,10 +161,10 @@ def missing_acknowledge(run: Run) -> Iterator[Finding]:
                 continue
             elif event.what == What.HANDLED:
                 reason.handled = True
-            elif event.what == What.REMOVED or _acknowledges(run.card, event, interrupt):
+            elif event.what == What.REMOVED or _acknowledges(run.card, event, status):
                 reason = None
             elif event.what == What.LOAD:
-                if _bits(event, interrupt.status).value:
+                if _bits(event, status).value:
                     reason.seen = True
                     reason.seen_by |= set() if event.context in HANDLERS.values() else {event.pid}
             elif event.what == What.UNBOUND or (
@@ -169,19 +172,19 @@ def missing_acknowledge(run: Run) -> Iterator[Finding]:
             ):
                 too_late = reason.seen and event.pid not in reason.seen_by
                 if reason.handled and (event.what == What.UNBOUND or too_late):
-                    text = f"{interrupt.status} is handled and not cleared"
+                    text = f"{status} is handled and not cleared"
                     yield Finding("missing acknowledge", reason.since, text)
                 reason = None
 
 
-def _acknowledges(card: Card, event: Event, interrupt: Interrupt) -> bool:
+def _acknowledges(card: Card, event: Event, status: str) -> bool:
     """Return whether the event clears the cause.
 
     A status bit that neither a written 1 nor a read clears becomes 0 when its cause ends; the
     journal then has a RAISED record.
     """
-    access = _field(card, interrupt.status).access
-    bits = _bits(event, interrupt.status)
+    access = _field(card, status).access
+    bits = _bits(event, status)
     if access == "w1c":
         return event.what == What.STORE and bool(bits.value)
     if access == "rc":
@@ -221,13 +224,16 @@ def left_enabled(run: Run) -> Iterator[Finding]:
             values.store(part)
         if event.what == What.UNBOUND and not event.absent:
             for interrupt in run.card.interrupts:
-                if _is_set(run.card, values, interrupt.enable):
+                if interrupt.enable and _is_set(run.card, values, interrupt.enable):
                     yield Finding(
                         "interrupts left enabled", event.number, f"{interrupt.enable} is set"
                     )
 
 
-def _is_set(card: Card, values: Values, place: str) -> bool:
+def _is_set(card: Card, values: Values, place: str | None) -> bool:
+    """Return whether the enable bit is set, or there is none."""
+    if place is None:
+        return True
     return bool(values[place.partition(".")[0]] & _field(card, place).bits.mask)
 
 

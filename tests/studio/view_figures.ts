@@ -175,6 +175,8 @@ function checkAlignment(): void {
   assert.equal(aligned(shorter, one).matched, 100);
   const other = { ...one, owner: one.owner.map((owner) => owner + 10) };
   assert.ok(aligned(one, other).rows.every((row) => row === NONE));
+  const far = { ...one, owner: one.owner.map((owner) => 4e9 + owner) };
+  assert.deepEqual([aligned(far, far).matched, aligned(far, one).matched], [500, 0]);
   const moved = { ...one, sector: one.sector.map((sector, row) => sector + Number(row === 7)) };
   assert.deepEqual([aligned(one, moved).matched, aligned(one, moved).differs], [499, 7]);
 }

@@ -40,9 +40,6 @@ export const start = (words: string[]) => asked<Experiment>("experiments", { wor
 
 export const cancel = (number: string) => asked<Experiment>(`experiments/${number}/cancel`, {});
 
-export const reportOf = (run: Run) =>
-  `api/runs/${run.name.split("/").map(encodeURIComponent).join("/")}/report`;
-
 /** Follow an experiment from its first line on; return a function that ends it. */
 export function follow(
   number: string,

@@ -108,6 +108,7 @@ class Cards:
                 listed.append({"name": name, "mistakes": mistakes})
         begin = {name: file.read_text() for name, file in specification.catalogue().items()}
         return {
+            "folder": str(self._library.folder),
             "cards": listed,
             "begin": begin,
             "varied": list(course_card.ORIGINALS),

@@ -20,7 +20,6 @@ from PIL import Image
 from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.base.programs import compiled_for_guest
 from understudy_devices.cards import specification
-from understudy_devices.cards.journal import journal
 from understudy_devices.cards.register_log import lines
 from understudy_devices.platforms.vm import (
     card_modules,
@@ -30,8 +29,12 @@ from understudy_devices.platforms.vm import (
     packages,
     qemu,
 )
+from understudy_devices.referee import kept_files
+from understudy_devices.referee.findings import found, noted
+from understudy_devices.referee.recording import Recording
 
 ASKED = re.compile(r"# (driver|modules|programs): (.+)")
+STEM = "demo"
 VNC_HOST, VNC_PORT = "127.0.0.1", 5900
 
 ON_VNC = """
@@ -45,7 +48,6 @@ insmod /card.ko || exit 4
 export HOLD
 sh /demo > /out/said 2>&1 || {{ tail -1 /out/said; exit 2; }}
 rmmod {driver} || exit 3
-cat /dev/vpcib > /out/journal
 """
 STEPS = {
     1: "its driver does not load",
@@ -87,11 +89,17 @@ def demonstrate(
     own = {} if needs.driver else {"driver.ko": card_modules.driver(kernel, source, card)}
     for program, package in needs.programs:
         own |= debian_programs.files(program, package)
-    modules = ["vpcib", *needs.modules] if vnc is None else ["vpcib", "bochs", *needs.modules]
+    hardware = qemu.Machine() if vnc is None else _with_display(vnc)
+    kept_files.begin(name, out)
+    recording = Recording(hardware, out / f"{STEM}.journal")
+    bus = " ".join(f"{key}={value}" for key, value in recording.parameters().items())
     vm = machine.Vm(
         ("" if vnc is None else ON_VNC)
         + SCRIPT.format(driver=needs.driver or f"{card.name}_driver"),
-        dict.fromkeys(modules, ""),
+        {
+            "vpcib": bus,
+            **dict.fromkeys(needs.modules if vnc is None else ("bochs", *needs.modules), ""),
+        },
         {
             **own,
             "card.ko": card_modules.card(kernel, name),
@@ -99,14 +107,17 @@ def demonstrate(
             "bin/vcd": compiled_for_guest(card_programs.vcd(card)),
             "bin/draw_triangles": compiled_for_guest(card_programs.draw_triangles(card)),
         },
-        qemu.Machine() if vnc is None else _with_display(vnc),
+        hardware,
+        began=recording.begin,
+        salvage=recording.end,
     )
     result = machine.run(vm, kernel, heard, stop)
     if result.exit_code:
         last = result.console.strip().splitlines()[-1:]
         raise RunFailed(f"{card.name}: {STEPS.get(result.exit_code)}: {' '.join(last)}")
-    accesses = journal(result.out["journal"])
-    out.mkdir(parents=True, exist_ok=True)
+    accesses, missed = recording.kept()
+    findings = found(card, accesses, whole=not missed)
+    kept_files.judge(out, STEM, tuple(findings), tuple(noted(accesses)), missed)
     log = out / "register-log.txt"
     log.write_text("".join(f"{line}\n" for line in lines(card, accesses)))
     frames = [name for name in sorted(result.out) if name.endswith(".ppm")]

@@ -17,7 +17,7 @@ from typing import Literal
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.lab import changes, holder, locks, maintenance, memory, qemu_process, quota
 from understudy_devices.lab.hardware import Hardware
-from understudy_devices.lab.monitor import Gone, Monitor, NotRunning, Silent
+from understudy_devices.lab.monitor import Gone, Monitor, Silent
 from understudy_devices.lab.store import Team
 
 LOCK_SECONDS = 60
@@ -105,11 +105,11 @@ def _goes_on(team: Team) -> bool:
     RunFailed if its VM runs.  A QEMU that cannot go on is ended.
     """
     try:
-        monitor = Monitor(team.folder)
-    except NotRunning:
-        return False
+        monitor = qemu_process.find(team)
     except Silent as error:
         raise RunFailed(f"{team.name}: {error}") from None
+    if not monitor:
+        return False
     with monitor:
         status = monitor.status()
         if status == "running":

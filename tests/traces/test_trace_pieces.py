@@ -12,13 +12,13 @@ import numpy as np
 import polars as pl
 import pytest
 from block_events import Requests, one_file
-from test_trace_readers import record_1, record_2
+from test_trace_readers import oracle, record_1, record_2
 
 from understudy_devices.base import file_arrays
 from understudy_devices.native import blktrace
 from understudy_devices.traces import events, text
 from understudy_devices.traces.characterise import characterise
-from understudy_devices.traces.formats import fio, parquet, vscsi
+from understudy_devices.traces.formats import fio, oraclegeneral, parquet, vscsi
 from understudy_devices.traces.read import recorded
 from understudy_devices.traces.trace import Trace
 
@@ -111,6 +111,9 @@ FORMATS: dict[str, Callable[[], bytes]] = {
     ),
     "vscsi 1": lambda: b"".join(record_1(us, 0x28, size, b) for us, _, b, size, _ in ASKED),
     "vscsi 2": lambda: b"".join(record_2(us, t, 0x2A, size, b) for us, t, b, size, _ in ASKED),
+    "oraclegeneral": lambda: b"".join(
+        oracle(us // 10**6, b // 512, size, -1) for us, _, b, size, _ in ASKED
+    ),
     "ours": lambda: lines(
         "arrival_ns,completion_ns,sector,sectors,owner\n",
         *(f"{us},{us + t},{b},{size + 1},{quoted(own)}" for us, t, b, size, own in ASKED),
@@ -138,7 +141,8 @@ def read_in(file: str, size: int) -> Trace:
         for module in (fio, parquet):
             patch.setattr(module, "PIECE_ROWS", size)
         patch.setattr(events, "PIECE_EVENTS", size)
-        patch.setattr(vscsi, "PIECE_RECORDS", size)
+        for module in (oraclegeneral, vscsi):
+            patch.setattr(module, "PIECE_RECORDS", size)
         patch.setattr(text, "PIECE_BYTES", size)
         patch.setattr(blktrace, "CHUNK_ROWS", size)
         patch.setattr(file_arrays, "BLOCK", size)

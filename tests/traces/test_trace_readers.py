@@ -60,6 +60,7 @@ from understudy_devices.traces.formats import (
     mqsim,
     msr,
     nvme,
+    oraclegeneral,
     parquet,
     spc,
     srt,
@@ -137,6 +138,14 @@ def record_2(
 VSCSI_1 = record_1(5000) + record_1(5001, 0x8A, 513, 2**40) + record_1(4999, 0xA8, 1, 0)
 VSCSI_2 = record_2(10**15, 80) + record_2(10**15 + 7, 1, 0x2A, 1024, 9) + record_2(10**15, 0, 0x08)
 
+
+def oracle(time: int, place: int, size: int, again: int) -> bytes:
+    """Return a record of libCacheSim's oracleGeneral, as its reader's source has it."""
+    return struct.pack("<IQIq", time, place, size, again)
+
+
+ORACLE = oracle(7, 8, 4096, 3) + oracle(7, 99, 513, -1) + oracle(9, 8, 4096, 2**63 - 1)
+
 SAMPLES = {
     "msr": (MSR, msr),
     "systor": (SYSTOR, systor),
@@ -170,6 +179,7 @@ SAMPLES = {
     "iosnoop": (IOSNOOP, iosnoop),
     "iosnoop with ends": (IOSNOOP_ENDS, iosnoop),
     "libcachesim": (LIBCACHESIM, libcachesim),
+    "oraclegeneral": (ORACLE, oraclegeneral),
     "srt": (SRT, srt),
     "ours": (OURS, csv),
     "fio": (FIO, fio),
@@ -299,6 +309,30 @@ def test_vscsi_counts_what_it_leaves_out() -> None:
     result = reading(VSCSI_1 + record_1(1, 0x35, lbn=2**63) * 2 + record_1(2, length=0))
     assert result.frame.height == 3
     assert result.left_out == {"neither read nor write": 2, "of no length": 1}
+
+
+def test_oraclegeneral() -> None:
+    result = reading(ORACLE)
+    assert rows(result, "arrival_ns", "sector", "sectors", "op") == [
+        (0, 8, 8, "read"),
+        (0, 99, 2, "read"),
+        (2 * 10**9, 8, 8, "read"),
+    ]
+    last = list(formats.read(io.BytesIO(ORACLE)))[-1]
+    assert last.assumed == oraclegeneral.ASSUMES
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        (oracle(9, 2**60, 1, -1), "record 4: object 1,152,921,504,606,846,976 is no sector"),
+        (oracle(9, 8, 1, 2), "record 4: next 2 is not after this record"),
+    ],
+)
+def test_oraclegeneral_of_something_else(record: bytes, words: str) -> None:
+    """Traces of web caches have hashes; another binary file is in no format."""
+    with pytest.raises(ValueError, match=words):
+        list(oraclegeneral.read(io.BytesIO(ORACLE + record)))
 
 
 LAST = {

@@ -35,6 +35,7 @@ def test_equal_folders_give_equal_images(tmp_path: Path, monkeypatch: pytest.Mon
         (tmp_path / name).mkdir()
         root, raw = tree(tmp_path / name / "root"), tmp_path / name / "raw"
         debian._clamp(root, EPOCH)
+        (root / "file1").read_bytes()
         debian._file_system(root, raw, EPOCH)
         from_raw.write(raw, tmp_path / name / "disk.qcow2")
         images.append((tmp_path / name / "disk.qcow2").read_bytes())

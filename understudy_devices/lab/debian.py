@@ -50,6 +50,8 @@ EPOCH = 1_686_355_200
 """The day of Debian 12's release; a time stamp that all files may have."""
 NAMESPACE = uuid.UUID("7d1c2f5e-5a0e-4b51-9a2f-0c8f5f3b6a10")
 EMPTIED = ("var/cache/apt", "var/log", "var/cache/ldconfig", "tmp", "run", "var/lib/apt/lists")
+FIELDS = ("atime", "atime_extra", "ctime", "ctime_extra")
+"""The times of an inode that mke2fs copies, and nobody can set."""
 REMOVED = (
     "etc/ssh/ssh_host_*",
     "etc/*-",
@@ -104,10 +106,10 @@ def build(folder: Path, say: Say) -> Source:
     for name, pattern in ((KERNEL, "vmlinuz-*"), (INITRD, "initrd.img-*")):
         (found,) = (root / "boot").glob(pattern)
         shutil.copyfile(found, folder / name)
-    say("making the file system")
-    _clamp(root, epoch)
     packages = folder / LIST
     packages.write_text(_packages(root, epoch))
+    say("making the file system")
+    _clamp(root, epoch)
     raw = folder / "raw"
     _file_system(root, raw, epoch)
     shutil.rmtree(root)
@@ -159,12 +161,7 @@ def _configure(root: Path) -> None:
 def _clamp(root: Path, epoch: int) -> None:
     """Give no file a later time stamp than the epoch."""
     for path in _all(root):
-        now = path.lstat()
-        if now.st_mtime_ns > epoch * 10**9 or now.st_mtime_ns % 10**9:
-            whole = min(int(now.st_mtime), epoch)
-            os.utime(path, (epoch, whole), follow_symlinks=False)
-        else:
-            os.utime(path, (epoch, now.st_mtime), follow_symlinks=False)
+        os.utime(path, (epoch, min(int(path.lstat().st_mtime), epoch)), follow_symlinks=False)
 
 
 def _all(root: Path) -> Iterator[Path]:
@@ -178,7 +175,7 @@ def _all(root: Path) -> Iterator[Path]:
 def _file_system(root: Path, raw: Path, epoch: int) -> None:
     """Write the folder as an ext4 file system; equal folders give equal bytes.
 
-    mke2fs copies the time at which an inode changed, which nobody can set; debugfs sets it later.
+    mke2fs copies the times at which a file was read and its inode changed; debugfs sets them later.
     """
     identity = str(uuid.uuid5(NAMESPACE, str(epoch)))
     with raw.open("xb") as file:
@@ -192,9 +189,6 @@ def _file_system(root: Path, raw: Path, epoch: int) -> None:
     script.write_text("\n".join([*lines, ""]))
     _run(["debugfs", "-w", "-f", str(script), str(raw)], epoch)
     script.unlink()
-
-
-FIELDS = ("ctime", "ctime_extra")
 
 
 def _run(command: list[str], epoch: int) -> str:
